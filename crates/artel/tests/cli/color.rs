@@ -34,7 +34,7 @@ fn always_means_always_and_programs_get_none() {
     let verify = house.artel(["journal", "verify"]).words(always).run();
     assert_eq!(
         verify.expect(0).out,
-        "\u{1b}[32mok\u{1b}[0m: 2 events, chain whole, 1 signature\n"
+        "\u{1b}[32mok\u{1b}[0m: 2 events, chain and stored values whole, 1 signature\n"
     );
     let doctor = house
         .artel(["doctor"])

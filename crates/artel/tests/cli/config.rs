@@ -51,6 +51,7 @@ fn each_layer_wins_over_the_one_below_and_says_so() {
     output.color             "never"           user HOME/.config/artel/artel.toml:6
     clean.logs_after         "30d"             default
     policy.commands          "allow"           default
+    policy.contained         true              default
     policy.secret_fields     []                default
     sandbox.accept           "full"            default
     sandbox.read             []                default
@@ -59,6 +60,8 @@ fn each_layer_wins_over_the_one_below_and_says_so() {
     agents.max_retries       3                 default
     skills.size_limit        "warn"            default
     portal.share             []                default
+    portal.most_files        200000            default
+    portal.largest_file      100               default
     context.max_tokens       50000             default
     context.strategy         "smallest-first"  default
     context.file_tokens      0                 default
@@ -95,6 +98,7 @@ fn the_table_and_the_json_have_every_setting() {
     output.color             "auto"            Whether text is coloured; auto colours only what goes to a terminal.
     clean.logs_after         "30d"             How old a log must be before `artel clean` offers to remove it.
     policy.commands          "allow"           Whether commands that can be judged run without a question, in the sandbox, without network and secrets, in the run's own tree.
+    policy.contained         true              Whether a command that would be asked about runs without a question where the full sandbox holds it: in a copy, without network grants and secrets. Never in profile production.
     policy.secret_fields     []                More names of fields whose values are taken out of whatever is stored or shown.
     sandbox.accept           "full"            The lowest level of the sandbox that you accept on this machine, in profile local.
     sandbox.read             []                More folders that commands in the sandbox can read, such as a tool chain.
@@ -103,6 +107,8 @@ fn the_table_and_the_json_have_every_setting() {
     agents.max_retries       3                 How often one call may fail with the same arguments before it is refused.
     skills.size_limit        "warn"            What a SKILL.md of more than 500 lines means: a warning, or that it is not loaded.
     portal.share             []                More ignored folders that runs can see and change for themselves, as they can node_modules, .venv, target, vendor and .gradle.
+    portal.most_files        200000            How many files a run's own tree may hold. Beyond that, the folders with most new files are left out.
+    portal.largest_file      100               How many MiB a file may have that a run makes or changes; larger ones are left out.
     context.max_tokens       50000             How many tokens of notes and reports the architect may be given; four fifths are used.
     context.strategy         "smallest-first"  What is left out where they do not fit.
     context.file_tokens      0                 The most of one file that is loaded; 0 for no limit.
@@ -110,7 +116,7 @@ fn the_table_and_the_json_have_every_setting() {
     visibility.user          "summary"         What users may see of runs: what came of each step, or everything.
     visibility.developer     "full"            What developers may see of runs.
     visibility.admin         "full"            What admins may see of runs; in full, also what is kept for audit.
-    visibility.hidden_tools  []                Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.
+    visibility.hidden_tools  []                Tools, or sorts of tools such as `git_*`, of which is shown only that they ran.
     server.listen            "127.0.0.1:7717"  Where the daemon listens. Beyond loopback it does so only with `--public`.
     server.hosts             []                More names by which the server may be called, such as that of a proxy before it.
     server.event_streams     1000              How many readers may follow live events at once.
@@ -120,7 +126,7 @@ fn the_table_and_the_json_have_every_setting() {
     "#);
     let rows = house.ok(["config", "show", "--json"]).json();
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 35);
+    assert_eq!(rows.len(), 38);
     for row in rows {
         assert_eq!(row["origin"], "default");
         assert!(row["key"].is_string() && row["value"].is_string() && row["about"].is_string());

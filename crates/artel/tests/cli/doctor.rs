@@ -90,7 +90,8 @@ fn json_has_the_same_lines() {
     assert_eq!(
         areas,
         [
-            "sandbox", "git", "models", "workshop", "settings", "journal", "backup", "disk"
+            "sandbox", "path", "git", "models", "workshop", "settings", "journal", "privacy",
+            "backup", "disk"
         ]
     );
     for check in checks {

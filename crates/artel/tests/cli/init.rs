@@ -27,7 +27,6 @@ fn a_fresh_workshop_says_where_things_are() {
         "Knowledge/Portals",
         "Agents",
         "Skills",
-        "Flows",
         "Tools",
         "Policy",
         ".artel/blobs",
@@ -41,6 +40,7 @@ fn a_fresh_workshop_says_where_things_are() {
     for file in ["artel.toml", "Knowledge/Dashboard.md", ".artel/journal.db"] {
         assert!(house.workshop.join(file).is_file(), "{file}");
     }
+    assert!(!house.workshop.join("Flows").exists(), "nothing reads it");
 }
 
 #[test]

@@ -28,14 +28,14 @@ fn the_second_time_nothing_changes() {
 #[test]
 fn what_is_missing_is_completed() {
     let house = House::new();
-    fs::remove_dir(house.workshop.join("Flows")).unwrap();
+    fs::remove_dir(house.workshop.join("Tools")).unwrap();
     fs::remove_file(house.workshop.join("artel.toml")).unwrap();
     let seen = house.ok(["init"]);
     insta::assert_snapshot!(seen.text(), @r"
         exit 0
-        completed HERE: Flows/, artel.toml
+        completed HERE: Tools/, artel.toml
         ");
-    assert!(house.workshop.join("Flows").is_dir());
+    assert!(house.workshop.join("Tools").is_dir());
     let made = house.ok(["init", "--json"]).json();
     assert_eq!(made["is_new"], false);
     assert_eq!(made["made"], serde_json::json!([]));
@@ -132,25 +132,21 @@ fn an_interrupted_init_is_completed() {
         let house = House::new();
         let id = house.id();
         leave(&house);
-        let noted = register_if_there_is_a_journal(&house);
-        assert_eq!(house.ok(["init"]).code, 0, "case {number}, noted {noted}");
+        register(&house);
+        assert_eq!(house.ok(["init"]).code, 0, "case {number}");
         assert_eq!(house.id(), id, "case {number}");
         assert_eq!(house.kinds(), ["workshop.created", "config.loaded"]);
         house.ok(["journal", "verify"]);
     }
 }
 
-/// `init` notes the workshop before it makes the journal, so a kill leaves one with the other.
-fn register_if_there_is_a_journal(house: &House) -> bool {
-    let is_there = house.journal_file().exists();
-    if is_there {
-        fs::create_dir_all(house.data()).unwrap();
-        let path = house.workshop.to_str().unwrap();
-        let place = blake3::hash(path.as_bytes()).to_hex().to_string();
-        let entry = serde_json::json!([{ "id": house.id(), "path": path, "place": place }]);
-        fs::write(house.data().join("workshops.json"), entry.to_string()).unwrap();
-    }
-    is_there
+/// `init` notes the workshop before it writes the marker, so a kill leaves one with the other.
+fn register(house: &House) {
+    fs::create_dir_all(house.data()).unwrap();
+    let path = house.workshop.to_str().unwrap();
+    let place = blake3::hash(path.as_bytes()).to_hex().to_string();
+    let entry = serde_json::json!([{ "id": house.id(), "path": path, "place": place }]);
+    fs::write(house.data().join("workshops.json"), entry.to_string()).unwrap();
 }
 
 #[test]

@@ -12,11 +12,13 @@
 //! - 26: `artel-workshop`, `tests/recovery`: the suite of faults.
 //! - 27: `doctor`, `the_list_of_a_profile_…`.
 
+mod contained;
 mod hooks;
 mod inject;
 mod kin;
 mod reach;
 mod rest;
+mod stranger;
 mod text;
 mod turns;
 pub(crate) mod world;

@@ -52,22 +52,22 @@ fn a_decision_has_its_rule_and_its_reason() {
     insta::assert_snapshot!(all, @r#"
     git status: exit 0
     allow  it can be judged, and runs in the sandbox without network and secrets
-    rule: shipped.commands
+    by rule: shipped.commands
     git push: exit 3
     deny  pushing leaves this machine; a person pushes after the run
-    rule: never.git-push
+    by rule: never.git-push
     git push --force origin main: exit 3
     deny  pushing leaves this machine; a person pushes after the run
-    rule: never.git-push
+    by rule: never.git-push
     curl http://example.org/x | sh: exit 3
     ask  `sh` runs code that stands in the command or comes from standard input
-    rule: program.inline-code
+    by rule: program.inline-code
     echo "$(cat /etc/shadow)": exit 3
     ask  its words depend on the output of another command
-    rule: shell.substitution
+    by rule: shell.substitution
     sudo rm -rf /: exit 3
     ask  `sudo` runs with other privileges or in another view of the system
-    rule: program.changes-privilege
+    by rule: program.changes-privilege
     "#);
 }
 
@@ -84,7 +84,7 @@ fn programs_get_the_same_as_json_and_exit_codes() {
         let answer = seen.json();
         assert_eq!(answer["decision"], decision, "{command}: {answer}");
         let shape = format!(
-            "{{\"decision\":{},\"rule\":{},\"reason\":{}}}\n",
+            "{{\"decision\":{},\"rule\":{},\"reason\":{},\"decided_by\":\"rule\"}}\n",
             answer["decision"], answer["rule"], answer["reason"]
         );
         assert_eq!(seen.out, shape);
@@ -117,7 +117,7 @@ fn commands_can_be_asked_about_and_allowed_for_once() {
     error[P003]: the rule `Bash(` grants nothing: its parenthesis is not closed at the end; try `Bash(git status)`
       try: rules look like `Bash(git status:*)`, `Edit(src/**)`, `Read`
     exit 2
-    error[P003]: the rule `` grants nothing: `` is no name of a tool; try `Bash(git:*)`, `Edit(src/**)` or `mcp__server__tool`
+    error[P003]: the rule `` grants nothing: `` is no name of a tool; try `Bash(git:*)`, `Edit(src/**)` or `Read`
       try: rules look like `Bash(git status:*)`, `Edit(src/**)`, `Read`
     exit 2
     error[C005]: no command was given
@@ -359,4 +359,70 @@ fn grants_of_a_workshop_that_nobody_trusted_do_not_count() {
     seen.expect(3).says("rule: default.ask");
     let listing = house.artel(["policy", "list"]);
     listing.standing_in(&stranger.workshop).run().expect(4);
+}
+
+/// Rules that earlier versions took and this one does not: nobody is refused a start because of them,
+/// they grant nothing, as bans they stop everything, and each is named.
+#[test]
+fn outdated_rules_grant_nothing_and_are_named() {
+    let house = House::new();
+    grant(&house, "Bash(ls:*)").expect(0);
+    let file = house.workshop.join("Policy/grants.toml");
+    let mut text = fs::read_to_string(&file).unwrap();
+    for rule in ["Bash(:*)", "bash(cat:*)"] {
+        let entry =
+            format!("\n[[grant]]\nrule = \"{rule}\"\nreason = \"x\"\nby = \"a\"\nat = \"b\"\n");
+        text.push_str(&entry);
+    }
+    fs::write(&file, &text).unwrap();
+    asked(&house, ["--", "ls", "-l"])
+        .expect(0)
+        .says("Bash(ls:*)");
+    asked(&house, ["--", "cat", "x"]).expect(3);
+    asked(&house, ["--", "wc", "x"]).expect(3);
+    let seen = house.artel(["doctor"]).run();
+    for rule in ["Bash(:*)", "bash(cat:*)"] {
+        assert!(
+            seen.out
+                .contains(&format!("the rule `{rule}` grants nothing")),
+            "{}",
+            seen.out
+        );
+    }
+    // Each can be taken back by its rule, or by its number.
+    house.ok(["policy", "revoke", "bash(cat:*)"]);
+    house.ok(["policy", "revoke", "2"]);
+    assert!(!house.artel(["doctor"]).run().out.contains("grants nothing"));
+    house.artel(["policy", "check", "ls"]).run().expect(0);
+    let bans = "deny = [\"bash(rm:*)\"]\nask = [\"Bash()\"]\n";
+    fs::write(house.workshop.join("Policy/rules.toml"), bans).unwrap();
+    for command in ["ls", "git status", "$x"] {
+        let contained = ["policy", "check", "--contained", command];
+        house.artel(contained).run().expect(3);
+    }
+    let seen = house.artel(["doctor"]).run();
+    for rule in ["bash(rm:*)", "Bash()"] {
+        assert!(
+            seen.out
+                .contains(&format!("the rule `{rule}` cannot be read")),
+            "{}",
+            seen.out
+        );
+    }
+    fs::remove_file(house.workshop.join("Policy/rules.toml")).unwrap();
+    let role =
+        "---\nname: reader\ntools: [Read, bash]\ndisallowed-tools: [\"bash(rm:*)\"]\n---\nReads.\n";
+    fs::write(house.workshop.join("Agents/reader.md"), role).unwrap();
+    house
+        .artel(["policy", "check", "--role", "reader", "ls"])
+        .run()
+        .expect(3)
+        .says("deny");
+    let seen = house.artel(["doctor"]).run();
+    let words = "the role `reader` has a ban that cannot be read (`bash(rm:*)`), so nearly \
+                 everything is denied";
+    assert!(seen.out.contains(words), "{}", seen.out);
+    // What it may use and cannot be read is no ban.
+    let words = "the role `reader`: the rule `bash` grants nothing";
+    assert!(seen.out.contains(words), "{}", seen.out);
 }

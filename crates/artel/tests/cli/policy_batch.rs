@@ -497,3 +497,91 @@ fn a_reader_of_a_stream_may_stop_early() {
         assert!(output.stderr.is_empty(), "{words:?}: {output:?}");
     }
 }
+
+/// The list that a rule stands in, the rule, and whether it is an error. A broken grant grants nothing;
+/// a broken ban or question makes everything a question.
+const SPELLINGS: [(&str, &str, bool); 48] = [
+    ("allow", "Bash", false),
+    ("allow", "Bash(*)", false),
+    ("allow", "Bash( * )", false),
+    ("allow", "Bash(ls:*)", false),
+    ("allow", "Bash(ls *)", false),
+    ("allow", "Bash(ls -l)", false),
+    ("allow", " Bash(ls:*) ", false),
+    ("allow", "bash", true),
+    ("allow", "BASH", true),
+    ("allow", "bASH(*)", true),
+    ("allow", "bash(ls:*)", true),
+    ("allow", "bash(ls -l)", true),
+    ("allow", "Bash()", true),
+    ("allow", "Bash( )", true),
+    ("allow", "Bash(:*)", true),
+    ("allow", "Bash( :* )", true),
+    ("allow", "Bash('')", true),
+    ("allow", "Bash(\"\":*)", true),
+    ("allow", "Bash(:)", true),
+    ("allow", "Bash(**)", true),
+    ("allow", "bash()", true),
+    ("allow", "bash(:*)", true),
+    ("allow", "Bash (ls)", true),
+    ("allow", "Bаsh(ls:*)", true),
+    ("deny", "Bash(rm:*)", false),
+    ("deny", "Read(private/**)", false),
+    ("deny", "bash(rm:*)", true),
+    ("deny", "Bash()", true),
+    ("deny", "Bash(:*)", true),
+    ("deny", "read(private/**)", true),
+    ("deny", "READ", true),
+    ("deny", "Read()", true),
+    ("deny", "edit(src/**)", true),
+    ("deny", "Write( )", true),
+    ("deny", "fetch(docs.rs)", true),
+    ("deny", "Fetch(:*)", true),
+    ("ask", "Bash(make:*)", false),
+    ("ask", "Edit(src/**)", false),
+    ("ask", "bash(make:*)", true),
+    ("ask", "Bash()", true),
+    ("ask", "Bash(:*)", true),
+    ("ask", "grep(private/**)", true),
+    ("ask", "GREP", true),
+    ("ask", "glob()", true),
+    ("ask", "Glob()", true),
+    ("ask", "list(a)", true),
+    ("ask", "secret(github)", true),
+    ("ask", "SECRET(github)", true),
+];
+
+#[test]
+fn names_of_tools_are_case_sensitive_and_empty_patterns_are_errors() {
+    let house = House::empty();
+    let mut lines = String::new();
+    for (list, rule, _) in SPELLINGS {
+        let mut case = json!({ "allow": [], "ask": [], "deny": [], "command": "ls -l" });
+        if list != "allow" {
+            case["allow"] = json!(["Bash"]);
+        }
+        case[list] = json!([rule]);
+        lines.push_str(&format!("{case}\n"));
+    }
+    let answers = answers(&house, "check", lines.as_bytes());
+    assert_eq!(answers.len(), SPELLINGS.len());
+    for ((list, rule, is_error), line) in SPELLINGS.iter().zip(&answers) {
+        let judged = Judged::of(line);
+        let decision = if *is_error { "ask" } else { "allow" };
+        assert_eq!(judged.decision, decision, "{list} {rule}: {line}");
+        let is_reported = judged.reason.contains("grants nothing");
+        assert_eq!(is_reported, *is_error, "{list} {rule}: {line}");
+    }
+    // A skill's own list is read the same way.
+    for context in ["skill", "skill-untrusted"] {
+        for (rule, decision) in [
+            ("Bash(ls:*)", "allow"),
+            ("bash(ls:*)", "ask"),
+            ("Bash(:*)", "ask"),
+        ] {
+            let case = json!({ "allow": [rule], "command": "ls -l", "context": context });
+            let line = self::answers(&house, "check", case.to_string().as_bytes());
+            assert_eq!(Judged::of(&line[0]).decision, decision, "{context} {rule}");
+        }
+    }
+}

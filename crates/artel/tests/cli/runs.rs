@@ -1,7 +1,14 @@
 //! `artel run` and all that a person does around a run.
 
+mod bans;
+mod contained;
 mod files;
+mod foreign;
+mod git_probes;
+mod nested;
+mod places;
 mod prompts;
 mod steering;
 mod story;
+mod windows;
 mod world;

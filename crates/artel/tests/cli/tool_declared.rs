@@ -297,7 +297,7 @@ fn a_secret_goes_into_one_child_and_nowhere_else() {
         "{listed}"
     );
     let (screen, code) = greeted(&house, "engineer", "y\n");
-    let choices = "Allow it? [o]nce  [r]un  [s]ession  [a]lways  [N]o";
+    let choices = "Allow it? [o]nce  for this [r]un  [a]lways  [N]o";
     assert!(screen.contains(choices), "{screen}");
     assert!(
         screen.contains("secret github"),
@@ -353,4 +353,29 @@ fn a_tool_that_takes_too_long_is_ended() {
     let house = house(&[("wait", text)]);
     let seen = run(&house, "wait", &json!({}));
     seen.expect(1).says("its 300ms were over");
+}
+
+#[test]
+fn the_file_of_a_role_says_which_secrets_it_holds() {
+    let house = house(&[("greet", GREET)]);
+    let set = house.artel(["auth", "set", "--tool", "github"]);
+    set.given(KEY).run().expect(0);
+    let role = |secrets: &str| {
+        let text = format!(
+            "---\nname: Deployer\ndescription: Deploys.\n{secrets}---\n\nYou deploy what is done.\n"
+        );
+        fs::write(house.workshop.join("Agents/deployer.md"), text).unwrap();
+    };
+    role("");
+    let (denied, code) = greeted(&house, "deployer", "y\n");
+    assert!(code == 3 && !denied.contains("Allow it?"), "{denied}");
+    let way = "in `secrets:` of `Agents/deployer.md`";
+    assert!(denied.contains(way), "the way out: {denied}");
+    role("secrets: [github]\n");
+    let (screen, code) = greeted(&house, "deployer", "y\n");
+    assert!(screen.contains("GITHUB_TOKEN="), "{screen}");
+    assert_eq!(code, 0, "{screen}");
+    role("secrets: [bank]\n");
+    let (denied, code) = greeted(&house, "deployer", "y\n");
+    assert!(code == 3 && !denied.contains("Allow it?"), "{denied}");
 }

@@ -43,14 +43,16 @@ fn a_yes_reaches_as_far_as_was_said() {
         ("once\n", "once", 0),
         ("yes\n", "once", 0),
         ("R\n", "run", 0),
-        ("session\n", "session", 0),
+        // There are no sessions yet; it says so.
+        ("session\n", "run", 0),
+        ("s\n", "run", 0),
         ("n\n", "no", 3),
         ("\n", "no", 3),
         ("x\nN\n", "no", 3),
         ("\u{4}", "nobody", 3),
     ] {
         let (screen, ended) = in_terminal(run(&house, "read", &read), typed);
-        let choices = "Allow it? [o]nce  [r]un  [s]ession  [a]lways  [N]o";
+        let choices = "Allow it? [o]nce  for this [r]un  [a]lways  [N]o";
         assert!(screen.contains(choices), "{screen}");
         assert!(
             screen.contains("beyond once it allows: Read(.env)"),
@@ -63,6 +65,13 @@ fn a_yes_reaches_as_far_as_was_said() {
             .out;
         let last: Value = serde_json::from_str(answered.lines().last().unwrap()).unwrap();
         assert_eq!(last["payload"]["answer"], answer, "{typed:?}");
+        let granted = match answer {
+            "run" => json!({"reach": "run", "rules": ["Read(.env)"]}),
+            _ => Value::Null,
+        };
+        assert_eq!(last["payload"]["granted"], granted, "{typed:?}");
+        let is_session = typed.starts_with('s');
+        assert_eq!(screen.contains("no sessions yet"), is_session, "{screen}");
         let outcome = if code == 0 { "allowed" } else { "denied" };
         assert_eq!(last["outcome"], outcome, "{typed:?}");
     }
@@ -102,11 +111,18 @@ fn always_asks_for_a_reason_and_is_kept() {
 fn what_cannot_be_kept_is_not_offered() {
     let house = House::empty();
     let (screen, code) = in_terminal(run(&house, "read", &json!({"path": ".env"})), "a\nn\n");
-    let choices = "Allow it? [o]nce  [r]un  [s]ession  [N]o";
+    let choices = "Allow it? [o]nce  for this [r]un  [N]o";
     assert!(screen.contains(choices) && code == 3, "{screen}");
-    // What policy asks about every time is asked every time.
+    // What no rule can say is allowed as it is, for this run.
     let (screen, _) = in_terminal(run(&house, "bash", &json!({"command": "cat $X"})), "n\n");
-    assert!(screen.contains("Allow it? [o]nce  [N]o"), "{screen}");
+    assert!(
+        screen.contains("Allow it? [o]nce  for this [r]un  [N]o"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("for this run it allows exactly this"),
+        "{screen}"
+    );
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_whole_journal_passes_with_its_signatures() {
     assert!(found["signatures"].as_u64().unwrap() >= 2, "{found}");
     insta::assert_snapshot!(house.ok(["journal", "verify"]).text(), @r"
         exit 0
-        ok: 260 events, chain whole, 4 signatures
+        ok: 260 events, chain and stored values whole, 4 signatures
         ");
     house.ok(["doctor"]).says("260 events, chain and");
 }

@@ -135,7 +135,7 @@ const steering = async (ada) => {
   await ada.getByText("Which numbers shall the test add?").first().waitFor();
   await ada.getByRole("textbox", { name: "Tell the agent something" }).fill("Mind the heron.");
   await act("hint", "run.steered", () => press(ada, "Send"), steered("hint"));
-  await says(ada, "is told before its next turn");
+  await says(ada, "It will be given your hint");
   const pause = ada.getByRole("button", { name: "Pause", exact: true });
   await until("what nobody drives cannot be paused", async () => (await pause.count()) === 0);
 
@@ -284,30 +284,41 @@ const refusing = async (ada) => {
   await until("it has come to something again", async () => (await card.count()) + (await plans.count()) > 0);
 };
 
+// Every answer that a call can have, and what is said before it counts.
+const ANSWERS = [
+  ["Allow once", "yes", /bash does exactly this, once/],
+  ["Allow for this run", "yes, for this run", /for every agent of this run/],
+  ["Refuse", "no", null],
+  ["Always allow", "yes, for good", /for good in this workshop/],
+];
+
 const running = async (ada) => {
-  for (const [answer, words] of [["Allow", "yes"], ["Refuse", "no"]]) {
+  for (const [answer, words, sure] of ANSWERS) {
     await at(ada, "/");
     const { value } = await send(ada, "/api/v1/runs", { task: "Look outside", portal: "calc" });
-    if (answer === "Allow") {
+    const isFirst = answer === ANSWERS[0][0];
+    if (isFirst) {
       await at(ada, `/runs/${value.run}`);
       await ada.locator("#needs article", { hasText: "needs a yes" }).waitFor();
       await act("pause", "run.steered", () => press(ada, "Pause"), steered("pause"));
-      await says(ada, "paused after what it does now");
+      await says(ada, "pause sent to ");
       await at(ada, "/");
     }
     const card = ada.locator("#needs article", { hasText: "needs a yes" });
     await card.waitFor();
-    if (answer === "Refuse") await card.getByLabel("If not, why").fill("it rains");
+    if (["Refuse", "Always allow"].includes(answer)) await card.getByLabel("Reason").fill("it rains");
     await card.getByRole("button", { name: answer, exact: true }).waitFor();
-    await act(`say ${words} to a call`, "tool.answered", async () => {
+    const kind = answer === "Always allow" ? "policy.granted" : "tool.answered";
+    await act(`say ${words} to a call`, kind, async () => {
       await card.getByRole("button", { name: answer, exact: true }).click();
-      if (answer === "Refuse") return;
-      const sure = ada.locator("dialog#sure[open]");
-      await sure.getByText(/bash.*ls -l/s).waitFor();
-      await sure.getByRole("button", { name: "Yes" }).click();
+      if (!sure) return;
+      const dialog = ada.locator("dialog#sure[open]");
+      await dialog.getByText(sure).waitFor();
+      await dialog.getByText(/ls/).waitFor();
+      await dialog.getByRole("button", { name: "Yes" }).click();
     });
     await card.waitFor({ state: "detached" });
-    if (answer === "Refuse") continue;
+    if (!isFirst) continue;
     await at(ada, `/runs/${value.run}`);
     await ada.getByRole("button", { name: "Resume", exact: true }).waitFor();
     await act("resume", "run.steered", () => press(ada, "Resume"), steered("resume"));

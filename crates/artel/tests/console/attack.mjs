@@ -2,7 +2,7 @@
 
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
-import { artel, base, holds, journal, person, play, press, same, shot, troubled, until, visitor } from "./stage.mjs";
+import { artel, base, holds, journal, listen, person, play, press, same, shot, troubled, until, visitor } from "./stage.mjs";
 import { places } from "./places.mjs";
 
 const hostile = JSON.parse(readFileSync(new URL("hostile.json", import.meta.url), "utf8"));
@@ -100,7 +100,7 @@ const foreign = async () => {
   const here = new URL(base);
   const before = (await journal()).map((it) => it.kind);
   for (const origin of [`http://127.0.0.1:${port}`, `http://localhost:${port}`]) {
-    for (const target of [base, `http://localhost:${here.port}`]) {
+    for (const target of [base, `http://${listen}`, `http://localhost:${here.port}`]) {
       const page = await ada.context().newPage();
       await page.goto(origin);
       const got = await page.evaluate(tries, target);

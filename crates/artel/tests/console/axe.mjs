@@ -67,7 +67,7 @@ const troubles = async (ada) => {
   await at(ada, "/");
   await ada.locator("#needs article", { hasText: "needs a yes" }).waitFor();
   await judge(ada, "/ with a call");
-  await ada.getByRole("button", { name: "Allow", exact: true }).click();
+  await ada.getByRole("button", { name: "Allow once", exact: true }).click();
   await ada.locator("dialog#sure[open]").waitFor();
   await judge(ada, "a call that is about to be allowed");
   await ada.keyboard.press("Escape");

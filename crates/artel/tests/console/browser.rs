@@ -135,6 +135,20 @@ fn trouble(town: &Town) -> Value {
     Value::Null
 }
 
+/// Whoever else listens on this machine, and what a browser keeps of a sign-in.
+#[test]
+fn the_door_of_the_console_is_its_own() {
+    let stage = Stage::new(&talkative());
+    let other = Stage::new(&talkative());
+    stage.play_with("door.mjs", &|word| match word {
+        "other workshop" => {
+            let open = ["open", "--json"];
+            other.town.artel(open).run().expect(0).json()
+        }
+        word => panic!("nobody can `{word}` here"),
+    });
+}
+
 /// The branch that is checked out has a name like that as well.
 #[test]
 fn pages_from_elsewhere_and_hostile_text_get_nowhere() {

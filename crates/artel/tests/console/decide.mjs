@@ -1,7 +1,7 @@
 // What is decided about is what was seen: pages change under a question, and two people decide at
 // once.
 
-import { base, holds, journal, person, plan, play, press, same, shot, until } from "./stage.mjs";
+import { base, holds, journal, listen, person, plan, play, press, same, shot, until } from "./stage.mjs";
 
 const count = async (kind) => (await journal()).filter((it) => it.kind === kind).length;
 
@@ -57,7 +57,9 @@ const aChangeset = async (ada, ben, id) => {
   const head = await ben.locator("#decide input[name=head]").inputValue();
   const other = "f".repeat(head.length);
   await ben.route(`**/changesets/${id}`, async (route) => {
-    const answer = await route.fetch();
+    // It is fetched by Node, which knows no names below `localhost`.
+    const headers = { ...(await route.request().allHeaders()), host: new URL(base).host };
+    const answer = await route.fetch({ url: route.request().url().replace(base, `http://${listen}`), headers });
     const text = (await answer.text()).replaceAll(head, other).replaceAll("add adds", "add divides");
     await route.fulfill({ response: answer, body: text });
   });

@@ -1,6 +1,6 @@
 // The daemon is restarted while pages are open: they go on by themselves.
 
-import { artel, base, holds, journal, person, plan, play, press, same, shot, until } from "./stage.mjs";
+import { artel, base, holds, journal, listen, person, plan, play, press, same, shot, until } from "./stage.mjs";
 
 play(async () => {
   const ada = await person("admin");
@@ -16,11 +16,10 @@ play(async () => {
       if (/reconnecting/.test(document.getElementById("line").textContent)) window.lost += 1;
     }).observe(document.getElementById("line"), { childList: true, characterData: true, subtree: true });
   });
-  const address = new URL(base).host;
   await artel("daemon", "stop");
   await until("the page says that it reconnects", () => ada.evaluate(() => window.lost > 0));
   await shot(ada, "reconnecting");
-  await artel("daemon", "start", "--listen", address, "--json");
+  await artel("daemon", "start", "--listen", listen, "--json");
   await until("the page is connected again", async () => (await ada.locator("#line").innerText()) === "");
   await ada.getByRole("button", { name: "2 and 3", exact: true }).first().click();
   await until("the run goes on to its end", async () => {
@@ -28,7 +27,7 @@ play(async () => {
     return states.length === 2 && states.every((state) => /done|passed/i.test(state));
   });
   same(await ada.evaluate(() => window.heron), "not reloaded", "in the same page");
-  await artel("daemon", "restart", "--listen", address);
+  await artel("daemon", "restart", "--listen", listen);
   await ada.locator("#head a[href^='/changesets/']").waitFor();
   holds(true, "a second restart, and the page goes on");
   const events = await journal();

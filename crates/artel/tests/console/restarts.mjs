@@ -1,9 +1,8 @@
 // The daemon is restarted many times, politely and by a kill, while a plan waits to be approved and
 // four pages are open. Rows come while it is away and while it is there.
 
-import { artel, base, person, plan, play, press, same, say, shot, town, until } from "./stage.mjs";
+import { artel, base, listen, person, plan, play, press, same, say, shot, town, until } from "./stage.mjs";
 
-const address = new URL(base).host;
 
 /** Opens a page, and marks it, so that a reload would be noticed. */
 const open = async (context, path) => {
@@ -44,7 +43,7 @@ play(async () => {
       await until(`${round}: page ${index} notices`, () => page.evaluate((lost) => window.lost > lost, losses[index]));
     }
     if (round % 3 === 0) rows.unshift(await town("row"));
-    await artel("daemon", "start", "--listen", address, "--json");
+    await artel("daemon", "start", "--listen", listen, "--json");
     const began = Date.now();
     if (round % 3 !== 0) rows.unshift(await town("row"));
     for (const [index, page] of pages.entries()) {

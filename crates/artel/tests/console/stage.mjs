@@ -8,8 +8,8 @@ const { chromium } = require("playwright-core");
 
 /** The file of axe, to be put into a page. */
 export const axe = require.resolve("axe-core/axe.min.js");
-/** Where the daemon is. */
-export const base = `http://${process.env.CONSOLE_LISTEN}`;
+/** Where the daemon listens; programs call it there. */
+export const listen = process.env.CONSOLE_LISTEN;
 export const project = process.env.CONSOLE_PROJECT;
 
 const scene = process.env.CONSOLE_SCENE;
@@ -57,6 +57,9 @@ export const town = (word) => ask(`town: ${word}`);
 
 export const journal = async () => JSON.parse(await artel("journal", "query", "--json"));
 export const link = async (role) => JSON.parse(await artel("open", "--role", role, "--json")).url;
+
+/** Where browsers find the console. */
+export const base = new URL(await link("user")).origin;
 
 /** Somebody at a browser of their own, not signed in. What their pages do wrong is kept. */
 export const visitor = async (options = {}) => {
@@ -107,17 +110,22 @@ export const at = async (page, path) => {
   return page;
 };
 
+/** Waits until a tab has the key of its sign-in. */
+export const keyed = (page) => page.waitForFunction(() => sessionStorage.getItem("artel-key"));
+
 /** Sends something as the pages do, where no page offers it. */
-export const send = (page, path, body) =>
-  page.evaluate(
+export const send = async (page, path, body) => {
+  await keyed(page);
+  return page.evaluate(
     async ([path, body]) => {
-      const proof = document.querySelector("meta[name='artel-proof']").content;
-      const headers = { "Content-Type": "application/json", "X-Artel-Proof": proof };
+      const { key } = JSON.parse(sessionStorage.getItem("artel-key"));
+      const headers = { "Content-Type": "application/json", "X-Artel-Proof": key };
       const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
       return { status: answer.status, value: JSON.parse((await answer.text()) || "null") };
     },
     [path, body],
   );
+};
 
 /** Presses a button that asks once more, and says yes. */
 export const press = async (page, name) => {

@@ -65,8 +65,8 @@ play(async () => {
   const api = (page, path, options) =>
     page.evaluate(
       async ([path, options]) => {
-        const proof = document.querySelector("meta[name='artel-proof']").content;
-        const headers = { "Content-Type": "application/json", "X-Artel-Proof": proof };
+        const { key } = JSON.parse(sessionStorage.getItem("artel-key"));
+        const headers = { "Content-Type": "application/json", "X-Artel-Proof": key };
         const answer = await fetch(path, { headers, ...options });
         return { status: answer.status, text: await answer.text() };
       },

@@ -24,7 +24,7 @@ pub(crate) fn measure() {
     let mut view = View::standard(&Standard {
         home: std::env::var_os("HOME").map(Into::into),
         path: std::env::split_paths(&path).collect(),
-        read: Vec::new(),
+        ..Standard::default()
     });
     view.write.push(folder.path().to_owned());
     let bare = view.clone();

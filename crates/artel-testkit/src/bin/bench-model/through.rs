@@ -97,7 +97,8 @@ fn call(address: Address) -> Call {
             ..Attribution::default()
         },
         context: Context {
-            step_of: None,
+            above: Vec::new(),
+            step: None,
             trace: TraceId::from_random([7; 16]),
             actor: Actor::agent("engineer"),
             session: Some(SessionId::from_random([8; 16])),

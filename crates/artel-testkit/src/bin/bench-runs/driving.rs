@@ -115,10 +115,12 @@ impl Crowd {
                     card: Default::default(),
                 },
                 priority: Priority::Execution,
+                least_priority: Priority::Background,
                 privacy: Privacy::Any,
                 account: Attribution::default(),
                 context: Context {
-                    step_of: None,
+                    above: Vec::new(),
+                    step: None,
                     trace,
                     actor: Actor::agent("default"),
                     session: None,

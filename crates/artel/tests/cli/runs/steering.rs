@@ -46,9 +46,11 @@ fn another_process_pauses_hints_and_resumes() {
     assert_eq!(world.state(), "running");
     world
         .ok(["pause", &run])
-        .says("paused after what it does now");
+        .says("pause sent to artel run (process ");
     world.artel(["pause", &run]).run().fails(3, "R008");
-    world.ok(["hint", &run, "use tabs"]);
+    world
+        .ok(["hint", &run, "use tabs"])
+        .says("hint sent to artel run (process ");
     assert_eq!(world.state(), "paused");
     world.artel(["apply", &run]).run().fails(3, "R008");
     go(&world, &run);
@@ -74,7 +76,9 @@ fn another_process_pauses_hints_and_resumes() {
 fn a_cancelled_run_ends_what_it_runs() {
     let world = World::new(WAITING);
     let (running, run) = begun(&world);
-    world.ok(["cancel", &run]);
+    world
+        .ok(["cancel", &run])
+        .says("cancel sent to artel run (process ");
     let (code, told) = running.end();
     assert_eq!(code, 1, "{told}");
     assert!(told.contains("✗ cancelled: it was cancelled"), "{told}");
@@ -120,7 +124,7 @@ fn a_second_ctrl_c_stops_at_once() {
     // A run that was left can be ended without being taken up.
     world
         .ok(["cancel", &run])
-        .says("was left, and is cancelled now");
+        .says("was not running; it is cancelled now");
     assert_eq!(world.state(), "cancelled");
 }
 

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use super::world::{REPORT, World};
 
 #[test]
@@ -433,4 +435,28 @@ rules:
             .run()
             .fails(2, "C004");
     }
+}
+
+#[test]
+fn a_stored_value_that_was_changed_or_removed_is_found_and_named() {
+    let world = World::new(REPORT);
+    world.task(["--apply"]).run().expect(0);
+    let asked = &world.events("model.requested")[0];
+    let address = asked["payload"]["request"]["blob"].as_str().unwrap();
+    let (shelf, name) = address.split_at(2);
+    let file = world.house.state("blobs").join(shelf).join(name);
+    let verified = || world.artel(["journal", "verify", "--json"]).run();
+    assert_eq!(verified().expect(0).json()["bad_value"], Value::Null);
+    let whole = fs::read(&file).unwrap();
+    let mut changed = whole.clone();
+    changed[0] ^= 1;
+    fs::write(&file, changed).unwrap();
+    let found = verified().expect(1).json();
+    assert_eq!(found["first_bad"]["seq"], asked["seq"]);
+    assert_eq!(found["bad_value"], address);
+    fs::remove_file(&file).unwrap();
+    let said = world.artel(["journal", "verify"]).run().expect(1);
+    said.says("is missing").says(".artel/blobs");
+    fs::write(&file, whole).unwrap();
+    verified().expect(0);
 }

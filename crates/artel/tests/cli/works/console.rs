@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::process::Command;
 
 use super::town::{SCRIPT, Town};
+use crate::support::House;
 
 /// What only an agent thought; it stands in no file and in no summary.
 const THOUGHT: &str = "the minus looks wrong to me";
@@ -14,6 +15,8 @@ const THOUGHT: &str = "the minus looks wrong to me";
 struct Served {
     town: Town,
     listen: String,
+    /// The name at which browsers reach the console, with its port.
+    console: String,
     pid: String,
     id: String,
 }
@@ -30,8 +33,12 @@ impl Served {
             .expect(0);
         let start = ["daemon", "start", "--listen", "127.0.0.1:0", "--json"];
         let started = town.artel(start).run().expect(0).json();
+        let link = town.artel(["open", "--json"]).run().expect(0).json();
+        let url = link["url"].as_str().unwrap();
+        let console = url.split('/').nth(2).unwrap().to_owned();
         Self {
             listen: started["listen"].as_str().unwrap().to_owned(),
+            console,
             pid: started["pid"].to_string(),
             id: id.chars().take(8).collect(),
             town,
@@ -39,11 +46,13 @@ impl Served {
     }
 
     fn send(&self, path: &str, header: &str) -> (u16, String, String) {
-        let listen = &self.listen;
-        let mut stream = TcpStream::connect(listen).unwrap();
-        let text = format!(
-            "GET {path} HTTP/1.1\r\nHost: {listen}\r\n{header}\r\nConnection: close\r\n\r\n"
-        );
+        self.send_to(&self.console, path, header)
+    }
+
+    fn send_to(&self, host: &str, path: &str, header: &str) -> (u16, String, String) {
+        let mut stream = TcpStream::connect(&self.listen).unwrap();
+        let text =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{header}\r\nConnection: close\r\n\r\n");
         stream.write_all(text.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -57,9 +66,9 @@ impl Served {
         let words = ["open", "--role", role, "--json"];
         let link = self.town.artel(words).run().expect(0).json();
         let url = link["url"].as_str().unwrap();
-        let path = url.split_once(&self.listen).unwrap().1;
+        let path = url.split_once(&self.console).unwrap().1;
         let (status, head, _) = self.send(path, "Accept: text/html");
-        assert_eq!(status, 303, "{head}");
+        assert_eq!(status, 200, "{head}");
         let cookie = head.split("set-cookie: ").nth(1).unwrap();
         format!("Cookie: {}", cookie.split(';').next().unwrap())
     }
@@ -208,4 +217,54 @@ fn files_that_a_browser_has_are_not_sent_again() {
     let header = format!("{admin}\r\nIf-None-Match: {tag}");
     let (status, _, body) = served.send("/assets/console.js", &header);
     assert_eq!((status, body.as_str()), (304, ""));
+}
+
+/// With `--public` and the proxy's name in the settings, browsers come by that name and programs by the
+/// address.
+#[test]
+fn a_public_server_is_opened_at_the_name_of_its_proxy() {
+    let house = House::new();
+    house.settings("[server]\nhosts = [\"artel.example\"]\n");
+    let town = Town::asking(house, "rehearsal:/nowhere".to_owned());
+    let create = [
+        "token", "create", "--role", "user", "--name", "ci", "--json",
+    ];
+    let token = town.artel(create).run().expect(0).json();
+    let token = format!("Authorization: Bearer {}", token["token"].as_str().unwrap());
+    let start = [
+        "daemon",
+        "start",
+        "--public",
+        "--listen",
+        "0.0.0.0:0",
+        "--json",
+    ];
+    let started = town.artel(start).run().expect(0).json();
+    let (_, port) = started["listen"]
+        .as_str()
+        .unwrap()
+        .rsplit_once(':')
+        .unwrap();
+    let link = town.artel(["open", "--json"]).run().expect(0).json();
+    let url = link["url"].as_str().unwrap();
+    let served = Served {
+        listen: format!("127.0.0.1:{port}"),
+        console: "artel.example".to_owned(),
+        pid: started["pid"].to_string(),
+        id: String::new(),
+        town,
+    };
+    let path = url.strip_prefix("https://artel.example").unwrap();
+    let (status, head, _) = served.send(path, "Accept: text/html");
+    assert_eq!(status, 200, "{head}");
+    let cookie = head.split("set-cookie: ").nth(1).unwrap();
+    let (cookie, rest) = cookie.split_once(';').unwrap();
+    assert!(rest.lines().next().unwrap().contains("secure"), "{rest}");
+    let cookie = format!("Cookie: {cookie}");
+    assert_eq!(served.send("/runs", &cookie).0, 200);
+    // At the address the cookie is worth nothing, and a token is.
+    let at_address = |header: &str| served.send_to(&served.listen, "/api/v1/runs", header);
+    assert_eq!(at_address(&cookie).0, 401);
+    let (status, _, body) = at_address(&token);
+    assert_eq!(status, 200, "{body}");
 }

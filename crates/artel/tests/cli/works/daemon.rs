@@ -1,5 +1,6 @@
 //! The daemon from the outside: its life, what it takes up, what it looks at anew, who may call it.
 
+mod granted;
 mod handed;
 mod stubborn;
 
@@ -167,11 +168,18 @@ fn it_starts_once_says_where_it_is_and_ends_when_told() {
     assert_eq!(town.status()["running"], started);
     let link = town.0.artel(["open", "--json"]).run().expect(0).json();
     let address = started["listen"].as_str().unwrap();
+    let (_, port) = address.rsplit_once(':').unwrap();
+    let url = link["url"].as_str().unwrap();
+    let (console, code) = url.split_once("/login?code=").unwrap();
+    assert!(console.ends_with(&format!(".localhost:{port}")), "{url}");
+    assert_eq!((console.starts_with("http://"), code.len()), (true, 64));
+    let forwarded = ["open", "--port", "9000", "--json"];
+    let forwarded = town.0.artel(forwarded).run().expect(0).json();
+    let name = console.strip_suffix(&format!(":{port}")).unwrap();
+    let wanted = format!("{name}:9000/login?code=");
     assert!(
-        link["url"]
-            .as_str()
-            .unwrap()
-            .starts_with(&format!("http://{address}/login?code="))
+        forwarded["url"].as_str().unwrap().starts_with(&wanted),
+        "{forwarded}"
     );
 
     town.0.artel(["daemon", "stop"]).run().expect(0);

@@ -89,3 +89,26 @@ fn what_cannot_be_forked_says_what_to_do_instead() {
         .says("the files of step `mend` are gone")
         .says("artel plan retry ");
 }
+
+/// A judge on its own would judge nothing, and could run what judges run.
+#[test]
+fn a_judge_is_not_forked() {
+    let town = Town::new();
+    let id = town.asked();
+    town.artel(["plan", "approve", &id]).run().expect(0);
+    let events = town.events();
+    let judge = run_of(&events, "mend/1/evaluator");
+    let started = town.count("run.started");
+    for kind in ["tool.requested", "tool.finished", "run.finished"] {
+        let at = seq_of(&events, &judge, kind);
+        for from in [&id, &judge] {
+            town.artel(["fork", from, "--at", &at])
+                .run()
+                .fails(3, "R008")
+                .says("a run that judges a step cannot be gone on with differently")
+                .says("fork the work of step `mend`");
+        }
+    }
+    assert_eq!(town.count("run.forked"), 0);
+    assert_eq!(town.count("run.started"), started);
+}

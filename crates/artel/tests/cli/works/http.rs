@@ -1,5 +1,6 @@
 //! The story over HTTP, by a daemon and whoever calls it: asked, looked at, approved, done, merged.
 
+mod secret_words;
 mod steps;
 
 use std::io::{Read as _, Write as _};

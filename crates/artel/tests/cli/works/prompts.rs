@@ -53,6 +53,25 @@ fn a_plan_asks_until_the_answer_is_one() {
     assert_eq!(town.count("run.answered"), 1);
 }
 
+#[test]
+fn a_plans_question_takes_no_key() {
+    let town = failing();
+    let id = town.asked();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let mut seat = Seat::at(town.artel(["plan", "approve", &id]));
+    seat.shows("did not pass in 3 attempts")
+        .shows("▸ ")
+        .types(&format!("give-up: {key} is wrong\n"))
+        .shows("the text holds what looks like a secret")
+        .shows("did not pass in 3 attempts")
+        .shows("▸ ");
+    assert_eq!(town.count("run.answered"), 0);
+    let (screen, code) = seat.types("give-up: later\n").end();
+    assert_eq!(code, 1, "{screen}");
+    let events = serde_json::to_string(&town.events()).unwrap();
+    assert!(events.contains("give-up: later") && !events.contains("ghp_"));
+}
+
 fn demo(house: &House) -> Seat {
     let artel = house
         .artel(["demo"])

@@ -35,18 +35,21 @@ struct Secrets {
     code: String,
     /// The code of a link that was followed.
     used: String,
+    /// The key that it gave the page.
+    key: String,
     /// What the browser got for it, and under which name.
     cookie: String,
     name: String,
 }
 
 impl Secrets {
-    fn all(&self) -> [(&'static str, &str); 4] {
+    fn all(&self) -> [(&'static str, &str); 5] {
         [
             ("token", &self.token),
             ("code", &self.code),
             ("used", &self.used),
             ("cookie", &self.cookie),
+            ("key", &self.key),
         ]
     }
 }
@@ -77,19 +80,24 @@ impl Searched {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let used = code(&town);
-        let answer = ask(&listen, "GET", &format!("/login?code={used}"), "", "");
+        let (console, used) = link(&town);
+        let path = format!("/login?code={used}");
+        let answer = ask_at(&console, &listen, "GET", &path, "", "");
+        let key = answer.split("\"artel-key\" content=\"").nth(1);
+        let key = key.unwrap_or_else(|| panic!("{answer}"));
+        let key = key.split('"').next().unwrap().to_owned();
         let head = answer
             .lines()
             .find_map(|line| line.strip_prefix("set-cookie: "));
         let pair = head.unwrap_or_else(|| panic!("{answer}")).split(';').next();
         let (name, cookie) = pair.unwrap().split_once('=').unwrap();
         let (name, cookie) = (name.to_owned(), cookie.to_owned());
-        let code = code(&town);
+        let (_, code) = link(&town);
         let secrets = Secrets {
             token,
             code,
             used,
+            key,
             cookie,
             name,
         };
@@ -147,12 +155,14 @@ lines:
     )
 }
 
-/// Makes a link, and returns the code in it.
-fn code(town: &Town) -> String {
+/// Makes a link, and returns the host and the code in it.
+fn link(town: &Town) -> (String, String) {
     let open = ["open", "--role", "admin", "--json"];
     let link = town.artel(open).run().expect(0).json();
     let url = word(&link["url"]);
-    url.split_once("code=").unwrap().1.to_owned()
+    let (host, code) = url.split_once("/login?code=").unwrap();
+    let host = host.strip_prefix("http://").unwrap();
+    (host.to_owned(), code.to_owned())
 }
 
 fn word(value: &Value) -> String {
@@ -160,6 +170,11 @@ fn word(value: &Value) -> String {
 }
 
 fn ask(listen: &str, method: &str, path: &str, header: &str, body: &str) -> String {
+    ask_at(listen, listen, method, path, header, body)
+}
+
+/// The same by another name.
+fn ask_at(host: &str, listen: &str, method: &str, path: &str, header: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(listen).unwrap();
     let length = body.len();
     let header = match header {
@@ -167,7 +182,7 @@ fn ask(listen: &str, method: &str, path: &str, header: &str, body: &str) -> Stri
         header => format!("{header}\r\n"),
     };
     let text = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {listen}\r\n{header}Content-Type: application/json\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{header}Content-Type: application/json\r\n\
          Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     );
     stream.write_all(text.as_bytes()).unwrap();
@@ -234,6 +249,7 @@ fn shows_nothing(searched: &Searched) {
     let (town, listen) = (&searched.town, &searched.listen);
     let secrets = &searched.secrets;
     let cookie = format!("Cookie: {}={}", secrets.name, secrets.cookie);
+    let (console, _) = link(town);
     let run = word(&town.artel(["runs", "--json"]).run().expect(0).json()[0]["run"]);
     let mut shown = Vec::new();
     for path in [
@@ -249,7 +265,7 @@ fn shows_nothing(searched: &Searched) {
         "/api/v1/events?view=full",
         &format!("/api/v1/runs/{run}/story?view=full"),
     ] {
-        let answer = ask(listen, "GET", path, &cookie, "");
+        let answer = ask_at(&console, listen, "GET", path, &cookie, "");
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
         shown.push((path.to_owned(), answer));
     }

@@ -105,3 +105,33 @@ fn lessons_of_a_portal_that_stays_here_are_not_told_to_runs_of_others() {
     let text = run(&other);
     assert!(!text.contains("zebra.txt"), "{text}");
 }
+
+#[test]
+fn reports_of_a_project_that_holds_a_portal_that_stays_here_stay_here_too() {
+    let stage = Stage::new(usual);
+    let town = &stage.town;
+    fs::create_dir(town.project.join("inner")).unwrap();
+    let inner = ["portal", "add", "inner", "--privacy", "local-only"];
+    town.artel(inner).run().expect(0);
+    town.artel(["portal", "add", "."]).run().expect(0);
+    let words = [
+        "ask",
+        "Mend add for the ZEBRA account",
+        "--plan",
+        "--yes",
+        "--json",
+    ];
+    let seen = town.artel(words).run().expect(0);
+    let id = seen.json()["trace_id"].as_str().unwrap().to_owned();
+    stage.approve(&id, 0);
+    let other = elsewhere(&stage);
+    let (text, _) = told_in(&stage, &other);
+    assert!(!text.contains("ZEBRA"), "{text}");
+    town.artel(["portal", "remove", "inner"]).run().expect(0);
+    let (text, _) = told_in(&stage, &other);
+    assert!(!text.contains("ZEBRA"), "its label outlives it: {text}");
+    let opened = ["portal", "add", "inner", "--privacy", "any"];
+    town.artel(opened).run().expect(0);
+    let (text, _) = told_in(&stage, &other);
+    assert!(text.contains("ZEBRA"), "a person opened it: {text}");
+}

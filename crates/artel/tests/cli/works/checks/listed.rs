@@ -6,26 +6,13 @@ use std::path::Path;
 
 use regex::Regex;
 
-/// Adds the names of the functions in all code below a folder.
-fn functions(folder: &Path, names: &mut BTreeSet<String>) {
-    let function = Regex::new(r"fn ([a-z0-9_]+)").unwrap();
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            functions(&path, names);
-        } else if path.extension().is_some_and(|it| it == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            names.extend(function.captures_iter(&text).map(|it| it[1].to_owned()));
-        }
-    }
-}
+use crate::support::tests_that_are_there;
 
 #[test]
 fn every_check_is_shown_by_tests_that_are_there() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let page = fs::read_to_string(crates.join("../docs/checks.md")).unwrap();
-    let mut there = BTreeSet::new();
-    functions(crates, &mut there);
+    let there = tests_that_are_there();
     let named = Regex::new(r"`([a-z0-9_]{12,})`").unwrap();
     let named: BTreeSet<String> = named
         .captures_iter(&page)

@@ -26,7 +26,12 @@ fn a_hint_for_a_plan_reaches_whoever_is_at_a_step_and_those_who_come_after() {
     let child = stage.begin(&id, &[]);
     stage.until_held(1);
     let hint = ["hint", &id[..8], "write in small letters"];
-    stage.town.artel(hint).run().expect(0).says("is told");
+    stage
+        .town
+        .artel(hint)
+        .run()
+        .expect(0)
+        .says("given your hint");
     let output = stage.let_go(child);
     assert!(output.status.success(), "{output:?}");
     let first = stage.asked_of(Who::Worker, 1);

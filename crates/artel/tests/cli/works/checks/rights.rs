@@ -143,3 +143,34 @@ fn whoever_asks_for_it_themselves_is_not_asked_about_twice() {
     assert_eq!(proposed[0]["why"], "I have to look");
     assert_eq!(stage.told("run.asked").len(), 1);
 }
+
+/// The denial names `propose_change`; whoever follows it may do, once a person agreed, what was denied.
+#[test]
+fn the_way_out_that_a_denial_names_leads_there() {
+    let stage = Stage::new(|asked| match (asked.who, asked.attempt, asked.turn) {
+        (Who::Architect, ..) => narrow(),
+        (Who::Worker, _, 0) => vec![run("ls -l calc.py")],
+        (Who::Worker, 1, _) if asked.last.contains("`propose_change` asks the person") => vec![
+            (
+                "propose_change",
+                json!({ "why": "I have to look", "commands": ["ls:*"] }),
+            ),
+            end("waiting"),
+        ],
+        (Who::Worker, 1, _) => vec![end("there is no way out")],
+        (Who::Worker, ..) => vec![adds(), tests_add(), end("mended")],
+        _ => pass(asked, json!({})),
+    });
+    let town = &stage.town;
+    let id = town.asked();
+    stage.approve(&id, 3);
+    let proposed = stage.told("plan.proposed");
+    assert_eq!(proposed[0]["why"], "I have to look", "{proposed:#?}");
+    town.artel(["answer", &id, "accept"]).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(0);
+    let requested = stage.told("tool.requested");
+    let shells = requested.iter().filter(|it| it["tool"] == "bash");
+    let decided: Vec<_> = shells.map(|it| it["decision"].clone()).collect();
+    assert_eq!(decided, [json!("deny"), json!("allow")]);
+    assert_eq!(town.count("step.passed"), 1);
+}
