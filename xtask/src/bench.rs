@@ -1,6 +1,8 @@
 //! The benchmarks: programs that print `bench: name | value | unit | ratio | goal`, gathered into
 //! one table that says where and when it was taken.
 
+mod against;
+
 use crate::args::Args;
 use crate::machine;
 use crate::process::{self, Echo};
@@ -12,6 +14,8 @@ struct Bench {
     shows: &'static str,
     program: &'static str,
     place: Place,
+    /// What makes it short, for when it is run many times.
+    quick: &'static [&'static str],
 }
 
 /// Where a benchmark's program is kept.
@@ -28,36 +32,42 @@ const BENCHES: [Bench; 7] = [
         shows: "appending, reading, verifying, opening and looking into a journal",
         program: "bench-journal",
         place: Place::Kit,
+        quick: &["--quick"],
     },
     Bench {
         name: "model",
         shows: "a thousand answers at once, through the gateway and through bare HTTP",
         program: "bench-model",
         place: Place::Kit,
+        quick: &["--quick"],
     },
     Bench {
         name: "hands",
         shows: "starting behind walls, judging a command, redacting, searching a large tree",
         program: "bench-hands",
         place: Place::Kit,
+        quick: &[],
     },
     Bench {
         name: "runs",
         shows: "one run of 15 turns from the outside, a thousand at once in one process",
         program: "bench-runs",
         place: Place::Kit,
+        quick: &["--quick"],
     },
     Bench {
         name: "plans",
         shows: "conducting a plan of 200 steps, beyond what its journal costs",
         program: "bench-plans",
         place: Place::Kit,
+        quick: &["--quick"],
     },
     Bench {
         name: "board",
         shows: "folding a journal of 100,000 runs once, and looking at it then",
         program: "bench-board",
         place: Place::Example("artel-workshop"),
+        quick: &[],
     },
     Bench {
         name: "server",
@@ -65,12 +75,15 @@ const BENCHES: [Bench; 7] = [
                 read and write at once",
         program: "bench-server",
         place: Place::Kit,
+        quick: &["--quick"],
     },
 ];
 
-/// Builds and runs one benchmark or all of them.
+/// Builds and runs one benchmark or all of them, here or in turns with an older commit.
 pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     let lists = args.flag("--list");
+    let revision = args.value::<String>("--against")?;
+    let pairs = args.value("--pairs")?.unwrap_or(against::PAIRS);
     let wanted = args.word();
     args.finish()?;
     if lists {
@@ -92,6 +105,14 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
         )));
     }
 
+    if let Some(revision) = revision {
+        for bench in chosen {
+            println!("\n== {}, beside {revision}: {}", bench.name, bench.shows);
+            let compared = against::compare(bench, &revision, pairs)?;
+            println!("\n{}\n\n{}", machine::describe(), compared.render());
+        }
+        return Ok(());
+    }
     let mut figures = Table::new(["bench", "value", "unit", "ratio", "goal"]);
     for bench in chosen {
         println!("\n== {}: {}", bench.name, bench.shows);

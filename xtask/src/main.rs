@@ -32,7 +32,8 @@ usage: cargo xtask <task>
   test  [--quick]                             everything a change must pass
   setup                                       what tests need, as `test` begins with
   prove [NAME] [--list]                       the long proofs, with their figures
-  bench [NAME] [--list]                       the benchmarks, with their figures
+  bench [NAME] [--against REV [--pairs N]] [--list]
+                                              the benchmarks, with their figures
   fuzz  [TARGET] [--seconds N] [--seed S] [--list]
                                               coverage-guided fuzzing
   docs  [--check]                             the reference pages in docs/";
