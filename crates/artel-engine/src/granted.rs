@@ -10,7 +10,7 @@ use artel_journal::{Filter, Query, Reader};
 use artel_tools::RunGrant;
 use artel_types::{Event, Fact, Failure, Outcome, RunId, TraceId};
 
-/// The grants of one piece of work, each with the run that asked.
+/// The grants of pieces of work, each with the run that asked.
 #[derive(Debug, Default)]
 pub struct TreeGrants {
     parents: BTreeMap<RunId, Option<RunId>>,
@@ -25,17 +25,22 @@ struct Given {
 }
 
 impl TreeGrants {
-    /// Reads what was allowed in a piece of work.
-    pub fn read(reader: &Reader, trace: TraceId) -> Result<Self, Failure> {
+    /// Reads what was allowed in pieces of work.
+    pub fn read(
+        reader: &Reader,
+        traces: impl IntoIterator<Item = TraceId>,
+    ) -> Result<Self, Failure> {
         let mut all = Self::default();
-        for kind in ["run.started", "tool.answered"] {
-            let filter = Filter {
-                trace: Some(trace.to_string()),
-                kind: Some(kind.to_owned()),
-                ..Filter::default()
-            };
-            for record in reader.records(&Query::of(filter))? {
-                all.fold(&record.event()?);
+        for trace in traces {
+            for kind in ["run.started", "tool.answered"] {
+                let filter = Filter {
+                    trace: Some(trace.to_string()),
+                    kind: Some(kind.to_owned()),
+                    ..Filter::default()
+                };
+                for record in reader.records(&Query::of(filter))? {
+                    all.fold(&record.event()?);
+                }
             }
         }
         Ok(all)

@@ -139,7 +139,7 @@ impl Log for CallLog {
 
     fn granted(&self) -> Vec<RunGrant> {
         let chronicle = &self.chronicle;
-        let granted = TreeGrants::read(chronicle.journal().reader(), chronicle.trace());
+        let granted = TreeGrants::read(chronicle.journal().reader(), [chronicle.trace()]);
         // What cannot be read allows nothing: the person is asked.
         granted.map_or_else(|_| Vec::new(), |all| all.of(chronicle.run(), u64::MAX))
     }

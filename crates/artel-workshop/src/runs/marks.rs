@@ -125,7 +125,7 @@ fn marks_on_record(
 
 /// Returns a piece of work and those that it was forked from: a fork has the conversation and the
 /// files of what it was forked from.
-fn with_its_past(
+pub(super) fn with_its_past(
     workshop: &Workshop,
     reader: &Reader,
     trace: TraceId,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use artel_engine::{Chronicle, TreeGrants, prepared, rules_of};
 use artel_files::Root;
-use artel_journal::{Filter, Query};
+use artel_journal::{Filter, Query, Reader};
 use artel_policy::{Answer, Policy, Situation};
 use artel_rules::turn::{Next, Turn};
 use artel_tools::{
@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use super::furnish::{bound_of_skill, walls_of_a_copy};
 use super::inheritance::Inheritance;
+use super::marks::with_its_past;
 use crate::portals::{holding, trees, with_labels_that_count};
 use crate::workshop::{Open, Workshop};
 
@@ -87,7 +88,8 @@ struct Judge {
     bench: Bench,
     policy: Policy,
     situation: Situation,
-    /// What the piece of work read and was given, with when: a call is judged by what came before.
+    /// What the piece of work and its past read and were given, with when: a call is judged by what
+    /// came before.
     marked: Vec<(u64, Fact)>,
     /// What people allowed for the tree of the run, each from its place in the journal on.
     grants: TreeGrants,
@@ -155,9 +157,12 @@ impl Workshop {
         let Some(facts) = prepared(&events) else {
             return Ok(None);
         };
-        let grants = TreeGrants::read(chronicle.journal().reader(), trace)?;
+        // A fork begins with the calls of what it was forked from: those were judged there.
+        let reader = chronicle.journal().reader();
+        let past = with_its_past(self, reader, trace)?;
+        let grants = TreeGrants::read(reader, past.iter().copied())?;
         let judge = Judge {
-            marked: self.marked_in(trace)?,
+            marked: marked_in(reader, &past)?,
             ..self.judge(&started, facts, grants)?
         };
         let mut rules = rules_of(facts, &judge.registry);
@@ -195,7 +200,7 @@ impl Workshop {
         policy.own_folders = own_folders.within(&folder);
         let mut portals = with_labels_that_count(&self.portals()?);
         let portal = holding(portals.clone(), &folder);
-        portals.retain(|portal| own_folders.workshop_beneath(&portal.path).is_none());
+        portals.retain(|portal| own_folders.known_workshop_beneath(&portal.path).is_none());
         if let Some(portal) = &portal {
             portal.limit(&mut policy);
         }
@@ -248,23 +253,25 @@ impl Workshop {
         }
         Ok(policy)
     }
+}
 
-    /// Returns what a piece of work read that nobody vouched for, and the secrets it was given.
-    fn marked_in(&self, trace: TraceId) -> Result<Vec<(u64, Fact)>, Failure> {
-        let mut marked = Vec::new();
+/// Returns what pieces of work read that nobody vouched for, and the secrets they were given.
+fn marked_in(reader: &Reader, traces: &BTreeSet<TraceId>) -> Result<Vec<(u64, Fact)>, Failure> {
+    let mut marked = Vec::new();
+    for trace in traces {
         for kind in ["foreign.read", "secret.used"] {
             let filter = Filter {
                 trace: Some(trace.to_string()),
                 kind: Some(kind.to_owned()),
                 ..Filter::default()
             };
-            for record in self.reader()?.records(&Query::of(filter))? {
+            for record in reader.records(&Query::of(filter))? {
                 let event = record.event()?;
                 marked.push((event.seq, event.fact));
             }
         }
-        Ok(marked)
     }
+    Ok(marked)
 }
 
 impl Judge {
