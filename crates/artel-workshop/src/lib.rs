@@ -91,8 +91,8 @@ pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
 pub use runs::{
     CallTold, Company, Cut, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList,
     HookRow, Left, Line, Mark, Narrator, Placed, Progress, Proposal, Replay, ResultTold, RunDone,
-    RunOrder, RunRow, SkillsFound, Standing, Steer, Steered, Stop, StoryPage, StoryWanted,
-    ToldLine, Trust, TrustQuestion, View, Which, Words, brief, price, seen,
+    RunOrder, RunRow, SkillsFound, Standing, Steer, Steered, SteeredStep, Stop, StoryPage,
+    StoryWanted, ToldLine, Trust, TrustQuestion, View, Which, Words, brief, price, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,

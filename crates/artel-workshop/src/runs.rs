@@ -37,7 +37,7 @@ pub use list::{RunRow, Standing, Which};
 pub use order::{RunDone, RunOrder};
 pub use replay::{Difference, Divergence, Replay};
 pub use skills::SkillsFound;
-pub use steer::{Steer, Steered};
+pub use steer::{Steer, Steered, SteeredStep};
 pub use story::{Follower, StoryPage, StoryWanted, ToldLine};
 pub use trust::{Trust, TrustQuestion};
 

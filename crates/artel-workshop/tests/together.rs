@@ -193,7 +193,8 @@ async fn a_step_is_ended_though_another_process_takes_its_agent_up_in_that_momen
     let lease = journal.take_lease(&name, owner, long).await.unwrap();
     let steered = workshop.steer_step(&work, "1", &Steer::Cancel, None).await;
     let done = steered.unwrap().done;
-    assert_eq!(done, ("Round".to_owned(), Steered::Kept));
+    assert_eq!(done.title, "Round");
+    assert_eq!(done.arrived, Steered::Kept);
     assert_eq!(place.count("step.settled"), 1);
     assert_eq!(place.count("run.steered"), 1, "the agent hears of it");
     assert_eq!(place.count("run.finished"), 0, "whoever has it ends it");

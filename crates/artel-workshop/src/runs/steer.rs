@@ -40,6 +40,25 @@ pub enum Steered {
     Ended,
 }
 
+/// A step of a plan that was steered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SteeredStep {
+    /// Its title.
+    pub title: String,
+    /// Where the wish arrived.
+    pub arrived: Steered,
+}
+
+impl Steered {
+    /// Returns the process that drives what was steered. Whether it has read the wish is not known.
+    pub fn into_driver(self) -> Option<String> {
+        match self {
+            Self::Sent(driver) => Some(driver),
+            Self::Kept | Self::Ended => None,
+        }
+    }
+}
+
 impl Steer {
     pub(crate) fn word(&self) -> &'static str {
         match self {
@@ -53,25 +72,48 @@ impl Steer {
     /// Says for people what became of the wish. What was sent is not said to have been read.
     pub fn told(&self, run: RunId, steered: &Steered) -> String {
         let (word, short) = (self.word(), run.short());
-        let (effect, then) = match self {
-            Self::Pause => ("begins nothing new", "pause"),
-            Self::Resume => ("goes on", "go on"),
-            Self::Cancel => ("ends", "end"),
-            Self::Hint(_) => (
-                "is given your hint before its next turn",
-                "be given your hint",
-            ),
+        let then = match self {
+            Self::Pause => "pause",
+            Self::Resume => "go on",
+            Self::Cancel => "end",
+            Self::Hint(_) => "be given your hint",
         };
         match steered {
-            Steered::Sent(driver) => {
-                format!("{word} sent to {driver}; {short} {effect} once it has been read")
-            }
+            Steered::Sent(driver) => self.told_sent(driver, &short),
             Steered::Kept => format!(
                 "{word} saved: {short} is not running. It will {then} when you run \
                  `artel resume {short}`."
             ),
             Steered::Ended => format!("{short} was not running; it is cancelled now"),
         }
+    }
+
+    /// Says the same of a wish about one step of a plan.
+    pub fn told_of_step(&self, trace: TraceId, steered: &SteeredStep) -> String {
+        let (word, short, title) = (self.word(), trace.short(), &steered.title);
+        let then = match (self, &steered.arrived) {
+            (_, Steered::Sent(driver)) => return self.told_sent(driver, &format!("`{title}`")),
+            (Self::Cancel, _) => {
+                return format!("nobody is carrying the plan out; `{title}` is cancelled now");
+            }
+            (Self::Pause, _) => "stay paused",
+            (Self::Resume | Self::Hint(_), _) => "go on",
+        };
+        format!(
+            "{word} saved: nobody is carrying the plan out. `{title}` will {then} when you run \
+             `artel resume {short}`."
+        )
+    }
+
+    fn told_sent(&self, driver: &str, whom: &str) -> String {
+        let word = self.word();
+        let effect = match self {
+            Self::Pause => "begins nothing new",
+            Self::Resume => "goes on",
+            Self::Cancel => "ends",
+            Self::Hint(_) => "is given your hint before its next turn",
+        };
+        format!("{word} sent to {driver}; {whom} {effect} once it has been read")
     }
 
     pub(crate) fn fact(&self) -> RunSteered {

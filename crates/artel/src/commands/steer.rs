@@ -1,6 +1,6 @@
 //! `artel pause`, `artel cancel`, `artel hint`
 
-use artel_workshop::{Caller, Noted, Problems, Steer, Steered};
+use artel_workshop::{Caller, Noted, Problems, Steer};
 use serde_json::json;
 
 use crate::Verdict;
@@ -65,11 +65,8 @@ fn steer(
     let Noted { done, notes } = runtime::block_on(workshop.steer_run(run, steer))??;
     screen.notes(&notes);
     let text = steer.told(run, &done);
-    let driver = match &done {
-        Steered::Sent(driver) => Some(driver),
-        Steered::Kept | Steered::Ended => None,
-    };
     if screen.json {
+        let driver = done.into_driver();
         screen.value(&json!({ "run": run.to_string(), "driver": driver, "text": text }))?;
     } else {
         screen.line(harmless(&text))?;

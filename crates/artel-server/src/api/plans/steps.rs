@@ -16,12 +16,12 @@ use crate::api::seat::{Answer, As, At, Developer, DeveloperInPerson, waited};
 pub(crate) struct StepSteered {
     /// The piece of work.
     trace_id: String,
-    /// paused, resumed or cancelled.
-    did: String,
     /// The step, by its title.
     step: String,
-    /// The process that carries the plan out and heard it.
+    /// The process that carries the plan out, to which it was sent.
     driver: Option<String>,
+    /// What comes of it.
+    text: String,
 }
 
 /// Has nothing more of a step begin until it is resumed; the other steps go on.
@@ -36,7 +36,7 @@ pub(crate) async fn pause(
     At(named): At<(String, String)>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<StepSteered> {
-    steer(by, named, ("paused", Steer::Pause), String::new()).await
+    steer(by, named, Steer::Pause, String::new()).await
 }
 
 /// Has a step go on that was paused.
@@ -51,7 +51,7 @@ pub(crate) async fn resume(
     At(named): At<(String, String)>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<StepSteered> {
-    steer(by, named, ("resumed", Steer::Resume), String::new()).await
+    steer(by, named, Steer::Resume, String::new()).await
 }
 
 /// Ends a step, and with it whatever needs it; the other steps go on.
@@ -66,30 +66,33 @@ pub(crate) async fn cancel(
     At(named): At<(String, String)>,
     Told(told): Told<MaybeReason>,
 ) -> Answer<StepSteered> {
-    steer(by, named, ("cancelled", Steer::Cancel), told.reason).await
+    steer(by, named, Steer::Cancel, told.reason).await
 }
 
 async fn steer<R>(
     by: As<R>,
     (id, step): (String, String),
-    (did, wish): (&str, Steer),
+    wish: Steer,
     reason: String,
 ) -> Answer<StepSteered> {
+    let asked = wish.clone();
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let noted = waited(workshop.steer_step(&work, &step, &wish, Some(&reason)))?;
-        Ok((work.trace, noted))
+        Ok((work.trace, noted, workshop.is_resting(work.trace)?))
     });
-    let (trace, noted) = done.await?;
-    let (step, steered) = by.told(noted);
+    let (trace, noted, is_resting) = done.await?;
+    let steered = by.told(noted);
     by.desk.goes_on(trace);
+    let is_taken_up = asked == Steer::Resume && steered.arrived == Steered::Kept && !is_resting;
+    let text = match is_taken_up {
+        true => by.desk.takes_up(&format!("`{}`", steered.title))?,
+        false => asked.told_of_step(trace, &steered),
+    };
     Ok(Json(StepSteered {
         trace_id: trace.to_string(),
-        did: did.to_owned(),
-        step,
-        driver: match steered {
-            Steered::Sent(driver) => Some(driver),
-            Steered::Kept | Steered::Ended => None,
-        },
+        step: steered.title,
+        driver: steered.arrived.into_driver(),
+        text,
     }))
 }

@@ -56,7 +56,7 @@ pub(crate) struct Fork {
 pub(crate) struct RunSteered {
     /// Which run.
     run: String,
-    /// The process that drives it and heard it.
+    /// The process that drives it, to which it was sent.
     driver: Option<String>,
     /// What comes of it.
     text: String,

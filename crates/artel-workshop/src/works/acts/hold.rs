@@ -7,20 +7,19 @@ use artel_types::{Code, Fact, Failure, RunId, StepSettled, StepSteered};
 
 use super::LOOKING;
 use super::steps::step_named;
-use crate::runs::{Steer, Steered};
+use crate::runs::{Steer, Steered, SteeredStep};
 use crate::works::work::Work;
 use crate::workshop::{Noted, Open, Workshop};
 
 impl Workshop {
-    /// Holds a step, lets it go on, or ends it, and with it whoever is at work on it. Returns its
-    /// title, and where that arrived.
+    /// Holds a step, lets it go on, or ends it, and with it whoever is at work on it.
     pub async fn steer_step(
         &self,
         work: &Work,
         step: &str,
         steer: &Steer,
         why: Option<&str>,
-    ) -> Result<Noted<(String, Steered)>, Failure> {
+    ) -> Result<Noted<SteeredStep>, Failure> {
         self.refuse_secret_in(why.unwrap_or_default())?;
         let (run, conduct) = self.under_way(work)?;
         let spec = step_named(&conduct, step)?.clone();
@@ -61,7 +60,7 @@ impl Workshop {
             .iter()
             .map(|agent| self.steering(*agent, work.trace, steer.fact()));
         journal.append(Batch::of(own.chain(theirs))).await?;
-        let steered = match driver {
+        let arrived = match driver {
             Some(driver) => Steered::Sent(driver),
             None => {
                 if *steer == Steer::Cancel {
@@ -74,7 +73,10 @@ impl Workshop {
         };
         self.refresh_sheets(work.trace, LOOKING);
         Ok(Noted {
-            done: (spec.title, steered),
+            done: SteeredStep {
+                title: spec.title,
+                arrived,
+            },
             notes,
         })
     }

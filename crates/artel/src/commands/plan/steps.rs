@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Caller, Noted, Problems, Steer, Steered, Work};
+use artel_workshop::{Caller, Noted, Problems, Steer, Work};
 use serde_json::json;
 
 use super::How;
@@ -69,26 +69,18 @@ pub(super) fn steer(
     let steering = workshop.steer_step(&work, step, steer, Some(reason));
     let Noted { done, notes } = runtime::block_on(steering)??;
     screen.notes(&notes);
-    let (title, steered) = done;
-    let word = match steer {
-        Steer::Pause => "paused",
-        Steer::Resume => "resumed",
-        _ => "cancelled",
-    };
-    match steered {
-        Steered::Kept => {
-            let short = work.trace.short();
-            screen.say(format!(
-                "nobody carries the plan out: `artel resume {short}` goes on with it"
-            ));
-        }
-        Steered::Sent(driver) => {
-            let driver = harmless(&driver);
-            screen.say(format!("sent to {driver}, which has not confirmed it yet"));
-        }
-        Steered::Ended => {}
+    let text = steer.told_of_step(work.trace, &done);
+    if screen.json {
+        screen.value(&json!({
+            "trace_id": work.trace.to_string(),
+            "step": done.title,
+            "driver": done.arrived.into_driver(),
+            "text": text,
+        }))?;
+    } else {
+        screen.line(harmless(&text))?;
     }
-    told(&work, word, &title, screen)
+    Ok(Verdict::Done)
 }
 
 fn told(work: &Work, word: &str, title: &str, screen: &mut Screen) -> Result<Verdict, Problems> {

@@ -21,7 +21,13 @@ fn a_held_step_gives_its_place_free_and_goes_on_when_it_is_resumed_itself() {
     let id = town.asked();
     let child = stage.begin(&id, &["--at-once", "1"]);
     stage.until_held(1);
-    town.artel(["plan", "pause", &id, "1"]).run().expect(0);
+    let paused = town.artel(["plan", "pause", &id, "1", "--json"]).run();
+    let paused = paused.expect(0).json();
+    let driver = paused["driver"].as_str().unwrap();
+    let text =
+        format!("pause sent to {driver}; `Write one.md` begins nothing new once it has been read");
+    assert_eq!(paused["text"], text.as_str(), "{paused}");
+    assert!(paused.get("did").is_none(), "{paused}");
     stage.model.release();
     // There is one place, and the step that has it waits for a person.
     stage.until_told("step.passed", 1);
@@ -55,4 +61,28 @@ fn a_held_step_gives_its_place_free_and_goes_on_when_it_is_resumed_itself() {
     }
     assert_eq!(steered(&agent), ["pause", "resume"]);
     assert_eq!(town.count("step.passed"), 2);
+}
+
+#[test]
+fn a_wish_about_a_step_that_nobody_carries_out_is_saved_and_said_so() {
+    let stage = Stage::new(|asked| match (asked.who, asked.step) {
+        (Who::Architect, _) => plan(json!([note("one", &[]), note("two", &["one"])])),
+        // It says that it is done without having done anything.
+        (Who::Worker, 1) => vec![("finish", json!({ "answer": "done" }))],
+        _ => write_note(asked),
+    });
+    let town = &stage.town;
+    let id = town.asked();
+    town.artel(["plan", "approve", &id]).run().expect(3);
+    let steer = |word: &str| town.artel(["plan", word, &id, "2"]).run().expect(0).out;
+    let short = &id[..8];
+    let told = ["pause", "resume", "cancel"].map(steer).concat();
+    let wanted = format!(
+        "pause saved: nobody is carrying the plan out. `Write two.md` will stay paused when you \
+         run `artel resume {short}`.\n\
+         resume saved: nobody is carrying the plan out. `Write two.md` will go on when you run \
+         `artel resume {short}`.\n\
+         nobody is carrying the plan out; `Write two.md` is cancelled now\n"
+    );
+    assert_eq!(told, wanted);
 }

@@ -48,6 +48,14 @@ fn one_step_is_held_over_http_and_let_go_by_a_command() {
     first_begins(&served, &id);
     let (status, held) = steer(developer, "notes", "pause");
     assert_eq!(status, 200, "{held}");
+    // The daemon may not have read it yet, so nobody says that the step is held.
+    assert_eq!(held["step"], "Say so in the notes", "{held}");
+    let text = held["text"].as_str().unwrap_or_default();
+    assert!(
+        text.starts_with("pause sent to artel ") && text.ends_with(" once it has been read"),
+        "{held}"
+    );
+    assert!(held.get("did").is_none(), "{held}");
     served.until("the first step passed", || {
         step(&served, &id, 0)["state"] == "done"
     });
@@ -65,7 +73,15 @@ fn one_step_is_held_over_http_and_let_go_by_a_command() {
     assert_eq!(steer(developer, "1", "pause").0, 409, "it is over");
     assert_eq!(steer(developer, "9", "pause").0, 400);
     let resumed = served.town.artel(["plan", "resume", &id, "2"]).run();
-    resumed.expect(0).says("resumed Say so in the notes");
+    let resumed = resumed.expect(0);
+    assert!(
+        resumed.out.starts_with("resume sent to artel ")
+            && resumed
+                .out
+                .ends_with("`Say so in the notes` goes on once it has been read\n"),
+        "{}",
+        resumed.out
+    );
     served.until("the plan is done", || plan(&served, &id) == "done");
     assert_eq!(begun("notes"), 1);
 
@@ -115,7 +131,9 @@ fn one_step_is_ended_and_with_it_whoever_is_at_work_on_it() {
     });
     let cancel = ["plan", "cancel", &id, "mend", "--reason", "not like this"];
     let ended = served.town.artel(cancel).run().expect(0);
-    ended.says("cancelled Mend add");
+    ended
+        .says("cancel sent to artel ")
+        .says("`Mend add` ends once it has been read");
     served.until("the plan is over", || plan(&served, &id) == "failed");
     assert_eq!(step(&served, &id, 1)["state"], "skipped");
     served.until("nobody is at work any more", || running() == 0);
@@ -170,7 +188,14 @@ fn a_plan_whose_step_is_held_keeps_nobody_from_their_turn() {
     });
     assert_eq!(step(&served, &id, 1)["is_held"], true);
     let path = format!("plans/{id}/steps/2/resume");
-    assert_eq!(served.post(developer, &path, &json!({})).0, 200);
+    let (status, resumed) = served.post(developer, &path, &json!({}));
+    assert_eq!(status, 200, "{resumed}");
+    let text = resumed["text"].as_str().unwrap();
+    assert!(
+        text == "`Say so in the notes` is taken up by the daemon"
+            || text.ends_with("`Say so in the notes` goes on once it has been read"),
+        "{text}"
+    );
     served.until("the plan is done", || plan(&served, &id) == "done");
 }
 
