@@ -161,12 +161,11 @@ impl Reader {
             "agent" => fields.agent = Some(name(node, how, "role")?),
             "portal" => fields.portal = Some(portal(node, how)?),
             "flow" => fields.flow = Some(name(node, how, "flow")?),
-            // Read by nobody yet: only its form is judged.
-            "skill" => drop(name(node, how, "skill")?),
+            "skill" => fields.skill = Some(name(node, how, "skill")?),
             "skills" => {
-                for skill in texts(node, how, by_commas)? {
-                    check_name(&skill, "skill")?;
-                }
+                let named = texts(node, how, by_commas)?;
+                named.iter().try_for_each(|it| check_name(it, "skill"))?;
+                fields.skills = named;
             }
             "tags" => fields.tags = tags(node, how)?,
             _ => {}

@@ -417,6 +417,8 @@ fn same(request: &Request, read: &RequestFields) {
         tags: request.tags.clone(),
         verify: request.verify,
         flow: request.flow.clone(),
+        skill: None,
+        skills: Vec::new(),
         other: request.other.clone(),
         words: request.words.clone(),
     };

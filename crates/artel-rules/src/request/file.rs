@@ -107,6 +107,10 @@ pub struct RequestFields {
     pub verify: Option<Verify>,
     /// The flow that it names; requests with one are not taken up yet.
     pub flow: Option<String>,
+    /// The skill that it names by `skill`; requests with one are not taken up yet.
+    pub skill: Option<String>,
+    /// The skills that it names by `skills`; requests with one are not taken up yet.
+    pub skills: Vec<String>,
     /// Other lines of the frontmatter, as a person wrote them.
     pub other: Vec<String>,
     /// The words, verbatim.

@@ -246,14 +246,15 @@ fn the_inbox_refuses_what_the_batch_refuses_and_names_the_same_field() {
     assert!(!house.kinds().iter().any(|kind| kind == "request.created"));
 }
 
-#[test]
-fn a_request_for_a_flow_is_refused_with_a_note_and_not_filed() {
+/// Puts a request with these lines into the inbox, and returns the field that it was refused for and
+/// the note beside it.
+fn refused_request(lines: &str) -> (Value, String) {
     let house = House::new();
     let project = house.folder("calc");
     let add = house.artel(["portal", "add"]).words([&project]);
     add.run().expect(0);
     let requests = house.workshop.join("Inbox/Requests");
-    let text = request("", "flow: code-review");
+    let text = request("", lines);
     fs::write(requests.join("review.md"), &text).unwrap();
     house.artel(["inbox", "scan", "--no-plan"]).run().expect(1);
     let query = ["journal", "query", "--kind", "request.refused", "--json"];
@@ -264,14 +265,38 @@ fn a_request_for_a_flow_is_refused_with_a_note_and_not_filed() {
         other => other.clone(),
     };
     assert_eq!(payload["file"], "Inbox/Requests/review.md");
-    assert_eq!(payload["field"], "flow");
-    let note = fs::read_to_string(requests.join("review.problem.md")).unwrap();
-    assert!(note.contains("flows are not built yet"), "{note}");
     assert_eq!(
         fs::read_to_string(requests.join("review.md")).unwrap(),
         text
     );
     assert!(!house.kinds().iter().any(|kind| kind == "request.created"));
+    let note = fs::read_to_string(requests.join("review.problem.md")).unwrap();
+    (payload["field"].clone(), note)
+}
+
+#[test]
+fn a_request_for_a_flow_is_refused_with_a_note_and_not_filed() {
+    let (field, note) = refused_request("flow: code-review");
+    assert_eq!(field, "flow");
+    assert!(note.contains("flows are not built yet"), "{note}");
+}
+
+#[test]
+fn a_request_that_names_skills_is_refused_with_a_note_and_not_filed() {
+    for (lines, named) in [
+        ("skill: csv-report", "skill"),
+        ("skills: [csv-report, pdf]", "skills"),
+        ("skills: csv-report, pdf", "skills"),
+    ] {
+        let (field, note) = refused_request(lines);
+        assert_eq!(field, named);
+        assert!(note.contains("requests cannot name skills yet"), "{note}");
+        assert!(note.contains("artel run csv-report"), "{note}");
+        // Only what it names exists or not; its form is good.
+        let line = json!({ "kind": "request", "text": request("", lines) });
+        let answer = &batch(&House::empty(), &[line])[0];
+        assert_eq!(answer["errors"], json!([]), "{answer}");
+    }
 }
 
 #[test]

@@ -154,12 +154,9 @@ impl Look<'_> {
             let advice = failure.advice.map_or(String::new(), |it| format!("; {it}"));
             return Err(wrong("body", format!("{}{advice}", failure.what)));
         }
-        if let Some(flow) = &read.flow {
-            let what = format!(
-                "`flow: {flow}` asks for a flow, and flows are not built yet; take the line out and say \
-                 in words what is to be done, and in which order"
-            );
-            return Err(wrong("flow", what));
+        let troubles = not_built(&read);
+        if !troubles.is_empty() {
+            return Err(Refusal::Wrong(troubles));
         }
         let portal = self.portal_for(&read)?;
         if let Some(trouble) = self.role_trouble(read.agent.as_deref().unwrap_or("default")) {
@@ -440,6 +437,33 @@ fn said(prospect: &Prospect) -> Found {
 
 fn due(prospect: &Prospect, at: Timestamp) -> Due {
     (Reverse(prospect.request.urgency), at, prospect.trace)
+}
+
+/// Says which fields ask for something that Artel cannot do yet: silence would pass for a yes.
+fn not_built(read: &RequestFields) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    if let Some(flow) = &read.flow {
+        let what = format!(
+            "`flow: {flow}` asks for a flow, and flows are not built yet; take the line out and say \
+             in words what is to be done, and in which order"
+        );
+        troubles.push(("flow".to_owned(), what));
+    }
+    let named = [
+        ("skill", read.skill.iter().collect::<Vec<_>>()),
+        ("skills", read.skills.iter().collect()),
+    ];
+    for (field, skills) in named {
+        let Some(first) = skills.first() else {
+            continue;
+        };
+        let what = format!(
+            "requests cannot name skills yet; take `{field}` out and name the skill in the words, or \
+             run it with `artel run {first}`"
+        );
+        troubles.push((field.to_owned(), what));
+    }
+    troubles
 }
 
 /// Says why a file cannot be read, and what to do.
