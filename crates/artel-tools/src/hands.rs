@@ -473,13 +473,28 @@ fn holds_gap(input: &Value) -> bool {
     }
 }
 
+/// Returns a field within a field that a secret was taken out of: unlike a field of the call itself,
+/// or an item of a list, it can be left out.
+fn inner_gap(input: &Value) -> Option<String> {
+    input.as_object()?.iter().find_map(|(outer, value)| {
+        let mut inner = value.as_object()?.iter();
+        let (name, _) = inner.find(|(_, value)| holds_gap(value))?;
+        Some(format!("{outer}/{name}"))
+    })
+}
+
 /// A key in an argument would be sent, stored and shown; tools take theirs from the key store.
 fn secret_in(input: &Value) -> Option<Trouble> {
     if holds_gap(input) {
         let what = "the input holds what looks like a secret; it was taken out";
-        let hint = "tools that need a key name it in `secrets` and get it by themselves; leave \
-                    lines with a key in them as they are";
-        return Some(Trouble::new(TroubleKind::Refused, what).hint(hint));
+        let mut trouble = Trouble::new(TroubleKind::Refused, what);
+        if let Some(inner) = inner_gap(input) {
+            trouble = trouble.hint(format!("leave out `{inner}`"));
+        }
+        return Some(trouble.hint(
+            "tools that need a key name it in `secrets` and get it by themselves; leave lines with \
+             a key in them as they are",
+        ));
     }
     let found = find_in_json(input);
     let (place, sort) = found.first()?;

@@ -8,13 +8,17 @@
 //! end of goal
 //! ```
 //!
-//! What follows a tool's name is sent as it stands; it need not be JSON. `answer` finds the rest of
-//! the line after these words in the last good result; without it, the last good result will do.
+//! What follows a tool's name is sent as it stands; it need not be JSON. `KEY_PLACE` in it is
+//! replaced. `answer` finds the rest of the line after these words in the last good result; without
+//! it, the last good result will do.
 
 use super::call::Call;
 
 const BEGIN: &str = "goal:";
 const END: &str = "end of goal";
+
+/// Where the follower writes a key of its own: no task may hold one.
+const KEY_PLACE: &str = "A_KEY_OF_MINE";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Goal {
@@ -33,7 +37,7 @@ impl Goal {
                 let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
                 goal.calls.push(Call {
                     tool: tool.to_owned(),
-                    arguments: arguments.to_owned(),
+                    arguments: arguments.replace(KEY_PLACE, &made_up_key()),
                 });
             } else if let Some(words) = line.strip_prefix("answer ") {
                 goal.answer = Some(words.to_owned());
@@ -50,4 +54,9 @@ impl Goal {
         let (_, rest) = text.split_once(words.as_str())?;
         Some(rest.lines().next().unwrap_or_default().trim().to_owned())
     }
+}
+
+/// Returns what looks like a key and opens nothing.
+fn made_up_key() -> String {
+    format!("ghp_{}", "a1B2".repeat(9))
 }
