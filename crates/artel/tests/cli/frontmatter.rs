@@ -292,7 +292,7 @@ fn a_request_that_names_skills_is_refused_with_a_note_and_not_filed() {
         assert_eq!(field, named);
         assert!(note.contains("requests cannot name skills yet"), "{note}");
         assert!(note.contains("artel run csv-report"), "{note}");
-        // Only what it names exists or not; its form is good.
+        // The batch judges form, and the form is good.
         let line = json!({ "kind": "request", "text": request("", lines) });
         let answer = &batch(&House::empty(), &[line])[0];
         assert_eq!(answer["errors"], json!([]), "{answer}");

@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use artel_testkit::standin::Format;
 use serde_json::{Value, json};
@@ -40,9 +41,14 @@ struct Served {
 }
 
 impl Served {
-    /// A provider that takes one call at a time, and answers no agent of the plan until it is let go.
+    /// A provider that takes one call at a time. It answers no agent of the plan until it is let go,
+    /// nor the question when it is put for the second time.
     fn new() -> Self {
-        let stage = Stage::holding(mind, |asked| asked.who == Who::Worker);
+        let questions = AtomicUsize::new(0);
+        let stage = Stage::holding(mind, move |asked| {
+            let is_again = || questions.fetch_add(1, Ordering::SeqCst) > 0;
+            asked.who == Who::Worker || (is_question(asked) && is_again())
+        });
         let settings = entry("default", Format::Chat, &stage.model);
         let town = &stage.town;
         town.house
@@ -96,6 +102,13 @@ impl Served {
         id
     }
 
+    /// Returns the calls that made way for a more urgent one.
+    fn made_way(&self) -> Vec<Value> {
+        let failed = self.stage.told("model.failed").into_iter();
+        let made_way = failed.filter(|it| it["message"] == "something more urgent took its place");
+        made_way.map(|it| it["call"].clone()).collect()
+    }
+
     fn workers_begun(&self) -> usize {
         let started = self.stage.told("run.started");
         let of_a_step = |it: &&Value| it["step"].is_string();
@@ -120,7 +133,7 @@ fn a_persons_question_is_answered_next_though_eight_agents_wait_for_the_one_plac
     let before = stage.asked();
     let of_agents = before.iter().filter(|it| it.who == Who::Worker).count();
     assert_eq!(of_agents, 1, "one call at a time");
-    assert_eq!(stage.model.held(), 1);
+    assert_eq!((stage.model.held(), stage.model.peak()), (1, 1));
 
     town.artel(["ask", QUESTION, "--yes"])
         .run()
@@ -129,6 +142,7 @@ fn a_persons_question_is_answered_next_though_eight_agents_wait_for_the_one_plac
     let by_command = stage.asked();
     assert_eq!(by_command.len(), before.len() + 1, "nobody else got a turn");
     assert!(is_question(by_command.last().unwrap()));
+    assert_eq!(served.made_way(), Vec::<Value>::new());
 
     let asked = json!({ "words": QUESTION, "portal": "calc" });
     let question = served.post("requests", &asked);
@@ -138,6 +152,12 @@ fn a_persons_question_is_answered_next_though_eight_agents_wait_for_the_one_plac
     });
     let next = stage.asked().swap_remove(by_command.len());
     assert!(is_question(&next), "{:?}", next.who);
+    // It has the place of the agent, and not one beside it.
+    until("the agent makes way", || served.made_way().len() == 1);
+    until("the question is alone", || {
+        (stage.model.held(), stage.model.open()) == (1, 1)
+    });
+    stage.model.release();
     let is_answered = || {
         let events = town.events();
         let mut ended = events.iter().filter(|it| it["kind"] == "run.finished");
@@ -154,4 +174,10 @@ fn a_persons_question_is_answered_next_though_eight_agents_wait_for_the_one_plac
     });
     assert_eq!(town.count("step.passed"), AGENTS);
     assert_eq!(town.count("step.failed"), 0);
+    let made_way = served.made_way();
+    assert_eq!(made_way.len(), 1, "{made_way:?}");
+    let requested = stage.told("model.requested");
+    let again = requested.iter().filter(|it| it["call"] == made_way[0]);
+    let attempts: Vec<_> = again.map(|it| it["attempt"].clone()).collect();
+    assert_eq!(attempts, [1, 2]);
 }
