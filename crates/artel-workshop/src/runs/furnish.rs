@@ -413,7 +413,7 @@ pub(crate) fn skill_list(skill: &Skill) -> Option<Vec<String>> {
     let mut list = skill.front.allowed_tools.clone()?;
     let runs_scripts = |rule: &String| {
         let bounds = rule.strip_prefix("Bash");
-        bounds.is_some_and(|it| matches!(it, "" | "(*)" | "(:*)") || it.contains("scripts/"))
+        bounds.is_some_and(|it| matches!(it, "" | "(*)") || it.contains("scripts/"))
     };
     if list.iter().any(runs_scripts) && !list.iter().any(|rule| rule == SCRIPT) {
         list.push(SCRIPT.to_owned());

@@ -214,6 +214,43 @@ fn a_called_run_of_before_is_taken_up_with_its_parents_bounds() {
     assert!(!tree.join("planted.txt").exists(), "it may only read");
 }
 
+/// The same, where the called run is taken up by its own id: what it was handed was not recorded
+/// then, so it follows from the runs above it.
+#[test]
+fn a_called_run_of_before_that_is_taken_up_by_itself_may_do_no_more_than_its_caller() {
+    let old = OldWorkshop::unpack();
+    let started = old.events("run.started");
+    let is_called = |it: &&Value| it["payload"]["parent"].is_string();
+    let called = started.iter().find(is_called).unwrap();
+    assert_eq!(called["payload"]["skill"], "helper");
+    assert_eq!(called["payload"]["inherits"], Value::Null, "not on record");
+    let (run, caller) = (&called["run"], &called["payload"]["parent"]);
+    let (run, caller) = (run.as_str().unwrap(), caller.as_str().unwrap());
+    let resume = || old.artel(["resume", run]).run();
+
+    // Its skill may bind it, too: without it nobody knows, and it is not taken up.
+    let skill = old.workshop.join("Skills/helper");
+    let away = old.workshop.join("helper");
+    fs::rename(&skill, &away).unwrap();
+    let refused = resume().fails_last(3, "R008");
+    refused.says("the limits of run").says("the skill is gone");
+    fs::rename(&away, &skill).unwrap();
+
+    resume().expect(0);
+    let asked = old.events("tool.requested");
+    let is_write = |it: &&Value| it["run"] == run && it["payload"]["tool"] == "write";
+    let write = asked.iter().find(is_write).expect("it went on");
+    assert_eq!(write["payload"]["decision"], "deny", "{write}");
+    let finished = old.events("run.finished");
+    let end = finished.iter().find(|it| it["run"] == run).unwrap();
+    assert_eq!(end["payload"]["answer"], "helped");
+    let trees = old.workshop.join(".artel/worktrees");
+    for owner in [run, caller] {
+        let planted = trees.join(owner).join("tree/planted.txt");
+        assert!(!planted.exists(), "its caller may only read");
+    }
+}
+
 #[test]
 fn a_question_of_before_is_asked_again() {
     let old = OldWorkshop::unpack();

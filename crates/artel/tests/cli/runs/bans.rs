@@ -354,3 +354,35 @@ fn rules_know_every_built_in_tool_by_its_name() {
         check.words([&*rule, "--", "ls"]).run().fails(2, "P003");
     }
 }
+
+/// Rules of a skill's own list that name nothing: the list is there, so what is not on it is denied,
+/// the skill's scripts included, and whoever runs the skill is told.
+#[test]
+fn rules_of_a_skill_that_name_nothing_grant_nothing_and_the_person_is_told() {
+    for rule in ["bash(git status)", "Bash(:*)", "Bash()"] {
+        let world = World::new(&script_of(&[
+            ("bash", json!({ "command": "git status" })),
+            ("script", json!({ "path": "scripts/mark.sh" })),
+            ("read", json!({ "path": "sales.csv" })),
+        ]));
+        let folder = world.house.workshop.join("Skills/look");
+        fs::create_dir_all(folder.join("scripts")).unwrap();
+        fs::write(folder.join("scripts/mark.sh"), "echo mark-$((6 * 7))\n").unwrap();
+        let front = format!("name: look\ndescription: Looks.\nallowed-tools: {rule}");
+        let skill = format!("---\n{front}\n---\nOne: !`echo mark-$((6 * 7))`\n");
+        fs::write(folder.join("SKILL.md"), skill).unwrap();
+        let seen = world.artel(["run", "look"]).run();
+        assert!(
+            seen.err.contains(&format!("`{rule}`")) && seen.err.contains("allowed-tools"),
+            "{rule}: {}",
+            seen.err
+        );
+        let decided = world.all_decided();
+        assert_eq!(decided.len(), 3, "{rule}: {decided:#?}");
+        for it in &decided {
+            assert_eq!(it.answer, "deny", "{rule}: {it:?}");
+            assert!(it.rule.contains("skill look"), "{rule}: {it:?}");
+        }
+        assert!(!world.ok(["journal", "export"]).out.contains("mark-42"));
+    }
+}

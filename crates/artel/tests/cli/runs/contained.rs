@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use super::world::World;
+use crate::support::lowered;
 use crate::terminal::Seat;
 
 /// The everyday commands that used to ask, and those beside them that did not.
@@ -444,6 +445,40 @@ fn a_lower_level_keeps_it_from_beginning() {
         "{ended:?}"
     );
     assert_eq!(decided[1].1, "allow", "{ended:?}");
+}
+
+/// A run that began behind full walls and goes on behind lower ones: what only the walls let through
+/// is asked about from then on.
+#[test]
+fn a_lower_level_ends_it_for_the_next_command_of_a_run_that_is_taken_up() {
+    let script = r#"
+rules:
+  - expect: { says: begin the work }
+    call: { bash: { command: "echo $HOME mark-01" } }
+  - expect: { says: mark-01 }
+    call: { read: { path: .env } }
+  - expect: { result_of: read }
+    call: { bash: { command: "echo $PWD mark-02" } }
+  - expect: { result_of: bash }
+    call: { finish: { answer: over } }
+"#;
+    let world = World::new(script);
+    fs::write(world.project.join(".env"), "MODE=quick\n").unwrap();
+    let accept = ["--set", "sandbox.accept=partial"];
+    Seat::at(world.task(accept))
+        .shows("Allow it? [o]nce")
+        .signal(rustix::process::Signal::INT)
+        .end();
+    let run = world.run();
+    let resume = world.artel(["resume", &run]).words(accept);
+    let ended = lowered(resume).output().unwrap();
+    let levels = world.events("sandbox.engaged");
+    let levels: Vec<_> = levels.iter().map(|it| &it["payload"]["level"]).collect();
+    assert_eq!(levels, ["full", "partial"], "{ended:?}");
+    let decided = world.decided();
+    let decided: Vec<_> = decided.iter().map(|it| (&*it.1, &*it.2)).collect();
+    let expected = [("allow", "contained"), ("ask", "rule")];
+    assert_eq!(decided, expected, "{ended:?}");
 }
 
 /// Taken up in another process, a run knows what was let through its walls before.
