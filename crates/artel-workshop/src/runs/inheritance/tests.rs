@@ -1,7 +1,3 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
-
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
 use artel_testkit::Random;
@@ -10,6 +6,7 @@ use artel_types::{RecordedInheritance, RunId};
 
 use super::{ChildTerms, Inheritance};
 
+mod beginnings;
 mod budgets;
 mod decisions;
 mod marks;
@@ -193,93 +190,5 @@ fn urgency_is_handed_down_and_upkeep_of_what_a_person_waits_for_is_not_put_off()
             begun(&called, Some(CallReason::Judging)).urgency(),
             urgency.max(Priority::Validation)
         );
-    }
-}
-
-/// Every place in the product where a run begins or is gone on with, or where commands get what bounds
-/// them, and how.
-#[test]
-fn every_place_that_begins_a_run_hands_down_in_the_one_way() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found: BTreeSet<(String, &str)> = BTreeSet::new();
-    let mut texts: BTreeMap<String, String> = BTreeMap::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(&root).unwrap().display().to_string();
-            if path.is_dir() {
-                folders.push(path);
-            } else if name.ends_with(".rs") && !name.contains("tests") {
-                let text = fs::read_to_string(&path).unwrap();
-                for sign in [
-                    "Beginning {",
-                    "Kin {",
-                    "RunStarted {",
-                    "Inheritance::of_person(",
-                    "Outfit {",
-                ] {
-                    let lines = text
-                        .lines()
-                        .filter(|line| !line.trim_start().starts_with("//"));
-                    // Its definition, its methods and reading one begin nothing.
-                    let is_one = |line: &str| {
-                        line.contains(sign)
-                            && !["struct ", "impl ", "let Beginning {", "-> "]
-                                .iter()
-                                .any(|it| line.contains(it))
-                    };
-                    if lines.into_iter().any(is_one) {
-                        found.insert((name.clone(), sign));
-                    }
-                }
-                texts.insert(name, text);
-            }
-        }
-    }
-    let wanted = [
-        ("runs/child.rs", "Beginning {", "for_child("),
-        ("runs/child.rs", "Kin {", "for_child("),
-        (
-            "runs/fork.rs",
-            "RunStarted {",
-            "inherits.step_budget = None",
-        ),
-        (
-            "runs/inheritance/ancestors.rs",
-            "Inheritance::of_person(",
-            "for_child(",
-        ),
-        (
-            "runs/start.rs",
-            "Outfit {",
-            "inherits: kin.inherits.clone()",
-        ),
-        ("runs/start.rs", "Beginning {", "ordered_now()"),
-        (
-            "runs/start.rs",
-            "RunStarted {",
-            "inherits: Some(kin.inherits.recorded())",
-        ),
-        ("runs/succeed.rs", "Kin {", "for_child("),
-        ("runs/succeed.rs", "RunStarted {", "..started"),
-        ("runs/take_up.rs", "Kin {", "inheritance_of("),
-        // The run of a plan calls no model and no tool: its agents do, each begun by `child`.
-        ("works/carry.rs", "RunStarted {", "conduct"),
-        ("works/children.rs", "Beginning {", "for_child("),
-        ("works/children.rs", "Kin {", "for_child("),
-        // Checks of a project are no run, and their commands keep to what bounds one.
-        ("works/prover.rs", "Outfit {", "house.ordered().for_child("),
-    ];
-    let known: BTreeSet<_> = wanted
-        .iter()
-        .map(|(file, sign, _)| ((*file).to_owned(), *sign))
-        .collect();
-    assert_eq!(
-        found, known,
-        "a new place that begins a run has to hand down, and to stand here"
-    );
-    for (file, _, how) in wanted {
-        assert!(texts[file].contains(how), "{file} does not go by `{how}`");
     }
 }
