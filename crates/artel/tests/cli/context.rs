@@ -181,6 +181,18 @@ fn a_conversation_is_summarised_and_then_handed_over() {
         .out;
     assert!(replies.contains("turn-01.") && replies.contains("turn-02."));
     assert_linked(&world, turns.len() as u64);
+    assert_upkeep_waits(&world);
+}
+
+/// Nobody waits for a summary, so it is less urgent than the work.
+fn assert_upkeep_waits(world: &World) {
+    let requested = world.events("model.requested");
+    let requested = requested.iter().map(|event| &event["payload"]);
+    let (summaries, turns): (Vec<_>, Vec<_>) =
+        requested.partition(|it| it["account"]["step"] == "summary");
+    assert!(summaries.len() >= 2, "{summaries:#?}");
+    assert!(summaries.iter().all(|it| it["priority"] == "background"));
+    assert!(turns.iter().all(|it| it["priority"] == "execution"));
 }
 
 /// Both runs know of each other, and the one that was asked for tells the end of both.

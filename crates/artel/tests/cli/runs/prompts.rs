@@ -73,6 +73,23 @@ fn what_was_left_open_is_asked_again() {
 }
 
 #[test]
+fn a_run_is_a_persons_wait_where_somebody_sits_at_the_screen() {
+    let world = reading();
+    world.task([]).run();
+    let before = world.urgencies();
+    assert!(!before.is_empty());
+    assert!(before.iter().all(|it| it == "execution"), "{before:?}");
+    Seat::at(world.task([]))
+        .shows("Allow it?")
+        .types("o\n")
+        .shows("Feedback for next time")
+        .types("\n")
+        .end();
+    let all = world.urgencies();
+    assert_eq!(all[before.len()..], ["user", "user"]);
+}
+
+#[test]
 fn a_signal_after_the_end_ends_the_command() {
     let world = World::new(super::world::REPORT);
     let mut seat = Seat::at(world.task([]));

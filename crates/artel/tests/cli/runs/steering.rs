@@ -66,6 +66,8 @@ fn another_process_pauses_hints_and_resumes() {
     }
     let finished = &world.events("run.finished")[0]["payload"];
     assert_eq!(finished["answer"], "with tabs");
+    // Whoever gave the hint waits for what becomes of it.
+    assert_eq!(world.urgencies(), ["execution", "user"]);
     for words in [["pause", &run], ["cancel", &run]] {
         world.artel(words).run().fails(3, "R008");
     }

@@ -80,6 +80,13 @@ impl World {
         trees.join(run).join("tree").join(name)
     }
 
+    /// Returns how urgent each call of a model was.
+    pub(super) fn urgencies(&self) -> Vec<String> {
+        let requested = self.events("model.requested").into_iter();
+        let urgency = |event: Value| event["payload"]["priority"].as_str().unwrap().to_owned();
+        requested.map(urgency).collect()
+    }
+
     pub(super) fn events(&self, kind: &str) -> Vec<Value> {
         let out = self.ok(["journal", "export", "--kind", kind]).out;
         let events = out.lines().map(|line| serde_json::from_str(line).unwrap());
