@@ -1,5 +1,5 @@
-//! Settings, roles, skills and policy that change while the daemon runs: what is right is in force
-//! from then on, what is wrong leaves the old in force and is said.
+//! Settings, roles, skills, policy and keys that change while the daemon runs: what is right is in
+//! force from then on, what is wrong leaves the old in force and is said.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -139,8 +139,8 @@ fn later(old: &Workshop, new: &Workshop) -> Vec<&'static str> {
     changed.map(|(name, _)| name).collect()
 }
 
-/// Returns what is looked at: in the workshop, the person's own settings, and skills in their home
-/// and in portals.
+/// Returns what is looked at: in the workshop, the person's own settings and keys, and skills in
+/// their home and in portals.
 async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
     let workshop = desk.workshop();
     let found = blocking(move || {
@@ -155,10 +155,16 @@ async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
             deep,
         };
         let theirs = named(workshop.caller().user_file(), DEEP);
+        // What is said here is checked for secrets, so one that is new has to be known.
+        let keys = Spot {
+            name: "stored keys".to_owned(),
+            place: workshop.caller().keys_file(),
+            deep: 0,
+        };
         // Where portals cannot be read, everything else is looked at all the same.
         let skills = workshop.skill_folders().unwrap_or_default().into_iter();
         let skills = skills.map(|place| named(place, SHALLOW));
-        Ok(own.chain([theirs]).chain(skills).collect())
+        Ok(own.chain([theirs, keys]).chain(skills).collect())
     });
     found.await.unwrap_or_default()
 }

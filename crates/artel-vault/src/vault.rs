@@ -1,7 +1,7 @@
 //! The keys: stored, found, listed, removed.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_types::{Secret, Timestamp};
@@ -28,6 +28,11 @@ impl Vault {
     pub fn open(data_dir: &Path, system: Option<Arc<dyn SystemStore>>) -> Self {
         let file = KeyFile::in_folder(data_dir);
         Self { file, system }
+    }
+
+    /// Returns the file that changes whenever a key is stored or removed, wherever its value is.
+    pub fn list_file(&self) -> PathBuf {
+        self.file.path()
     }
 
     /// Returns the key of an account, or nothing if none is stored.

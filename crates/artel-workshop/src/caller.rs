@@ -138,6 +138,11 @@ impl Caller {
         self.places.user_file()
     }
 
+    /// Returns the file that changes with the keys of this person.
+    pub fn keys_file(&self) -> PathBuf {
+        Vault::open(self.places.data(), None).list_file()
+    }
+
     /// Returns where writers without room say so.
     pub fn room(&self) -> &Room {
         &self.room

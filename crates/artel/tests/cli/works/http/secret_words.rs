@@ -111,6 +111,8 @@ fn a_hint_and_an_answer_with_a_key_are_refused_by_command_and_http() {
     let run = waits["rows"][0]["run"].as_str().unwrap_or(&id).to_owned();
     let body = json!({ "text": answer });
     served.refuses(&served.tokens[1], &format!("runs/{run}/hint"), &body);
+    let body = json!({ "answer": answer });
+    served.refuses(&served.tokens[1], &format!("runs/{run}/answer"), &body);
     assert_eq!(served.town.count("run.answered"), 0);
     assert_eq!(served.town.count("run.steered"), 0);
     served.has_kept_no_key();
@@ -126,6 +128,65 @@ fn a_task_with_a_key_is_refused_by_command_and_http() {
     served.refuses(&served.tokens[1], "runs", &body);
     assert_eq!(served.town.count("run.started"), 0);
     served.has_kept_no_key();
+}
+
+/// Puts a skill in the workshop.
+fn greet(served: &Served) {
+    let skill = served.town.house.workshop.join("Skills/greet");
+    fs::create_dir_all(&skill).unwrap();
+    let text = "---\nname: greet\ndescription: Greets.\n---\nGreet.\n";
+    fs::write(skill.join("SKILL.md"), text).unwrap();
+}
+
+#[test]
+fn what_a_skill_is_given_with_a_key_is_refused_by_command_and_http() {
+    let served = Served::new();
+    greet(&served);
+    let words = ["Ada".to_owned(), format!("token={}", key())];
+    let run = served.town.artel(["run", "greet"]).words(&words);
+    run.run().fails(3, "P006");
+    let body = json!({ "skill": "greet", "arguments": words });
+    served.refuses(&served.tokens[1], "runs", &body);
+    assert_eq!(served.town.count("run.started"), 0);
+    served.has_kept_no_key();
+}
+
+/// What is kept looks like nothing: it is known by its value, also to a daemon that was there first.
+#[test]
+fn words_with_a_secret_that_is_kept_here_are_refused_by_command_file_and_http() {
+    const KEPT: &str = "kolibri-by-seventeen-windows";
+    let served = Served::new();
+    let [user, developer] = &served.tokens;
+    greet(&served);
+    let keep = served.town.artel(["auth", "set", "--tool", "bank"]);
+    keep.given(KEPT).run().expect(0);
+    served.until("the daemon looks at the keys again", || {
+        served.town.count("daemon.reloaded") == 1
+    });
+    let words = format!("Mend add in calc.py: {KEPT}.");
+    let refused = |arguments: &[&str]| {
+        let said = served.town.artel([]).words(arguments).run();
+        let said = said.fails(3, "P006");
+        said.says("the text holds a secret that is kept here");
+    };
+    refused(&["ask", &words, "--plan", "--yes"]);
+    refused(&["run", "--task", &words]);
+    refused(&["run", "greet", &words]);
+    let body = json!({ "words": words, "planning": "always" });
+    served.refuses(user, "requests", &body);
+    served.refuses(developer, "runs", &json!({ "task": words }));
+    let body = json!({ "skill": "greet", "arguments": [words] });
+    served.refuses(developer, "runs", &body);
+    let inbox = served.town.house.workshop.join("Inbox/Requests");
+    fs::write(inbox.join("kept.md"), &words).unwrap();
+    served.until("a note says so", || {
+        let note = fs::read_to_string(inbox.join("kept.problem.md"));
+        note.is_ok_and(|note| note.contains("the text holds a secret that is kept here"))
+    });
+    assert_eq!(served.town.count("request.created"), 0);
+    assert_eq!(served.town.count("run.started"), 0);
+    let events = serde_json::to_string(&served.town.events()).unwrap();
+    assert!(!events.contains("kolibri"), "{events}");
 }
 
 #[test]
@@ -247,10 +308,7 @@ fn what_is_said_of_a_run_and_of_a_skill_with_a_key_is_refused_by_command_and_htt
     let served = Served::of(Town::saying(
         "rules:\n  - expect: { says: Look around }\n    call: { finish: { answer: over } }\n",
     ));
-    let skill = served.town.house.workshop.join("Skills/greet");
-    fs::create_dir_all(&skill).unwrap();
-    let text = "---\nname: greet\ndescription: Greets.\n---\nGreet.\n";
-    fs::write(skill.join("SKILL.md"), text).unwrap();
+    greet(&served);
     let [_, developer] = &served.tokens;
     let (status, began) = served.post(developer, "runs", &json!({ "task": "Look around" }));
     assert_eq!(status, 201, "{began}");
