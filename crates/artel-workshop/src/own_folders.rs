@@ -1,9 +1,11 @@
 //! Which folders are workshops' own, told by what they are and not by what they are called.
 //!
 //! A folder is known by its real path and by device and inode, so that a link, a bind mount or
-//! another spelling of its name leads to the same answer. Workshops are the one in use and all
-//! that this user made or trusted.
+//! another spelling of its name leads to the same answer. Workshops are the one in use, all that this
+//! user made or trusted, and every folder that is marked as one: a workshop that was moved, cloned or
+//! comes from somebody else is in nobody's list.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,6 +15,7 @@ use artel_files::Identity;
 use artel_types::Failure;
 
 use crate::caller::Caller;
+use crate::marker::Marker;
 use crate::registry;
 use crate::workshop::Workshop;
 
@@ -31,6 +34,10 @@ const OWN: &[&str] = &[
 
 /// Of these the entries may be links to where a person keeps them.
 const LINKING: &[&str] = &["Agents", "Inbox", "Knowledge", "Policy", "Skills", "Tools"];
+
+/// How many files and folders are looked at for a workshop that is in no list, the nearest first. In
+/// what lies beyond, its own files are protected when something is to be put there.
+const MOST_LOOKED_AT: usize = 50_000;
 
 /// More links than anybody keeps in one folder.
 const MOST_LINKS: usize = 1_000;
@@ -112,8 +119,14 @@ impl OwnFolders {
     }
 
     /// Returns a workshop that lies somewhere beneath a folder, which must be free of links. A
-    /// folder that is itself a workshop holds none.
-    pub(crate) fn workshop_beneath(&self, folder: &Path) -> Option<&Path> {
+    /// folder that is itself a workshop holds none. It walks the folder.
+    pub(crate) fn workshop_beneath(&self, folder: &Path) -> Option<PathBuf> {
+        let known = self.known_workshop_beneath(folder).map(Path::to_owned);
+        known.or_else(|| marked_beneath(folder))
+    }
+
+    /// The same among the workshops that this user made or trusted, without a walk.
+    pub(crate) fn known_workshop_beneath(&self, folder: &Path) -> Option<&Path> {
         let is_beneath = |root: &&KnownPlace| {
             root.path != folder && (root.path.starts_with(folder) || self.is_mounted(root, folder))
         };
@@ -134,9 +147,10 @@ impl OwnFolders {
     }
 
     /// Returns the folder of a workshop's own that a folder is or lies in.
-    pub(crate) fn around(&self, folder: &Path) -> Option<&Path> {
+    pub(crate) fn around(&self, folder: &Path) -> Option<PathBuf> {
         let own = self.own.iter().find(|own| folder.starts_with(&own.path));
-        own.map(|own| own.path.as_path())
+        own.map(|own| own.path.clone())
+            .or_else(|| own_of_marked(folder))
     }
 
     /// Returns what beneath a folder is a workshop's own, relative to it: for walls and policy of a
@@ -152,6 +166,9 @@ impl OwnFolders {
         let inside = all.filter_map(|path| path.strip_prefix(folder).ok());
         let inside = inside.filter(|path| !path.as_os_str().is_empty());
         let mut inside: Vec<PathBuf> = inside.map(Path::to_owned).collect();
+        if is_marked(folder) {
+            inside.extend(OWN.iter().map(PathBuf::from));
+        }
         inside.sort();
         inside.dedup();
         inside
@@ -166,12 +183,57 @@ impl OwnFolders {
             Some(real.join(rest))
         });
         let place = there.as_deref().unwrap_or(place);
-        place.ancestors().any(|above| {
+        let is_known = |above: &Path| {
             let identity = identity_of(above);
             let mut own = self.own.iter();
             own.any(|own| own.path == above || own.is(identity))
-        })
+        };
+        place.ancestors().any(is_known) || own_of_marked(place).is_some()
     }
+}
+
+fn is_marked(folder: &Path) -> bool {
+    Marker::path(folder).symlink_metadata().is_ok()
+}
+
+/// Returns what is the own of a marked folder, where a place is or lies in that.
+fn own_of_marked(place: &Path) -> Option<PathBuf> {
+    place.ancestors().skip(1).find_map(|root| {
+        let entry = place.strip_prefix(root).ok()?.iter().next()?;
+        if !is_marked(root) {
+            return None;
+        }
+        let identity = identity_of(&root.join(entry));
+        let is_it = |own: &&&str| {
+            entry == **own || (identity.is_some() && identity == identity_of(&root.join(**own)))
+        };
+        OWN.iter().find(is_it).map(|own| root.join(own))
+    })
+}
+
+/// Looks beneath a folder for one that is marked as a workshop, as far as it is on the same file
+/// system.
+fn marked_beneath(folder: &Path) -> Option<PathBuf> {
+    let device = identity_of(folder)?.device;
+    let mut left = MOST_LOOKED_AT;
+    let mut waiting = VecDeque::from([folder.to_owned()]);
+    while let Some(at) = waiting.pop_front() {
+        if at != folder && identity_of(&at).is_none_or(|it| it.device != device) {
+            continue;
+        }
+        for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
+            left = left.checked_sub(1)?;
+            let name = entry.file_name();
+            if name == ".artel" {
+                if at != folder && is_marked(&at) {
+                    return Some(at);
+                }
+            } else if name != ".git" && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push_back(entry.path());
+            }
+        }
+    }
+    None
 }
 
 fn identity_of(path: &Path) -> Option<Identity> {
@@ -248,7 +310,7 @@ mod tests {
             ("work/Art", false),
             ("view", false),
         ] {
-            let found = known.workshop_beneath(&home.join(folder));
+            let found = known.known_workshop_beneath(&home.join(folder));
             assert_eq!(found.is_some(), holds, "{folder}");
         }
         // A bind mount shows device and inode of what is bound: here a folder stands in for it.
@@ -264,7 +326,7 @@ mod tests {
             let mut known = known.clone();
             known.mounts = vec![mount(of)];
             assert_eq!(
-                known.workshop_beneath(&home.join("view")).is_some(),
+                known.known_workshop_beneath(&home.join("view")).is_some(),
                 holds,
                 "{of:?}"
             );
@@ -317,9 +379,40 @@ mod tests {
         }
         assert_eq!(
             known.around(&root.join("Skills/greet")),
-            Some(root.join("Skills").as_path())
+            Some(root.join("Skills"))
         );
         assert_eq!(known.around(&root), None);
+    }
+
+    #[test]
+    fn a_workshop_that_is_in_no_list_is_known_by_its_mark() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let root = workshop(&home, "work/deep/moved");
+        fs::create_dir_all(home.join("work/.git/modules/x/.artel")).unwrap();
+        fs::write(home.join("work/.git/modules/x/.artel/workshop.json"), "{}").unwrap();
+        let known = OwnFolders::default();
+        let work = home.join("work");
+        assert_eq!(known.workshop_beneath(&work), None, "neither is marked");
+        fs::write(root.join(".artel/workshop.json"), "{}").unwrap();
+        assert_eq!(known.workshop_beneath(&work).as_ref(), Some(&root));
+        assert_eq!(known.workshop_beneath(&root), None, "it is one itself");
+        assert_eq!(known.known_workshop_beneath(&work), None);
+        for (path, owned) in [
+            ("Skills/new/SKILL.md", true),
+            (".artel", true),
+            ("artel.toml", true),
+            ("skills/new/SKILL.md", false),
+            ("src/Skills/main.rs", false),
+        ] {
+            assert_eq!(known.owns(&root.join(path)), owned, "{path}");
+        }
+        assert_eq!(
+            known.around(&root.join("Inbox/Requests")),
+            Some(root.join("Inbox"))
+        );
+        assert!(known.within(&root).contains(&"Policy".into()));
+        assert_eq!(known.within(&work), Vec::<PathBuf>::new());
     }
 
     #[test]

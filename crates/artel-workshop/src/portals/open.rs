@@ -8,6 +8,7 @@ use artel_types::{Code, Failure, PortalClosed, Stream};
 
 use super::label::told_of_labels;
 use super::{Portal, PortalOperation, name, portals_in, stack};
+use crate::own_folders::OwnFolders;
 use crate::trouble::shell_word;
 use crate::workshop::{Noted, Open, Workshop};
 
@@ -159,6 +160,16 @@ impl Workshop {
             .or_else(|| self.why_closed_by_workshop(folder))
     }
 
+    /// Says why no run works on a folder, but for what lies in it: whoever opens the folder for a run
+    /// looks for a workshop there.
+    pub(crate) fn why_closed_by_itself(&self, folder: &Path) -> Option<String> {
+        let by_place = self.why_closed_by_place(folder).map(str::to_owned);
+        by_place.or_else(|| match self.own_folders() {
+            Ok(known) => why_own(&known, folder),
+            Err(failure) => Some(failure.what),
+        })
+    }
+
     /// Says so where a workshop lies in the folder: its policy, roles and skills would be files
     /// of the project. A folder that is itself a workshop is open; what is the workshop's own
     /// there is read-only.
@@ -168,14 +179,10 @@ impl Workshop {
             // Nobody can say then where workshops are.
             Err(failure) => return Some(failure.what),
         };
-        if let Some(own) = known.around(folder) {
-            let own = own.display();
-            return Some(format!(
-                "`{own}` is a workshop's own, which agents never change"
-            ));
-        }
-        let held = known.workshop_beneath(folder)?;
-        Some(format!("it holds the workshop `{}`", held.display()))
+        why_own(&known, folder).or_else(|| {
+            let held = known.workshop_beneath(folder)?;
+            Some(format!("it holds the workshop `{}`", held.display()))
+        })
     }
 
     fn why_closed_by_place(&self, folder: &Path) -> Option<&'static str> {
@@ -237,6 +244,14 @@ impl Workshop {
         }
         Ok(new)
     }
+}
+
+fn why_own(known: &OwnFolders, folder: &Path) -> Option<String> {
+    let own = known.around(folder)?;
+    let own = own.display();
+    Some(format!(
+        "`{own}` is a workshop's own, which agents never change"
+    ))
 }
 
 /// Returns what holds afterwards.

@@ -70,7 +70,7 @@ impl House {
     ) -> Result<Arc<Self>, Failure> {
         let own_folders = workshop.own_folders()?;
         if let Some(held) = own_folders.workshop_beneath(folder) {
-            return Err(holds_a_workshop(folder, held));
+            return Err(holds_a_workshop(folder, &held));
         }
         let company = workshop.without_secrets_said(company);
         let models = workshop.models(named).await?;
@@ -88,7 +88,7 @@ impl House {
         let mut portals = with_labels_that_count(&portals);
         // Its limits hold for what lies in it, also where it can no longer be named.
         let portal = holding(portals.clone(), folder);
-        portals.retain(|portal| own_folders.workshop_beneath(&portal.path).is_none());
+        portals.retain(|portal| own_folders.known_workshop_beneath(&portal.path).is_none());
         Ok(Arc::new(Self {
             workshop: Arc::clone(workshop),
             journal,

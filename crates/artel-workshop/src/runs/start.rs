@@ -55,7 +55,7 @@ impl Workshop {
         company: Company,
     ) -> Result<RunDone, Failure> {
         let folder = self.run_folder(order.folder.as_deref())?;
-        if let Some(why) = self.why_closed(&folder) {
+        if let Some(why) = self.why_closed_by_itself(&folder) {
             let what = format!("agents cannot work on `{}`", folder.display());
             return Err(Failure::new(Code::F003, what)
                 .because(why)

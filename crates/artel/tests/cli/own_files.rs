@@ -165,6 +165,24 @@ fn a_folder_with_a_workshop_in_it_is_no_place_for_agents() {
     stand(&world, DONE, &inner, []).expect(0);
     let path = project.to_str().unwrap();
     world.ok(["portal", "add", path]);
+    // A workshop that was moved is in no list at its place, and one that was cloned never was.
+    let moved = project.join("deep/Moved");
+    fs::create_dir(project.join("deep")).unwrap();
+    fs::rename(&inner, &moved).unwrap();
+    let held = format!("it holds the workshop `{}`", moved.display());
+    stand(&world, DONE, &project, ["--yes"])
+        .fails_last(3, "F003")
+        .says(&held);
+    let add = world.artel(["portal", "add", work.to_str().unwrap()]).run();
+    add.fails(3, "F003").says(&held);
+    let ask = world.artel(["ask", "Tidy up", "--yes"]);
+    ask.standing_in(&project)
+        .run()
+        .fails_last(3, "F003")
+        .says(&held);
+    stand(&world, DONE, &moved.join("Skills"), ["--yes"])
+        .fails_last(3, "F003")
+        .says("is a workshop's own, which agents never change");
 }
 
 #[test]
@@ -222,11 +240,19 @@ fn files_of_a_workshop_made_while_a_run_waited_are_not_put_in_place() {
     let run = world.ok(["runs", "--json"]).json()[0]["run"].clone();
     let run = run.as_str().unwrap();
     let inner = world.project.join("Artel");
+    let refused = || {
+        let seen = world.artel(["apply", run, "--yes"]).run();
+        seen.fails_last(3, "P001")
+            .says("Artel/Skills/evil/SKILL.md");
+        assert!(!inner.join("Skills/evil").exists());
+    };
+    // One that came with a clone is nobody's yet.
+    fs::create_dir_all(inner.join(".artel")).unwrap();
+    fs::write(inner.join(".artel/workshop.json"), "{}").unwrap();
+    refused();
+    fs::remove_dir_all(&inner).unwrap();
     world.house.ok(["init", inner.to_str().unwrap()]);
-    let seen = world.artel(["apply", run, "--yes"]).run();
-    seen.fails_last(3, "P001")
-        .says("Artel/Skills/evil/SKILL.md");
-    assert!(!inner.join("Skills/evil").exists());
+    refused();
     // Links, names in another case and hard links lead to no other answer.
     fs::remove_dir_all(&inner).unwrap();
     symlink(&world.house.workshop, &inner).unwrap();
