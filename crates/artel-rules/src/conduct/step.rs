@@ -183,6 +183,7 @@ impl Step {
         self.round = round;
         if self.base.as_deref() != Some(base) {
             // Other files: what was there before has to be done again.
+            self.tree = None;
             self.tests = None;
             self.criteria.clear();
         }

@@ -1,6 +1,6 @@
 //! Tests that an attempt changed: they are put back, and the attempt is lost.
 
-use artel_types::{StepPutBack, Text};
+use artel_types::{StepPutBack, StepStarted, Text};
 
 use super::*;
 
@@ -44,6 +44,27 @@ fn an_attempt_that_changed_its_tests_is_lost_before_it_is_checked() {
     };
     let words = "the attempt changed the tests that it is held to: `tests/t.sh`, `tests/u.sh`";
     assert!(why.starts_with(words), "{why}");
+}
+
+/// Work that was done on other files is nothing that the next attempt is compared with.
+#[test]
+fn an_attempt_on_other_files_begins_without_the_work_of_the_one_before() {
+    let mut conduct = until(Part::Work, &put_back("work"));
+    let Order::Record(failed) = conduct.next().remove(0) else {
+        panic!("{:?}", conduct.next());
+    };
+    conduct.fold(&failed);
+    let started = |base: &str| StepStarted {
+        step: "a".to_owned(),
+        round: 2,
+        base: base.to_owned(),
+    };
+    let left = |conduct: &Conduct| conduct.step("a").unwrap().tree.clone();
+    let mut same = conduct.clone();
+    same.fold(&started("c0").into());
+    assert_eq!(left(&same).as_deref(), Some("t-a"));
+    conduct.fold(&started("c1").into());
+    assert_eq!(left(&conduct), None);
 }
 
 #[test]
