@@ -93,24 +93,6 @@ fn is_test_name(name: &str) -> bool {
     {
         return true;
     }
-    if !is_code_path(name) {
-        return false;
-    }
-    let by_words = lower == "test"
-        || lower == "tests"
-        || lower.starts_with("test_")
-        || lower.starts_with("test-")
-        || [
-            "_test",
-            "_tests",
-            "-test",
-            "-tests",
-            "_spec",
-            "-spec",
-            "_unittest",
-        ]
-        .iter()
-        .any(|ending| lower.ends_with(ending));
     // `ShopTest.java`, `ShopTests.cs`, `ShopSpec.scala`, `ShopIT.java`, `TestShop.java`.
     let follows_word = |ending: &&str| {
         let before = stem
@@ -118,6 +100,26 @@ fn is_test_name(name: &str) -> bool {
             .and_then(|rest| rest.chars().last());
         before.is_some_and(|letter| *ending != "IT" || !letter.is_uppercase())
     };
+    let is_any = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(ending));
+    if !is_code_path(name) {
+        // What tests read lies beside them: `test_cases.json`, `shop_test.golden`.
+        let by_words = lower.starts_with("test_") || is_any(&["_test", "_tests"]);
+        let by_case = ["Test", "Tests"].iter().any(follows_word);
+        return !is_prose(name) && (by_words || by_case);
+    }
+    let by_words = lower == "test"
+        || lower == "tests"
+        || lower.starts_with("test_")
+        || lower.starts_with("test-")
+        || is_any(&[
+            "_test",
+            "_tests",
+            "-test",
+            "-tests",
+            "_spec",
+            "-spec",
+            "_unittest",
+        ]);
     let by_case = ["Test", "Tests", "TestCase", "Spec", "Specs", "IT"]
         .iter()
         .any(follows_word)
@@ -125,6 +127,15 @@ fn is_test_name(name: &str) -> bool {
             .strip_prefix("Test")
             .is_some_and(|rest| rest.starts_with(char::is_uppercase));
     by_words || by_case
+}
+
+/// Tells whether a file is written for people alone.
+fn is_prose(name: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "md", "mdx", "markdown", "rst", "adoc", "org", "tex", "pdf", "doc", "docx", "odt",
+    ];
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| ENDINGS.contains(&&*ending.to_ascii_lowercase()))
 }
 
 /// Tells whether a file holds code: something that tests could notice.

@@ -627,6 +627,11 @@ fn tests_are_told_from_code_in_many_languages() {
         "t/fixtures/a.xml",
         "Tests/ShopTests.swift",
         "a\\tests\\b.rs",
+        "test_cases.json",
+        "shop/test_expected.csv",
+        "shop_test.golden",
+        "CartTest.xml",
+        "test_input",
     ];
     for path in tests {
         assert!(is_test_path(path), "{path}");
@@ -649,6 +654,11 @@ fn tests_are_told_from_code_in_many_languages() {
     for path in [
         "README.md",
         "docs/test_plan.md",
+        "load_test.rst",
+        ".github/workflows/test.yml",
+        "openapi_spec.yaml",
+        "contest.json",
+        "latest.csv",
         "data.json",
         "LICENSE",
         "logo.png",

@@ -40,6 +40,8 @@ pub struct Gauges {
     has_checks: bool,
     /// Where a runner looks for modules.
     modules: ModuleFolders,
+    /// Files that count as tests whatever they are called: testers of steps wrote them.
+    by_testers: BTreeSet<String>,
 }
 
 impl Gauges {
@@ -83,7 +85,19 @@ impl Gauges {
             by_name,
             has_checks: !before.is_empty(),
             modules,
+            by_testers: BTreeSet::new(),
         }
+    }
+
+    /// Counts these files as tests, whatever they are called.
+    #[must_use]
+    pub fn with_tests(mut self, files: BTreeSet<String>) -> Self {
+        self.by_testers = files;
+        self
+    }
+
+    fn is_test(&self, path: &str) -> bool {
+        is_test_path(path) || self.by_testers.contains(path)
     }
 
     /// Tells whether a file decides what checks do: a test, a script they start, a setting, a module
@@ -94,7 +108,7 @@ impl Gauges {
     }
 
     fn is_of_tests(&self, path: &str) -> bool {
-        self.has_checks && (settings::is_setting(path) || is_test_path(path))
+        self.has_checks && (settings::is_setting(path) || self.is_test(path))
     }
 
     /// Tells whether a check takes a file into itself, as a shell script does with `.`: such a file
@@ -126,7 +140,7 @@ impl Gauges {
         if stand_in == Some(StandIn::Module) && old.is_none() {
             return Some("shadows the module of the same name during checks".to_owned());
         }
-        if !is_test_path(path) {
+        if !self.is_test(path) {
             return None;
         }
         match (old, new) {

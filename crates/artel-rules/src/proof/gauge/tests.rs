@@ -83,6 +83,7 @@ const HOSTILE: &[Change] = &[
         Some("exit 0\ncheck a\n"),
     ),
     ("tests/a_test.sh", Some("check a\n"), Some("")),
+    ("shop/test_cases.json", Some("[1,\n2]\n"), Some("[1,\n3]\n")),
     (
         "conftest.py",
         None,
@@ -180,6 +181,17 @@ fn hostile_changes_of_checks_are_seen() {
         None,
         "held against the old one instead: it is run as it was"
     );
+}
+
+#[test]
+fn what_testers_wrote_counts_as_tests_whatever_it_is_called() {
+    let files = ["test_cases.md".to_owned()];
+    let gauges = by_name().with_tests(files.into());
+    let (old, new) = ("2 and 3 are 5\n", "2 and 3 are -1\n");
+    let touched = gauges.touched("test_cases.md", Some(old), Some(new));
+    assert_eq!(touched.as_deref(), Some("is a test that lost a line"));
+    assert!(gauges.goes_back("test_cases.md", old, Some(new)));
+    assert!(!gauges.include("test_plan.md"));
 }
 
 #[test]

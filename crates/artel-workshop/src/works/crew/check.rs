@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Did;
-use artel_rules::plan::names::{is_code_path, is_plain_path};
+use artel_rules::plan::names::{is_code_path, is_plain_path, is_test_path};
 use artel_rules::proof;
 use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
 use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text, listed_paths};
@@ -33,6 +33,8 @@ pub(super) struct Look<'l> {
     pub(super) tree: String,
     changed: Vec<PathBuf>,
     production: Vec<PathBuf>,
+    /// The step's tests, from the folder that is worked in.
+    kept: Vec<String>,
     /// What has to pass: what did before the first step, and what steps before it added.
     pub(super) before: Vec<ProofRecorded>,
     pub(super) known: BTreeSet<String>,
@@ -188,7 +190,7 @@ impl Workers {
             let (tree, base) = spot.left_by(&this);
             // Tests that are written anew find the work of the attempt before in its place.
             let changed = this.line.changed(&base, &tree).map_err(git_failed)?;
-            let work = production(&changed);
+            let work = production(&changed, this.test_files());
             let tree = match work.is_empty() {
                 true => tree,
                 false => this.line.graft(&tree, &base, &work).map_err(git_failed)?,
@@ -254,8 +256,11 @@ impl Workers {
         let (tree, base) = spot.left_by(self);
         let tree = self.with_tests(spot, tree)?;
         let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
+        let kept = self.tests_of(spot)?;
+        let is_test = |path: &str| is_test_path(path) || kept.iter().any(|it| it == path);
         Ok(Look {
-            production: production(&changed),
+            production: production(&changed, is_test),
+            kept: self.in_folder(&kept),
             before: self.asked_of(&spot.spec, &base, &changed)?,
             known: self.known_reds(spot)?,
             spot,
@@ -282,8 +287,7 @@ impl Workers {
         if !why.is_empty() {
             return Ok((Vec::new(), why));
         }
-        let kept = self.in_folder(&self.tests_of(look.spot)?);
-        let prover = self.prover(&look.spot.state).keeping(kept);
+        let prover = self.prover(&look.spot.state).keeping(look.kept.clone());
         let id = Some(spec.id.clone());
         let place = self.spot_of(ProofPlace::Green, id, look.spot.round, look.tree.clone());
         let has_suite = !look.before.is_empty();

@@ -351,12 +351,8 @@ impl Workers {
             false => None,
         };
         let start = self.in_repository("");
-        Ok(Gauges::of_folder(
-            &start.to_string_lossy(),
-            before,
-            evidence,
-            read,
-        ))
+        let gauges = Gauges::of_folder(&start.to_string_lossy(), before, evidence, read);
+        Ok(gauges.with_tests(self.files_of_testers()?))
     }
 
     fn touched(

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use artel_git::RunTree;
+use artel_policy::rules::Rule;
 use artel_policy::{Answer, PathKeep};
 use artel_rules::conduct::Part;
 use artel_rules::plan::names::is_test_path;
@@ -12,7 +13,7 @@ use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
 use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
 
 use super::branch::LARGEST_FILE;
-use super::parts::TEST_PATHS;
+use super::parts::{TEST_PATHS, production};
 use super::{Spot, Workers, git_failed};
 
 /// A step that passed, as it stands on the branch.
@@ -122,14 +123,39 @@ impl Workers {
     /// Names what whoever writes tests changed that is none.
     fn changed_beside_tests(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
         let before = self.before_tests(spot, &self.base_of(spot));
-        let mut spec = spot.spec.clone();
-        spec.scope.paths = TEST_PATHS.map(str::to_owned).to_vec();
-        let outside = self.outside_of(&spec, &[], (&before, left))?;
-        let beside = outside.into_iter().filter(|path| !is_test_path(path));
+        let changed = self.line.changed(&before, left).map_err(git_failed)?;
         Ok(Kept {
+            changed: production(&changed, self.test_files()),
             from: before,
-            changed: beside.map(PathBuf::from).collect(),
         })
+    }
+
+    /// Tells which files of the repository are a tester's: by the places where testers may write,
+    /// whatever the ending, and by the habits of tests.
+    pub(super) fn test_files(&self) -> impl Fn(&str) -> bool + use<> {
+        let rules = TEST_PATHS.map(|path| Rule::parse(&format!("Edit({path})")).ok());
+        let prefix = self.line.prefix();
+        move |path| {
+            let is_place = |here: &Path| {
+                let here = here.to_string_lossy();
+                let mut rules = rules.iter().flatten();
+                rules.any(|rule| rule.admits_path("edit", &here))
+            };
+            is_test_path(path) || Path::new(path).strip_prefix(&prefix).is_ok_and(is_place)
+        }
+    }
+
+    /// Returns the files that testers of steps that passed left, whatever they are called.
+    pub(super) fn files_of_testers(&self) -> Result<BTreeSet<String>, Failure> {
+        let proofs = self.proofs(ProofPlace::Red)?;
+        let is_tested = |step: &str| proofs.iter().any(|it| it.step.as_deref() == Some(step));
+        let is_test = self.test_files();
+        let events = self.chronicle.own_events()?.into_iter();
+        let passed = events.filter_map(|event| match event.fact {
+            Fact::StepPassed(it) if is_tested(&it.step) => Some(it.files),
+            _ => None,
+        });
+        Ok(passed.flatten().filter(|file| is_test(file)).collect())
     }
 
     fn grafted(&self, tree: &str, from: &str, paths: &[PathBuf]) -> Result<String, Failure> {

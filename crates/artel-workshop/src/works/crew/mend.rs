@@ -108,7 +108,9 @@ impl Workers {
             let tree = this.checkout(&on, &at)?;
             let changed = this.line.changed(&this.base, &on).map_err(git_failed)?;
             let changed = changed.iter().map(|it| it.to_string_lossy().into_owned());
-            let kept: Vec<String> = changed.filter(|path| is_test_path(path)).collect();
+            let by_testers = this.files_of_testers()?;
+            let is_test = |path: &String| is_test_path(path) || by_testers.contains(path);
+            let kept: Vec<String> = changed.filter(is_test).collect();
             Ok(((at, tree), kept))
         })
         .await?;

@@ -7,7 +7,6 @@ use artel_engine::Did;
 use artel_git::RunTree;
 use artel_policy::{Admits, Bound, Changes};
 use artel_rules::conduct::{Judge, Part};
-use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::ChangedLines;
 use artel_types::model::CallReason;
 use artel_types::plan::{Claim, Finding, ProofPlace};
@@ -255,8 +254,10 @@ impl Workers {
         let names = changed
             .iter()
             .map(|path| path.to_string_lossy().into_owned());
-        // Written anew they stand beside the work of the attempt before.
-        Ok(names.filter(|path| is_test_path(path)).collect())
+        // Tests that are rewritten stand beside the work of the attempt before. Of what a tester
+        // changes nothing but these is left to it.
+        let is_test = self.test_files();
+        Ok(names.filter(|path| is_test(path)).collect())
     }
 
     /// Takes over the files that an agent left.
@@ -541,14 +542,11 @@ fn put_back(copy: &RunTree) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Tells which of these are not tests.
-pub(super) fn production(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let is_test = |path: &&PathBuf| is_test_path(&path.to_string_lossy());
-    paths
-        .iter()
-        .filter(|path| !is_test(path))
-        .cloned()
-        .collect()
+/// Returns the paths that are not tests.
+pub(super) fn production(paths: &[PathBuf], is_test: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut production = paths.to_vec();
+    production.retain(|path| !is_test(&path.to_string_lossy()));
+    production
 }
 
 /// Removes a checkout that may be there from before.

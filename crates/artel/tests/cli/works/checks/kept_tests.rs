@@ -1,7 +1,7 @@
 //! The tests that a tester wrote for a step stay as they are, whoever and whatever changes them while
 //! the work is done.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -21,6 +21,20 @@ const TEST: &str = "import unittest\n\nimport calc\n\n\nclass Add(unittest.TestC
 const WEAK: &str = "import unittest\n\nimport calc\n\n\nclass Calc(unittest.TestCase):\n    \
     def test_double(self):\n        self.assertEqual(calc.double(4), 8)\n\n    \
     def test_add(self):\n        self.assertIn('# mended', open(calc.__file__).read())\n";
+
+/// A test that reads from a file beside it what it asks for.
+fn reads(file: &str) -> String {
+    format!(
+        "import json\nimport pathlib\nimport unittest\n\nimport calc\n\n\n\
+         class Table(unittest.TestCase):\n    def test_table(self):\n        \
+         table = pathlib.Path(__file__).with_name('{file}')\n        \
+         for a, b, sum in json.loads(table.read_text()):\n            \
+         self.assertEqual(calc.add(a, b), sum)\n"
+    )
+}
+
+/// What such a test asks for.
+const CASES: &str = "[\n[2, 3, 5],\n[1, 2, 3]\n]\n";
 
 /// Has the code under test do something when it is loaded, and then hides that.
 fn does(deed: &str) -> Calls {
@@ -60,6 +74,10 @@ fn stage(work: impl Fn(usize) -> Calls + Send + Sync + 'static) -> Stage {
                 "write",
                 json!({ "path": "tests/test_add.py", "content": TEST }),
             ),
+            (
+                "write",
+                json!({ "path": "test_cases.json", "content": CASES }),
+            ),
             end("they fail"),
         ],
         Who::Worker => work(asked.attempt),
@@ -77,9 +95,11 @@ fn are_as_written(stage: &Stage, id: &str) {
     );
     let test = stage.git(&["show", &format!("{branch}:tests/test_add.py")]);
     assert_eq!(format!("{test}\n"), TEST);
+    let cases = stage.git(&["show", &format!("{branch}:test_cases.json")]);
+    assert_eq!(cases, CASES.trim_end());
     let code = stage.git(&["show", &format!("{branch}:calc.py")]);
     assert!(code.contains("return a + b"), "{code}");
-    for file in ["test_calc.py", "tests/test_add.py"] {
+    for file in ["test_calc.py", "tests/test_add.py", "test_cases.json"] {
         let kind = stage.git(&["ls-tree", &branch, file]);
         assert!(kind.starts_with("100644 "), "{kind}");
     }
@@ -91,7 +111,7 @@ fn tests_that_the_work_is_held_to_are_read_only_for_its_commands() {
     const DEEDS: &str = "(HERE / 'ran.txt').write_text('it ran')\n\n\ndef tries(deed):\n    try:\n        deed()\n    except OSError:\n        \
         return\n    (HERE / 'broken.txt').write_text('it went')\n\n\
         A = HERE / 'test_calc.py'\nB = HERE / 'tests/test_add.py'\n\
-        for TEST in (A, B):\n    \
+        for TEST in (A, B, HERE / 'test_cases.json'):\n    \
         tries(lambda: TEST.write_text(WEAK))\n    \
         tries(lambda: TEST.unlink())\n    \
         tries(lambda: TEST.rename(HERE / 'gone.py'))\n    \
@@ -118,8 +138,173 @@ fn tests_that_the_work_is_held_to_are_read_only_for_its_commands() {
     assert!(!names.contains("broken.txt"), "{names}");
 }
 
+/// The worker fits what the tests read to code that does not do the work.
+#[test]
+fn what_the_tests_of_a_step_read_stays_as_its_tester_wrote_it() {
+    const FITTED: &str = "[[2, 3, -1], [1, 2, -1]]\n";
+    let stage = Stage::new(|asked: &Asked| match (asked.who, asked.attempt) {
+        (Who::Architect, _) => {
+            let scope = json!({ "paths": ["**"] });
+            plan(json!([mend(json!({ "verify": "tdd", "scope": scope }))]))
+        }
+        (Who::Criteria, _) => names(),
+        (Who::Tests, _) => vec![
+            (
+                "write",
+                json!({ "path": "test_table.py", "content": reads("test_cases.json") }),
+            ),
+            (
+                "write",
+                json!({ "path": "test_cases.json", "content": CASES }),
+            ),
+            end("they fail"),
+        ],
+        (Who::Worker, 1) => {
+            let command = format!("printf '%s' '{}' > test_cases.json", FITTED.trim_end());
+            vec![
+                ("read", json!({ "path": "test_cases.json" })),
+                (
+                    "write",
+                    json!({ "path": "test_cases.json", "content": FITTED }),
+                ),
+                ("bash", json!({ "command": command })),
+                ("read", json!({ "path": "calc.py" })),
+                ("write", json!({ "path": "calc.py", "content": NOT_DONE })),
+                end("mended"),
+            ]
+        }
+        (Who::Worker, _) => vec![
+            ("read", json!({ "path": "calc.py" })),
+            adds(),
+            end("mended"),
+        ],
+        _ => pass(asked, json!({})),
+    });
+    let id = stage.done();
+    let failed = stage.told("step.failed");
+    assert_eq!(failed.len(), 1, "{failed:#?}");
+    let why = failed[0]["why"].as_str().unwrap();
+    assert!(why.contains("test_table"), "{why}");
+    assert_eq!(stage.town.count("step.put_back"), 0, "nothing was changed");
+    let branch = stage.branch(&id);
+    let cases = stage.git(&["show", &format!("{branch}:test_cases.json")]);
+    assert_eq!(cases, CASES.trim_end());
+    let code = stage.git(&["show", &format!("{branch}:calc.py")]);
+    assert!(code.contains("return a + b"), "{code}");
+}
+
+/// A text for people by its name, and what the tests of the step before read.
+#[test]
+fn what_the_tests_of_a_step_read_is_asked_about_in_later_steps() {
+    let stage = Stage::new(|asked: &Asked| match (asked.who, asked.step) {
+        (Who::Architect, _) => {
+            let scope = json!({ "paths": ["**"] });
+            let later = json!({
+                "id": "later", "title": "Say so", "verify": "none", "after": ["mend"], "scope": scope,
+                "evidence": [{ "kind": "file", "what": "NOTES.md" }],
+            });
+            plan(json!([
+                mend(json!({ "verify": "tdd", "scope": scope })),
+                mend(later)
+            ]))
+        }
+        (Who::Criteria, _) => names(),
+        (Who::Tests, _) => vec![
+            (
+                "write",
+                json!({ "path": "test_table.py", "content": reads("test_cases.md") }),
+            ),
+            (
+                "write",
+                json!({ "path": "test_cases.md", "content": CASES }),
+            ),
+            end("they fail"),
+        ],
+        (Who::Worker, 1) => vec![adds(), end("mended")],
+        (Who::Worker, _) => vec![
+            ("write", json!({ "path": "NOTES.md", "content": "done\n" })),
+            (
+                "edit",
+                json!({ "path": "test_cases.md", "old": "[2, 3, 5],\n", "new": "" }),
+            ),
+            end("noted"),
+        ],
+        _ => pass(asked, json!({})),
+    });
+    let id = stage.town.asked();
+    stage.approve(&id, 3);
+    assert_eq!(stage.town.count("step.passed"), 1);
+    let waits = stage.town.artel(["waiting", "--json"]);
+    let waits = waits.run().expect(0).json();
+    let text = waits[0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("`test_cases.md` is a test that lost"),
+        "{text}"
+    );
+}
+
+/// Two steps change the same place; the one that comes second begins again on what is there then.
+#[test]
+fn tests_that_are_written_on_other_files_leave_the_work_of_other_steps_there() {
+    const LESS: &str = "    return a - b  # less\n\n\ndef less(a, b):\n    return b - a\n";
+    const TEST_LESS: &str = "import unittest\n\nimport calc\n\n\nclass Less(unittest.TestCase):\n    \
+        def test_less(self):\n        self.assertEqual(calc.less(2, 3), 1)\n";
+    let stage = Stage::holding(
+        |asked: &Asked| match (asked.who, asked.step) {
+            (Who::Architect, _) => {
+                let scope = json!({ "paths": ["**"] });
+                let first = json!({
+                    "id": "less", "title": "Add less", "verify": "none", "scope": scope,
+                });
+                let second = json!({ "verify": "tdd", "scope": scope });
+                plan(json!([mend(first), mend(second)]))
+            }
+            (Who::Criteria, _) => names(),
+            (Who::Tests, _) => vec![tests_add(), end("they fail")],
+            (Who::Worker, 1) => vec![
+                (
+                    "edit",
+                    json!({ "path": "calc.py", "old": "    return a - b\n", "new": LESS }),
+                ),
+                (
+                    "write",
+                    json!({ "path": "test_less.py", "content": TEST_LESS }),
+                ),
+                end("added"),
+            ],
+            (Who::Worker, _) => vec![
+                ("read", json!({ "path": "calc.py" })),
+                adds(),
+                end("mended"),
+            ],
+            _ => pass(asked, json!({})),
+        },
+        |asked| asked.who != Who::Architect,
+    );
+    let id = stage.town.asked();
+    let artel = stage.town.artel(["plan", "approve", &id, "--at-once", "2"]);
+    let mut command = artel.command();
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    // The second begins before the work of the first is there, and ends after it.
+    stage.until_told("step.started", 2);
+    stage.until_held(2);
+    stage.model.release();
+    stage.until_told("step.passed", 1);
+    let output = stage.let_go(child);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(stage.town.count("step.failed"), 1, "they clashed");
+    let branch = stage.branch(&id);
+    let code = stage.git(&["show", &format!("{branch}:calc.py")]);
+    assert!(
+        code.contains("return a + b") && code.contains("def less"),
+        "{code}"
+    );
+    assert_eq!(stage.town.count("step.put_back"), 0);
+}
+
 /// Has a command run on a machine that gives it no namespaces.
-fn without_namespaces(artel: Artel) -> Command {
+pub(super) fn without_namespaces(artel: Artel) -> Command {
     let artel = artel.command();
     let mut command = Command::new("unshare");
     command
@@ -181,8 +366,9 @@ fn tests_that_are_changed_behind_lower_walls_are_put_back_and_charged() {
     are_put_back([
         ("(HERE / 'test_calc.py').chmod(0o755)", &["test_calc.py"]),
         (
-            "(HERE / 'tests/test_add.py').chmod(0o755)\n(HERE / 'test_calc.py').chmod(0o755)",
-            &["test_calc.py", "tests/test_add.py"],
+            "for TEST in ('tests/test_add.py', 'test_calc.py', 'test_cases.json'):\n    \
+             (HERE / TEST).chmod(0o755)",
+            &["test_calc.py", "test_cases.json", "tests/test_add.py"],
         ),
     ]);
 }
