@@ -10,6 +10,10 @@ use rustix::fs::{Access, access};
 
 use crate::job::View;
 
+mod known;
+
+use known::{BESIDE, CREDENTIALS, KNOWN_ROOTS, NEVER, TOOL_CHAINS};
+
 /// Folders of the system that hold programs and what they need.
 const SYSTEM: &[&str] = &[
     "/usr",
@@ -22,108 +26,6 @@ const SYSTEM: &[&str] = &[
     "/opt",
     "/etc",
     "/nix/store",
-];
-
-/// Tool chains in a home folder, each with what belongs to it.
-const TOOL_CHAINS: &[(&str, &[&str])] = &[
-    (".cargo", &[".cargo", ".rustup"]),
-    (".rustup", &[".rustup"]),
-    (".pyenv", &[".pyenv"]),
-    (".nvm", &[".nvm"]),
-    (".volta", &[".volta"]),
-    (".fnm", &[".fnm"]),
-    (".bun", &[".bun"]),
-    (".deno", &[".deno"]),
-    (".asdf", &[".asdf"]),
-    (".rbenv", &[".rbenv"]),
-    (".rvm", &[".rvm"]),
-    (".goenv", &[".goenv"]),
-    ("go", &["go"]),
-    (".go", &[".go"]),
-    (".sdkman", &[".sdkman"]),
-    (".jenv", &[".jenv"]),
-    (".dotnet", &[".dotnet"]),
-    (".ghcup", &[".ghcup"]),
-    (".opam", &[".opam"]),
-    (".juliaup", &[".juliaup"]),
-    (".npm-global", &[".npm-global"]),
-    (".local/share/mise", &[".local/share/mise"]),
-    (".local/share/fnm", &[".local/share/fnm"]),
-    (".local/share/uv", &[".local/share/uv"]),
-    (
-        ".local/bin",
-        &[
-            ".local/bin",
-            ".local/lib",
-            ".local/share/pipx",
-            ".local/share/uv",
-            ".local/pipx",
-        ],
-    ),
-];
-
-/// What lies beside a `bin` where programs need it.
-const BESIDE: &[&str] = &["lib", "lib32", "lib64", "libexec", "share", "include"];
-
-/// Tool chains that are known by what lies at their root, wherever that is: each with what is needed
-/// of it. Dot files of their own do not count against them.
-const KNOWN_ROOTS: &[(&[&str], &[&str])] = &[
-    // A virtual environment.
-    (
-        &["pyvenv.cfg"],
-        &["pyvenv.cfg", "lib", "lib64", "share", "include"],
-    ),
-    // Conda.
-    (
-        &["conda-meta"],
-        &["conda-meta", "lib", "libexec", "share", "include", "ssl"],
-    ),
-    // Go.
-    (
-        &["VERSION", "src/runtime", "pkg"],
-        &["VERSION", "go.env", "lib", "pkg", "src"],
-    ),
-    // A Java development kit.
-    (
-        &["release", "lib/modules"],
-        &["release", "conf", "include", "jmods", "legal", "lib"],
-    ),
-    // Version managers in the form of pyenv and rbenv: their shims start what lies in `versions`.
-    (
-        &["libexec", "shims", "versions"],
-        &[
-            "libexec", "plugins", "pyenv.d", "rbenv.d", "shims", "version", "versions",
-        ],
-    ),
-    // Maven.
-    (&["boot", "lib", "conf/m2.conf"], &["boot", "lib", "conf"]),
-    (&["boot", "lib", "bin/m2.conf"], &["boot", "lib"]),
-];
-
-/// Folders in which no tool chain lies, whatever shape they have.
-const NEVER: &[&str] = &[
-    ".artel",
-    ".aws",
-    ".azure",
-    ".config",
-    ".docker",
-    ".git",
-    ".gnupg",
-    ".kube",
-    ".password-store",
-    ".ssh",
-];
-
-/// Files below tool chains that hold what opens doors elsewhere.
-const CREDENTIALS: &[&str] = &[
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".nvm/.npmrc",
-    ".npm-global/.npmrc",
-    ".npm-global/etc/npmrc",
-    ".bun/.npmrc",
-    ".gem/credentials",
-    ".deno/.npmrc",
 ];
 
 /// Folders of the system's settings that hold keys, whatever their permissions.
@@ -152,8 +54,15 @@ const KEYS: &[&str] = &[
 const DEPTH: usize = 3;
 const ENTRIES: usize = 8000;
 
-/// How many programs of one folder are followed to where they really are.
+/// How deep a folder of programs is looked through for what is private.
+const PROGRAMS_DEPTH: usize = 4;
+
+/// How many programs of one folder are followed to where they really are, and how many of all
+/// folders are shown one by one: each is a mount.
 const PROGRAMS: usize = 500;
+
+/// How many folders of one kind are looked through for credentials, such as versions of one program.
+const VERSIONS: usize = 200;
 
 /// What the default view is made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -180,9 +89,10 @@ pub struct OpenedByPath {
 impl Standard {
     /// Returns what each folder of the path opens beyond the system's own.
     pub fn opened_by_path(&self) -> Vec<OpenedByPath> {
+        let mut singles = PROGRAMS;
         let opened = self.path.iter().map(|folder| OpenedByPath {
             folder: folder.clone(),
-            shown: self.program_folder(folder),
+            shown: self.program_folder(folder, &mut singles),
         });
         opened.filter(|opened| !opened.shown.is_empty()).collect()
     }
@@ -195,15 +105,23 @@ impl View {
     pub fn standard(from: &Standard) -> Self {
         let mut read: BTreeSet<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         let mut hidden: BTreeSet<PathBuf> = KEYS.iter().map(PathBuf::from).collect();
+        let mut left = ENTRIES;
         for shown in from.opened_by_path().into_iter().flat_map(|it| it.shown) {
-            hidden.extend(private_entries(&shown));
+            let real = fs::canonicalize(&shown).unwrap_or_else(|_| shown.clone());
+            let depth = if is_for_programs(&real) {
+                PROGRAMS_DEPTH
+            } else {
+                1
+            };
+            private_entries(&shown, depth, &mut left, &mut hidden);
+            hidden.extend(from.closed_within(&real));
             read.insert(shown);
         }
         read.extend(from.read.iter().cloned());
         if let Some(home) = &from.home {
-            hidden.extend(CREDENTIALS.iter().map(|name| home.join(name)));
+            hidden.extend(CREDENTIALS.iter().flat_map(|name| places_of(home, name)));
         }
-        let mut left = ENTRIES;
+        left = ENTRIES;
         not_for_everyone(Path::new("/etc"), DEPTH, &mut left, &mut hidden);
         // What we cannot read cannot be read inside, with the same user: only the rest is masked.
         hidden.retain(|path| access(path, Access::READ_OK).is_ok());
@@ -222,8 +140,9 @@ impl View {
 }
 
 impl Standard {
-    /// Returns what the programs of one folder of the path need.
-    fn program_folder(&self, folder: &Path) -> Vec<PathBuf> {
+    /// Returns what the programs of one folder of the path need. `singles` is how many programs can
+    /// still be shown one by one.
+    fn program_folder(&self, folder: &Path, singles: &mut usize) -> Vec<PathBuf> {
         let home = self.home.as_deref();
         let Ok(real) = fs::canonicalize(folder) else {
             return Vec::new();
@@ -234,29 +153,54 @@ impl Standard {
         if SYSTEM.iter().any(|system| real.starts_with(system)) {
             return Vec::new();
         }
-        let in_home = home.and_then(|home| real.strip_prefix(fs::canonicalize(home).ok()?).ok());
-        if let (Some(home), Some(inside)) = (home, in_home) {
-            let chain = TOOL_CHAINS
-                .iter()
-                .find(|(name, _)| inside.starts_with(name));
-            if let Some((_, parts)) = chain {
-                let mut shown: Vec<_> = parts.iter().map(|part| home.join(part)).collect();
-                shown.extend(real_programs(&real));
-                return shown;
-            }
+        if let Some(mut shown) = self.tool_chain(&real) {
+            shown.extend(real_programs(&real));
+            return shown;
         }
         let holds_home = home.is_some_and(|home| home.starts_with(&real));
-        let is_for_programs = real.ends_with("bin") || real.ends_with("shims");
-        if holds_home || (in_home.is_some() && !is_for_programs) || self.is_closed(&real) {
-            // More lies there than programs: a home folder on the path opens none of the rest.
-            return own_programs(&real);
+        if holds_home || !is_for_programs(&real) || self.is_closed(&real) {
+            // More lies there than programs, wherever it is: `PATH_add .` puts a whole project on the
+            // path. It opens none of the rest.
+            return own_programs(&real, singles);
         }
         let mut shown = vec![folder.to_owned()];
-        if let Some(root) = real.parent().filter(|_| is_for_programs) {
+        if let Some(root) = real.parent() {
             shown.extend(self.beside(root));
         }
         shown.extend(real_programs(&real));
         shown
+    }
+
+    /// Returns the parts of the tool chain of the home folder that a folder belongs to, without those
+    /// that lie in a closed folder.
+    fn tool_chain(&self, real: &Path) -> Option<Vec<PathBuf>> {
+        let home = self.home.as_deref()?;
+        let real_home = fs::canonicalize(home).ok()?;
+        let inside = real.strip_prefix(&real_home).ok()?;
+        let mut chains = TOOL_CHAINS.iter();
+        let (name, parts) = chains.find(|(name, _)| inside.starts_with(name))?;
+        // What lies in the chain's folder and is none of its parts may be anybody's project.
+        if !parts.iter().any(|part| inside.starts_with(part)) {
+            return None;
+        }
+        // That somebody works in the whole home folder closes none of its tool chains.
+        let closed = self.closed.iter().flat_map(fs::canonicalize);
+        let closed: Vec<_> = closed
+            .filter(|closed| !real_home.starts_with(closed))
+            .collect();
+        let is_open = |path: &Path| {
+            let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            !closed.iter().any(|closed| path.starts_with(closed))
+        };
+        if !is_open(real) {
+            return None;
+        }
+        let parts = parts.iter().map(|part| home.join(part));
+        let mut shown: Vec<_> = parts.filter(|part| is_open(part)).collect();
+        let mut known = known_parts(&home.join(name)).unwrap_or_default();
+        known.retain(|part| !shown.iter().any(|above| part.starts_with(above)));
+        shown.extend(known);
+        Some(shown)
     }
 
     /// Returns what a folder such as `tools/node/bin` needs of what lies beside it: only where that
@@ -271,19 +215,17 @@ impl Standard {
         if is_home || root.parent().is_none() || root.iter().any(is_never) || self.is_closed(root) {
             return Vec::new();
         }
-        let there = |parts: &[&str]| -> Vec<PathBuf> {
-            let parts = parts.iter().map(|part| root.join(part));
-            parts.filter(|part| is_own(part, root)).collect()
-        };
-        let has_all = |signs: &[&str]| signs.iter().all(|sign| root.join(sign).exists());
-        let known = KNOWN_ROOTS.iter().find(|(signs, _)| has_all(signs));
-        if let Some((_, parts)) = known {
-            return there(parts);
+        match known_parts(root) {
+            Some(known) => known,
+            None if has_dot_file(root) => Vec::new(),
+            None => own_parts(root, BESIDE),
         }
-        match has_dot_file(root) {
-            true => Vec::new(),
-            false => there(BESIDE),
-        }
+    }
+
+    /// Returns the closed folders that are shown with a folder.
+    fn closed_within(&self, shown: &Path) -> Vec<PathBuf> {
+        let closed = self.closed.iter().flat_map(fs::canonicalize);
+        closed.filter(|closed| closed.starts_with(shown)).collect()
     }
 
     /// Tells whether a folder lies in one that is closed, or holds one.
@@ -293,6 +235,22 @@ impl Standard {
             .into_iter()
             .any(|closed| folder.starts_with(&closed) || closed.starts_with(folder))
     }
+}
+
+fn is_for_programs(folder: &Path) -> bool {
+    folder.ends_with("bin") || folder.ends_with("shims")
+}
+
+/// Returns what is needed of a tool chain that is known by what lies at its root.
+fn known_parts(root: &Path) -> Option<Vec<PathBuf>> {
+    let has_all = |signs: &[&str]| signs.iter().all(|sign| root.join(sign).exists());
+    let (_, parts) = KNOWN_ROOTS.iter().find(|(signs, _)| has_all(signs))?;
+    Some(own_parts(root, parts))
+}
+
+fn own_parts(root: &Path, parts: &[&str]) -> Vec<PathBuf> {
+    let parts = parts.iter().map(|part| root.join(part));
+    parts.filter(|part| is_own(part, root)).collect()
 }
 
 /// Tells whether something is there and no link that leads out of its root.
@@ -310,25 +268,56 @@ fn has_dot_file(folder: &Path) -> bool {
     entries.any(|entry| entry.is_ok_and(|entry| entry.file_name().as_bytes().starts_with(b".")))
 }
 
-/// Returns what in a shown folder is never shown: settings with secrets, and metadata.
-fn private_entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+/// Collects what in a shown folder is never shown: settings with secrets, and metadata. Its own entries
+/// are always looked at, those of folders below it while there are some `left`.
+fn private_entries(folder: &Path, depth: usize, left: &mut usize, found: &mut BTreeSet<PathBuf>) {
     let is_private = |name: &str| {
         name.starts_with(".env") || NEVER.contains(&name) || name == ".netrc" || name == ".npmrc"
     };
-    let private = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_private));
-    private.map(|entry| entry.path()).collect()
+    let mut level = vec![folder.to_owned()];
+    for below in 0..depth {
+        let mut next = Vec::new();
+        for entry in level.iter().flat_map(fs::read_dir).flatten().flatten() {
+            if below > 0 {
+                if *left == 0 {
+                    return;
+                }
+                *left -= 1;
+            }
+            if entry.file_name().to_str().is_some_and(is_private) {
+                found.insert(entry.path());
+            } else if below + 1 < depth && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                next.push(entry.path());
+            }
+        }
+        level = next;
+    }
+}
+
+/// Returns the places below a folder that a name stands for, in which `*` is any one name.
+fn places_of(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let Some((before, after)) = name.split_once("/*/") else {
+        return vec![folder.join(name)];
+    };
+    let entries = fs::read_dir(folder.join(before));
+    let entries = entries.into_iter().flatten().flatten().take(VERSIONS);
+    entries
+        .flat_map(|entry| places_of(&entry.path(), after))
+        .collect()
 }
 
 /// Returns the programs that lie in a folder, without all else that does.
-fn own_programs(folder: &Path) -> Vec<PathBuf> {
+fn own_programs(folder: &Path, singles: &mut usize) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let programs = entries.filter(|entry| {
         let about = entry.metadata();
         about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
     });
-    let programs = programs.take(PROGRAMS).map(|entry| entry.path());
-    programs.chain(real_programs(folder)).collect()
+    let programs = programs.map(|entry| entry.path());
+    let programs = programs.chain(real_programs(folder)).take(*singles);
+    let programs: Vec<_> = programs.collect();
+    *singles -= programs.len();
+    programs
 }
 
 /// Returns where programs that are links really are.
@@ -372,201 +361,5 @@ fn not_for_everyone(folder: &Path, depth: usize, left: &mut usize, found: &mut B
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tool_chains_are_shown_without_credentials_and_the_home_is_not() {
-        let home = tempfile::tempdir().unwrap();
-        let home = fs::canonicalize(home.path()).unwrap();
-        for folder in [
-            ".cargo/bin",
-            ".rustup",
-            ".ssh",
-            "bin",
-            "tools/node/bin",
-            "tools/node/lib",
-        ] {
-            fs::create_dir_all(home.join(folder)).unwrap();
-        }
-        fs::write(home.join(".cargo/credentials.toml"), "token").unwrap();
-        let view = View::standard(&Standard {
-            home: Some(home.clone()),
-            path: [".cargo/bin", "bin", "tools/node/bin"]
-                .map(|name| home.join(name))
-                .into(),
-            read: vec!["/srv/data".into()],
-            closed: Vec::new(),
-        });
-        let shown = |name: &str| view.read.contains(&home.join(name));
-        assert!(shown(".cargo") && shown(".rustup") && shown("bin") && shown("tools/node/bin"));
-        assert!(shown("tools/node/lib") && !shown("tools/node"));
-        assert!(!view.read.contains(&home) && !shown(".ssh") && !shown("tools"));
-        assert!(view.read.contains(&"/srv/data".into()));
-        assert!(view.hidden.contains(&home.join(".cargo/credentials.toml")));
-    }
-
-    #[test]
-    fn a_home_folder_on_the_path_shows_its_programs_and_nothing_else() {
-        let root = tempfile::tempdir().unwrap();
-        let home = root.path().canonicalize().unwrap().join("ada");
-        for (name, mode) in [("tool", 0o755), ("notes.txt", 0o644), (".local/key", 0o600)] {
-            let path = home.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, "x").unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        }
-        let above = home.parent().unwrap().to_owned();
-        let view = View::standard(&Standard {
-            path: vec![home.clone(), home.join(".local"), above],
-            home: Some(home.clone()),
-            ..Standard::default()
-        });
-        let shown: Vec<_> = view
-            .read
-            .iter()
-            .filter(|it| it.starts_with(&home))
-            .collect();
-        assert_eq!(shown, [&home.join("tool")]);
-        let opens = |path: &PathBuf| home.starts_with(path);
-        assert!(!view.read.iter().any(opens), "{:?}", view.read);
-    }
-
-    /// A folder with these entries, `/` at the end of folders, and what its `bin` opens besides.
-    fn beside(entries: &[&str]) -> Vec<String> {
-        let root = tempfile::tempdir().unwrap();
-        let root = root.path().canonicalize().unwrap();
-        let app = root.join("home/code/app");
-        fs::create_dir_all(app.join("bin")).unwrap();
-        for entry in entries {
-            let path = app.join(entry);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            match entry.ends_with('/') {
-                true => fs::create_dir_all(&path).unwrap(),
-                false => fs::write(&path, "x").unwrap(),
-            }
-        }
-        let standard = Standard {
-            home: Some(root.join("home")),
-            path: vec![app.join("bin")],
-            ..Standard::default()
-        };
-        let opened = standard.opened_by_path();
-        let shown = opened.iter().flat_map(|opened| &opened.shown);
-        let shown = shown.filter_map(|path| path.strip_prefix(&app).ok()?.to_str());
-        shown
-            .filter(|name| *name != "bin")
-            .map(str::to_owned)
-            .collect()
-    }
-
-    #[test]
-    fn a_bin_opens_what_lies_beside_it_only_where_that_is_a_tool_chain() {
-        let cases: &[(&[&str], &[&str])] = &[
-            // A project, in the ways that projects look.
-            (&[".env", "lib/"], &[]),
-            (&[".git/", "lib/", "share/"], &[]),
-            (&[".gitignore", "lib/"], &[]),
-            (&["src/", "config/", "notes.txt"], &[]),
-            (&["other/.env", "third/.git/"], &[]),
-            (&[".git/", ".env", "bin/", "shims/", "versions/"], &[]),
-            // Tool chains.
-            (
-                &[
-                    ".git/",
-                    ".vimrc",
-                    "libexec/",
-                    "shims/",
-                    "src/",
-                    "version",
-                    "versions/",
-                ],
-                &["libexec", "shims", "version", "versions"],
-            ),
-            (&["lib/", "share/", "README", "secrets/"], &["lib", "share"]),
-            (&["libexec/", "include/", "etc/"], &["libexec", "include"]),
-            (
-                &["pyvenv.cfg", "lib/", ".gitignore"],
-                &["pyvenv.cfg", "lib"],
-            ),
-            (
-                &["VERSION", "src/runtime/", "pkg/", ".gitattributes"],
-                &["VERSION", "pkg", "src"],
-            ),
-            (
-                &["release", "lib/modules", "conf/"],
-                &["release", "conf", "lib"],
-            ),
-        ];
-        for (entries, expected) in cases {
-            assert_eq!(beside(entries), *expected, "{entries:?}");
-        }
-    }
-
-    #[test]
-    fn the_path_opens_nothing_of_settings_and_of_folders_that_people_work_in() {
-        let root = tempfile::tempdir().unwrap();
-        let home = root.path().canonicalize().unwrap().join("home");
-        for folder in [
-            ".config/bin",
-            ".config/lib",
-            "code/bin",
-            "code/lib",
-            "code/portal/bin",
-        ] {
-            fs::create_dir_all(home.join(folder)).unwrap();
-        }
-        for file in [
-            "code/bin/.env",
-            "code/portal/bin/notes",
-            "code/bin/.env.local",
-        ] {
-            fs::write(home.join(file), "x").unwrap();
-        }
-        std::os::unix::fs::symlink(home.join(".config"), home.join("code/share")).unwrap();
-        let names = [".config/bin", "code/bin", "code/portal/bin"];
-        let standard = Standard {
-            path: names.map(|name| home.join(name)).into(),
-            home: Some(home.clone()),
-            closed: vec![home.join("code/portal")],
-            ..Standard::default()
-        };
-        let view = View::standard(&standard);
-        let below = |list: &[PathBuf]| -> Vec<String> {
-            let below = list.iter().filter_map(|path| path.strip_prefix(&home).ok());
-            below
-                .map(|path| path.to_str().unwrap().to_owned())
-                .collect()
-        };
-        assert_eq!(below(&view.read), [".config/bin", "code/bin"]);
-        assert_eq!(
-            below(&view.hidden),
-            ["code/bin/.env", "code/bin/.env.local"]
-        );
-        let open = Standard {
-            closed: Vec::new(),
-            ..standard
-        };
-        let view = View::standard(&open);
-        let expected = [".config/bin", "code/bin", "code/lib", "code/portal/bin"];
-        assert_eq!(below(&view.read), expected, "a link leads nowhere else");
-    }
-
-    #[test]
-    fn what_is_not_for_everyone_is_hidden() {
-        let etc = tempfile::tempdir().unwrap();
-        let file = |name: &str, mode| {
-            let path = etc.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, "x").unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        };
-        file("passwd", 0o644);
-        file("shadow", 0o640);
-        file("ssh/host_key", 0o600);
-        let mut found = BTreeSet::new();
-        not_for_everyone(etc.path(), DEPTH, &mut 100, &mut found);
-        let expected = ["shadow", "ssh/host_key"].map(|name| etc.path().join(name));
-        assert_eq!(found, BTreeSet::from(expected));
-    }
-}
+#[path = "standard_tests.rs"]
+mod tests;

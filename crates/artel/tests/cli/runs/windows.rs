@@ -79,30 +79,85 @@ fn what_a_repository_points_to_is_not_opened() {
     }
 }
 
+/// Says of each file that is named in `list.txt` whether it can be read, and what is in it.
+const LOOK: &str = "
+for line in open('list.txt'):
+    name = line.strip()
+    try:
+        print(name, open(name).read().strip())
+    except OSError as error:
+        print(name, type(error).__name__)
+";
+
 #[test]
 fn a_bin_on_the_path_does_not_open_the_project_around_it() {
-    let mut path = String::new();
-    let (world, _) = reading(&|world, private| {
-        let bin = world.house.folder("elsewhere/private/bin");
-        fs::create_dir(private.join("lib")).unwrap();
-        fs::write(private.join(".env"), "x").unwrap();
-        assert!(bin.starts_with(private));
-        private.join("secret.txt").display().to_string()
-    });
-    let bin = world.house.root().join("elsewhere/private/bin");
-    path.push_str(&format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    let world = World::new(&script("python3 look.py > got.txt 2>&1"));
+    let root = world.house.root();
+    let folders = [
+        "elsewhere/private/bin",
+        // `PATH_add .` of direnv.
+        "elsewhere/app",
+        "home/code/bin",
+        "home/code/shop/bin",
+        "home/.config/bin",
+        "home/go/bin",
+    ];
+    let private = [
+        "elsewhere/private/.env",
+        "elsewhere/private/secret.txt",
+        "elsewhere/private/lib/secret.txt",
+        "elsewhere/private/bin/nested/.env",
+        "elsewhere/app/config/master.key",
+        "elsewhere/app/secret.txt",
+        "home/code/shop/.env",
+        "home/code/shop/lib/secret.txt",
+        "home/code/other/.env",
+        "home/.config/gh/hosts.yml",
+        "home/.config/lib/secret.txt",
+        "home/go/src/shop/.env",
+        "home/go/src/shop/secret.txt",
+    ];
+    let needed = ["home/go/pkg/mod/x.go", "elsewhere/private/bin/tool"];
+    for (names, text) in [(&private[..], "PRIVATE-MARK"), (&needed[..], "needed")] {
+        for name in names {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+    let folders = folders.map(|name| world.house.folder(name));
+    let listed = private.iter().chain(&needed);
+    let listed: Vec<_> = listed.map(|name| root.join(name)).collect();
+    let lines: String = listed
+        .iter()
+        .map(|it| format!("{}\n", it.display()))
+        .collect();
+    fs::write(world.project.join("list.txt"), lines).unwrap();
+    fs::write(world.project.join("look.py"), LOOK).unwrap();
+    let path = folders.iter().map(|it| it.display().to_string());
+    let path = path.collect::<Vec<_>>().join(":") + ":/usr/local/bin:/usr/bin:/bin";
     let seen = world.task([]).env("PATH", &path).run().expect(0);
     let got = fs::read_to_string(world.tree(&world.run(), "got.txt"));
     let got = got.unwrap_or_else(|_| panic!("{}", seen.err));
     assert!(!got.contains("PRIVATE-MARK"), "{got}");
+    assert_eq!(got.lines().count(), listed.len(), "{got}");
+    assert_eq!(got.matches(" needed").count(), needed.len(), "{got}");
     let seen = world.artel(["doctor"]).env("PATH", &path).run();
     let is_it = |line: &&str| line.split_whitespace().nth(1) == Some("path");
     let line = seen.out.lines().find(is_it).unwrap().to_owned();
+    let [bin, .., go] = &folders;
     let shown = format!("`{0}` shows commands `{0}`", bin.display());
     assert!(
         line.contains(&shown) && !line.contains("private/lib"),
         "{line}"
     );
+    let pkg = go.with_file_name("pkg");
+    let shown = format!(
+        "`{0}` shows commands `{0}`, `{1}`",
+        go.display(),
+        pkg.display()
+    );
+    assert!(line.contains(&shown), "{line}");
 }
 
 #[test]
