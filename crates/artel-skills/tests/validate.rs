@@ -455,7 +455,7 @@ fn the_inbox_takes_plain_markdown_and_what_is_incomplete() {
 
 #[test]
 fn what_a_person_keeps_besides_stays_as_it_stands() {
-    let table: [(&str, &[&str]); 6] = [
+    let table: [(&str, &[&str]); 5] = [
         ("mine: 7\nagent: x", &["mine: 7"]),
         (
             "# note\nagent: x # why\n# more\nmine: |\n  a\n\n  b",
@@ -470,7 +470,6 @@ fn what_a_person_keeps_besides_stays_as_it_stands() {
             &["\"mine\": 7", "\"two\": [\"a\"]"],
         ),
         ("agent: x\n? mine\n: 7", &["? mine", ": 7"]),
-        ("skill: pdf", &["skill: pdf"]),
     ];
     for (front, other) in table {
         let read = read_request(&format!("---\n{front}\n---\nx")).unwrap();
@@ -479,6 +478,15 @@ fn what_a_person_keeps_besides_stays_as_it_stands() {
         again.other = read.other.clone();
         same(&again, &read_request(&render(&again)).unwrap());
     }
+}
+
+/// A file that was taken before such fields were refused keeps them.
+#[test]
+fn skills_that_a_request_names_are_read_and_stay_as_they_stand() {
+    let read = read_request("---\nskill: pdf\nskills: [a, b]\n---\nx").unwrap();
+    assert_eq!(read.skill.as_deref(), Some("pdf"));
+    assert_eq!(read.skills, ["a", "b"]);
+    assert_eq!(read.other, ["skill: pdf", "skills: [a, b]"]);
 }
 
 #[test]
