@@ -242,7 +242,11 @@ impl Line {
     fn beside(&mut self, repository: &Repository) -> Result<(), LineError> {
         if let Some(from) = repository.foreign() {
             let folder = self.origin.clone();
-            return Err(LineError::Borrows { folder, from });
+            let list = repository.common.join("objects/info/alternates");
+            return Err(match repository.link_in_objects() {
+                Some(link) if link != list => LineError::LinkedObjects { folder, link },
+                _ => LineError::Borrows { folder, from, list },
+            });
         }
         let Some(head) = repository.head(&self.program)? else {
             return Err(LineError::NoCommit {

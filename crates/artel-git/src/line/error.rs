@@ -20,18 +20,34 @@ pub enum LineError {
         /// The person's folder.
         folder: PathBuf,
     },
-    /// The person's repository needs what is not its own.
+    /// The person's repository borrows objects of another.
     #[error(
         "the repository of `{}` needs `{}`, which lies outside of it, where agents see nothing; \
-         try `git repack -a -d`, then remove `.git/objects/info/alternates`",
+         try `git repack -a -d`, then remove `{}`",
         folder.display(),
-        from.display()
+        from.display(),
+        list.display()
     )]
     Borrows {
         /// The person's folder.
         folder: PathBuf,
-        /// What it borrows from or leads to.
+        /// What it borrows from.
         from: PathBuf,
+        /// The file of its own that says so.
+        list: PathBuf,
+    },
+    /// A folder or file of the person's repository is a link.
+    #[error(
+        "in the repository of `{}` there is a link where git keeps objects, and agents see nothing \
+         of what lies outside; try a plain copy in the place of `{}`",
+        folder.display(),
+        link.display()
+    )]
+    LinkedObjects {
+        /// The person's folder.
+        folder: PathBuf,
+        /// The link.
+        link: PathBuf,
     },
     /// The person's folder is in no repository.
     #[error(

@@ -134,6 +134,11 @@ impl Repository {
         self.object_folders().1
     }
 
+    /// Returns a link that stands where the repository keeps objects.
+    pub(crate) fn link_in_objects(&self) -> Option<PathBuf> {
+        leads_away(&self.common.join("objects"))
+    }
+
     fn object_folders(&self) -> (Vec<PathBuf>, Option<PathBuf>) {
         let mut found = vec![self.common.join("objects")];
         let mut next = 0;

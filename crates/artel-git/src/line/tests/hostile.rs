@@ -127,3 +127,77 @@ fn what_is_no_id_and_no_branch_is_refused() {
         bad(line.checkout(name, &scene.path("x"), &[]).map(drop));
     }
 }
+
+/// The words in backticks that come after `try` in a message.
+fn advised(message: &str) -> Vec<&str> {
+    let advice = message.split_once("; try ").unwrap().1;
+    advice.split('`').skip(1).step_by(2).collect()
+}
+
+/// The wrapper's own git reaches no other repository of this machine.
+const CLONE: [&str; 4] = ["-c", "protocol.file.allow=always", "clone", "-q"];
+
+#[test]
+fn a_clone_that_borrows_is_refused_with_advice_that_works() {
+    let scene = scene();
+    let from = scene.origin();
+    let from = from.to_str().unwrap();
+    for (number, words) in [&["--shared"][..], &["--reference", from, "--no-local"]]
+        .into_iter()
+        .enumerate()
+    {
+        let clone = scene.path(&format!("clone-{number}"));
+        let at = clone.to_str().unwrap();
+        scene.git(&[&CLONE[..], words, &[from, at]].concat());
+        put(&clone, "sub/own.txt", "own\n");
+        scene.git_in(&clone, &["add", "-A"]);
+        scene.git_in(&clone, &["commit", "-q", "-m", "own"]);
+        let linked = scene.path(&format!("linked-{number}"));
+        scene.git_in(&clone, &["worktree", "add", "-q", linked.to_str().unwrap()]);
+        let make = |folder: &Path| Line::make(&scene.program, &scene.path("borrowing"), folder);
+        for folder in [linked.clone(), clone.join("sub"), clone.clone()] {
+            let refused = make(&folder).err().unwrap();
+            assert!(matches!(refused, LineError::Borrows { .. }), "{refused}");
+            let message = refused.to_string();
+            let [repack, list] = advised(&message)[..] else {
+                panic!("{message}");
+            };
+            let common = clone.canonicalize().unwrap();
+            let known = common.join(".git/objects/info/alternates");
+            assert_eq!(Path::new(list), known, "{message}");
+            if folder != clone {
+                continue;
+            }
+            let words: Vec<_> = repack.split(' ').skip(1).collect();
+            scene.git_in(&folder, &words);
+            fs::remove_file(list).unwrap();
+        }
+        for folder in [linked, clone.join("sub"), clone] {
+            let line = make(&folder).unwrap();
+            assert!(line.base().is_ok());
+            drop(line);
+            fs::remove_dir_all(scene.path("borrowing")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_objects_that_is_a_link_is_refused_with_advice_that_works() {
+    let scene = scene();
+    let pack = scene.origin().join(".git/objects/pack");
+    scene.git(&["repack", "-q", "-a", "-d"]);
+    fs::rename(&pack, scene.path("pack")).unwrap();
+    std::os::unix::fs::symlink(scene.path("pack"), &pack).unwrap();
+    let make = || Line::make(&scene.program, &scene.path("borrowing"), &scene.origin());
+    let message = make().err().unwrap().to_string();
+    let [link] = advised(&message)[..] else {
+        panic!("{message}");
+    };
+    assert!(
+        message.contains("a plain copy in the place of"),
+        "{message}"
+    );
+    fs::remove_file(link).unwrap();
+    fs::rename(scene.path("pack"), link).unwrap();
+    assert!(make().unwrap().base().is_ok());
+}
