@@ -8,7 +8,7 @@ use artel_journal::{Filter, Query, Record};
 use artel_rules::conduct::{Conduct, MENDS, Order, Rules};
 use artel_rules::plan::Graph;
 use artel_types::plan::StepState;
-use artel_types::{Fact, Failure, Money, RunId, StepAdvised, Text, Timestamp};
+use artel_types::{Fact, Failure, Money, RunId, StepAdvised, Text, Timestamp, listed_paths};
 use serde::Serialize;
 
 use super::work::Work;
@@ -272,6 +272,10 @@ impl Picture {
                     (Text::Kept(_), false) => "not passed".to_owned(),
                 };
                 self.remark(&it.step, mark, format!("{}: {said}", it.by))
+            }
+            Fact::StepPutBack(it) => {
+                let text = format!("put back: {}", listed_paths(&it.files));
+                self.remark(&it.step, Mark::Bad, text)
             }
             Fact::StepAdvised(it) => self.remark(&it.step, Mark::Waits, advice_text(it)),
             Fact::StepPassed(it) => {

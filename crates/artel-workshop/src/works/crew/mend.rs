@@ -12,9 +12,10 @@ use artel_rules::plan::USUAL_TURNS;
 use artel_rules::plan::names::{commit_message, is_test_path};
 use artel_types::model::CallReason;
 use artel_types::plan::{Plan, PlanStep, StepScope, Verify};
-use artel_types::{BranchMended, Code, Fact, Failure, RunAsked, RunId, StepJudged, listed_paths};
+use artel_types::{BranchMended, Code, Fact, Failure, RunAsked, RunId, listed_paths};
 
 use super::gauges::shown;
+use super::parts::put_back_fact;
 use super::{Spot, Workers, blocking, facts, git_failed};
 use crate::works::briefs;
 use crate::works::children::Child;
@@ -26,6 +27,17 @@ enum Agreed {
     Ask(RunAsked),
     /// This is what may be committed.
     Take(String),
+}
+
+/// What whoever mended the branch left.
+struct Mend {
+    run: RunId,
+    /// The tree, with everything as it was that mending may not change.
+    tree: String,
+    /// What was put back for that.
+    put_back: Vec<PathBuf>,
+    /// The tests of steps among it: they cost the round.
+    tests: Vec<PathBuf>,
 }
 
 /// Names a round of mending, as no step can be named.
@@ -47,10 +59,23 @@ impl Workers {
             part: Part::Work,
             state,
         };
-        let (run, left) = match self.mended_by(&spot, &base).await? {
-            Ok(left) => left,
+        let done = match self.mended_by(&spot, &base).await? {
+            Ok(done) => done,
             Err(left) => return Ok(left),
         };
+        let mut told: Vec<Fact> = Vec::new();
+        told.extend(put_back_fact(&spot, done.run, done.put_back));
+        if !done.tests.is_empty() {
+            // As an attempt at a step is lost: what else it did is not looked at.
+            let mended = BranchMended {
+                round,
+                run: done.run,
+                head: base,
+                commit: None,
+            };
+            return Ok(facts(told.into_iter().chain([mended.into()])));
+        }
+        let (run, left) = (done.run, done.tree);
         let (this, on, of) = (Arc::clone(self), base.clone(), spot.clone());
         let agreed = blocking(move || this.agreed(&of, (&on, &left))).await?;
         let left = match agreed {
@@ -58,7 +83,6 @@ impl Workers {
             Agreed::Take(left) => left,
         };
         let is_changed = self.line.tree_of(&base).map_err(git_failed)? != left;
-        let mut told: Vec<Fact> = Vec::new();
         let mut commit = None;
         if is_changed {
             let spot = Spot {
@@ -101,7 +125,7 @@ impl Workers {
         self: &Arc<Self>,
         spot: &Spot,
         base: &str,
-    ) -> Result<Result<(RunId, String), Did>, Failure> {
+    ) -> Result<Result<Mend, Did>, Failure> {
         let (this, on, round) = (Arc::clone(self), base.to_owned(), spot.round);
         let (files, kept) = blocking(move || {
             let at = this.at.join("steps").join(name(round));
@@ -116,9 +140,8 @@ impl Workers {
         .await?;
         let plan = spot.state.plan();
         let mut task = briefs::mend(&plan.title, &spot.spec, spot.state.proven().1);
-        if let Some(judged) = self.last_verdict(spot.round)? {
-            let said = self.chronicle.text(&judged.feedback)?;
-            task.push_str(&briefs::not_taken(&said));
+        if let Some(why) = self.why_not_taken(spot.round)? {
+            task.push_str(&briefs::not_taken(&why));
         }
         let kept_here = self.in_folder(&kept);
         let bound = bound_of(&spot.spec, &kept_here, Changes::Some);
@@ -148,24 +171,49 @@ impl Workers {
             Err(left) => return Ok(Err(left)),
         };
         let (this, on, state) = (Arc::clone(self), base.to_owned(), Arc::clone(&spot.state));
-        let left = blocking(move || {
+        let mend = blocking(move || {
             let left = this.line.take(&files.1).map_err(git_failed)?;
-            let mut stays = this.checks_touched(state.plan(), (&on, &left))?;
-            stays.extend(kept.into_iter().map(PathBuf::from));
-            this.line.graft(&left, &on, &stays).map_err(git_failed)
+            let mut put_back = this.checks_touched(state.plan(), (&on, &left))?;
+            let mut tests = this.line.changed(&on, &left).map_err(git_failed)?;
+            tests.retain(|path| kept.iter().any(|it| path.as_os_str() == it.as_str()));
+            let more = tests.iter().filter(|path| !put_back.contains(path));
+            put_back.extend(more.cloned().collect::<Vec<_>>());
+            let tree = this.line.graft(&left, &on, &put_back).map_err(git_failed)?;
+            Ok(Mend {
+                run: done.run,
+                tree,
+                put_back,
+                tests,
+            })
         })
         .await?;
-        Ok(Ok((done.run, left)))
+        Ok(Ok(mend))
     }
 
-    /// Returns what was said of the round before, where its work was not taken.
-    fn last_verdict(&self, round: u32) -> Result<Option<StepJudged>, Failure> {
-        let before = round.checked_sub(1).map(name);
+    /// Says why the work of the round before was not taken, if it was not.
+    fn why_not_taken(&self, round: u32) -> Result<Option<String>, Failure> {
+        let Some(before) = round.checked_sub(1).map(name) else {
+            return Ok(None);
+        };
         let events = self.chronicle.own_events()?;
-        Ok(events.into_iter().rev().find_map(|event| match event.fact {
-            Fact::StepJudged(it) if Some(&it.step) == before.as_ref() && !it.passed => Some(it),
-            _ => None,
-        }))
+        let is_taken = events.iter().any(|event| match &event.fact {
+            Fact::BranchMended(it) => name(it.round) == before && it.commit.is_some(),
+            _ => false,
+        });
+        let mut why = Vec::new();
+        for event in events.iter().filter(|_| !is_taken) {
+            match &event.fact {
+                Fact::StepPutBack(it) if it.step == before => {
+                    let files = listed_paths(&it.files);
+                    why.push(format!("It changed {files}: they stay as they are."));
+                }
+                Fact::StepJudged(it) if it.step == before && !it.passed => {
+                    why.push(self.chronicle.text(&it.feedback)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(Some(why.join("\n")).filter(|why| !why.is_empty()))
     }
 
     /// Asks a person about files outside of what the plan lets its steps change, once; what they

@@ -280,7 +280,7 @@ impl Workers {
             let worked = this.worked(&spot, &done, &state, Vec::new(), left.clone())?;
             let mut all = vec![worked.into()];
             let is_charged = spot.part == Part::Work && !back.is_empty();
-            all.extend(put_back_fact(&spot, &done, back));
+            all.extend(put_back_fact(&spot, done.run, back));
             if is_charged {
                 // The attempt is lost: what else it did is looked at when it is made again.
                 return Ok(facts(all));
@@ -477,13 +477,13 @@ impl Workers {
 }
 
 /// Says which files of an attempt were put back, if any were.
-fn put_back_fact(spot: &Spot, done: &RunDone, files: Vec<PathBuf>) -> Option<Fact> {
+pub(super) fn put_back_fact(spot: &Spot, run: RunId, files: Vec<PathBuf>) -> Option<Fact> {
     let names = files.iter().map(|path| path.to_string_lossy().into_owned());
     let fact = StepPutBack {
         step: spot.spec.id.clone(),
         round: spot.round,
         part: spot.part.as_str().to_owned(),
-        run: done.run,
+        run,
         files: names.collect(),
     };
     (!files.is_empty()).then(|| fact.into())

@@ -1,8 +1,11 @@
 //! The order of steps, the check of them together, and what people say to work under way.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::super::super::town::payload;
+use super::super::kept_tests::without_namespaces;
 use super::super::stage::{
     Asked, Calls, Stage, Who, adds, end, judge, note, pass, plan, tests_add, write_note,
 };
@@ -294,6 +297,71 @@ fn whoever_mends_keeps_to_the_contract() {
     assert_eq!(diff, "");
     let shown = changeset(&stage, &id);
     assert_eq!(shown["proven"], json!(false), "{shown:#}");
+}
+
+/// Lower walls do not stop a change of the mode: what the mender left is compared.
+#[test]
+fn tests_that_mending_changed_are_put_back_and_the_round_is_lost() {
+    const HIDES: &str = "import pathlib\n\n\
+        pathlib.Path(__file__).with_name('test_left.py').chmod(0o755)\nVALUE = 1  # right\n";
+    let mend = |asked: &Asked| match asked.who {
+        Who::Mender if asked.text.contains("was not taken") => {
+            assert!(
+                asked.text.contains("It changed test_left.py"),
+                "{}",
+                asked.text
+            );
+            vec![tell_apart(), end("another way")]
+        }
+        Who::Mender => vec![
+            ("read", json!({ "path": "right.py" })),
+            ("write", json!({ "path": "right.py", "content": HIDES })),
+            ("run_tests", json!({})),
+            (
+                "write",
+                json!({ "path": "right.py", "content": "VALUE = 1  # right\n" }),
+            ),
+            end("they can be together"),
+        ],
+        _ => pass(asked, json!({})),
+    };
+    let stage = Stage::holding(
+        move |asked| rivals(asked, mend),
+        |asked| asked.who == Who::Worker,
+    );
+    let id = stage.town.asked();
+    let words = ["plan", "approve", &id, "--at-once", "2"];
+    let artel = stage.town.artel(words);
+    let artel = artel.words(&["--set", "sandbox.accept=partial"]);
+    let mut command = without_namespaces(artel);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    stage.until_held(2);
+    let output = stage.let_go(child);
+    assert!(output.status.success(), "{output:?}");
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(
+        said.contains("the branch: put back: test_left.py"),
+        "{said}"
+    );
+    let back = stage.told("step.put_back");
+    assert_eq!(back.len(), 1, "{back:#?}");
+    assert_eq!(
+        (&back[0]["step"], &back[0]["part"], &back[0]["files"]),
+        (&json!("mend.1"), &json!("work"), &json!(["test_left.py"]))
+    );
+    let mended = stage.told("branch.mended");
+    let commits: Vec<_> = mended.iter().map(|it| it["commit"].is_string()).collect();
+    assert_eq!(commits, [false, true]);
+    assert_eq!(
+        stage.town.count("step.judged"),
+        1,
+        "of the second round alone"
+    );
+    let kind = stage.git(&["ls-tree", &stage.branch(&id), "test_left.py"]);
+    assert!(kind.starts_with("100644 "), "{kind}");
+    assert_eq!(changeset(&stage, &id)["proven"], json!(true));
 }
 
 #[test]
