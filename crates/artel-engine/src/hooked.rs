@@ -6,13 +6,13 @@ use std::sync::Arc;
 use artel_policy::rules::Rule;
 use artel_rules::turn::{Act, Ending};
 use artel_tools::{Called, Hands};
-use artel_types::Failure;
 use artel_types::model::Reply;
+use artel_types::{Failure, ForeignRead};
 use serde_json::{Value, json};
 
 use crate::chronicle::{Chronicle, Entry};
 use crate::drive::Driver;
-use crate::hooks::{Active, Heard, Hooks, RecordHook, ToolCall, Verdict};
+use crate::hooks::{Active, Heard, HookReport, Hooks, RecordHook, ToolCall, Verdict};
 
 /// So often hooks may have a run go on after its answer.
 const MOST_HELD: u32 = 5;
@@ -269,9 +269,15 @@ impl Driver {
 
 /// Returns what writes hooks into the journal of a run.
 pub fn record_hooks(chronicle: Chronicle) -> Arc<RecordHook> {
-    Arc::new(move |ran, outcome| {
-        let entry = Entry::quiet(ran).ending(outcome);
-        chronicle.append_blocking(vec![entry])
+    Arc::new(move |report: HookReport| {
+        let mut entries = vec![Entry::quiet(report.ran).ending(report.outcome)];
+        if !report.foreign.is_empty() {
+            entries.push(Entry::quiet(ForeignRead {
+                call: None,
+                sources: report.foreign,
+            }));
+        }
+        chronicle.append_blocking(entries)
     })
 }
 

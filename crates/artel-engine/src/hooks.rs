@@ -24,9 +24,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_tools::{Approver, Workroom};
+use artel_tools::{Approver, ContentMarks, Workroom};
 use artel_types::model::Message;
-use artel_types::{Failure, HookRan, Outcome};
+use artel_types::{Failure, ForeignSource, HookRan, Outcome};
 use serde_json::{Value, json};
 
 pub use answer::{Answer, Verdict};
@@ -42,7 +42,18 @@ use fire::Shared;
 use matcher::names_of;
 
 /// Writes down that a hook ran, and returns once that is durable. It may wait.
-pub type RecordHook = dyn Fn(HookRan, Outcome) -> Result<(), Failure> + Send + Sync;
+pub type RecordHook = dyn Fn(HookReport) -> Result<(), Failure> + Send + Sync;
+
+/// What is written down of a hook that ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookReport {
+    /// What it said.
+    pub ran: HookRan,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it brought into the run that nobody vouched for and that is not on record yet.
+    pub foreign: Vec<ForeignSource>,
+}
 
 /// What hooks need to run.
 #[derive(Clone)]
@@ -57,6 +68,8 @@ pub struct Runner {
     pub tree: PathBuf,
     /// The hashes of hooks that a person trusted.
     pub trusted: BTreeSet<String>,
+    /// What the piece of work has read that nobody vouched for.
+    pub marks: ContentMarks,
 }
 
 /// What hooks are told about a run.

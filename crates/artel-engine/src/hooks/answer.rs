@@ -155,6 +155,13 @@ impl Answer {
         }
     }
 
+    /// Tells whether any of it reaches the agent or what it does: words, reasons, another input.
+    pub(super) fn reaches_the_agent(&self) -> bool {
+        let has_reason = !matches!(self.verdict, Verdict::Pass | Verdict::Allow);
+        let said = [&self.context, &self.block, &self.stop];
+        has_reason || self.input.is_some() || said.iter().any(|words| words.is_some())
+    }
+
     /// Returns what it said, for the record.
     pub(super) fn message(&self) -> String {
         let reason = match &self.verdict {

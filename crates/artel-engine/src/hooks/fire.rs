@@ -14,7 +14,7 @@ use super::hook::{Action, Hook, OnFailure};
 use super::matcher::names_of;
 use super::runner::{self, Task};
 use super::trust::ScriptPrint;
-use super::{Heard, Runner, ToolCall, input, transcript, trust};
+use super::{Heard, HookReport, Runner, ToolCall, input, transcript, trust};
 
 /// The hooks of a run, in order, with what they need.
 pub(super) struct Shared {
@@ -157,7 +157,12 @@ impl Shared {
             message,
             millis: u64::try_from(millis).unwrap_or(u64::MAX),
         };
-        (self.runner.record)(ran, outcome)?;
+        let foreign = runner::foreign_through(hook, &answer, tree);
+        (self.runner.record)(HookReport {
+            ran,
+            outcome,
+            foreign: self.runner.marks.read(foreign),
+        })?;
         Ok(answer)
     }
 

@@ -10,9 +10,9 @@ use artel_sandbox::proxy::{Passage, Proxy};
 use artel_sandbox::run::{By, Finished, Live, Spool, Spooled, Watch};
 use artel_sandbox::{Exit, Host, Job, Network, Stdin, View};
 use artel_tools::{StartedFor, Workroom};
-use artel_types::Redactor;
+use artel_types::{ForeignSource, Redactor};
 
-use super::answer::Ended;
+use super::answer::{Answer, Ended};
 use super::hook::{Hook, Source};
 
 /// More output than this is no answer.
@@ -228,10 +228,26 @@ fn home(room: &Workroom) -> Option<PathBuf> {
 
 /// Returns the hosts that a hook reaches. Nothing that came with the work has any.
 fn hosts(hook: &Hook) -> Result<Vec<Host>, String> {
-    let Source::User(_) = hook.source else {
-        return Ok(Vec::new());
-    };
-    let hosts = hook.profile.network.iter().map(|host| Host::parse(host));
+    let hosts = host_names(hook).iter().map(|host| Host::parse(host));
     let hosts: Result<_, _> = hosts.collect();
     hosts.map_err(|bad| bad.to_string())
+}
+
+fn host_names(hook: &Hook) -> &[String] {
+    match &hook.source {
+        Source::User(_) => &hook.profile.network,
+        Source::BuiltIn | Source::Other(_) => &[],
+    }
+}
+
+/// Names what a hook that has run brought into the run from other machines: whatever it tells the
+/// agent, and what it may have written among the run's files. One that only sends something out
+/// brings nothing.
+pub(super) fn foreign_through(hook: &Hook, answer: &Answer, tree: &Path) -> Vec<ForeignSource> {
+    let is_inside = |path: &PathBuf| !path.starts_with("~") && tree.join(path).starts_with(tree);
+    if !answer.reaches_the_agent() && !hook.profile.write.iter().any(is_inside) {
+        return Vec::new();
+    }
+    let hosts = host_names(hook).iter();
+    hosts.map(ForeignSource::host).collect()
 }

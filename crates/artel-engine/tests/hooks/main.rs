@@ -31,6 +31,7 @@ const TESTS: &[(&str, fn())] = tests![
     walls::a_script_that_the_run_changed_denies,
     walls::files_are_read_only_unless_declared,
     walls::the_persons_own_hooks_reach_what_they_declare,
+    walls::what_a_hook_with_a_way_out_tells_the_agent_is_a_strangers,
 ];
 
 fn main() {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use artel_engine::hooks::{
-    Event, Heard, Hook, Hooks, Matcher, Runner, Session, Source, ToolCall, strangers,
+    Event, Heard, Hook, HookReport, Hooks, Matcher, Runner, Session, Source, ToolCall, strangers,
 };
 use artel_policy::redact;
 use artel_rules::patience::Graces;
@@ -17,8 +17,8 @@ use artel_sandbox::proxy::{Passage, Reach};
 use artel_sandbox::run::{Cancel, Live};
 use artel_sandbox::slots::Slots;
 use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
-use artel_tools::{Audience, Keys, StartedFor, Workroom};
-use artel_types::{Clock, Failure, HookRan, Outcome, Secret, Timestamp};
+use artel_tools::{Audience, ContentMarks, Keys, StartedFor, Workroom};
+use artel_types::{Clock, Failure, ForeignSource, HookRan, Outcome, Secret, Timestamp};
 use serde_json::Value;
 
 /// What was written down.
@@ -29,6 +29,8 @@ pub(crate) struct Place {
     pub(crate) tree: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) ran: Ran,
+    /// What hooks brought from other machines.
+    foreign: Arc<Mutex<Vec<ForeignSource>>>,
     room: Arc<Workroom>,
 }
 
@@ -100,6 +102,7 @@ impl Place {
             tree,
             home,
             ran: Ran::default(),
+            foreign: Arc::default(),
             room: Arc::new(room),
         })
     }
@@ -122,9 +125,10 @@ impl Place {
     }
 
     pub(crate) fn runner(&self, trusted: BTreeSet<String>) -> Runner {
-        let ran = Arc::clone(&self.ran);
-        let record = move |fact: HookRan, outcome: Outcome| -> Result<(), Failure> {
-            ran.lock().unwrap().push((fact, outcome));
+        let (ran, foreign) = (Arc::clone(&self.ran), Arc::clone(&self.foreign));
+        let record = move |report: HookReport| -> Result<(), Failure> {
+            ran.lock().unwrap().push((report.ran, report.outcome));
+            foreign.lock().unwrap().extend(report.foreign);
             Ok(())
         };
         Runner {
@@ -137,6 +141,7 @@ impl Place {
             },
             tree: self.tree.clone(),
             trusted,
+            marks: ContentMarks::default(),
         }
     }
 
@@ -148,6 +153,12 @@ impl Place {
 
     pub(crate) fn took(&self) -> Vec<(HookRan, Outcome)> {
         std::mem::take(&mut self.ran.lock().unwrap())
+    }
+
+    /// Returns where the hooks' content came from.
+    pub(crate) fn took_foreign(&self) -> Vec<String> {
+        let foreign = std::mem::take(&mut *self.foreign.lock().unwrap());
+        foreign.into_iter().map(|source| source.name).collect()
     }
 }
 

@@ -123,3 +123,50 @@ pub(crate) fn the_persons_own_hooks_reach_what_they_declare() {
     assert_eq!(wide.verdict, Verdict::Pass, "{wide:?}");
     assert_eq!(fs::read_to_string(data.join("log")).unwrap(), "seen\n");
 }
+
+pub(crate) fn what_a_hook_with_a_way_out_tells_the_agent_is_a_strangers() {
+    let Some(place) = Place::new() else { return };
+    place.file("out/note", "x");
+    let says = |words: &str| {
+        let specific = format!("{{\"hookEventName\": \"PreToolUse\", {words}}}");
+        format!("echo '{{\"hookSpecificOutput\": {specific}}}'")
+    };
+    let context = says("\"additionalContext\": \"words\"");
+    let input = says("\"updatedInput\": {\"command\": \"ls\"}");
+    let asks = says("\"permissionDecision\": \"ask\"");
+    for (command, write, is_foreign) in [
+        // Whoever only sends something out brings nothing.
+        ("true", None, false),
+        ("echo '{\"systemMessage\": \"sent\"}'", None, false),
+        ("exit 1", None, false),
+        ("true", Some("~/log"), false),
+        (&context, None, true),
+        (&input, None, true),
+        (&asks, None, true),
+        ("echo no >&2; exit 2", None, true),
+        ("true", Some("out"), true),
+    ] {
+        for network in [&["example.org"][..], &[]] {
+            let profile = Profile {
+                network: network.iter().map(|&host| host.to_owned()).collect(),
+                write: write.iter().map(Into::into).collect(),
+                ..Profile::default()
+            };
+            place.one(Hook {
+                profile,
+                ..own(command)
+            });
+            let hosts: &[&str] = if is_foreign { network } else { &[] };
+            assert_eq!(place.took_foreign(), hosts, "{command} {write:?}");
+        }
+    }
+    let theirs = Hook {
+        profile: Profile {
+            network: vec!["example.org".to_owned()],
+            ..Profile::default()
+        },
+        ..hook(&context)
+    };
+    place.one(theirs);
+    assert!(place.took_foreign().is_empty(), "it has no way out");
+}

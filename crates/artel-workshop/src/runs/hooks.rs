@@ -69,6 +69,7 @@ impl House {
             },
             tree: self.folder.clone(),
             trusted,
+            marks: outfit.marks.clone(),
         };
         Ok(Hooks::new(declared.hooks, runner))
     }

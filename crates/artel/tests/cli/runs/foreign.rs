@@ -148,6 +148,39 @@ fn without_a_strangers_words_what_was_granted_is_done() {
     assert_eq!(decided(&world, "send")[0].0, "allow");
 }
 
+/// A hook of the person's that fetches the page after a command and tells the agent of it.
+const LOOKS: &str = r#"
+import json, urllib.request
+page = urllib.request.urlopen("http://127.0.0.1:PORT/page").read().decode()
+said = {"hookEventName": "PostToolUse", "additionalContext": page}
+print(json.dumps({"hookSpecificOutput": said}))
+"#;
+
+#[test]
+fn what_a_hook_with_a_way_out_says_is_a_strangers() {
+    let sends = "  - expect: { says: STRANGER-WORDS }\n    call: { send: {} }\n";
+    let world = world(&format!("{BEGIN}{sends}# PORT\n"));
+    let script = fs::read_to_string(world.house.root().join("script.yaml")).unwrap();
+    let port = script.rsplit("# ").next().unwrap().trim();
+    let file = world.house.home.join("look.py");
+    fs::write(&file, LOOKS.replace("PORT", port)).unwrap();
+    let settings = world.house.home.join(".config/artel");
+    fs::create_dir_all(&settings).unwrap();
+    let hook = format!(
+        "[[hooks.PostToolUse]]\nmatcher = \"Bash\"\ncommand = \"python3 {}\"\n\
+         network = [\"127.0.0.1:{port}\"]\n",
+        file.display()
+    );
+    fs::write(settings.join("artel.toml"), hook).unwrap();
+    let seen = world.task([]).run().expect(0);
+    assert!(seen.out.contains("refused"), "{}\n{}", seen.out, seen.err);
+    is_asked(&world);
+    let read = world.events("foreign.read");
+    assert_eq!(read.len(), 1, "{read:#?}");
+    let sources = json!([{ "kind": "host", "name": format!("127.0.0.1:{port}") }]);
+    assert_eq!(read[0]["payload"]["sources"], sources, "{read:#?}");
+}
+
 #[test]
 fn a_secret_that_an_earlier_command_was_given_counts_with_a_later_way_out() {
     let rest = r#"
