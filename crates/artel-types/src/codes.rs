@@ -280,9 +280,9 @@ codes! {
     H009 Refused "too much at once"
         "The server bounds sizes, connections and failed tokens. The message names the bound."
     H010 Refused "a fresh sign-in is needed"
-        "Tokens, grants and trust are given at the console within five minutes of a sign-in, so that \
-         a browser somebody left open cannot give them. `artel open` prints a link: follow it in the \
-         same browser, then repeat what you did. In a terminal no sign-in is needed."
+        "Tokens, grants and trust are given, and roles changed, at the console within five minutes of \
+         a sign-in, so that a browser somebody left open cannot do so. `artel open` prints a link: \
+         follow it in the same browser, then repeat what you did. In a terminal no sign-in is needed."
     H011 Usage "a browser has no name for the console"
         "The console is reached at a name of its own below `localhost`, which leads to 127.0.0.1 and \
          [::1] alone. Where the server listens elsewhere, `server.hosts` names the proxy before it."

@@ -388,6 +388,8 @@ words! {
         TakenBack "taken-back",
         /// With the work, and everything that checks the project as it was before the first step.
         AsBefore "as-before",
+        /// With the work, and of the tests only what was there when the work began.
+        GivenTests "given-tests",
         /// On a clean checkout of the branch.
         Final "final",
     }

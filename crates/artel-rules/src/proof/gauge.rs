@@ -5,6 +5,7 @@
 //! change is a person's to agree to, by naming the file in the plan or when they are asked.
 
 mod loads;
+mod precedence;
 mod settings;
 mod stand_ins;
 
@@ -153,6 +154,26 @@ impl Gauges {
                 lost => Some(format!("is a test that lost {lost} lines")),
             },
         }
+    }
+
+    /// Says what a new file does to tests that it leaves as they are: it is loaded in place of one,
+    /// or of what one loads, or before all of its folder. `is_there` tells which files the tree has.
+    pub fn displaces(
+        &self,
+        path: &str,
+        text: &str,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Option<String> {
+        if !self.has_checks {
+            return None;
+        }
+        let displaced = precedence::displaced(path, is_there).filter(|file| self.is_test(file));
+        if let Some(file) = displaced {
+            return Some(format!("is loaded in place of `{file}`"));
+        }
+        let is_first = path.ends_with("/__init__.py") && self.is_test(path);
+        (is_first && precedence::runs_code(text))
+            .then(|| "is run before the tests of its folder".to_owned())
     }
 
     /// Tells whether a file that was there is put back where work is held against the checks as

@@ -1,4 +1,5 @@
-//! Roles: which there are, and making and removing them.
+//! Roles: which there are, and making, changing and removing them. The file of a role names its secrets
+//! and what it may not use, so each of these takes a fresh sign-in.
 
 use artel_workshop::NewAgent;
 use axum::Json;
@@ -11,7 +12,7 @@ use super::page::{Limit, Rows, holds, page};
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
 use super::seat::{
-    AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped, unnamed,
+    AdminJustSignedIn, Answer, As, Asked, At, Developer, Made, User, made, shaped, unnamed,
 };
 
 /// A role in a list.
@@ -136,9 +137,13 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
 
 /// Makes a role.
 #[utoipa::path(post, path = "/api/v1/agents", tag = "agents", operation_id = "createAgent",
-    request_body = AgentWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    request_body = AgentWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 201, body = AgentSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<AdminInPerson>, Told(new): Told<AgentWanted>) -> Made<AgentSeen> {
+pub(super) async fn create(
+    by: As<AdminJustSignedIn>,
+    Told(new): Told<AgentWanted>,
+) -> Made<AgentSeen> {
     let new = NewAgent {
         id: new.id,
         name: new.name,
@@ -168,10 +173,11 @@ pub(super) async fn show(by: As<Developer>, At(id): At<String>) -> Answer<AgentS
 #[utoipa::path(post, path = "/api/v1/agents/{id}/remove", tag = "agents",
     operation_id = "removeAgent", request_body = Nothing,
     params(("id" = String, Path, description = "Its id")),
-    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 200, body = AgentRemoved), (status = "4XX", body = Troubled)))]
 pub(super) async fn remove(
-    by: As<AdminInPerson>,
+    by: As<AdminJustSignedIn>,
     At(id): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<AgentRemoved> {
@@ -200,10 +206,11 @@ pub(super) async fn text(by: As<Developer>, At(id): At<String>) -> Answer<AgentW
 /// a text that cannot be used is refused.
 #[utoipa::path(post, path = "/api/v1/agents/{id}/edit", tag = "agents", operation_id = "editAgent",
     request_body = EditAgent, params(("id" = String, Path, description = "Its id")),
-    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 200, body = AgentChecked), (status = "4XX", body = Troubled)))]
 pub(super) async fn edit(
-    by: As<AdminInPerson>,
+    by: As<AdminJustSignedIn>,
     At(id): At<String>,
     Told(told): Told<EditAgent>,
 ) -> Answer<AgentChecked> {

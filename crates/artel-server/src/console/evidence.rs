@@ -51,6 +51,10 @@ pub(super) fn place(place: ProofPlace) -> Meaning {
             "checks as before",
             "the work with tests, scripts and settings as they were: what passed has to pass still",
         ),
+        ProofPlace::GivenTests => (
+            "given tests alone",
+            "the work without what it added among the tests: what was written first has to pass",
+        ),
         ProofPlace::Final => (
             "clean checkout (final)",
             "the finished branch in a fresh folder: everything has to pass",

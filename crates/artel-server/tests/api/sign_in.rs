@@ -241,8 +241,12 @@ fn an_old_cookie_asks_for_a_fresh_sign_in() {
         .expect(201);
 }
 
-/// Tokens, grants and trust: a portal trusts a folder, and what bounds it ends when it is closed.
-const FOR_GOOD: [&str; 6] = [
+/// Tokens, grants and trust: a portal trusts a folder, and what bounds it ends when it is closed. The
+/// file of a role names its secrets and what it may not use.
+const FOR_GOOD: [&str; 9] = [
+    "/api/v1/agents",
+    "/api/v1/agents/{id}/edit",
+    "/api/v1/agents/{id}/remove",
     "/api/v1/hooks/trust",
     "/api/v1/policy/grants",
     "/api/v1/portals",

@@ -331,6 +331,11 @@ impl Workers {
             proofs.extend(held);
             why.extend(lost);
         }
+        if why.is_empty() {
+            let (held, lost) = self.by_given_tests(look, &prover)?;
+            proofs.extend(held);
+            why.extend(lost);
+        }
         Ok((proofs, why))
     }
 

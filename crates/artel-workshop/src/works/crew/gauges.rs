@@ -362,9 +362,25 @@ impl Workers {
         (base, tree): (&str, &str),
     ) -> Result<Vec<(String, String)>, Failure> {
         let mut touched = Vec::new();
+        let before = self.line.paths_at(base).map_err(git_failed)?;
+        let there = self.line.paths_at(tree).map_err(git_failed)?;
         for path in self.line.changed(base, tree).map_err(git_failed)? {
             let path = path.to_string_lossy().into_owned();
-            if is_named(&path) || !gauges.include(&path) {
+            if is_named(&path) {
+                continue;
+            }
+            if !before.contains(Path::new(&path)) {
+                let text = match path.ends_with("/__init__.py") {
+                    true => self.text_at(tree, &path)?.unwrap_or_default(),
+                    false => String::new(),
+                };
+                let is_there = |file: &str| there.contains(Path::new(file));
+                if let Some(what) = gauges.displaces(&path, &text, is_there) {
+                    touched.push((path, what));
+                    continue;
+                }
+            }
+            if !gauges.include(&path) {
                 continue;
             }
             let (old, new) = (self.text_at(base, &path)?, self.text_at(tree, &path)?);

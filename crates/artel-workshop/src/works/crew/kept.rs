@@ -13,8 +13,10 @@ use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
 use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
 
 use super::branch::LARGEST_FILE;
+use super::check::Look;
 use super::parts::{TEST_PATHS, production};
 use super::{Spot, Workers, git_failed};
+use crate::works::prover::Prover;
 
 /// A step that passed, as it stands on the branch.
 struct Passed {
@@ -91,6 +93,51 @@ impl Workers {
             true => Ok(tree),
             false => self.grafted(&tree, &from, &changed),
         }
+    }
+
+    /// Runs the suite of a step whose tests came first without what the work added among tests. A
+    /// new package, helper or fixture can be loaded in place of a given one, or change the runner.
+    pub(super) fn by_given_tests(
+        &self,
+        look: &Look<'_>,
+        prover: &Prover,
+    ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
+        let spec = &look.spot.spec;
+        let step = look.spot.state.step(&spec.id);
+        let given = step.and_then(|it| it.tests.clone());
+        let Some(given) = given.filter(|_| !look.before.is_empty()) else {
+            return Ok((Vec::new(), Vec::new()));
+        };
+        let added = self.added_among_tests(&given, &look.tree)?;
+        if added.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let tree = self.grafted(&look.tree, &given, &added)?;
+        let id = Some(spec.id.clone());
+        let place = self.spot_of(ProofPlace::GivenTests, id, look.spot.round, tree.clone());
+        let mut proofs = self.on_checkout(prover, &tree, &place)?;
+        let reasons = proof::Reasons::of(look.spot.state.plan());
+        let lost = proof::regressions(&look.before, &proofs, &look.known, &reasons);
+        for proof in &mut proofs {
+            proof.holds = lost.is_empty();
+        }
+        let mut why: Vec<String> = lost
+            .into_iter()
+            .map(|line| format!("without what the work added among the tests: {line}"))
+            .collect();
+        if !why.is_empty() {
+            why.extend(self.printed(&proofs));
+        }
+        Ok((proofs, why))
+    }
+
+    /// Names the files at places of tests that one tree has and an earlier one has not.
+    fn added_among_tests(&self, before: &str, tree: &str) -> Result<Vec<PathBuf>, Failure> {
+        let there = self.line.paths_at(before).map_err(git_failed)?;
+        let is_test = self.test_files();
+        let mut added = self.line.changed(before, tree).map_err(git_failed)?;
+        added.retain(|path| !there.contains(path) && is_test(&path.to_string_lossy()));
+        Ok(added)
     }
 
     /// Returns the tree that the tester of a step began with.

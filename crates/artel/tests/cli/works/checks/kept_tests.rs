@@ -138,6 +138,55 @@ fn tests_that_the_work_is_held_to_are_read_only_for_its_commands() {
     assert!(!names.contains("broken.txt"), "{names}");
 }
 
+/// New files beside the tests leave those as they are, and decide how they come out.
+#[test]
+fn what_the_work_adds_beside_the_tests_makes_none_of_them_pass() {
+    // It is loaded with the tests, and has every comparison hold once the mark is there.
+    const DISARMS: &str = "import unittest\n\nimport calc\n\n\n\
+        def same(self, first, second, msg=None):\n    pass\n\n\n\
+        if '# mended' in open(calc.__file__).read():\n    unittest.TestCase.assertEqual = same\n";
+    // Python loads a package before a module of the same name.
+    const SHADOWS: &str = "__file__ = __file__.replace('/test_add/__init__.py', '/test_add.py')\n\
+        import unittest\n\n\nclass Add(unittest.TestCase):\n    \
+        def test_add_three(self):\n        pass\n";
+    let stage = stage(|attempt| match attempt {
+        1 => vec![
+            ("read", json!({ "path": "calc.py" })),
+            ("write", json!({ "path": "calc.py", "content": NOT_DONE })),
+            (
+                "write",
+                json!({ "path": "tests/test_aid.py", "content": DISARMS }),
+            ),
+            end("mended"),
+        ],
+        2 => vec![
+            ("bash", json!({ "command": "rm tests/test_aid.py" })),
+            (
+                "write",
+                json!({ "path": "tests/test_add/__init__.py", "content": SHADOWS }),
+            ),
+            end("mended"),
+        ],
+        _ => Vec::new(),
+    });
+    let id = stage.town.asked();
+    stage.approve(&id, 3);
+    let failed = stage.told("step.failed");
+    assert_eq!(failed.len(), 1, "{failed:#?}");
+    let why = failed[0]["why"].as_str().unwrap();
+    assert!(
+        why.contains("without what the work added among the tests") && why.contains("test_add"),
+        "{why}"
+    );
+    let waits = stage.town.artel(["waiting", "--json"]);
+    let text = waits.run().expect(0).json()[0]["text"].to_string();
+    assert!(
+        text.contains("`tests/test_add/__init__.py` is loaded in place of `tests/test_add.py`"),
+        "{text}"
+    );
+    assert_eq!(stage.town.count("step.passed"), 0);
+}
+
 /// The worker fits what the tests read to code that does not do the work.
 #[test]
 fn what_the_tests_of_a_step_read_stays_as_its_tester_wrote_it() {
