@@ -30,7 +30,10 @@ const HARMLESS: &[&str] = &[
     "exit",
     "export",
     "false",
+    "fd",
+    "fdfind",
     "fi",
+    "find",
     "for",
     "grep",
     "head",
@@ -44,6 +47,7 @@ const HARMLESS: &[&str] = &[
     "pwd",
     "read",
     "return",
+    "rg",
     "sed",
     "set",
     "shift",
@@ -54,6 +58,7 @@ const HARMLESS: &[&str] = &[
     "test",
     "touch",
     "tr",
+    "tree",
     "true",
     "trap",
     "uniq",
@@ -80,6 +85,87 @@ const BUILDERS: &[&str] = &[
     "ant", "bmake", "bundle", "bunx", "cargo", "cmake", "composer", "gmake", "gradle", "gradlew",
     "grunt", "gulp", "invoke", "just", "make", "meson", "mix", "mvn", "mvnw", "ninja", "nox",
     "npm", "npx", "pnpm", "rake", "sbt", "task", "tox", "yarn",
+];
+
+/// Programs that run what they are told of, one by one or as a folder.
+const RUNNERS: &[&str] = &["parallel", "run-parts", "xargs"];
+
+/// Programs that run a command for each file that they find, after these words.
+const FINDERS: &[&str] = &["fd", "fdfind", "find"];
+const EXECUTING: &[&str] = &[
+    "--exec",
+    "--exec-batch",
+    "-X",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-x",
+];
+
+/// Programs that say what lies in a folder. What they are told counts where another one runs it.
+const LISTERS: &[&str] = &[
+    "cat", "echo", "fd", "fdfind", "find", "for", "git", "grep", "head", "ls", "printf", "rg",
+    "sort", "tail", "tree",
+];
+
+/// Programs that look at the files of a folder, or try them out, for which a run is there: formatters,
+/// linters, compilers and runners of tests. They load their settings.
+const CHECKERS: &[&str] = &[
+    "actionlint",
+    "ava",
+    "bandit",
+    "bats",
+    "biome",
+    "black",
+    "clang-format",
+    "clang-tidy",
+    "codespell",
+    "cppcheck",
+    "ctest",
+    "detekt",
+    "djlint",
+    "dprint",
+    "eslint",
+    "flake8",
+    "gofmt",
+    "goimports",
+    "golangci-lint",
+    "hadolint",
+    "isort",
+    "jest",
+    "ktlint",
+    "markdownlint",
+    "mocha",
+    "mypy",
+    "oxlint",
+    "phpcs",
+    "phpstan",
+    "phpunit",
+    "playwright",
+    "prettier",
+    "prove",
+    "pylint",
+    "pyright",
+    "pytest",
+    "rspec",
+    "rubocop",
+    "ruff",
+    "rustfmt",
+    "shellcheck",
+    "shfmt",
+    "sqlfluff",
+    "staticcheck",
+    "stylelint",
+    "stylua",
+    "swiftformat",
+    "swiftlint",
+    "taplo",
+    "tsc",
+    "vitest",
+    "vulture",
+    "yamllint",
+    "yapf",
 ];
 
 /// Build files in other folders than the root.
@@ -153,15 +239,16 @@ impl Loads {
             looking.segment(segment);
         }
         if !looking.loads.tops.is_empty() {
-            // `for it in tools/*; do sh $it; done`, `cat tools/c* | sh`.
-            let lists = segments.iter().filter(|words| {
-                let mut words = words.iter();
-                words
-                    .next()
-                    .is_some_and(|word| HARMLESS.contains(&word.as_str()))
-            });
-            for word in lists.flatten().filter(|word| is_open(word)) {
-                looking.open(word);
+            // `for it in tools/*; do sh $it; done`, `cat tools/c* | sh`, `find tools | xargs sh`.
+            for words in segments.iter().filter(|words| is_list(words)) {
+                let is_lister = words.first().is_some_and(|word| is_of(LISTERS, word));
+                for word in words.iter() {
+                    if is_open(word) {
+                        looking.open(word);
+                    } else if is_lister {
+                        looking.named_folder(word);
+                    }
+                }
             }
         }
         looking.loads
@@ -197,17 +284,23 @@ impl Looking<'_> {
             self.entered
                 .extend(folder.filter(|_| self.entered.len() < MOST_FOLDERS));
         }
-        if HARMLESS.contains(&head.as_str()) || head.chars().all(|it| it.is_ascii_digit()) {
+        let all = words.get(skipped..).unwrap_or_default();
+        let is_harmless = HARMLESS.contains(&head.as_str()) && !finds_and_runs(all);
+        if is_harmless || head.chars().all(|it| it.is_ascii_digit()) {
             return;
         }
-        let all = words.get(skipped..).unwrap_or_default();
         // `timeout 5 sh tools/c*`: what comes after a program in front of another.
         let start = all
             .iter()
             .position(|word| is_of(INTERPRETERS, word) || is_of(BUILDERS, word));
         let program = start.and_then(|at| all.get(at..)).unwrap_or(all);
         let code = code_words(program);
-        let any_open = code.iter().any(|word| is_open(word));
+        // Which of them a checker is given, it does not run.
+        let is_folder = |word: &str| self.inside(word).is_some_and(|path| path.is_dir());
+        let mut named = all.iter();
+        let is_checker = named.any(|word| is_of(CHECKERS, word) && !is_folder(word));
+        let runs_any = code.iter().any(|word| is_open(word)) || runs_what_it_is_told(all);
+        let any_open = runs_any && !is_checker;
         // A program that runs neither files nor build files, such as a formatter, loads its settings.
         // More would switch it off whenever a run edits what it is there to look at.
         let entered = self.entered.iter().cloned();
@@ -218,6 +311,14 @@ impl Looking<'_> {
         }
         for word in code.iter().filter(|word| is_open(word)) {
             self.open(word);
+        }
+        if !is_checker && !is_of(LISTERS, head) && !self.is_file(head) {
+            let given = match start {
+                Some(_) if program.first().is_some_and(|word| is_of(BUILDERS, word)) => &[],
+                Some(_) => code,
+                None => program,
+            };
+            given.iter().for_each(|word| self.named_folder(word));
         }
         if program.first().is_some_and(|word| is_of(BUILDERS, word)) {
             self.build_files();
@@ -273,6 +374,15 @@ impl Looking<'_> {
         }
     }
 
+    /// A folder that a program is given, also as the value of an option.
+    fn named_folder(&mut self, word: &str) {
+        let option = word.strip_prefix('-').and_then(|it| it.split_once('='));
+        let name = option.map_or(word, |(_, value)| value);
+        if let Some(folder) = self.inside(name).filter(|folder| folder.is_dir()) {
+            self.whole(folder);
+        }
+    }
+
     fn whole(&mut self, folder: PathBuf) {
         match folder == self.tree {
             true => self.loads.tops.insert(folder),
@@ -318,6 +428,40 @@ fn code_words(program: &[String]) -> &[String] {
         (false, _) => 1,
     };
     program.get(..most.min(program.len())).unwrap_or_default()
+}
+
+fn is_executing(word: &str) -> bool {
+    EXECUTING.contains(&word)
+}
+
+fn finds_and_runs(words: &[String]) -> bool {
+    let is_finder = words.first().is_some_and(|head| is_of(FINDERS, head));
+    is_finder && words.iter().any(|word| is_executing(word))
+}
+
+/// Tells whether a program runs what another one tells it, or what it finds.
+fn runs_what_it_is_told(words: &[String]) -> bool {
+    let mut pairs = words.windows(2);
+    if finds_and_runs(words)
+        && pairs.any(|pair| matches!(pair, [one, next] if is_executing(one) && is_open(next)))
+    {
+        return true;
+    }
+    let Some(at) = words.iter().position(|word| is_of(RUNNERS, word)) else {
+        return false;
+    };
+    let mut given = words.iter().skip(at + 1);
+    let first = given.find(|word| !word.starts_with('-'));
+    match words.get(at) {
+        Some(runner) if is_of(&["parallel"], runner) && first.is_none() => true,
+        _ => first.is_some_and(|word| is_open(word)),
+    }
+}
+
+/// Tells whether a command says what there is, for others to run.
+fn is_list(words: &[String]) -> bool {
+    let head = words.first();
+    head.is_some_and(|head| HARMLESS.contains(&head.as_str()) || is_of(LISTERS, head))
 }
 
 fn is_of(names: &[&str], word: &str) -> bool {
@@ -416,6 +560,7 @@ mod tests {
             "tools/e.py",
             "sub/Makefile",
             "Makefile",
+            "prove/all.sh",
             "q",
         ] {
             fs::create_dir_all(tree.join(file).parent().unwrap()).unwrap();
@@ -442,6 +587,36 @@ mod tests {
             ("X=tools; sh $X/dry.sh", "tools/dry.sh +."),
             ("for it in tools/*; do sh \"$it\"; done", "tools/** +."),
             ("cat tools/d* | sh", "tools/** +."),
+            // What runs what lies in a folder loads all of it.
+            ("run-parts tools", "tools/** settings of ."),
+            (
+                "timeout 5 run-parts --verbose tools/",
+                "tools/** settings of .",
+            ),
+            ("for it in tools; do run-parts $it; done", "tools/** +."),
+            ("find tools -name '*.sh' | xargs sh", "tools/** +."),
+            ("find tools -type f -exec {} \\;", "tools/** +."),
+            ("find ./tools | parallel", "tools/** +."),
+            ("ls tools | xargs -I{} {}", "tools/** +."),
+            (
+                "git ls-files tools | xargs -n1 sh",
+                "tools/** +. settings of .",
+            ),
+            ("for it in $(ls tools); do sh $it; done", "tools/** +."),
+            ("guard tools", "tools/** settings of ."),
+            ("run-parts prove", "prove/** settings of ."),
+            ("guard --rules=tools", "tools/** settings of ."),
+            ("python3 tools", "tools/** +."),
+            ("./q tools", ""),
+            ("sh tools/dry.sh sub", ""),
+            ("find . -name '*.sh' | xargs sh", ROOT),
+            // What only looks at the files of a folder does not.
+            ("ruff check tools sub", SETTINGS),
+            ("timeout 60 pytest -q tools", SETTINGS),
+            ("python3 -m black tools", ROOT),
+            ("find tools -name '*.py' | xargs black", SETTINGS),
+            ("grep -rn TODO tools && exit 2", ""),
+            ("test -d tools && make f", "Makefile +."),
             ("python3 -m tools.e", "tools/e.py tools/** +."),
             ("python3 -c 'import x'", ROOT),
             ("echo \"$(date)\"; make f", "Makefile +."),

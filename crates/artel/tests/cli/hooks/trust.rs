@@ -194,6 +194,8 @@ fn what_a_command_loads_without_naming_it_is_trusted_with_it() {
         ("sh ${PWD}/tools/dry.sh", "tools/dry.sh"),
         ("sh $HERE/tools/dry.sh", "tools/dry.sh"),
         ("python3 -m tools.check", "tools/check.py"),
+        ("find tools -name '*.sh' | xargs sh", "tools/dry.sh"),
+        ("run-parts tools", "tools/later"),
         ("python3 -m later", "later.py"),
         ("npm run check", "package.json"),
     ] {
