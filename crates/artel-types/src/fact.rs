@@ -754,20 +754,24 @@ facts! {
         problems: Vec<String>,
     }
     /// A person wants a plan to be different.
-    "plan.commented" schema 1 PlanCommented {
+    "plan.commented" schema 2 PlanCommented {
         /// The version.
         version: u32,
         /// What they said.
         comments: Vec<String>,
+        /// The model that they named for the version that it asks for. Since schema 2.
+        model: Option<String>,
     }
     /// A person approved a plan: this version of it, and no other.
-    "plan.approved" schema 1 PlanApproved {
+    "plan.approved" schema 2 PlanApproved {
         /// The version.
         version: u32,
         /// Its hash.
         hash: String,
         /// The run that carries it out.
         run: RunId,
+        /// The model that they named for all of that run. Since schema 2.
+        model: Option<String>,
     }
     /// Whoever is at a terminal leaves a plan that was approved to the daemon.
     "plan.handed_over" schema 1 PlanHandedOver {

@@ -55,6 +55,14 @@ impl Workshop {
         Ok(Models::find(&self.caller, &self.settings, named).await)
     }
 
+    /// Refuses a model that cannot be asked, before anything is on record that names it.
+    pub async fn ensure_model(&self, named: Option<&str>) -> Result<(), Failure> {
+        if let Some(named) = named {
+            self.models(Some(named)).await?.choose(Some(named))?;
+        }
+        Ok(())
+    }
+
     /// Returns the gateway of this workshop on its journal: the one that is open in this process,
     /// if one is that was opened with the same settings and keys.
     pub async fn gateway(&self, journal: &Journal, models: &Models) -> Result<Gateway, Failure> {

@@ -165,7 +165,9 @@ async fn at_a_step(place: &Place) -> (Work, RunId) {
         run: None,
     };
     place.append(Stream::work(trace), (trace, None), drafted);
-    let (work, run) = workshop.approve_plan(&trace.to_string(), None).unwrap();
+    let (work, run) = workshop
+        .approve_plan(&trace.to_string(), None, None)
+        .unwrap();
     let agent = RunId::from_random([9; 16]);
     let of_step = RunStarted {
         parent: Some(run),

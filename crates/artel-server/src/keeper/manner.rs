@@ -39,10 +39,7 @@ impl Manner {
             )
             .advise(format!("`at_once` is a number from 1 to {MOST_AT_ONCE}")));
         }
-        if let Some(model) = &self.model {
-            workshop.models(Some(model)).await?.choose(Some(model))?;
-        }
-        Ok(())
+        workshop.ensure_model(self.model.as_deref()).await
     }
 
     /// Returns what a plan is carried out by.

@@ -56,18 +56,27 @@ struct Agreed<'a> {
     hash: &'a str,
     plan: &'a Plan,
     by: Actor,
+    /// The model that they name for it.
+    model: Option<&'a str>,
     /// What goes on record before it, in the same breath.
     before: Vec<Fact>,
 }
 
 impl Workshop {
     /// Approves the version of a plan that is in review, as the person saw it. Beside a version
-    /// that is being done, the run goes on by it from now on.
-    pub fn approve_plan(&self, id: &str, hash: Option<&str>) -> Result<(Work, RunId), Failure> {
+    /// that is being done, the run goes on by it from now on. A model that they name is that of
+    /// the whole run, whoever carries it out.
+    pub fn approve_plan(
+        &self,
+        id: &str,
+        hash: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<(Work, RunId), Failure> {
         let work = self.work_named(id)?;
         self.ensure_read(&work)?;
         let Open { journal, .. } = self.open()?;
-        let run = self.approve_as(&journal, &work, hash, self.caller.actor())?;
+        let by = self.caller.actor();
+        let run = self.approve_as(&journal, &work, hash, model, by)?;
         Ok((self.work(work.trace)?, run))
     }
 
@@ -92,6 +101,7 @@ impl Workshop {
         journal: &Journal,
         work: &Work,
         hash: Option<&str>,
+        model: Option<&str>,
         by: Actor,
     ) -> Result<RunId, Failure> {
         self.permit_approval(work, hash)?;
@@ -101,6 +111,7 @@ impl Workshop {
             hash: &drafted.fact.hash,
             plan: &plan,
             by,
+            model,
             before: Vec::new(),
         };
         let run = self.agree(journal, work, agreed)?;
@@ -108,9 +119,14 @@ impl Workshop {
         Ok(run)
     }
 
-    /// Records what a person wants to be different about a plan; the architect is still to be
-    /// asked.
-    pub fn comment_plan(&self, id: &str, comments: &[String]) -> Result<Work, Failure> {
+    /// Records what a person wants to be different about a plan, with the model that is to write
+    /// the next version if they name one; the architect is still to be asked.
+    pub fn comment_plan(
+        &self,
+        id: &str,
+        comments: &[String],
+        model: Option<&str>,
+    ) -> Result<Work, Failure> {
         let comments: Vec<String> = comments.iter().map(|it| it.trim().to_owned()).collect();
         if comments.is_empty() || comments.iter().any(String::is_empty) {
             return Err(Failure::new(Code::C005, "there is nothing said to change")
@@ -119,7 +135,8 @@ impl Workshop {
         let work = self.work_named(id)?;
         self.ensure_read(&work)?;
         let Open { journal, .. } = self.open()?;
-        self.comment_as(&journal, &work, comments, self.caller.actor())?;
+        let by = self.caller.actor();
+        self.comment_as(&journal, &work, comments, model, by)?;
         self.work(work.trace)
     }
 
@@ -128,6 +145,7 @@ impl Workshop {
         journal: &Journal,
         work: &Work,
         comments: Vec<String>,
+        model: Option<&str>,
         by: Actor,
     ) -> Result<(), Failure> {
         self.permit(work, Act::Comment)?;
@@ -137,6 +155,7 @@ impl Workshop {
         let commented = PlanCommented {
             version: work.course.newest().map_or(0, |newest| newest.number),
             comments,
+            model: model.map(str::to_owned),
         };
         self.decide(journal, work, by, vec![commented.into()])?;
         self.refresh_sheets(work.trace, LOOKING);
@@ -373,6 +392,7 @@ impl Workshop {
             version: agreed.version,
             hash: agreed.hash.to_owned(),
             run,
+            model: agreed.model.map(str::to_owned),
         };
         facts.push(approved.into());
         let (json, _) = hash_of(agreed.plan)?;

@@ -319,6 +319,7 @@ impl Workshop {
         (journal, fence): (&Journal, &Fence),
     ) -> Result<Settled, Failure> {
         let work = self.work(trace)?;
+        let model = model.or(work.planning_model());
         let is_revision = work.course.is_awaiting_architect() && !work.versions.is_empty();
         let doing = async {
             match is_revision {

@@ -56,6 +56,7 @@ impl Workshop {
             version: drafted.fact.version,
             hash: drafted.fact.hash.clone(),
             run,
+            model: None,
         };
         self.record_for(journal, work, by, vec![approved.into()])?;
         Ok(run)
@@ -111,7 +112,7 @@ impl Workshop {
             return Ok(Carried { run, state, left });
         }
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
-        let model = model.or(work.request.model.as_deref());
+        let model = model.or(work.model_of(run));
         let house = House::open(self, &folder, model, company).await?;
         let Some(fence) = house.lease_in_turn(run).await? else {
             let left = Some(Left::Interrupted);

@@ -67,7 +67,13 @@ impl Workshop {
             Some(progress) => progress.plan().clone(),
             None => plan,
         };
-        let model = model.or(work.request.model.as_deref());
+        let is_open = |state| matches!(state, PlanState::Approved | PlanState::Running);
+        let run = work
+            .course
+            .run()
+            .filter(|_| work.course.state().is_some_and(is_open));
+        let named = run.map_or(work.request.model.as_deref(), |run| work.model_of(run));
+        let model = model.or(named);
         let estimates = self.estimate(&plan, model).await?;
         let mut look = PlanLook {
             work,

@@ -287,6 +287,7 @@ impl Workshop {
             version,
             hash: hash.to_owned(),
             run,
+            model: None,
         };
         let adopted = PlanAdopted {
             version,

@@ -6,7 +6,7 @@ use artel_rules::request::file::Status;
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
     Actor, ActorKind, ChangesetCreated, Code, Event, Fact, Failure, PlanDrafted, RequestCreated,
-    Stream, Text, Timestamp, TraceId,
+    RunId, Stream, Text, Timestamp, TraceId,
 };
 
 use crate::workshop::Workshop;
@@ -174,6 +174,35 @@ impl Work {
         let last = last(|fact| matches!(fact, Fact::PlanApproved(_)))
             .or_else(|| last(|fact| matches!(fact, Fact::PlanCommented(_))));
         last.map_or(&self.by, |event| &event.actor)
+    }
+
+    /// Returns the model that a person named for a run of the plan: with an approval of it, or else
+    /// with the request. It is on record so that whoever goes on with the run asks no other.
+    pub(crate) fn model_of(&self, run: RunId) -> Option<&str> {
+        self.approved_model(run).or(self.request.model.as_deref())
+    }
+
+    /// Returns the model that was last named with an approval for a run.
+    pub(crate) fn approved_model(&self, run: RunId) -> Option<&str> {
+        self.events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::PlanApproved(it) if it.run == run => it.model.as_deref(),
+                _ => None,
+            })
+    }
+
+    /// Returns the model that a person named for the next version: with a comment since the last
+    /// one, or else with the request.
+    pub(crate) fn planning_model(&self) -> Option<&str> {
+        let is_open = |event: &&Event| !matches!(event.fact, Fact::PlanDrafted(_));
+        let since = self.events.iter().rev().take_while(is_open);
+        let mut named = since.filter_map(|event| match &event.fact {
+            Fact::PlanCommented(it) => it.model.as_deref(),
+            _ => None,
+        });
+        named.next().or(self.request.model.as_deref())
     }
 
     /// Returns how the request stands.

@@ -194,7 +194,7 @@ impl Story<'_> {
                 }
             }
         }
-        self.workshop.approve_plan(id, None)?;
+        self.workshop.approve_plan(id, None, None)?;
         Ok(true)
     }
 

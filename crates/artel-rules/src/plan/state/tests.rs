@@ -59,6 +59,7 @@ fn approved(version: u32) -> Fact {
         version,
         hash: format!("h{version}"),
         run: run(),
+        model: None,
     }
     .into()
 }
@@ -84,6 +85,7 @@ fn commented(text: &str) -> Fact {
     PlanCommented {
         version: 1,
         comments: vec![text.to_owned()],
+        model: None,
     }
     .into()
 }

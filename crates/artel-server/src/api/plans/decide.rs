@@ -176,8 +176,9 @@ pub(crate) async fn approve(
         // It is known before the approval is: the scheduler begins with that.
         let task = Task::Work(workshop.work_named(&id)?.trace);
         waited(manner.check(workshop))?;
+        let model = manner.model.clone();
         let before = desk.manners.set(task, manner);
-        let approved = workshop.approve_plan(&id, Some(&told.hash));
+        let approved = workshop.approve_plan(&id, Some(&told.hash), model.as_deref());
         let (work, run) = approved.inspect_err(|_| desk.manners.put_back(task, before))?;
         Ok(Decided {
             run: Some(run.to_string()),
@@ -206,8 +207,9 @@ pub(crate) async fn revise(
     let done = by.does(move |workshop| {
         let task = Task::Work(workshop.work_named(&id)?.trace);
         waited(manner.check(workshop))?;
+        let model = manner.model.clone();
         let before = desk.manners.set(task, manner);
-        let commented = workshop.comment_plan(&id, &told.comments);
+        let commented = workshop.comment_plan(&id, &told.comments, model.as_deref());
         let work = commented.inspect_err(|_| desk.manners.put_back(task, before))?;
         Ok(decided(&work))
     });
@@ -301,8 +303,9 @@ pub(crate) async fn retry(
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         waited(manner.check(workshop))?;
+        let model = manner.model.clone();
         desk.manners.set(Task::Work(work.trace), manner);
-        let again = workshop.retry_plan(&work, told.step.as_deref())?;
+        let again = workshop.retry_plan(&work, told.step.as_deref(), model.as_deref())?;
         let trace = work.trace;
         Ok((trace, again))
     });

@@ -189,6 +189,7 @@ pub(crate) fn approved(version: u32, run: RunId) -> PlanApproved {
         version,
         hash: format!("hash-{version}"),
         run,
+        model: None,
     }
 }
 

@@ -20,6 +20,7 @@ fn everything_is_counted_under_what_it_is() {
         PlanCommented {
             version: 1,
             comments: Vec::new(),
+            model: None,
         },
     );
     tape.work(trace, approved(1, run));

@@ -107,6 +107,7 @@ fn a_plan_to_decide_about() {
             PlanCommented {
                 version: 1,
                 comments: vec!["smaller".to_owned()],
+                model: None,
             },
         );
     };
@@ -319,6 +320,7 @@ fn a_request_of_which_no_plan_came() {
             PlanCommented {
                 version: 0,
                 comments,
+                model: None,
             },
         );
     };

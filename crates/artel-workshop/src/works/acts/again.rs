@@ -32,8 +32,14 @@ pub struct Again {
 
 impl Workshop {
     /// Lets steps that did not pass be tried again: one, or all. What was left out because of
-    /// them is begun, too.
-    pub fn retry_plan(&self, work: &Work, step: Option<&str>) -> Result<Again, Failure> {
+    /// them is begun, too. A run that goes on where another one ended asks the model that is named
+    /// now, or else the one that was named for that.
+    pub fn retry_plan(
+        &self,
+        work: &Work,
+        step: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<Again, Failure> {
         if work.course.state() != Some(PlanState::Running) {
             self.permit(work, Act::Run)?;
         }
@@ -66,6 +72,9 @@ impl Workshop {
             version: approved.version.number,
             hash: approved.version.hash.clone(),
             run,
+            model: model
+                .or(work.approved_model(approved.run))
+                .map(str::to_owned),
         };
         let by = self.caller.actor();
         let stream = Stream::work(work.trace);

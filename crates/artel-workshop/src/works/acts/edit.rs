@@ -258,6 +258,7 @@ impl Workshop {
             hash: &hash,
             plan: &plan,
             by,
+            model: None,
             before: vec![drafted.into()],
         };
         let run = self.agree(journal, work, agreed)?;

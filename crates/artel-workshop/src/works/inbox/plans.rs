@@ -241,7 +241,7 @@ impl Workshop {
                 return refused(&touched.file, touched.shown.clone(), work.trace, &lines);
             }
             note::clear(&touched.file);
-            let approved = self.approve_as(journal, work, None, self.by_file());
+            let approved = self.approve_as(journal, work, None, None, self.by_file());
             return match approved {
                 Ok(_) => {
                     let version = work.course.newest().map_or(1, |newest| newest.number);
@@ -259,7 +259,7 @@ impl Workshop {
         if !comments.is_empty() && work.course.state() == Some(PlanState::Review) {
             let count = comments.len();
             note::clear(&touched.file);
-            if let Err(failure) = self.comment_as(journal, work, comments, self.by_file()) {
+            if let Err(failure) = self.comment_as(journal, work, comments, None, self.by_file()) {
                 return match failure.code {
                     Code::P006 => self.rewritten(work, &failure.what),
                     _ => Err(failure),

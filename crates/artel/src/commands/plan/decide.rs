@@ -29,12 +29,13 @@ pub(super) fn approve(
     // Said before it is agreed to: what it takes, and whether what is left of budgets is enough.
     let work = workshop.work_named(id)?;
     workshop.may_approve_plan(&work, hash)?;
+    runtime::block_on(workshop.ensure_model(how.model.as_deref()))??;
     let look = workshop.plan_look_with(work, None, how.model.as_deref());
     // Without a model there is no price; what is wrong with it is said once it is needed.
     if let Ok(look) = runtime::block_on(look)? {
         estimated(&look, screen)?;
     }
-    let (work, run) = workshop.approve_plan(id, hash)?;
+    let (work, run) = workshop.approve_plan(id, hash, how.model.as_deref())?;
     let version = work.course.approved().map_or(1, |it| it.version.number);
     if !screen.json {
         let short = work.trace.short();
@@ -135,7 +136,8 @@ pub(super) fn revise(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let workshop = Arc::new(caller.workshop()?);
-    let work = workshop.comment_plan(id, comments)?;
+    runtime::block_on(workshop.ensure_model(model))??;
+    let work = workshop.comment_plan(id, comments, model)?;
     let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
     bench.model = model.map(str::to_owned);
     let outcome = bench.take_on(work.trace)?;

@@ -21,7 +21,9 @@ pub(super) fn retry(
 ) -> Result<Verdict, Problems> {
     let workshop = Arc::new(caller.workshop()?);
     let work = workshop.work_named(id)?;
-    let again = workshop.retry_plan(&work, step)?;
+    let model = how.model.as_deref();
+    runtime::block_on(workshop.ensure_model(model))??;
+    let again = workshop.retry_plan(&work, step, model)?;
     if !screen.json {
         for title in &again.steps {
             screen.say(format!("again: {}", harmless(title)));

@@ -263,7 +263,13 @@ impl Bench {
         self.tell([
             self.request().into(),
             drafted.into(),
-            PlanApproved { version, hash, run }.into(),
+            PlanApproved {
+                version,
+                hash,
+                run,
+                model: None,
+            }
+            .into(),
             PlanRunning { run, version }.into(),
         ]);
         let begun = BranchBegun {

@@ -2,6 +2,7 @@
 
 mod granted;
 mod handed;
+mod named_model;
 mod stubborn;
 
 use std::fs;

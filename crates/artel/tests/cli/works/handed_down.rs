@@ -2,6 +2,7 @@
 //! over or up again. None of them touches, reaches or spends more than whoever began it.
 
 mod money;
+pub(super) mod named_model;
 mod plans;
 mod runs;
 mod urgency;
