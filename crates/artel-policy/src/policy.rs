@@ -21,7 +21,7 @@ pub use grants::{Grant, GrantEntry, GrantFile, Scope, too_broad};
 pub use path_walls::{PathKeep, PathWall};
 
 use crate::command::{self, Setting};
-use crate::rules::{Rule, RuleSet};
+use crate::rules::{PathUse, Rule, RuleSet};
 use crate::{Action, Answer, Decision, GitOperation, Place, Target, path};
 
 /// Everything that decides for one run.
@@ -248,7 +248,7 @@ impl Policy {
     }
 
     fn read(&self, tool: &str, target: &Target) -> Decision {
-        if let Some(ruled) = self.ruled(tool, target) {
+        if let Some(ruled) = self.ruled(tool, target, PathUse::Reading) {
             return ruled;
         }
         if let Some(ground) = path::sensitive(&target.path) {
@@ -268,17 +268,18 @@ impl Policy {
     }
 
     fn write(&self, tool: &str, target: &Target) -> Decision {
-        let ruled = self.ruled(tool, target);
+        let ruled = self.ruled(tool, target, PathUse::Writing);
         ruled.unwrap_or_else(|| allow("shipped.write", "it is in the run's own tree"))
     }
 
     /// Returns what the written rules say about a file, if any does.
-    fn ruled(&self, tool: &str, target: &Target) -> Option<Decision> {
+    fn ruled(&self, tool: &str, target: &Target, path_use: PathUse) -> Option<Decision> {
         let covers = |rule: &&Rule| covers_path(rule, tool, &target.path);
-        if let Some(rule) = self.deny.iter().find(covers) {
+        let catches = |rule: &&Rule| covers(rule) || rule.catches_path(path_use, &target.path);
+        if let Some(rule) = self.deny.iter().find(catches) {
             return Some(deny(rule.text(), "a rule denies it"));
         }
-        if let Some(rule) = self.ask.iter().find(covers) {
+        if let Some(rule) = self.ask.iter().find(catches) {
             return Some(ask(rule.text(), "a rule says to ask"));
         }
         // A bare `Read` is what is shipped anyway; only a rule that names files lifts a guard.
@@ -301,7 +302,7 @@ impl Policy {
         }
         let workspace = situation.workspace.as_deref();
         let decision = command::judge(reading, &rules, Setting::Person, workspace);
-        match decision.answer {
+        let decision = match decision.answer {
             Answer::Allow if decision.rule == "Bash" && is_shipped => allow(
                 "shipped.commands",
                 "it can be judged, and runs in the sandbox without network and secrets",
@@ -311,6 +312,20 @@ impl Policy {
                 None => self.contain((reading, &rules), decision, situation),
             },
             Answer::Allow | Answer::Deny => decision,
+        };
+        self.heed_ban_on_reading(decision)
+    }
+
+    /// Lets no command run unasked where a rule keeps every file from being read: no wall around all
+    /// files leaves a command anything to run on.
+    fn heed_ban_on_reading(&self, decision: Decision) -> Decision {
+        let mut rules = self.deny.iter().chain(&self.ask);
+        match rules.find(|rule| rule.bans_all_reading()) {
+            Some(rule) if decision.answer == Answer::Allow => ask(
+                rule.text(),
+                "the rule is about reading any file, and a command may read what it does not name",
+            ),
+            _ => decision,
         }
     }
 
@@ -341,7 +356,7 @@ impl Policy {
         if by_role.answer == Answer::Deny {
             return by_role;
         }
-        let is_about = |rule: &&Rule| git::is_about(rule, tool);
+        let is_about = |rule: &&Rule| git::is_about(rule, tool) || git::is_about_shown(rule, tool);
         if let Some(rule) = self.deny.iter().find(is_about) {
             return deny(rule.text(), "a rule denies it");
         }
@@ -371,13 +386,14 @@ impl Policy {
 
     /// Decides about a host or a secret by the rules that name it.
     fn named(&self, tool: &str, name: &str, what: &str) -> Decision {
-        let covers = |rule: &&Rule| rule.admits_name(tool, name);
-        if let Some(rule) = self.deny.iter().find(covers) {
+        let catches = |rule: &&Rule| rule.catches_name(tool, name);
+        if let Some(rule) = self.deny.iter().find(catches) {
             return deny(rule.text(), "a rule denies it");
         }
-        if let Some(rule) = self.ask.iter().find(covers) {
+        if let Some(rule) = self.ask.iter().find(catches) {
             return ask(rule.text(), "a rule says to ask");
         }
+        let covers = |rule: &&Rule| rule.admits_name(tool, name);
         let granted = self.grants.iter().map(|grant| &grant.rule).find(covers);
         match granted {
             Some(rule) => allow(rule.text(), "it was granted"),
@@ -591,5 +607,7 @@ fn deny(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
     Decision::new(Answer::Deny, rule, reason)
 }
 
+#[cfg(test)]
+mod path_rules_tests;
 #[cfg(test)]
 mod tests;

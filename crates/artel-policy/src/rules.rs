@@ -10,13 +10,17 @@
 //! about, so it stands for everything.
 
 mod bad;
+mod host;
 mod names;
+mod paths;
 mod pattern;
 mod set;
 
 use globset::GlobMatcher;
 
 pub use bad::{BadRule, RuleFault};
+pub use host::RequestedHost;
+pub use paths::PathUse;
 pub use set::RuleSet;
 
 use crate::command::words_of;
@@ -24,6 +28,9 @@ use pattern::{Form, Words};
 
 /// The tool that command rules are about.
 const BASH: &str = "bash";
+
+/// The tool that rules about hosts are about.
+const FETCH: &str = "fetch";
 
 /// One rule, with the text it was written as.
 #[derive(Debug, Clone)]
@@ -58,6 +65,7 @@ impl Rule {
             Some("*") => Form::Any,
             Some("" | ":*") => return Err(BadRule::empty(text)),
             Some(argument) if tool == BASH => Form::Command(pattern::command(text, argument)?),
+            Some(argument) if tool == FETCH => Form::Host(pattern::host(text, argument)?),
             Some(argument) => Form::Glob(pattern::glob(text, argument)?),
         };
         Ok(Self {
@@ -104,7 +112,7 @@ impl Rule {
     pub fn prefix(&self) -> &[String] {
         match &self.form {
             Form::Command(words) => &words.words,
-            Form::Any | Form::Glob(_) | Form::Unreadable => &[],
+            Form::Any | Form::Glob(_) | Form::Host(_) | Form::Unreadable => &[],
         }
     }
 
@@ -137,8 +145,8 @@ impl Rule {
     /// Returns the pattern of the files it names, if it names any.
     pub fn path_pattern(&self) -> Option<&str> {
         match &self.form {
-            Form::Glob(glob) => Some(glob.glob().glob()),
-            Form::Any | Form::Command(_) | Form::Unreadable => None,
+            Form::Glob(path) => Some(path.granted.glob().glob()),
+            Form::Any | Form::Command(_) | Form::Host(_) | Form::Unreadable => None,
         }
     }
 
@@ -161,7 +169,7 @@ impl Rule {
             && match &self.form {
                 Form::Any => !words.is_empty(),
                 Form::Command(rule) => rule.admits(words),
-                Form::Glob(_) | Form::Unreadable => false,
+                Form::Glob(_) | Form::Host(_) | Form::Unreadable => false,
             }
     }
 
@@ -176,7 +184,7 @@ impl Rule {
         match &self.form {
             Form::Any => self.tool == BASH && !words.is_empty(),
             Form::Command(rule) => rule.catches(words),
-            Form::Glob(_) => false,
+            Form::Glob(_) | Form::Host(_) => false,
             Form::Unreadable => true,
         }
     }
@@ -186,8 +194,10 @@ impl Rule {
         self.tool == tool
             && match &self.form {
                 Form::Any => true,
-                Form::Glob(glob) => glob.is_match(path.strip_prefix("./").unwrap_or(path)),
-                Form::Command(_) | Form::Unreadable => false,
+                Form::Glob(named) => named
+                    .granted
+                    .is_match(path.strip_prefix("./").unwrap_or(path)),
+                Form::Command(_) | Form::Host(_) | Form::Unreadable => false,
             }
     }
 
@@ -202,14 +212,24 @@ impl Rule {
         }
     }
 
-    /// Tells whether it is about this host or secret: `Fetch(docs.rs)`, `Secret(github)`.
+    /// Tells whether it grants this host or secret: `Fetch(docs.rs)`, `Secret(github)`.
     pub fn admits_name(&self, tool: &str, name: &str) -> bool {
         self.tool == tool
             && match &self.form {
                 Form::Any => true,
-                Form::Glob(glob) => glob.is_match(name),
+                Form::Host(pattern) => pattern.admits(&RequestedHost::read(name)),
+                Form::Glob(named) => named.granted.is_match(name),
                 Form::Command(_) | Form::Unreadable => false,
             }
+    }
+
+    /// Tells whether a ban or a question in these words is about this host or secret. Without a port
+    /// it is about every port of a host, and with one about a request for all of them too.
+    pub fn catches_name(&self, tool: &str, name: &str) -> bool {
+        match &self.form {
+            Form::Host(pattern) => self.tool == tool && pattern.catches(&RequestedHost::read(name)),
+            _ => self.admits_name(tool, name),
+        }
     }
 
     /// Makes the rule that stands in for a ban nobody could read: it is about whatever is done.

@@ -120,7 +120,7 @@ impl Tool for Declared {
         let mut actions = vec![Action::Words(assembled.words)];
         actions.extend(assembled.reads.iter().map(target).map(Action::Read));
         actions.extend(assembled.writes.iter().map(target).map(Action::Write));
-        actions.extend(self.network.iter().cloned().map(Action::Network));
+        actions.extend(process::reached(&process::network(&self.network)?));
         actions.extend(self.secrets.iter().cloned().map(Action::Secret));
         Ok(actions)
     }

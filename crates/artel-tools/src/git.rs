@@ -8,6 +8,7 @@ mod left_out;
 use std::sync::Arc;
 
 use artel_git::{Git, GitError, Identity};
+use artel_policy::rules::RequestedHost;
 use artel_policy::{Action, GitOperation, Place, Target};
 use serde_json::{Value, json};
 
@@ -166,8 +167,12 @@ fn remote_host(git: &Git, input: &Value) -> Result<String, Trouble> {
     let url = url.trim();
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-    let end = host.find(['/', ':']).unwrap_or(host.len());
-    Ok(host[..end].to_lowercase())
+    let end = match host.strip_prefix('[') {
+        Some(rest) => rest.find(']').map(|at| at + 2),
+        None => host.find(['/', ':']),
+    };
+    let host = &host[..end.unwrap_or(host.len())];
+    Ok(RequestedHost::read(host).to_string())
 }
 
 fn shorten(text: &str) -> (String, bool) {
@@ -193,6 +198,7 @@ fn trouble(error: GitError) -> Trouble {
         GitError::Refused { command, said } => {
             Trouble::new(TroubleKind::Failed, format!("git {command}: {said}"))
         }
+        odd @ GitError::OddInclude { .. } => Trouble::new(TroubleKind::Failed, odd.to_string()),
         GitError::NotRun(cause) => Trouble::new(
             TroubleKind::Machine,
             format!("git could not be run: {cause}"),

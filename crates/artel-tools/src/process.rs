@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artel_policy::{PathWall, Record};
+use artel_policy::{Action, PathWall, Record};
 use artel_rules::excerpt;
 use artel_rules::patience::{self, Graces};
 use artel_sandbox::proxy::{Passage, Proxy, Reach as NetworkReach};
@@ -483,6 +483,15 @@ pub(crate) fn network(hosts: &[String]) -> Result<Network, Trouble> {
         .collect::<Result<_, _>>()
         .map_err(|bad| Trouble::new(TroubleKind::BadInput, bad.to_string()))?;
     Ok(Network::Hosts(hosts))
+}
+
+/// Returns what reaching these hosts is to policy: the spelling that is judged is the one that is used.
+pub(crate) fn reached(network: &Network) -> impl Iterator<Item = Action> + '_ {
+    let hosts = match network {
+        Network::Hosts(hosts) => hosts.as_slice(),
+        _ => &[],
+    };
+    hosts.iter().map(|host| Action::Network(host.to_string()))
 }
 
 fn limit_text(limited: Limited) -> &'static str {

@@ -75,10 +75,10 @@ impl Tool for Bash {
         let BashInput {
             command, network, ..
         } = parse(input)?;
-        process::network(&network)?;
+        let network = process::network(&network)?;
         let secrets = secrets_for(&command, bench);
         let mut actions = vec![Action::Shell(command)];
-        actions.extend(network.into_iter().map(Action::Network));
+        actions.extend(process::reached(&network));
         actions.extend(secrets.into_iter().map(Action::Secret));
         Ok(actions)
     }

@@ -8,7 +8,7 @@ use super::own::own_command;
 use super::reading::{Launch, Reading, is_assignable};
 use super::soften::PLAIN_WRITE;
 use crate::programs::Doubt;
-use crate::rules::{Rule, RuleSet};
+use crate::rules::{PathUse, Rule, RuleSet};
 use crate::{Answer, Decision};
 
 /// Programs that only print, whatever operands they get.
@@ -128,8 +128,10 @@ fn path_rule<'a>(
                 .flat_map(|path| course.places(path));
             reads
                 .into_iter()
-                .any(|place| rule.admits_path("read", &place))
-                || writes.into_iter().any(|place| is_written(rule, &place))
+                .any(|place| rule.catches_path(PathUse::Reading, &place))
+                || writes
+                    .into_iter()
+                    .any(|place| rule.catches_path(PathUse::Writing, &place))
         };
         if let Some(rule) = rules().find(touches) {
             return Some(rule);
@@ -149,16 +151,12 @@ fn path_rule<'a>(
         redirected.iter().any(|(is_write, places)| {
             let mut places = places.iter();
             if *is_write {
-                places.any(|place| is_written(rule, place))
+                places.any(|place| rule.catches_path(PathUse::Writing, place))
             } else {
-                places.any(|place| rule.admits_path("read", place))
+                places.any(|place| rule.catches_path(PathUse::Reading, place))
             }
         })
     })
-}
-
-fn is_written(rule: &Rule, place: &str) -> bool {
-    rule.admits_path("edit", place) || rule.admits_path("write", place)
 }
 
 fn denied(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Option<Decision> {

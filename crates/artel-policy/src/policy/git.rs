@@ -46,6 +46,13 @@ pub(super) fn is_about(rule: &Rule, tool: &str) -> bool {
         || (!rule.prefix().is_empty() && lines.any(|words| rule.catches_command(&words)))
 }
 
+/// Tells whether a ban or a question about reading any file is about a tool of git, because that tool
+/// shows what is in files.
+pub(super) fn is_about_shown(rule: &Rule, tool: &str) -> bool {
+    const SHOWING: [&str; 4] = ["git_blame", "git_diff", "git_diff_between", "git_show"];
+    rule.bans_all_reading() && SHOWING.contains(&tool)
+}
+
 /// Returns the commands that do what a tool of git does, by the name of the tool behind `git_`.
 fn commands_of(does: &str) -> &'static [&'static str] {
     match does {

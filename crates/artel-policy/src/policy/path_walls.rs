@@ -6,7 +6,7 @@
 
 use super::{Admits, Bound, Changes, Operation, Policy};
 use crate::Answer;
-use crate::rules::Rule;
+use crate::rules::{PathUse, Rule};
 
 /// A path rule of the person, as what it means for the view of commands.
 #[derive(Debug, Clone)]
@@ -28,29 +28,22 @@ pub enum PathKeep {
     Writing,
 }
 
-/// The tools whose rules are about reading, and about changing.
-const READING: [&str; 4] = ["read", "glob", "grep", "list"];
-const WRITING: [&str; 6] = [
-    "edit",
-    "write",
-    "multi_edit",
-    "batch_write",
-    "apply_patch",
-    "format",
-];
-
 /// How the names of bounds begin that are a role's own list; the rest is the role.
 const OF_A_ROLE: &str = "role ";
 
 impl PathWall {
     /// Tells whether a path in the tree lies behind it.
     pub fn covers(&self, path: &str) -> bool {
-        self.rule.admits_path(self.rule.tool(), path)
+        let path_use = match self.keeps {
+            PathKeep::Reading => PathUse::Reading,
+            PathKeep::Writing => PathUse::Writing,
+        };
+        self.rule.catches_path(path_use, path)
     }
 
     /// Returns the pattern of the paths.
     pub fn pattern(&self) -> &str {
-        self.rule.path_pattern().unwrap_or_default()
+        self.rule.banned_pattern().unwrap_or_default()
     }
 }
 
@@ -75,7 +68,7 @@ impl Bound {
 
 /// Tells whether a tool on a role's list changes files. One that somebody declared may.
 fn may_write(rule: &Rule) -> bool {
-    WRITING.contains(&rule.tool()) || !rule.is_about_built_in()
+    rule.is_about_changing_files() || !rule.is_about_built_in()
 }
 
 impl Policy {
@@ -98,13 +91,11 @@ impl Policy {
         let denied = self.deny.iter().map(|rule| (rule, Answer::Deny));
         let asked = self.ask.iter().map(|rule| (rule, Answer::Ask));
         let walls = denied.chain(asked).filter_map(|(rule, answer)| {
-            rule.path_pattern()?;
-            let keeps = if READING.contains(&rule.tool()) {
-                PathKeep::Reading
-            } else if WRITING.contains(&rule.tool()) {
-                PathKeep::Writing
-            } else {
-                return None;
+            let keeps = match rule.path_use()? {
+                // Without any file no command runs: it is asked about instead.
+                PathUse::Reading if !rule.names_something() => return None,
+                PathUse::Reading => PathKeep::Reading,
+                PathUse::Writing => PathKeep::Writing,
             };
             let rule = rule.clone();
             Some(PathWall {

@@ -1,8 +1,9 @@
 //! What stands between the parentheses of a rule, and what it matches.
 
 use artel_types::spelt_out;
-use globset::GlobMatcher;
 
+use super::host::HostPattern;
+use super::paths::PathPattern;
 use super::{BadRule, compile, literal_words};
 
 /// Directories whose programs are what their names say: the agent cannot write there.
@@ -23,7 +24,9 @@ pub(super) enum Form {
     /// Commands that begin with these words.
     Command(Words),
     /// Paths or names.
-    Glob(GlobMatcher),
+    Glob(PathPattern),
+    /// Hosts.
+    Host(HostPattern),
     /// Nobody knows. It bans whatever is asked, and grants nothing.
     Unreadable,
 }
@@ -149,8 +152,20 @@ pub(super) fn command(text: &str, argument: &str) -> Result<Words, BadRule> {
     })
 }
 
+/// Parses the argument of a rule about hosts.
+pub(super) fn host(text: &str, argument: &str) -> Result<HostPattern, BadRule> {
+    let argument = named(text, argument)?;
+    HostPattern::read(argument).map_err(|cause| BadRule::glob(text, &cause))
+}
+
 /// Parses the argument of any other rule.
-pub(super) fn glob(text: &str, argument: &str) -> Result<GlobMatcher, BadRule> {
+pub(super) fn glob(text: &str, argument: &str) -> Result<PathPattern, BadRule> {
+    let pattern = spelt_out(named(text, argument)?);
+    PathPattern::read(&pattern).map_err(|cause| BadRule::glob(text, &cause))
+}
+
+/// Returns what an argument names: something, and nothing above the root.
+fn named<'a>(text: &str, argument: &'a str) -> Result<&'a str, BadRule> {
     let pattern = argument.strip_prefix("./").unwrap_or(argument);
     if pattern.is_empty() {
         return Err(BadRule::empty(text));
@@ -159,7 +174,7 @@ pub(super) fn glob(text: &str, argument: &str) -> Result<GlobMatcher, BadRule> {
     if leaves {
         return Err(BadRule::leaves(text));
     }
-    compile(&spelt_out(pattern)).map_err(|cause| BadRule::glob(text, &cause))
+    Ok(pattern)
 }
 
 /// Tells whether a word starts the program that a grant names.

@@ -33,19 +33,22 @@ fn without(words: &[String], walls: &[&PathWall]) -> Vec<String> {
     let (before, paths) = words.split_at(end.map_or(words.len(), |end| end + 1));
     all.extend(before.iter().cloned());
     all.extend(paths.iter().map(|path| format!(":(literal){path}")));
-    all.extend(walls.iter().map(|wall| excluded(wall.pattern())));
+    all.extend(walls.iter().flat_map(|wall| excluded(wall.pattern())));
     all
 }
 
-/// Git knows no `{a,b}`: there it leaves out the whole folder above.
-fn excluded(pattern: &str) -> String {
+/// Leaves out a path and all below it. Git knows no `{a,b}`: there it leaves out the whole folder
+/// above.
+fn excluded(pattern: &str) -> Vec<String> {
     let Some((before, _)) = pattern.split_once('{') else {
-        return format!(":(exclude,glob){pattern}");
+        let below = (!pattern.ends_with("**")).then(|| format!(":(exclude,glob){pattern}/**"));
+        let whole = format!(":(exclude,glob){pattern}");
+        return [whole].into_iter().chain(below).collect();
     };
-    match before.rsplit_once('/') {
+    vec![match before.rsplit_once('/') {
         Some((folder, _)) => format!(":(exclude,glob){folder}/**"),
         None => ":(exclude,glob)**".to_owned(),
-    }
+    }]
 }
 
 #[cfg(test)]
@@ -54,13 +57,20 @@ mod tests {
 
     #[test]
     fn patterns_become_paths_that_git_leaves_out() {
-        for (pattern, path) in [
-            ("private/**", ":(exclude,glob)private/**"),
-            ("**/*.key", ":(exclude,glob)**/*.key"),
-            ("a/b/{c,d}/**", ":(exclude,glob)a/b/**"),
-            ("{a,b}", ":(exclude,glob)**"),
+        for (pattern, paths) in [
+            ("*/private/**", vec![":(exclude,glob)*/private/**"]),
+            (
+                "private",
+                vec![":(exclude,glob)private", ":(exclude,glob)private/**"],
+            ),
+            (
+                "**/*.key",
+                vec![":(exclude,glob)**/*.key", ":(exclude,glob)**/*.key/**"],
+            ),
+            ("a/b/{c,d}/**", vec![":(exclude,glob)a/b/**"]),
+            ("{a,b}", vec![":(exclude,glob)**"]),
         ] {
-            assert_eq!(excluded(pattern), path);
+            assert_eq!(excluded(pattern), paths);
         }
     }
 }

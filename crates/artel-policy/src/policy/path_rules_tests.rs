@@ -1,0 +1,119 @@
+//! What rules about paths mean to tools and to commands: the same.
+
+use super::*;
+
+/// How a rule keeps a use of a path: tools and commands alike, or neither.
+fn is_kept(rule: &str, path_use: PathUse, path: &str) -> [bool; 2] {
+    let policy = Policy {
+        deny: vec![Rule::parse(rule).unwrap()],
+        role: "engineer".to_owned(),
+        ..Policy::default()
+    };
+    let target = Target {
+        place: Place::Worktree,
+        path: path.to_owned(),
+    };
+    let situation = Situation {
+        is_walled: true,
+        workspace: Some("/work/tree".into()),
+        walls: Some(Walls::whole()),
+        ..Situation::default()
+    };
+    let (tools, action, keeps): (&[&str], _, _) = match path_use {
+        PathUse::Reading => (
+            &["read", "grep", "glob", "list", "of_the_project"],
+            Action::Read(target),
+            PathKeep::Reading,
+        ),
+        PathUse::Writing => (
+            &["write", "edit", "apply_patch", "of_the_project"],
+            Action::Write(target),
+            PathKeep::Writing,
+        ),
+    };
+    let mut tools = tools.iter().map(|tool| {
+        let answer = policy.decide(tool, std::slice::from_ref(&action), &situation);
+        answer.answer == Answer::Deny
+    });
+    let by_tools = tools.next().unwrap();
+    assert!(
+        tools.all(|it| it == by_tools),
+        "{rule} {path}: tools differ"
+    );
+    let mut walls = policy.path_walls().into_iter();
+    let by_walls = walls.any(|wall| wall.keeps == keeps && wall.covers(path));
+    let command = [Action::Shell("./w.sh".to_owned())];
+    let command = policy.decide("bash", &command, &situation);
+    let is_asked = path_use == PathUse::Reading && command.answer != Answer::Allow;
+    [by_tools, by_walls || is_asked]
+}
+
+#[test]
+fn a_rule_about_paths_means_the_same_to_tools_and_to_commands() {
+    use PathUse::{Reading, Writing};
+    for (rule, path_use, path, expected) in [
+        ("Read(private)", Reading, "private/x", true),
+        ("Read(private)", Reading, "private", true),
+        ("Read(private)", Reading, "private/a/b", true),
+        ("Read(private)", Reading, "privately", false),
+        ("Read(private/)", Reading, "private/x", true),
+        ("Read(./private/**)", Reading, "private/x", true),
+        ("Read(private/**)", Reading, "private", true),
+        ("Read(private/*)", Reading, "private/a/b", true),
+        ("Read(private/*)", Reading, "private", false),
+        ("Read(*.d)", Reading, "conf.d/x", true),
+        ("Read(**/x)", Reading, "private/x", true),
+        ("Glob(private/**)", Reading, "private/x", true),
+        ("Grep(private)", Reading, "private/x", true),
+        ("List(private)", Reading, "private/x", true),
+        ("Read", Reading, "private/x", true),
+        ("Read(*)", Reading, "private/x", true),
+        ("Read(**)", Reading, "private/x", true),
+        ("Read(private)", Writing, "private/x", false),
+        ("Edit(kept)", Writing, "kept/n2", true),
+        ("Edit(kept/)", Writing, "kept/n2", true),
+        ("Write(kept/**)", Writing, "kept", true),
+        ("Write(kept)", Reading, "kept/k", false),
+        ("multi_edit(kept)", Writing, "kept/k", true),
+        ("Edit(*)", Writing, "kept/k", true),
+        ("Edit", Writing, "top2", true),
+        ("Write", Writing, "kept/k", true),
+        ("Write(**)", Writing, "kept/k", true),
+        ("Edit(*)", Reading, "kept/k", false),
+    ] {
+        let kept = is_kept(rule, path_use, path);
+        assert_eq!(kept, [expected; 2], "{rule} {path_use:?} {path}");
+    }
+}
+
+/// A ban on all reading leaves a ban on commands as strict as it was.
+#[test]
+fn a_ban_on_all_reading_allows_no_command() {
+    let rules = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| Rule::parse(text).unwrap())
+            .collect()
+    };
+    let situation = Situation {
+        is_walled: true,
+        workspace: Some("/work/tree".into()),
+        walls: Some(Walls::whole()),
+        ..Situation::default()
+    };
+    for (deny, command, answer) in [
+        (&["Read(*)"][..], "./w.sh", Answer::Ask),
+        (&["Read"], "echo $HOME", Answer::Ask),
+        (&["Read(**)"], "make", Answer::Ask),
+        (&["Read", "Bash"], "echo $HOME", Answer::Deny),
+        (&["Read", "Bash(rm:*)"], "rm x", Answer::Deny),
+        (&["Edit"], "make", Answer::Allow),
+    ] {
+        let policy = Policy {
+            deny: rules(deny),
+            ..Policy::default()
+        };
+        let decision = policy.decide("bash", &[Action::Shell(command.to_owned())], &situation);
+        assert_eq!(decision.answer, answer, "{deny:?} {command}: {decision:?}");
+    }
+}
