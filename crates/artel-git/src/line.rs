@@ -64,15 +64,23 @@ pub struct Line {
     format: String,
     /// The first commit, where the line made it of a folder in no repository.
     first: Option<String>,
+    /// How much its checkouts keep of what is made in them.
+    bounds: TreeBounds,
 }
 
 impl Line {
     /// Makes a line for a person's folder, or opens the one that is there. Of a folder in no
-    /// repository the files as they are become the first commit.
-    pub fn make(git: &Path, at: &Path, origin: &Path) -> Result<Self, LineError> {
+    /// repository the files as they are become the first commit, unless they are more than the
+    /// bounds allow, which hold for checkouts as well.
+    pub fn make(
+        git: &Path,
+        at: &Path,
+        origin: &Path,
+        bounds: TreeBounds,
+    ) -> Result<Self, LineError> {
         match Self::open(git, at) {
             Err(LineError::NotMade { .. }) => {}
-            opened => return opened,
+            opened => return Ok(Self { bounds, ..opened? }),
         }
         artel_files::make_dirs(at, 0o700)?;
         let origin = origin.canonicalize().map_err(found(origin))?;
@@ -82,6 +90,7 @@ impl Line {
             format: "sha1".to_owned(),
             first: None,
             origin,
+            bounds,
         };
         match Repository::find(&line.origin) {
             Some(repository) => line.beside(&repository)?,
@@ -91,7 +100,7 @@ impl Line {
         Ok(line)
     }
 
-    /// Opens a line that was made before.
+    /// Opens a line that was made before, with the usual bounds.
     pub fn open(git: &Path, at: &Path) -> Result<Self, LineError> {
         let not_made = || LineError::NotMade { at: at.to_owned() };
         let at = at.canonicalize().map_err(|_| not_made())?;
@@ -111,6 +120,7 @@ impl Line {
             origin: PathBuf::from(OsStr::from_bytes(origin)),
             format: text(format),
             first: Some(text(first)).filter(|first| !first.is_empty()),
+            bounds: TreeBounds::default(),
         })
     }
 
@@ -156,6 +166,7 @@ impl Line {
             shallow,
             source,
             share,
+            bounds: self.bounds,
         })?)
     }
 
@@ -293,11 +304,7 @@ impl Line {
             });
             there.extend(kept.map(|stat| (path, stat)));
         }
-        copy::check(
-            &self.origin,
-            &there,
-            (TreeBounds::default().files, MOST_BYTES),
-        )?;
+        copy::check(&self.origin, &there, (self.bounds.files, MOST_BYTES))?;
         let mut list = Vec::new();
         for (path, _) in &there {
             list.extend_from_slice(path.as_os_str().as_bytes());

@@ -918,7 +918,7 @@ facts! {
         base: String,
     }
     /// An agent did its part of a step.
-    "step.worked" schema 1 StepWorked {
+    "step.worked" schema 2 StepWorked {
         /// The step.
         step: String,
         /// Which attempt.
@@ -935,6 +935,8 @@ facts! {
         criteria: Vec<Claim>,
         /// The git tree it left.
         tree: String,
+        /// What of its files is not in that tree, and kept nowhere. Since schema 2.
+        left_out: Option<Vec<LeftOutPath>>,
     }
     /// A part of a step left files changed that it is held to, or that are not its to change; they
     /// are again as they were. Whoever did it, the attempt answers for the tests it is held to.

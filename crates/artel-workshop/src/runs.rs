@@ -53,8 +53,8 @@ pub(crate) use list::started_runs_of;
 pub(crate) use skills::cannot_load;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
 pub(crate) use trust::SkillTrust;
-pub(crate) use view::grouped;
 pub use view::{
     CallTold, Cut, Eyes, Line, Mark, Narrator, Progress, ResultTold, View, Words, brief, price,
     seen,
 };
+pub(crate) use view::{grouped, left_out_line};

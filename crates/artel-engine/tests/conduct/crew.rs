@@ -172,6 +172,7 @@ impl World {
             summary: format!("{part} {round}").as_str().into(),
             criteria: Vec::new(),
             tree: format!("t-{step}-{round}"),
+            left_out: None,
         };
         let checked = |phase: &str, fault| StepChecked {
             step: step.clone(),

@@ -75,7 +75,13 @@ impl Scene {
     }
 
     fn line_at(&self, name: &str) -> Line {
-        Line::make(&self.program, &self.path(name), &self.origin()).unwrap()
+        Line::make(
+            &self.program,
+            &self.path(name),
+            &self.origin(),
+            TreeBounds::default(),
+        )
+        .unwrap()
     }
 
     fn write(&self, path: &str, text: &str) {

@@ -17,7 +17,7 @@ use super::ignores::LeftOut;
 use super::layout::{Layout, alternate};
 use super::own::Own;
 use super::store::{Difference, Lines};
-use super::{Kind, RunTree, START, Snapshot, TreeError};
+use super::{Kind, RunTree, START, Snapshot, TreeBounds, TreeError};
 
 /// How the record of a checkout begins.
 const RECORD: &str = "artel checkout 1";
@@ -41,6 +41,8 @@ pub(crate) struct Checkout<'c> {
     pub(crate) shallow: Option<PathBuf>,
     pub(crate) source: Source,
     pub(crate) share: &'c [String],
+    /// How much of what is made in the tree is kept.
+    pub(crate) bounds: TreeBounds,
 }
 
 /// What a tree was checked out of.
@@ -103,7 +105,7 @@ impl RunTree {
             } else {
                 Kind::Commit
             },
-            began: Began::default(),
+            began: Began::with(order.bounds, &[]),
         };
         tree.begin_with(&order.source.tree, &began)?;
         tree.begin()?;

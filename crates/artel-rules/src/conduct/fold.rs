@@ -116,6 +116,7 @@ impl Conduct {
             step.done.insert(part);
             if !it.tree.is_empty() {
                 step.tree = Some(it.tree.clone());
+                step.left_out = it.left_out.clone().unwrap_or_default();
             }
             if part == Part::Criteria {
                 step.criteria.clone_from(&it.criteria);

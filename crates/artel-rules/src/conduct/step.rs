@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_types::StepWaived;
 use artel_types::plan::{Claim, Finding, PlanStep, StepState, Verify};
+use artel_types::{LeftOutPath, StepWaived};
 
 use super::LOOPS;
 use super::order::{Judge, Part};
@@ -23,6 +23,8 @@ pub struct Step {
     pub criteria: Vec<Claim>,
     /// The tree that the last part left.
     pub tree: Option<String>,
+    /// What of its files is not in that tree, and kept nowhere.
+    pub left_out: Vec<LeftOutPath>,
     /// The tree with the tests of the step and without its work.
     pub tests: Option<String>,
     /// Why earlier attempts did not pass, oldest first.
@@ -104,6 +106,7 @@ impl Default for Step {
             base: None,
             criteria: Vec::new(),
             tree: None,
+            left_out: Vec::new(),
             tests: None,
             history: Vec::new(),
             said: String::new(),
@@ -184,6 +187,7 @@ impl Step {
         if self.base.as_deref() != Some(base) {
             // Other files: what was there before has to be done again.
             self.tree = None;
+            self.left_out.clear();
             self.tests = None;
             self.criteria.clear();
         }

@@ -108,6 +108,7 @@ impl Crew<'_> {
             summary: "done".into(),
             criteria: Vec::new(),
             tree: format!("t-{step}"),
+            left_out: None,
         };
         let checked = |phase: &str, passed| StepChecked {
             step: step.clone(),

@@ -48,6 +48,15 @@ pub(crate) struct Beginning {
 }
 
 impl Workshop {
+    /// Returns how much is kept of what is made in trees of runs and steps.
+    pub(crate) fn tree_bounds(&self) -> TreeBounds {
+        let runs = &self.settings.runs;
+        TreeBounds {
+            files: usize::try_from(runs.most_files.value).unwrap_or(usize::MAX),
+            file_bytes: runs.largest_file.value.saturating_mul(1 << 20),
+        }
+    }
+
     /// Begins a run and drives it to its end, or to where it has to be left.
     pub async fn start_run(
         self: &Arc<Self>,
@@ -480,18 +489,9 @@ impl House {
             at: at.to_owned(),
             named: named.filter(|path| path.exists()).collect(),
             share: self.workshop.settings.runs.share.value.clone(),
-            bounds: self.bounds(),
+            bounds: self.workshop.tree_bounds(),
         };
         Arc::new(Ground::new(plot, self.workshop.caller.clock.clone()))
-    }
-
-    /// Returns how much of what runs make is kept.
-    pub(crate) fn bounds(&self) -> TreeBounds {
-        let runs = &self.workshop.settings.runs;
-        TreeBounds {
-            files: usize::try_from(runs.most_files.value).unwrap_or(usize::MAX),
-            file_bytes: runs.largest_file.value.saturating_mul(1 << 20),
-        }
     }
 
     pub(super) fn voice(&self, model: Arc<dyn Model>, chosen: Chosen, outfit: &Outfit) -> Voice {

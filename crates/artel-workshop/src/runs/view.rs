@@ -11,6 +11,7 @@ mod seen;
 mod tools;
 
 pub use call::{CallTold, Cut, ResultTold, brief};
+pub(crate) use ending::left_out_line;
 pub(crate) use line::grouped;
 pub use line::{Line, Mark, Progress, price};
 pub use narrate::Narrator;

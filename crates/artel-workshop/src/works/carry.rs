@@ -475,7 +475,7 @@ pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result
             .because("there is no `git` on the PATH")
             .advise("install git")
     })?;
-    Line::make(&git, at, folder).map_err(git_failed)
+    Line::make(&git, at, folder, workshop.tree_bounds()).map_err(git_failed)
 }
 
 /// Says why something cannot be done to a piece of work now.

@@ -145,7 +145,7 @@ impl House {
             at: at.to_owned(),
             named: Vec::new(),
             share: self.workshop.settings.runs.share.value.clone(),
-            bounds: self.bounds(),
+            bounds: self.workshop.tree_bounds(),
         };
         let clock = self.workshop.caller.clock.clone();
         Arc::new(Ground::holding(plot, clock, Arc::clone(tree), run.short()))

@@ -12,7 +12,7 @@ use artel_types::{Fact, Failure, Money, RunId, StepAdvised, Text, Timestamp, lis
 use serde::Serialize;
 
 use super::work::Work;
-use crate::runs::{Mark, Narrator};
+use crate::runs::{Mark, Narrator, left_out_line};
 use crate::workshop::Workshop;
 
 /// How a round of mending is called where others have a step.
@@ -272,6 +272,13 @@ impl Picture {
                     (Text::Kept(_), false) => "not passed".to_owned(),
                 };
                 self.remark(&it.step, mark, format!("{}: {said}", it.by))
+            }
+            Fact::StepWorked(it) => {
+                let left_out = it.left_out.as_deref().unwrap_or_default();
+                match left_out_line(left_out) {
+                    Some(line) => self.remark(&it.step, Mark::Bad, line),
+                    None => Vec::new(),
+                }
             }
             Fact::StepPutBack(it) => {
                 let text = format!("put back: {}", listed_paths(&it.files));

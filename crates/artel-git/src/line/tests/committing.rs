@@ -140,6 +140,54 @@ fn a_tree_without_a_commit_can_be_checked_out() {
 }
 
 #[test]
+fn a_checkout_leaves_out_what_its_bounds_do_not_allow_and_nothing_else() {
+    let large = "x".repeat(2000);
+    let scene = Scene::committed(&[("a.txt", "one\n"), ("asset", &large)]);
+    let bounds = TreeBounds {
+        files: 40,
+        file_bytes: 1000,
+    };
+    let at = scene.path("line");
+    let line = Line::make(&scene.program, &at, &scene.origin(), bounds).unwrap();
+    let head = line.base().unwrap().commit;
+    let at = scene.path("checkout");
+    let aside = |tree: &RunTree| -> Vec<_> {
+        let aside = tree.set_aside().unwrap().into_iter();
+        aside.map(|one| one.path.display().to_string()).collect()
+    };
+    let tree = line.checkout(&head, &at, &[]).unwrap();
+    assert_eq!(aside(&tree), [""; 0]);
+    put(tree.files(), "b.txt", "two\n");
+    put(tree.files(), "big", &large);
+    assert_eq!(aside(&tree), ["big"]);
+    let taken = line.take(&tree).unwrap();
+    assert_eq!(names(&line.changed(&head, &taken).unwrap()), ["b.txt"]);
+    drop(tree);
+    let tree = RunTree::open(&scene.program, &at).unwrap();
+    put(tree.files(), "asset", &format!("{large}y"));
+    assert_eq!(aside(&tree), ["asset", "big"]);
+    assert_eq!(line.take(&tree).unwrap(), taken, "it counts as unchanged");
+}
+
+#[test]
+fn a_folder_with_more_files_than_its_bounds_allow_becomes_no_line() {
+    let scene = Scene::new();
+    for name in ["a", "b", "c"] {
+        scene.write(name, "x\n");
+    }
+    let bounds = TreeBounds {
+        files: 2,
+        ..TreeBounds::default()
+    };
+    let refused = Line::make(&scene.program, &scene.path("line"), &scene.origin(), bounds);
+    let is_too_large = matches!(refused, Err(LineError::Tree(TreeError::TooLarge { .. })));
+    assert!(is_too_large, "{refused:?}");
+    let at = scene.path("other");
+    let usual = TreeBounds::default();
+    assert!(Line::make(&scene.program, &at, &scene.origin(), usual).is_ok());
+}
+
+#[test]
 fn what_a_run_does_not_see_stays_in_the_commit() {
     let scene = Scene::committed(&[
         ("part/a.txt", "one\n"),
@@ -162,7 +210,13 @@ fn what_a_run_does_not_see_stays_in_the_commit() {
     assert_eq!(names(&whole.changed(&head, &taken).unwrap()), ["other.txt"]);
 
     let part = scene.origin().join("part");
-    let line = Line::make(&scene.program, &scene.path("part-line"), &part).unwrap();
+    let line = Line::make(
+        &scene.program,
+        &scene.path("part-line"),
+        &part,
+        TreeBounds::default(),
+    )
+    .unwrap();
     assert_eq!(line.prefix(), Path::new("part"));
     let tree = line.checkout(&head, &scene.path("part-run"), &[]).unwrap();
     assert_eq!(files(tree.files()).len(), 1);

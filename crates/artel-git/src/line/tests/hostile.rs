@@ -154,7 +154,14 @@ fn a_clone_that_borrows_is_refused_with_advice_that_works() {
         scene.git_in(&clone, &["commit", "-q", "-m", "own"]);
         let linked = scene.path(&format!("linked-{number}"));
         scene.git_in(&clone, &["worktree", "add", "-q", linked.to_str().unwrap()]);
-        let make = |folder: &Path| Line::make(&scene.program, &scene.path("borrowing"), folder);
+        let make = |folder: &Path| {
+            Line::make(
+                &scene.program,
+                &scene.path("borrowing"),
+                folder,
+                TreeBounds::default(),
+            )
+        };
         for folder in [linked.clone(), clone.join("sub"), clone.clone()] {
             let refused = make(&folder).err().unwrap();
             assert!(matches!(refused, LineError::Borrows { .. }), "{refused}");
@@ -188,7 +195,14 @@ fn a_folder_of_objects_that_is_a_link_is_refused_with_advice_that_works() {
     scene.git(&["repack", "-q", "-a", "-d"]);
     fs::rename(&pack, scene.path("pack")).unwrap();
     std::os::unix::fs::symlink(scene.path("pack"), &pack).unwrap();
-    let make = || Line::make(&scene.program, &scene.path("borrowing"), &scene.origin());
+    let make = || {
+        Line::make(
+            &scene.program,
+            &scene.path("borrowing"),
+            &scene.origin(),
+            TreeBounds::default(),
+        )
+    };
     let message = make().err().unwrap().to_string();
     let [link] = advised(&message)[..] else {
         panic!("{message}");

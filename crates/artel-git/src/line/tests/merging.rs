@@ -240,7 +240,13 @@ fn another_worktree_is_not_disturbed() {
     };
     assert_eq!(at, linked.canonicalize().unwrap());
     // A line for that worktree merges there.
-    let line = Line::make(&scene.program, &scene.path("linked-line"), &linked).unwrap();
+    let line = Line::make(
+        &scene.program,
+        &scene.path("linked-line"),
+        &linked,
+        TreeBounds::default(),
+    )
+    .unwrap();
     let merge = line.plan_merge(&MergeOrder {
         head: &work.head,
         into: "main",

@@ -174,7 +174,12 @@ fn the_base_is_what_the_person_stands_on() {
 fn without_a_commit_there_is_no_line() {
     let scene = Scene::new();
     scene.git(&["init", "-q", "-b", "main"]);
-    let refused = Line::make(&scene.program, &scene.path("line"), &scene.origin());
+    let refused = Line::make(
+        &scene.program,
+        &scene.path("line"),
+        &scene.origin(),
+        TreeBounds::default(),
+    );
     let Err(error @ LineError::NoCommit { .. }) = refused else {
         panic!("{refused:?}");
     };

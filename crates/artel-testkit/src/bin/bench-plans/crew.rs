@@ -65,6 +65,7 @@ impl Ready {
                 summary: "What was asked for is done, and its tests pass.".into(),
                 criteria: Vec::new(),
                 tree: format!("t-{step}"),
+                left_out: None,
                 step,
                 round,
             }

@@ -42,7 +42,7 @@ pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
 }
 
 /// Names what of a run's files is kept nowhere, in a line; nothing where all is kept.
-fn left_out_line(left_out: &[LeftOutPath]) -> Option<String> {
+pub(crate) fn left_out_line(left_out: &[LeftOutPath]) -> Option<String> {
     let mut shown: Vec<_> = left_out.iter().take(MOST_LEFT_OUT).map(reason).collect();
     let more = left_out.len().saturating_sub(MOST_LEFT_OUT);
     if more > 0 {

@@ -14,6 +14,7 @@ use artel_types::{
 };
 
 use super::{Workers, blocking, facts, git_failed, unfinished_branch};
+use crate::runs::left_out_line;
 
 impl Workers {
     /// Ends the run: what it made is put up for review, and what happened is told.
@@ -254,12 +255,16 @@ impl Workers {
     }
 }
 
-/// Names what was waived or left undone.
+/// Names what was waived, left undone or left out.
 pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, step) in state.steps() {
         let waived = step.waived.iter();
         lines.extend(waived.map(|waiver| format!("{}: {}", spec.title, waived_line(step, waiver))));
+        if step.state == StepState::Done {
+            let left_out = left_out_line(&step.left_out);
+            lines.extend(left_out.map(|line| format!("{}: {line}", spec.title)));
+        }
         if matches!(step.state, StepState::Failed | StepState::Skipped) {
             lines.push(format!(
                 "{}: {} ({})",

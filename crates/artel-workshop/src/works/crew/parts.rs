@@ -318,6 +318,7 @@ impl Workers {
             summary: self.chronicle.keep(summary.trim().to_owned())?,
             criteria,
             tree,
+            left_out: done.finished.as_ref().and_then(|it| it.left_out.clone()),
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use artel_git::{CommitOrder, Committed, Identity, Line, MergeOrder};
+use artel_git::{CommitOrder, Committed, Identity, Line, MergeOrder, TreeBounds};
 use artel_journal::{Filter, Query, Reader};
 use artel_types::plan::{PlanState, ProofPlace, Size, Urgency};
 use artel_types::{
@@ -121,7 +121,13 @@ impl Bench {
     pub(super) fn line(&self) -> Line {
         let at = self.house.state("worktrees").join(self.run.to_string());
         fs::create_dir_all(&at).unwrap();
-        Line::make(&program(), &at.join("line"), &self.project).unwrap()
+        Line::make(
+            &program(),
+            &at.join("line"),
+            &self.project,
+            TreeBounds::default(),
+        )
+        .unwrap()
     }
 
     pub(super) fn id(&self) -> String {

@@ -12,6 +12,7 @@ mod holding;
 mod homebound;
 mod kept;
 mod kept_tests;
+mod left_out;
 mod listed;
 mod people;
 mod plain;
