@@ -27,7 +27,7 @@ use serde::Serialize;
 pub use first_use::{FirstUse, PortalQuestion};
 pub(crate) use furnish::trees;
 pub(crate) use homebound::Homebound;
-pub(crate) use label::{label_of, with_labels_that_count};
+pub(crate) use label::{label_of, label_of_runs, with_labels_that_count};
 pub use open::NewPortal;
 pub use verify::PortalCheck;
 

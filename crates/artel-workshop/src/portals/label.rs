@@ -4,7 +4,7 @@ use std::path::Path;
 
 use artel_types::model::Privacy;
 
-use super::Portal;
+use super::{Portal, holding};
 
 /// Returns where the content of a folder may go: no further than any portal says that holds the
 /// folder, or that lies in it.
@@ -13,6 +13,14 @@ pub(crate) fn label_of(folder: &Path, portals: &[Portal]) -> Privacy {
     labels
         .map(Portal::privacy)
         .fold(Privacy::Any, Privacy::narrowed)
+}
+
+/// Returns where the content that runs on a folder may read can go: they name everything of the
+/// portal that holds it.
+pub(crate) fn label_of_runs(folder: &Path, portals: &[Portal]) -> Privacy {
+    let own = holding(portals.to_vec(), folder);
+    let of_own = own.map_or(Privacy::Any, |own| label_of(&own.path, portals));
+    label_of(folder, portals).narrowed(of_own)
 }
 
 /// Returns the portals, each with the label that counts for all that its folder holds.

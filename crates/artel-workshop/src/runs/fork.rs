@@ -10,6 +10,7 @@ use std::sync::Arc;
 use artel_engine::Chronicle;
 use artel_git::{RunTree, TreeError};
 use artel_journal::Batch;
+use artel_types::model::Privacy;
 use artel_types::{
     Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, RunForked, RunId, RunStarted,
     RunSteered, Stream, TreeMade, Visibility,
@@ -18,6 +19,7 @@ use artel_types::{
 use self::step::{ON_ITS_OWN, Stand};
 
 use crate::caller::random_run;
+use crate::portals::label_of_runs;
 use crate::workshop::{Open, Workshop};
 
 /// Where a run is gone on from.
@@ -92,7 +94,8 @@ impl Workshop {
             model: order.model.clone(),
         };
         let limit = self.limit_of_fork(&source, &started, &events)?;
-        let begun = on_its_own(started, run, order.model.as_deref())?;
+        let label = self.label_of_runs_on(&started)?;
+        let begun = on_its_own(started, run, order.model.as_deref(), label)?;
         let draft = |fact: Fact| {
             Draft::new(Stream::run(run), self.trace_id(), actor.clone(), fact).in_run(run)
         };
@@ -112,6 +115,13 @@ impl Workshop {
         }
         journal.append(Batch::of(drafts)).await?;
         Ok(run)
+    }
+
+    /// Returns where the content of the folder of a run may go now.
+    fn label_of_runs_on(&self, started: &RunStarted) -> Result<Privacy, Failure> {
+        let portals = self.portals()?;
+        let folder = started.folder.as_deref().map(Path::new);
+        Ok(folder.map_or(Privacy::Any, |folder| label_of_runs(folder, &portals)))
     }
 
     /// Returns what a fork may cost: no more than the run that it goes on from, or the step that it
@@ -210,8 +220,13 @@ fn not_copied(what: &dyn std::fmt::Display) -> Failure {
 }
 
 /// Returns how a fork begins: it belongs to no other run and to no plan, and is bounded as the run
-/// was that it goes on from.
-fn on_its_own(started: RunStarted, run: RunId, model: Option<&str>) -> Result<RunStarted, Failure> {
+/// was that it goes on from, and by the label of its folder now.
+fn on_its_own(
+    started: RunStarted,
+    run: RunId,
+    model: Option<&str>,
+    label: Privacy,
+) -> Result<RunStarted, Failure> {
     let is_part = started.parent.is_some();
     if is_part && started.inherits.is_none() {
         let what = "the run is from an older Artel, which did not record its limits";
@@ -222,6 +237,7 @@ fn on_its_own(started: RunStarted, run: RunId, model: Option<&str>) -> Result<Ru
     if let Some(inherits) = &mut inherits {
         // The plan's money is the plan's.
         inherits.step_budget = None;
+        inherits.privacy = inherits.privacy.narrowed(label);
         inherits.model = model.map(str::to_owned).or(inherits.model.take());
     }
     Ok(RunStarted {

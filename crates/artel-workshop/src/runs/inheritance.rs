@@ -125,6 +125,13 @@ impl Inheritance {
         self.privacy = self.privacy.narrowed(other.privacy);
         self
     }
+    /// Returns the same, with content that goes no further than this.
+    #[must_use]
+    pub(crate) fn labelled(mut self, privacy: Privacy) -> Self {
+        self.privacy = self.privacy.narrowed(privacy);
+        self
+    }
+
 
     /// Returns the roles above, by whose rights the run is bound.
     pub(crate) fn roles(&self) -> impl Iterator<Item = &str> {

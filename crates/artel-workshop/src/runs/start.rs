@@ -15,7 +15,7 @@ use artel_model::{Chosen, Context, Model};
 use artel_rules::turn::Turn;
 use artel_skills::Skill;
 use artel_tools::{Registry, StartedFor, Viewer};
-use artel_types::model::Attribution;
+use artel_types::model::{Attribution, Privacy};
 use artel_types::{
     Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunPrepared, RunStarted, Stream,
     TraceId,
@@ -165,8 +165,11 @@ impl House {
             trace,
             skill,
             order,
-            kin,
+            mut kin,
         } = beginning;
+        // The label of its portal goes on record with it: by the time that it is taken up or forked,
+        // the portal may be closed or have another.
+        kin.inherits = kin.inherits.labelled(self.privacy(Privacy::Any));
         let wanted = wanted.as_deref();
         let chronicle = Chronicle::new(
             self.journal.clone(),

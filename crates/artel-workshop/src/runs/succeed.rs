@@ -8,7 +8,7 @@ use artel_journal::Batch;
 use artel_rules::tally::of_run;
 use artel_rules::turn::Ending;
 use artel_types::{
-    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, Money, RunHandedOver, RunId,
+    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, Money, RecordedInheritance, RunHandedOver, RunId,
     RunPrepared, RunStarted, RunState, Stream, Visibility,
 };
 
@@ -87,6 +87,10 @@ impl House {
             id: to,
             parent: Some(from.run()),
             call: Some(RunStarted::HANDOVER.to_owned()),
+            inherits: started.inherits.map(|inherits| RecordedInheritance {
+                privacy: self.privacy(inherits.privacy),
+                ..inherits
+            }),
             ..started
         };
         let draft = |fact: Fact, visibility| {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Left;
-use artel_journal::{Batch, Fence, Journal, Owner};
+use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query};
 use artel_rules::request::file::Status;
 use artel_rules::request::{self, Understood};
 use artel_types::model::{CallReason, Privacy};
 use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
 use artel_types::{
-    Actor, ActorKind, Code, Draft, Failure, Redactor, RequestCreated, RequestSettled, RunId,
+    Actor, ActorKind, Code, Draft, Fact, Failure, Redactor, RequestCreated, RequestSettled, RunId,
     RunState, Stream, TraceId,
 };
 
@@ -450,11 +450,31 @@ impl House {
         let portal = work.request.portal.as_deref();
         let portal = portal.and_then(|name| self.workshop.portal(name).ok());
         let folder = portal.map_or_else(|| work.request.folder.clone().into(), |it| it.path);
-        match self.workshop.portals() {
-            Ok(portals) => label_of(&folder, &portals),
+        let recorded = self.recorded_privacy(work.trace);
+        match (self.workshop.portals(), recorded) {
+            (Ok(portals), Ok(recorded)) => label_of(&folder, &portals).narrowed(recorded),
             // Nobody can say then what may leave.
-            Err(_) => Privacy::LocalOnly,
+            _ => Privacy::LocalOnly,
         }
+    }
+
+    /// Returns where the content of a piece of work may go by the runs that it began so far, each of
+    /// which has the label of its time on record.
+    fn recorded_privacy(&self, trace: TraceId) -> Result<Privacy, Failure> {
+        let filter = Filter {
+            trace: Some(trace.to_string()),
+            kind: Some("run.started".to_owned()),
+            ..Filter::default()
+        };
+        let mut privacy = Privacy::Any;
+        for record in self.journal.reader().records(&Query::of(filter))? {
+            if let Fact::RunStarted(started) = record.event()?.fact
+                && let Some(inherits) = started.inherits
+            {
+                privacy = privacy.narrowed(inherits.privacy);
+            }
+        }
+        Ok(privacy)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::world::World;
+use crate::terminal::Seat;
 
 const LOOK: &str = r##"
 lines:
@@ -16,7 +17,11 @@ lines:
 /// A project that is open, with a folder in it whose content stays on this machine, and a model that
 /// is elsewhere.
 fn nested() -> World {
-    let world = World::new(LOOK);
+    nested_saying(LOOK)
+}
+
+fn nested_saying(script: &str) -> World {
+    let world = World::new(script);
     let inner = world.project.join("inner");
     fs::create_dir_all(world.project.join("src")).unwrap();
     fs::create_dir(&inner).unwrap();
@@ -85,4 +90,45 @@ fn what_a_nested_portal_keeps_here_is_named_by_no_run_elsewhere() {
     let seen = answered();
     let asked = "`@project` is not the portal of this run";
     assert!(seen.contains(asked), "it is asked about: {seen}");
+}
+
+/// Reads what stays here, then what is asked about.
+const READS: &str = r##"
+lines:
+  - call: { read: { path: secret.txt } }
+  - call: { read: { path: .env } }
+"##;
+
+/// The label that a portal had when a run began goes with the run, whatever becomes of the portal.
+#[test]
+fn a_run_that_began_where_content_stays_here_leaves_by_no_resume_and_no_fork() {
+    let world = nested_saying(READS);
+    let inner = world.project.join("inner");
+    fs::write(inner.join(".env"), "MODE=quick\n").unwrap();
+    world.ok(["portal", "add", "inner", "--privacy", "local-only"]);
+    Seat::at(world.task([]).standing_in(&inner))
+        .shows("Allow it?")
+        .signal(rustix::process::Signal::INT)
+        .end();
+    let run = world.run();
+    let started = &world.events("run.started")[0]["payload"];
+    assert_eq!(started["inherits"]["privacy"], "local-only", "{started}");
+    let at = world.events("tool.finished")[0]["seq"].to_string();
+    let tries = || {
+        for words in [&["fork", &run, "--at", &at][..], &["resume", &run]] {
+            let artel = world.artel([]).words(words).words(["--model", "remote"]);
+            let seen = artel.env("MY_KEY", crate::support::KEY).run();
+            assert!(seen.err.contains("M006"), "{words:?}: {}", seen.err);
+        }
+    };
+    tries();
+    world.ok(["portal", "add", "inner", "--privacy", "any"]);
+    tries();
+    world.ok(["portal", "remove", "inner"]);
+    tries();
+    // What begins now has the label of now.
+    world.task(["--yes"]).standing_in(&inner).run();
+    let started = world.events("run.started");
+    let last = &started.last().unwrap()["payload"];
+    assert_eq!(last["inherits"]["privacy"], "any", "{last}");
 }
