@@ -6,10 +6,12 @@ use artel_engine::prepared;
 use artel_git::{ApplyError, RunTree, TreeError};
 use artel_policy::path::protected;
 use artel_policy::{Answer, PathKeep, PathWall};
-use artel_types::{ChangeKind, Code, Draft, Failure, FileChange, RunApplied, RunId, Stream};
+use artel_types::{
+    ChangeKind, Code, Draft, Failure, FileChange, RunApplied, RunId, Stream, listed_paths,
+};
 use serde::Serialize;
 
-use super::inheritance::Inheritance;
+use super::inheritance::{Inheritance, OutsideOfStep};
 use super::list::applied;
 use super::order::RunDone;
 use super::steer::refuse_running;
@@ -79,6 +81,7 @@ impl Workshop {
         let origin = tree.origin().to_owned();
         let Choice { banned, free } = self.choice(run, &tree)?;
         let prefix = self.inside_workshop(&origin);
+        self.refuse_outside_of_step(run, &free)?;
         let own = self.own_folders()?;
         let is_protected = |path: &Path| {
             let inside = prefix.join(path);
@@ -127,6 +130,20 @@ impl Workshop {
     }
 
     fn kept_by_rules(&self, run: RunId) -> Result<Vec<PathWall>, Failure> {
+    /// Refuses files that the run's step does not let it change: a run that was forked from work on a
+    /// step is bound by its paths, and commands change what they like in its copy of the files.
+    fn refuse_outside_of_step(&self, run: RunId, files: &[PathBuf]) -> Result<(), Failure> {
+        let state = self.state_of(run)?;
+        let Some(recorded) = &state.started.inherits else {
+            return Ok(());
+        };
+        let inherits = Inheritance::of_record(recorded, Vec::new())?;
+        match inherits.outside_of_steps(files).first() {
+            Some(outside) => Err(outside_failure(outside, run)),
+            None => Ok(()),
+        }
+    }
+
         let state = self.state_of(run)?;
         let role = prepared(&state.events).map(|facts| facts.role.clone());
         // A role that is gone since has no say any more; the person's own rules have.
@@ -254,6 +271,18 @@ fn changes(tree: &RunTree) -> Result<Vec<FileChange>, TreeError> {
         removed: change.lines_removed,
         bytes: change.bytes,
     };
+fn outside_failure(outside: &OutsideOfStep, run: RunId) -> Failure {
+    let names: Vec<String> = names(&outside.files);
+    let (files, step, short) = (listed_paths(&names), &outside.step, run.short());
+    let what = format!("the {step} does not let the run change {files}, so nothing was written");
+    Failure::new(Code::P001, what)
+        .because("the run was forked from work on that step of a plan, and keeps its paths")
+        .advise(format!(
+            "`artel apply {short} --diff` shows the changes: make those yourself, ask for them with \
+             `artel ask \"…\"`, or add the files to the step with `artel plan edit TRACE`"
+        ))
+}
+
     Ok(wanted.map(file).collect())
 }
 

@@ -5,6 +5,8 @@
 mod ancestors;
 mod record;
 
+use std::path::PathBuf;
+
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Grant, Policy};
 use artel_types::RunId;
@@ -45,6 +47,15 @@ pub(crate) struct ChildTerms {
     pub(crate) reason: Option<CallReason>,
     /// The budget of a step that it counts against, as [`artel_types::Level::Step`] names it.
     pub(crate) step_budget: Option<String>,
+}
+
+/// Files that a step of a plan does not let a run change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OutsideOfStep {
+    /// The bound that the step draws, such as `step parse`.
+    pub(crate) step: String,
+    /// The files.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Inheritance {
@@ -114,6 +125,13 @@ impl Inheritance {
         self
     }
 
+    /// Returns the same, with content that goes no further than this.
+    #[must_use]
+    pub(crate) fn labelled(mut self, privacy: Privacy) -> Self {
+        self.privacy = self.privacy.narrowed(privacy);
+        self
+    }
+
     /// Returns the same, held as well to what another says that the run may touch and tell.
     #[must_use]
     pub(crate) fn narrowed_by(mut self, other: &Self) -> Self {
@@ -125,13 +143,6 @@ impl Inheritance {
         self.privacy = self.privacy.narrowed(other.privacy);
         self
     }
-    /// Returns the same, with content that goes no further than this.
-    #[must_use]
-    pub(crate) fn labelled(mut self, privacy: Privacy) -> Self {
-        self.privacy = self.privacy.narrowed(privacy);
-        self
-    }
-
 
     /// Returns the roles above, by whose rights the run is bound.
     pub(crate) fn roles(&self) -> impl Iterator<Item = &str> {
@@ -139,6 +150,25 @@ impl Inheritance {
             Admits::RightsOf { role, .. } => Some(role.as_str()),
             _ => None,
         })
+    }
+
+    /// Returns the steps of plans that bind the run, each with those of the files that it does not
+    /// let change. Tests that the step keeps are its own.
+    pub(crate) fn outside_of_steps(&self, files: &[PathBuf]) -> Vec<OutsideOfStep> {
+        let outside = self.bounds.iter().filter_map(|bound| {
+            let Admits::Step(step) = &bound.admits else {
+                return None;
+            };
+            let is_within = |path: &&PathBuf| {
+                let path = path.to_string_lossy();
+                let mut listed = step.paths.iter().chain(&step.kept);
+                step.paths.is_empty() || listed.any(|rule| rule.admits_path("edit", &path))
+            };
+            let files: Vec<_> = files.iter().filter(|it| !is_within(it)).cloned().collect();
+            let step = bound.name.clone();
+            (!files.is_empty()).then_some(OutsideOfStep { step, files })
+        });
+        outside.collect()
     }
 
     fn add_denied(&mut self, rules: &[Rule]) {

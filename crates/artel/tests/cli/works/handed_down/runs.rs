@@ -13,7 +13,7 @@ use super::{
     Judged, all_denied, bash, calls_skill, give_script, is, judged, runs_script, skill, tries,
     write, write_skill,
 };
-use crate::support::entry;
+use crate::support::{Seen, entry};
 
 /// The outer skill has the inner one try what it may not do itself.
 fn nested(asked: &Asked) -> Calls {
@@ -422,6 +422,62 @@ fn a_fork_of_work_keeps_the_bounds_of_its_step() {
     let tried = judged(&stage);
     assert!(tried.iter().any(|it| it.tool == "bash"), "{tried:#?}");
     assert!(tried.iter().all(|it| it.decision == "deny"), "{tried:#?}");
+}
+
+/// Contained commands change what they like in the copy of the files; what is put in place is bound.
+#[test]
+fn a_fork_of_work_puts_nothing_outside_of_its_step_in_place() {
+    let stage = Stage::new(|asked| match asked.who {
+        Who::Architect => plan(json!([mend(json!({
+            "verify": "none",
+            "scope": { "paths": ["calc.py", "test_calc.py"] },
+        }))])),
+        _ if asked.text.contains("outside of the plan") => {
+            let begins = asked.last.contains("outside of the plan");
+            let plants = asked.text.contains("plant it");
+            match () {
+                () if begins && plants => {
+                    let command = "mkdir -p extra; echo x > extra/new.txt; echo '# x' >> calc.py";
+                    vec![bash(command)]
+                }
+                () if begins => vec![bash("echo '# x' >> calc.py")],
+                () => vec![end("alone")],
+            }
+        }
+        // It breaks a test each time, so that the step is left with a question.
+        _ if asked.turn == 0 => vec![("read", json!({ "path": "calc.py" }))],
+        _ => {
+            let edit = json!({ "path": "calc.py", "old": "2 * a", "new": "2 + a" });
+            vec![("edit", edit), end("mended")]
+        }
+    });
+    let id = stage.town.asked();
+    stage.town.artel(["plan", "approve", &id, "--json"]).run();
+    let events = stage.town.events();
+    let is_work = |it: &&Value| it["kind"] == "run.started" && payload(it)["call"] == "mend/1/work";
+    let work = events.iter().find(is_work).unwrap()["run"]
+        .as_str()
+        .unwrap();
+    let is_end = |it: &&Value| it["kind"] == "tool.finished" && it["run"] == work;
+    let at = events.iter().find(is_end).unwrap()["seq"].to_string();
+    let calc = || fs::read_to_string(stage.town.project.join("calc.py")).unwrap();
+    let before = calc();
+    let fork = ["fork", &id, "--at", &at, "--apply", "--hint", "plant it"];
+    let refused = |seen: Seen| {
+        seen.fails_last(3, "P001")
+            .says("the step mend does not let the run change extra/new.txt")
+            .says("artel plan edit");
+        assert_eq!(calc(), before);
+        assert!(!stage.town.project.join("extra").exists());
+    };
+    refused(stage.town.artel(fork).run());
+    let events = stage.town.events();
+    let forked = events.iter().find(|it| it["kind"] == "run.forked").unwrap();
+    let forked = forked["run"].as_str().unwrap();
+    refused(stage.town.artel(["apply", forked, "--yes"]).run());
+    let fork = ["fork", &id, "--at", &at, "--apply"];
+    stage.town.artel(fork).run().expect(0);
+    assert!(calc().ends_with("# x\n"), "{}", calc());
 }
 
 #[test]
