@@ -8,7 +8,9 @@ use artel_journal::{Filter, Query, Record};
 use artel_rules::conduct::{Conduct, MENDS, Order, Rules};
 use artel_rules::plan::Graph;
 use artel_types::plan::StepState;
-use artel_types::{Fact, Failure, Money, RunId, StepAdvised, Text, Timestamp, listed_paths};
+use artel_types::{
+    Fact, Failure, Money, RunId, StepAdvised, StepWorked, Text, Timestamp, listed_paths,
+};
 use serde::Serialize;
 
 use super::work::Work;
@@ -273,13 +275,7 @@ impl Picture {
                 };
                 self.remark(&it.step, mark, format!("{}: {said}", it.by))
             }
-            Fact::StepWorked(it) => {
-                let left_out = it.left_out.as_deref().unwrap_or_default();
-                match left_out_line(left_out) {
-                    Some(line) => self.remark(&it.step, Mark::Bad, line),
-                    None => Vec::new(),
-                }
-            }
+            Fact::StepWorked(it) => self.left_out(it),
             Fact::StepPutBack(it) => {
                 let text = format!("put back: {}", listed_paths(&it.files));
                 self.remark(&it.step, Mark::Bad, text)
@@ -323,6 +319,15 @@ impl Picture {
             Fact::PlanAdopted(it) => vec![plain(format!("goes on by version {}", it.version))],
             _ => Vec::new(),
         }
+    }
+
+    /// Names what of an agent's files is kept nowhere.
+    fn left_out(&mut self, worked: &StepWorked) -> Vec<Remark> {
+        let left_out = worked.left_out.as_deref().unwrap_or_default();
+        let line = left_out_line(left_out);
+        line.map_or(Vec::new(), |line| {
+            self.remark(&worked.step, Mark::Bad, line)
+        })
     }
 
     fn remark(&mut self, step: &str, mark: Mark, text: String) -> Vec<Remark> {

@@ -332,7 +332,7 @@ fn tests_that_mending_changed_are_put_back_and_the_round_is_lost() {
     let id = stage.town.asked();
     let words = ["plan", "approve", &id, "--at-once", "2"];
     let artel = stage.town.artel(words);
-    let artel = artel.words(&["--set", "sandbox.accept=partial"]);
+    let artel = artel.words(["--set", "sandbox.accept=partial"]);
     let mut command = without_namespaces(artel);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
