@@ -80,8 +80,8 @@ impl Workshop {
         let Open { journal, mut notes } = self.open()?;
         let origin = tree.origin().to_owned();
         let Choice { banned, free } = self.choice(run, &tree)?;
-        let prefix = self.inside_workshop(&origin);
         self.refuse_outside_of_step(run, &free)?;
+        let prefix = self.inside_workshop(&origin);
         let own = self.own_folders()?;
         let is_protected = |path: &Path| {
             let inside = prefix.join(path);
@@ -129,7 +129,6 @@ impl Workshop {
         Ok(Choice { banned, free })
     }
 
-    fn kept_by_rules(&self, run: RunId) -> Result<Vec<PathWall>, Failure> {
     /// Refuses files that the run's step does not let it change: a run that was forked from work on a
     /// step is bound by its paths, and commands change what they like in its copy of the files.
     fn refuse_outside_of_step(&self, run: RunId, files: &[PathBuf]) -> Result<(), Failure> {
@@ -144,6 +143,7 @@ impl Workshop {
         }
     }
 
+    fn kept_by_rules(&self, run: RunId) -> Result<Vec<PathWall>, Failure> {
         let state = self.state_of(run)?;
         let role = prepared(&state.events).map(|facts| facts.role.clone());
         // A role that is gone since has no say any more; the person's own rules have.
@@ -242,6 +242,18 @@ struct Choice {
     free: Vec<PathBuf>,
 }
 
+fn outside_failure(outside: &OutsideOfStep, run: RunId) -> Failure {
+    let names: Vec<String> = names(&outside.files);
+    let (files, step, short) = (listed_paths(&names), &outside.step, run.short());
+    let what = format!("the {step} does not let the run change {files}, so nothing was written");
+    Failure::new(Code::P001, what)
+        .because("the run was forked from work on that step of a plan, and keeps its paths")
+        .advise(format!(
+            "`artel apply {short} --diff` shows the changes: make those yourself, ask for them with \
+             `artel ask \"…\"`, or add the files to the step with `artel plan edit TRACE`"
+        ))
+}
+
 /// Names what stays as it is.
 fn left_out_note(banned: &[PathBuf]) -> Option<String> {
     let (first, others) = banned.split_first()?;
@@ -271,18 +283,6 @@ fn changes(tree: &RunTree) -> Result<Vec<FileChange>, TreeError> {
         removed: change.lines_removed,
         bytes: change.bytes,
     };
-fn outside_failure(outside: &OutsideOfStep, run: RunId) -> Failure {
-    let names: Vec<String> = names(&outside.files);
-    let (files, step, short) = (listed_paths(&names), &outside.step, run.short());
-    let what = format!("the {step} does not let the run change {files}, so nothing was written");
-    Failure::new(Code::P001, what)
-        .because("the run was forked from work on that step of a plan, and keeps its paths")
-        .advise(format!(
-            "`artel apply {short} --diff` shows the changes: make those yourself, ask for them with \
-             `artel ask \"…\"`, or add the files to the step with `artel plan edit TRACE`"
-        ))
-}
-
     Ok(wanted.map(file).collect())
 }
 
