@@ -3,7 +3,8 @@
 //! A folder is known by its real path and by device and inode, so that a link, a bind mount or
 //! another spelling of its name leads to the same answer. Workshops are the one in use, all that this
 //! user made or trusted, and every folder that is marked as one: a workshop that was moved, cloned or
-//! comes from somebody else is in nobody's list.
+//! comes from somebody else is in nobody's list. The file of the person's own settings counts as one
+//! of these files, wherever a link in its place leads.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -74,7 +75,10 @@ impl Caller {
         let mut roots = vec![root.to_owned()];
         roots.extend(registry::places(self.places.data())?);
         let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
-        Ok(OwnFolders::of(&roots, mount_points(&mounts)))
+        let mut found = OwnFolders::of(&roots, mount_points(&mounts));
+        // The person's own settings hold in every workshop, and may be kept in a project.
+        found.add_own(self.user_file());
+        Ok(found)
     }
 }
 
@@ -110,7 +114,7 @@ impl OwnFolders {
 
     /// Notes a place by its name in the workshop, and by where a link under that name leads.
     fn add_own(&mut self, path: PathBuf) {
-        if let Ok(real) = path.canonicalize()
+        if let Some(real) = leads_to(&path)
             && real != path
         {
             self.own.push(KnownPlace::at(real));
@@ -234,6 +238,17 @@ fn marked_beneath(folder: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Returns where a path leads; through a link to where nothing is yet, too: whoever makes it makes
+/// what the link is read as.
+fn leads_to(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    let named = path.parent()?.join(fs::read_link(path).ok()?);
+    let folder = named.parent()?.canonicalize().ok()?;
+    Some(folder.join(named.file_name()?))
 }
 
 fn identity_of(path: &Path) -> Option<Identity> {

@@ -311,6 +311,43 @@ lines:
     assert_eq!(fs::read_to_string(&rules).unwrap(), "Be kind.\n");
 }
 
+/// The person's own settings hold everywhere; a run in the project that keeps them rewrites none,
+/// and makes none where the link leads nowhere yet.
+#[test]
+fn settings_of_the_person_that_are_kept_in_a_project_are_not_that_projects_to_change() {
+    for is_there in [true, false] {
+        let world = World::new();
+        let kept = world.project.join("mine.toml");
+        let config = world.house.home.join(".config/artel");
+        fs::create_dir_all(&config).unwrap();
+        let place = config.join("artel.toml");
+        drop(fs::remove_file(&place));
+        symlink(&kept, &place).unwrap();
+        if is_there {
+            fs::write(&kept, "# mine\n").unwrap();
+        }
+        let script = r##"
+lines:
+  - call:
+      - write: { path: mine.toml, content: "[[hooks.SessionStart]]\ncommand = \"id\"\n" }
+      - bash: { command: "echo '[[hooks.SessionStart]]' > mine.toml" }
+      - bash: { command: "echo '[[hooks.SessionStart]]' > new; mv new mine.toml" }
+      - write: { path: other.toml, content: "other" }
+  - call: { finish: { answer: done } }
+"##;
+        stand(&world, script, &world.project, ["--apply"]);
+        let now = fs::read_to_string(&kept).ok();
+        assert_eq!(now, is_there.then(|| "# mine\n".to_owned()));
+        let calls = world.calls();
+        let (_, trouble, seen) = &calls[0];
+        assert!(trouble.is_some() && seen.contains("never"), "{seen}");
+        if is_there {
+            let other = fs::read_to_string(world.project.join("other.toml"));
+            assert_eq!(other.unwrap(), "other");
+        }
+    }
+}
+
 #[test]
 fn a_skill_that_a_run_put_into_the_workshop_is_asked_about_and_others_are_not() {
     let world = World::new();
