@@ -4,9 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artel_sandbox::trusted::{self, Call, TrustedError};
+use artel_sandbox::trusted::{self, Call, Output, TrustedError};
 
 use crate::danger::{self, Dangers};
+use crate::includes;
 
 /// Settings that stand over whatever the repository says.
 const FIXED: &[&str] = &[
@@ -114,6 +115,18 @@ pub enum GitError {
         /// What git said.
         said: String,
     },
+    /// Git would wait for a pipe, or read a device without end.
+    #[error(
+        "`{}` is not a file, and the settings in `{}` include it: remove the `path` that names it \
+         from there",
+        named.display(), config.display()
+    )]
+    OddInclude {
+        /// The file with the settings.
+        config: PathBuf,
+        /// What they include.
+        named: PathBuf,
+    },
     /// Git could not be run.
     #[error("git could not be run")]
     NotRun(#[from] TrustedError),
@@ -194,7 +207,7 @@ impl Git {
         {
             self.looks_into_nothing(STASH)?;
         }
-        let output = trusted::run(&self.call(arguments, stdin))?;
+        let output = self.start(arguments, stdin)?;
         if output.code == Some(0) {
             return Ok(output.stdout);
         }
@@ -227,7 +240,7 @@ impl Git {
         arguments: &[impl AsRef<OsStr>],
         stdin: Vec<u8>,
     ) -> Result<(Answer, Vec<u8>), GitError> {
-        let output = trusted::run(&self.call(arguments, stdin))?;
+        let output = self.start(arguments, stdin)?;
         let answer = match output.code {
             Some(0) => Answer::Yes,
             Some(1) => Answer::No,
@@ -287,6 +300,17 @@ impl Git {
             said.pop();
         }
         Ok(PathBuf::from(OsString::from_vec(said)))
+    }
+
+    fn start(&self, arguments: &[impl AsRef<OsStr>], stdin: Vec<u8>) -> Result<Output, GitError> {
+        let call = self.call(arguments, stdin);
+        let named = self.variables.iter().rfind(|(name, _)| name == "GIT_DIR");
+        let git_dir = match named {
+            Some((_, git_dir)) => self.tree.join(git_dir),
+            None => includes::git_dir_of(&self.tree),
+        };
+        includes::refuse_odd(&call, &git_dir)?;
+        Ok(trusted::run(&call)?)
     }
 
     fn call(&self, arguments: &[impl AsRef<OsStr>], stdin: Vec<u8>) -> Call {

@@ -11,6 +11,7 @@
 
 mod danger;
 mod git;
+mod includes;
 mod line;
 mod tree;
 

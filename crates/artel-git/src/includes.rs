@@ -1,0 +1,201 @@
+//! What the settings of a repository include from other files.
+//!
+//! Git opens every one of these before whatever it was started for: it waits for a pipe, and reads a
+//! device without end. They are looked at here first, and opened by nobody where one is not a file.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use artel_sandbox::trusted::{self, Call};
+
+use crate::GitError;
+
+/// Longer than settings are that come without an include.
+const LARGEST: u64 = 1 << 20;
+
+/// More files than any settings are spread over.
+const MOST_FILES: usize = 64;
+
+/// Longer than any of git's one-line files.
+const LONGEST_LINE: u64 = 64 * 1024;
+
+/// The keys that include, as git spells them.
+const KEYS: &str = "^include(if\\..*)?\\.path$";
+
+/// Refuses settings of a repository that include what is not a file, directly or through others.
+/// `call` is a call of git as it would be made; `git_dir` is the folder of the repository.
+pub(crate) fn refuse_odd(call: &Call, git_dir: &Path) -> Result<(), GitError> {
+    let mut waiting = settings_of(git_dir);
+    let mut next = 0;
+    while let Some(config) = waiting.get(next).cloned() {
+        next += 1;
+        if !may_include(&config) {
+            continue;
+        }
+        for named in included(call, &config)? {
+            let is_odd = named.metadata().is_ok_and(|about| !about.is_file());
+            let is_new = !waiting.contains(&named);
+            if is_odd || (is_new && waiting.len() >= MOST_FILES) {
+                return Err(GitError::OddInclude { config, named });
+            }
+            if is_new {
+                waiting.push(named);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the folder of the repository that git finds in a tree, whatever it is.
+pub(crate) fn git_dir_of(tree: &Path) -> PathBuf {
+    let dot_git = tree.join(".git");
+    match pointed_to(&dot_git, "gitdir:") {
+        Some(named) => tree.join(named),
+        None => dot_git,
+    }
+}
+
+/// Returns the files with the settings of a repository.
+fn settings_of(git_dir: &Path) -> Vec<PathBuf> {
+    let common = pointed_to(&git_dir.join("commondir"), "");
+    let common = common.map_or_else(|| git_dir.to_owned(), |named| git_dir.join(named));
+    vec![common.join("config"), git_dir.join("config.worktree")]
+}
+
+fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
+    let text = artel_files::read_bounded(file, LONGEST_LINE).ok()?;
+    let named = text.strip_prefix(prefix.as_bytes())?.trim_ascii();
+    Some(PathBuf::from(OsStr::from_bytes(named)))
+}
+
+/// Tells whether a file of settings has to be asked for its includes; one that is not there has none.
+fn may_include(config: &Path) -> bool {
+    let word = b"include";
+    match artel_files::read_bounded(config, LARGEST) {
+        Ok(text) => text
+            .windows(word.len())
+            .any(|it| it.eq_ignore_ascii_case(word)),
+        Err(_) => config.metadata().is_ok_and(|about| about.is_file()),
+    }
+}
+
+/// Returns what a file of settings includes, whatever the condition: git reads it, and this file
+/// alone.
+fn included(call: &Call, config: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let words = ["config", "--no-includes", "-z", "--type=path", "--file"].map(OsStr::new);
+    let words = words.into_iter().chain([config.as_os_str()]);
+    let words = words.chain(["--get-regexp", KEYS].map(OsStr::new));
+    let mut env = call.env.clone();
+    env.retain(|(name, _)| name != "GIT_DIR");
+    env.push(("GIT_DIR".into(), "/nonexistent".into()));
+    let output = trusted::run(&Call {
+        args: words.map(OsStr::to_owned).collect(),
+        env,
+        cwd: PathBuf::from("/"),
+        stdin: Vec::new(),
+        ..call.clone()
+    })?;
+    let above = config.parent().unwrap_or(Path::new("/"));
+    // What git cannot read it says itself, when it comes to that.
+    let entries = output.stdout.split(|byte| *byte == 0);
+    let named = entries.filter_map(|entry| {
+        let at = entry.iter().position(|byte| *byte == b'\n')?;
+        Some(above.join(OsStr::from_bytes(&entry[at + 1..])))
+    });
+    Ok(named.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use crate::{Git, GitError, Identity};
+
+    use super::*;
+
+    fn repository() -> (TempDir, Git) {
+        let folder = TempDir::new().unwrap();
+        let programs = ["/usr/local/bin/git", "/usr/bin/git"].map(PathBuf::from);
+        let program = programs.into_iter().find(|path| path.exists()).unwrap();
+        let git = Git::new(program, folder.path(), Identity::artel());
+        let git = git.patiently(Duration::from_secs(20), 1 << 20);
+        git.run(&["init", "-q", "-b", "main"]).unwrap();
+        (folder, git)
+    }
+
+    fn make_pipe(path: &Path) {
+        let made = rustix::fs::mknodat(
+            rustix::fs::CWD,
+            path,
+            rustix::fs::FileType::Fifo,
+            0o600.into(),
+            0,
+        );
+        made.unwrap();
+    }
+
+    #[test]
+    fn what_is_not_a_file_is_included_by_no_settings() {
+        for (config, place) in [
+            ("[include]\n\tpath = PIPE\n", ".git/config"),
+            ("[INCLUDE] Path = \"PIPE\"\n", ".git/config"),
+            (
+                "[includeIf \"onbranch:x\"]\n\tpath = \\\n  ../pipe\n",
+                ".git/config",
+            ),
+            ("[include]\n\tpath = PIPE\n", "other"),
+            ("[include]\n\tpath = /dev/zero\n", ".git/config"),
+        ] {
+            let (folder, git) = repository();
+            let pipe = folder.path().join("pipe");
+            make_pipe(&pipe);
+            let own = folder.path().join(".git/config");
+            let before = fs::read_to_string(&own).unwrap();
+            let text = config.replace("PIPE", &pipe.to_string_lossy());
+            let more = match place {
+                "other" => {
+                    fs::write(folder.path().join("other"), text).unwrap();
+                    "[include]\n\tpath = ../other\n".to_owned()
+                }
+                _ => text,
+            };
+            fs::write(&own, format!("{before}{more}")).unwrap();
+            for words in [&["status"][..], &["ls-files"], &["rev-parse", "HEAD"]] {
+                let found = git.run(words);
+                assert!(
+                    matches!(&found, Err(GitError::OddInclude { .. })),
+                    "{config} in {place}: {found:?}"
+                );
+            }
+            let told = git.run(&["status"]).unwrap_err().to_string();
+            assert!(
+                told.contains("is not a file") && told.contains("remove"),
+                "{told}"
+            );
+            fs::write(&own, before).unwrap();
+            git.run(&["status"]).unwrap();
+        }
+    }
+
+    #[test]
+    fn settings_that_include_files_are_read_as_ever() {
+        let (folder, git) = repository();
+        let own = folder.path().join(".git/config");
+        let before = fs::read_to_string(&own).unwrap();
+        let includes = "[include]\n\tpath = more\n\tpath = missing\n\tpath = ~/mine\n";
+        fs::write(&own, format!("{before}{includes}")).unwrap();
+        let more = "[include]\n\tpath = last\n[artel]\n\tword = seen\n";
+        fs::write(folder.path().join(".git/more"), more).unwrap();
+        fs::write(
+            folder.path().join(".git/last"),
+            "[include]\n\tpath = missing\n",
+        )
+        .unwrap();
+        let said = git.run(&["config", "artel.word"]).unwrap();
+        assert_eq!(said, b"seen\n");
+    }
+}
