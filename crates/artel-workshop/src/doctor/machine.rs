@@ -46,7 +46,7 @@ fn sandbox(caller: &Caller) -> Check {
 
 /// What the folders of `PATH` open to commands, besides the system's own.
 fn path(caller: &Caller) -> Check {
-    let Ok(standard) = caller.standard(&[]) else {
+    let Ok(standard) = caller.standard(&caller.closed_here()) else {
         return Check::problem(
             "path",
             "not looked at",

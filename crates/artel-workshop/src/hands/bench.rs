@@ -17,6 +17,7 @@ use artel_tools::{Audience, Keys, StartedFor, Workroom};
 use artel_types::{Code, Failure};
 
 use crate::caller::Caller;
+use crate::portals::holding;
 use crate::trouble::Problems;
 
 impl Caller {
@@ -70,6 +71,19 @@ impl Caller {
         let mut view = View::standard(&self.standard(closed)?);
         view.protected = protected_names().map(str::to_owned).collect();
         Ok(view)
+    }
+
+    /// Returns the portals of the workshop that is in use, if there is one, but for that around the
+    /// folder where the person stands: a virtual environment there is of use, as it is to a run.
+    pub(crate) fn closed_here(&self) -> Vec<PathBuf> {
+        let portals = self.workshop().ok().and_then(|it| it.portals().ok());
+        let portals = portals.unwrap_or_default();
+        let here = self.environment.current_dir();
+        let here = here.and_then(|folder| folder.canonicalize().ok());
+        let own = here.and_then(|folder| holding(portals.clone(), &folder));
+        let others = portals.into_iter().map(|portal| portal.path);
+        let is_own = |path: &PathBuf| own.as_ref().is_some_and(|own| own.path == *path);
+        others.filter(|path| !is_own(path)).collect()
     }
 
     /// Returns what that is made of.

@@ -55,7 +55,7 @@ impl Caller {
             .collect::<Result<Vec<_>, _>>()?;
         let (sandbox, demand) = self.sandbox()?;
         let scratch = Scratch::new(self, "sandbox")?;
-        let mut view = self.view(&[])?;
+        let mut view = self.view(&self.closed_here())?;
         for folder in &run.write {
             view.write.push(self.writable(folder)?);
         }

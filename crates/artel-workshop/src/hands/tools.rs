@@ -125,7 +125,7 @@ impl Caller {
             audience,
             Arc::new(keys),
             self.tries_tools_for(),
-            &[],
+            &self.closed_here(),
         )?;
         workroom.path_walls = policy.path_walls();
         let engaged = workroom.sandbox.engaged().clone();

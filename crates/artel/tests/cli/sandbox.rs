@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -492,4 +493,33 @@ fn a_misspelt_flag_is_not_taken_for_the_command() {
     let check = house.artel(["policy", "check", "--alow", "Bash", "--", "ls", "-la"]);
     check.run().fails(2, "C002").says("--allow");
     house.ok(["policy", "check", "ls", "-la"]);
+}
+
+/// What lies beside a `bin` in a portal is as closed to what a person tries as it is to runs elsewhere.
+#[test]
+fn a_bin_in_a_portal_opens_nothing_beside_it() {
+    let house = House::new();
+    let portal = house.folder("code/portal");
+    for (name, text) in [
+        ("bin/tool", "#!/bin/sh\necho tool\n"),
+        ("lib/private.txt", "PRIVATE\n"),
+    ] {
+        let file = portal.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let (bin, lib) = (portal.join("bin"), portal.join("lib"));
+    let path = format!("{}:{PATH}", bin.display());
+    let reads = format!("tool; cat {}/private.txt", lib.display());
+    let shows = || {
+        let reads = inside(&house, ["--", "sh", "-c", &reads])
+            .env("PATH", &path)
+            .run();
+        let doctor = house.artel(["doctor"]).env("PATH", &path).run();
+        (reads.out, doctor.out.contains(&*lib.to_string_lossy()))
+    };
+    assert_eq!(shows(), ("tool\nPRIVATE\n".to_owned(), true));
+    house.ok(["portal", "add", portal.to_str().unwrap()]);
+    assert_eq!(shows(), ("tool\n".to_owned(), false));
 }
