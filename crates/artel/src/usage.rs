@@ -20,6 +20,8 @@ pub(crate) enum Stop {
 }
 
 pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
+    let asked = asks_for_help(words);
+    let words = asked.as_deref().unwrap_or(words);
     Arguments::try_parse_from(words).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Stop::Text(error.render().to_string())
@@ -29,6 +31,22 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
         }
         _ => Stop::Wrong(explain(&error, words)),
     })
+}
+
+/// Returns `artel COMMAND --help` for `artel help COMMAND`.
+fn asks_for_help(words: &[OsString]) -> Option<Vec<OsString>> {
+    let tree = Arguments::command();
+    let mut at = 1;
+    while let Some(flag) = words.get(at)?.to_string_lossy().strip_prefix("--") {
+        at += 1 + usize::from(takes_value(&tree, flag));
+    }
+    if words[at] != "help" {
+        return None;
+    }
+    let (before, after) = (&words[..at], &words[at + 1..]);
+    let asks = std::iter::once(OsString::from("--help"));
+    let all = before.iter().chain(after).cloned();
+    Some(all.chain(asks).collect())
 }
 
 /// Returns the part of the command line that names the command: `artel journal`. Flags may stand

@@ -10,7 +10,7 @@ use artel_types::model::{
     Attribution, Chunk, Fault, FaultKind, Priority, Privacy, Provider, Reply, Request,
 };
 use artel_types::{
-    Actor, Amount, Code, Failure, Money, RunId, SessionId, Timestamp, Tokens, TraceId,
+    Actor, Amount, Code, Failure, Level, Money, RunId, SessionId, Timestamp, Tokens, TraceId,
 };
 use futures_util::Stream;
 use tokio::sync::mpsc;
@@ -370,6 +370,10 @@ fn over_budget(over: &OverBudget) -> Failure {
         Some(at) => failure.advise(format!(
             "it counts from zero again at {at}; or raise it in `[budget]`"
         )),
+        None if matches!(over.level, Level::Run(_)) => failure.advise(
+            "raise what limits the run: `--max-cost` or the skill's `max-cost-usd` for the next one, \
+             `[budget.run]` in `artel.toml`",
+        ),
         None => failure.advise("raise it in `[budget]` in `artel.toml`"),
     }
 }

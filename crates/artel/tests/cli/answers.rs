@@ -156,6 +156,18 @@ fn every_command_has_help_with_an_example() {
 }
 
 #[test]
+fn help_is_a_command_too() {
+    let house = House::empty();
+    for words in COMMANDS {
+        let by_flag = house.artel([]).words(words).words(["--help"]).run();
+        let by_word = house.artel(["help"]).words(words).run().expect(0);
+        assert_eq!(by_word.out, by_flag.out, "{words:?}");
+    }
+    let seen = house.artel(["help", "brew"]).run();
+    seen.fails(2, "C003").says("has no command `brew`");
+}
+
+#[test]
 fn no_command_is_left_out_of_the_list_above() {
     let house = House::empty();
     let named = |words: &[&str]| -> Vec<String> {
