@@ -22,8 +22,8 @@ pub use line::{
     LineError, Logged, Merge, MergeOrder, MergeRefused, Stat, StatKind, UndoOrder,
 };
 pub use tree::{
-    Applied, ApplyError, Change, ChangeKind, Fingerprint, Making, Restored, RunTree, SHARED_NAMES,
-    SetAside, SetAsideReason, Snapshot, TreeBounds, TreeError, shared_folders,
+    Applied, ApplyError, Change, ChangeKind, Fingerprint, FolderTurn, Making, Restored, RunTree,
+    SHARED_NAMES, SetAside, SetAsideReason, Snapshot, TreeBounds, TreeError, shared_folders,
 };
 
 #[cfg(test)]

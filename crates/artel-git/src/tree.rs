@@ -36,6 +36,7 @@ pub(crate) mod plan;
 pub(crate) mod restore;
 mod snapshot;
 pub(crate) mod store;
+pub(crate) mod turn;
 mod walk;
 
 use std::ffi::OsStr;
@@ -52,6 +53,7 @@ pub use error::{ApplyError, TreeError};
 pub use ignores::{SHARED_NAMES, shared_folders};
 pub use restore::Restored;
 pub use snapshot::{Fingerprint, Snapshot};
+pub use turn::FolderTurn;
 
 use aside::Began;
 use beneath::Beneath;

@@ -14,7 +14,7 @@ use crate::tree::beneath::is_executable;
 use crate::tree::placing::{Halt, Pace, Placing, State};
 use crate::tree::plan::{Plan, Step};
 use crate::tree::store::{Difference, Lines, Side};
-use crate::{ApplyError, TreeError};
+use crate::{ApplyError, FolderTurn, TreeError};
 
 use super::merge::{Merge, blocked};
 use super::person::{Entries, Person, Seat};
@@ -51,7 +51,18 @@ impl Line {
     /// repeated after a kill at any moment, and does nothing when it is done already. If it is
     /// refused, everything is as before.
     pub fn carry_out(&self, merge: &Merge) -> Result<(), LineError> {
+        let _turn = self.turn_of(&self.person()?.repository.top)?;
         self.carry_out_at(merge, &mut Pace::default())
+    }
+
+    /// Waits until nobody else puts files into a folder of the person's.
+    pub(super) fn turn_of(&self, folder: &Path) -> Result<FolderTurn, LineError> {
+        FolderTurn::of(folder).map_err(|error| match error {
+            TreeError::Occupied { .. } => LineError::Busy {
+                why: error.to_string(),
+            },
+            error => error.into(),
+        })
     }
 
     pub(super) fn carry_out_at(&self, merge: &Merge, pace: &mut Pace) -> Result<(), LineError> {

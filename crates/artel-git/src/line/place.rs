@@ -45,6 +45,7 @@ impl Line {
 
     /// Puts a planned commit into the person's folder. If it is refused, everything is as before.
     pub fn place(&self, merge: &Merge) -> Result<(), LineError> {
+        let _turn = self.turn_of(&self.origin)?;
         self.place_at(merge, &mut Pace::default())
     }
 

@@ -36,7 +36,8 @@ impl RunTree {
     /// that git does not ignore. `is_protected` names what no run may put in place.
     ///
     /// Files that the person touched since the start, and protected ones, are refused by name and
-    /// nothing is written. Killed in the middle, it is completed by the next call.
+    /// nothing is written. Killed in the middle, it is completed by the next call. The caller has
+    /// the [`turn`](Self::turn) of the folder: what is taken back here is what was written here.
     pub fn put_in_place(
         &self,
         paths: Option<&[PathBuf]>,

@@ -88,6 +88,15 @@ pub enum TreeError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// Another process is putting files there, and does not end.
+    #[error(
+        "another process is putting files in place in `{}` and does not end, so nothing was written",
+        folder.display()
+    )]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_engine::prepared;
-use artel_git::{ApplyError, RunTree, TreeError};
+use artel_git::{ApplyError, FolderTurn, RunTree, TreeError};
 use artel_policy::path::protected;
 use artel_policy::{Answer, PathKeep, PathWall};
 use artel_types::{
@@ -46,7 +46,7 @@ pub struct Placed {
 impl Workshop {
     /// Says what a run that is over would put in place.
     pub fn proposal(&self, run: RunId) -> Result<Proposal, Failure> {
-        let tree = self.tree_to_apply(run)?;
+        let Held { tree, _turn } = self.held_tree(run)?;
         let files = changes(&tree).map_err(|error| tree_failure(&error))?;
         Ok(Proposal {
             run,
@@ -57,7 +57,7 @@ impl Workshop {
 
     /// Returns the difference that a run made, as text.
     pub fn run_diff(&self, run: RunId) -> Result<String, Failure> {
-        let tree = self.tree_to_apply(run)?;
+        let Held { tree, _turn } = self.held_tree(run)?;
         let changes = tree
             .changes(tree.start())
             .map_err(|error| tree_failure(&error))?;
@@ -74,8 +74,9 @@ impl Workshop {
     /// Puts the files of a run in place. Only a person's act leads here. Files that were touched
     /// meanwhile are refused by name, and then nothing is written. Files that a rule of the person
     /// keeps as they are stay so, by whatever means the run changed its own, and a note names them.
+    /// Whoever else puts files into the folder meanwhile is waited for.
     pub async fn apply_run(&self, run: RunId) -> Result<Noted<Placed>, Failure> {
-        let tree = self.tree_to_apply(run)?;
+        let Held { tree, _turn } = self.held_tree(run)?;
         let (_, trace) = self.started(run)?;
         let Open { journal, mut notes } = self.open()?;
         let origin = tree.origin().to_owned();
@@ -190,6 +191,16 @@ impl Workshop {
         self.home.state().join("worktrees").join(run.to_string())
     }
 
+    /// Returns the tree of a run that is over and whose files are not in place yet, with the turn to
+    /// put them there.
+    fn held_tree(&self, run: RunId) -> Result<Held, Failure> {
+        let turn = self.tree_to_apply(run)?.turn();
+        let turn = turn.map_err(|error| tree_failure(&error))?;
+        // Somebody may have put these in place while this waited for its turn.
+        let tree = self.tree_to_apply(run)?;
+        Ok(Held { tree, _turn: turn })
+    }
+
     /// Returns the tree of a run that is over and whose files are not in place yet.
     fn tree_to_apply(&self, run: RunId) -> Result<RunTree, Failure> {
         let state = self.state_of(run)?;
@@ -201,13 +212,12 @@ impl Workshop {
             let advice = format!("`artel apply {}`", parent.short());
             return Err(refused(what).advise(advice));
         }
-        if applied(&*self.reader()?)?.contains(&run) {
-            let what = format!("the files of the run {short} are in place already");
-            return Err(refused(what).advise(format!("`artel trace {short}` says since when")));
-        }
         let has_files = state.finished().is_some_and(|it| it.changed.is_some());
         let at = self.run_place(run);
-        if !has_files || !at.join("run").exists() {
+        // Files that are in place are first on record as that, and then the tree goes.
+        let is_there = at.join("run").exists();
+        self.refuse_applied(run)?;
+        if !has_files || !is_there {
             let what = if has_files {
                 format!("the files of the run {short} are gone: its folder was cleaned")
             } else {
@@ -218,7 +228,20 @@ impl Workshop {
         let git = self.caller.program("git").ok_or_else(|| {
             Failure::new(Code::W008, "there is no `git` on the PATH").advise("install git")
         })?;
-        RunTree::open(&git, &at).map_err(|error| tree_failure(&error))
+        RunTree::open(&git, &at).or_else(|error| {
+            self.refuse_applied(run)?;
+            Err(tree_failure(&error))
+        })
+    }
+
+    fn refuse_applied(&self, run: RunId) -> Result<(), Failure> {
+        if !applied(&*self.reader()?)?.contains(&run) {
+            return Ok(());
+        }
+        let short = run.short();
+        let what = format!("the files of the run {short} are in place already");
+        let advice = format!("`artel trace {short}` says since when");
+        Err(Failure::new(Code::R008, what).advise(advice))
     }
 
     /// Returns where a folder lies in the workshop: its own files are protected by their places.
@@ -232,6 +255,12 @@ impl Workshop {
             .map(Path::to_owned)
             .unwrap_or_default()
     }
+}
+
+/// A run's files, and the right to put them in place.
+struct Held {
+    tree: RunTree,
+    _turn: FolderTurn,
 }
 
 /// What a run changed.
@@ -314,6 +343,9 @@ fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
 }
 
 fn tree_failure(error: &TreeError) -> Failure {
+    if let TreeError::Occupied { .. } = error {
+        return Failure::new(Code::J011, error.to_string()).advise("try again when it has ended");
+    }
     let failure = Failure::new(Code::W008, error.to_string())
         .advise("look at the folder of the run in `.artel/worktrees`");
     let why = causes(error);

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::world::{REPORT, World};
+use rustix::process::Signal;
+
+use super::world::{REPORT, Running, World};
 use crate::terminal::in_terminal;
 
 /// Changes a file, makes one and removes one.
@@ -108,6 +110,62 @@ fn files_touched_meanwhile_are_refused_by_name_and_nothing_is_written() {
     // Once the person put theirs aside, it works.
     fs::write(world.project.join("a.txt"), "one\n").unwrap();
     world.ok(["apply", &world.run(), "--yes"]);
+}
+
+/// Changes, makes and removes so many files that a second process comes in between.
+const MANY: &str = r##"
+lines:
+  - call:
+      bash:
+        command: >-
+          s=$(cat seed); for i in $(seq 1 150); do printf $s > f$i; printf $s > n$i; done; rm gone.txt
+  - call: { finish: { answer: done } }
+"##;
+
+/// So many.
+const FILES: usize = 150;
+
+/// Stops one process while it writes, and has another one put files there: of the same run, or of
+/// another one.
+#[test]
+fn of_two_that_put_files_in_place_at_once_one_does_and_the_other_writes_nothing() {
+    for code in ["R006", "R008"] {
+        let world = World::new(MANY);
+        for number in 1..=FILES {
+            fs::write(world.project.join(format!("f{number}")), "before\n").unwrap();
+        }
+        fs::write(world.project.join("gone.txt"), "x\n").unwrap();
+        let begins = |seed: &str| {
+            fs::write(world.project.join("seed"), seed).unwrap();
+            world.task([]).run().expect(0);
+            world.run()
+        };
+        let one = begins("1");
+        let other = match code {
+            "R006" => begins("2"),
+            _ => one.clone(),
+        };
+        let applies = |run: &str| Running::start(world.artel(["apply", run, "--yes"]));
+        let mut first = applies(&one);
+        first.until(|| !world.project.join("gone.txt").exists());
+        first.signal(Signal::STOP);
+        let mut second = applies(&other);
+        second.waits_for_a_lock();
+        first.signal(Signal::CONT);
+        let ((first, told), (second, refused)) = (first.end(), second.end());
+        assert_eq!((first, second), (0, 3), "{told}\n{refused}");
+        assert!(refused.contains(code), "{refused}");
+        for number in 1..=FILES {
+            for name in [format!("f{number}"), format!("n{number}")] {
+                let there = fs::read_to_string(world.project.join(&name)).unwrap();
+                assert_eq!(there, "1", "{name}");
+            }
+        }
+        assert!(!world.project.join("gone.txt").exists());
+        let applied = world.events("run.applied");
+        assert_eq!(applied.len(), 1);
+        assert_eq!(applied[0]["payload"]["id"], one.as_str());
+    }
 }
 
 #[test]

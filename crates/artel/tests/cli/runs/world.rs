@@ -140,8 +140,25 @@ impl Running {
 
     /// Presses Ctrl-C.
     pub(super) fn interrupt(&self) {
+        self.signal(Signal::INT);
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).unwrap();
-        kill_process(Pid::from_raw(pid).unwrap(), Signal::INT).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+    }
+
+    /// Waits until it waits for a lock that somebody else has, or has ended.
+    pub(super) fn waits_for_a_lock(&mut self) {
+        let pid = self.child.id().to_string();
+        let is_waiting = || {
+            let locks = fs::read_to_string("/proc/locks").unwrap();
+            let mut waiting = locks.lines().filter(|line| line.contains("->"));
+            waiting.any(|line| line.split_whitespace().any(|word| word == pid))
+        };
+        while !is_waiting() && self.child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
     }
 
     /// Waits for its end, and returns its exit code and all that it told.
