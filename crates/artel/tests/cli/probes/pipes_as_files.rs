@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::omniforge::world::{World, calls, finish, speaks};
+use crate::omniforge::world::{World, calls, command, finish, speaks};
 use crate::support::{Artel, Seen};
 
 /// Longer than anything here takes; only what hangs takes it.
@@ -94,4 +94,28 @@ fn a_pipe_that_a_command_made_keeps_no_tool_and_no_apply_waiting() {
     let made = std::fs::read_to_string(world.project.join("made.txt"));
     assert_eq!(made.unwrap(), "made\n");
     assert!(!world.project.join("pipe").exists());
+}
+
+#[test]
+fn a_pipe_that_a_repository_includes_keeps_nobody_waiting() {
+    let world = World::new();
+    let git = ["git", "init", "-q", "-b", "main"];
+    command(&world.project, &git);
+    let pipe = world.house.root().join("pipe");
+    make_pipe(&pipe);
+    let config = world.project.join(".git/config");
+    let before = std::fs::read_to_string(&config).unwrap();
+    let includes = format!("{before}[include]\n\tpath = {}\n", pipe.display());
+    std::fs::write(&config, includes).unwrap();
+    let told = format!("`{}` is not a file", pipe.display());
+    let lists =
+        "lines:\n  - call: { bash: { command: ls } }\n  - call: { finish: { answer: done } }\n";
+    let run = || world.rehearsed(lists, ["--task", "x"]);
+    let seen = ends("a run", run());
+    assert!(seen.text().contains(&told), "{}", seen.text());
+    ends("doctor", world.artel(["doctor"]));
+    ends("portal add", world.artel(["portal", "add", "."]));
+    // What it says to remove is all there is to do.
+    std::fs::write(&config, before).unwrap();
+    ends("a run without it", run()).expect(0);
 }
