@@ -35,7 +35,7 @@ pub use hands::{
 };
 pub use notes::{Finish, Memory, Notes, Task, TaskState};
 pub use process::{
-    Audience, Consent, JobState, Jobs, Keys, Order, StartedFor, Workroom, keep_from_reading_in,
+    Audience, Consent, JobState, Jobs, Keys, Order, StartedFor, Workroom, histories_of_kept, keep_from_reading_in,
     run as run_order, workroom,
 };
 pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};

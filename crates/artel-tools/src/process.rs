@@ -25,7 +25,7 @@ use artel_types::{Clock, Formats, Redactor, Secret};
 use serde_json::json;
 
 pub use jobs::{JobState, Jobs};
-pub use path_walls::{Consent, keep_from_reading_in};
+pub use path_walls::{Consent, histories_of_kept, keep_from_reading_in};
 pub use started_for::StartedFor;
 
 use crate::checks::Programs;
@@ -229,6 +229,12 @@ impl Workroom {
             SlotError::Cancelled => Trouble::new(TroubleKind::Cancelled, error.to_string()),
             SlotError::Unusable { .. } => Trouble::new(TroubleKind::Machine, error.to_string()),
         })
+    }
+
+    /// Keeps from the view of a process in a tree what the person's rules about paths keep from
+    /// commands there. Nobody was asked.
+    pub fn keep_paths(&self, view: &mut View, tree: &Path) -> Result<(), Trouble> {
+        path_walls::raise(view, tree, &self.path_walls, &Consent::None)
     }
 
     /// Makes the job of an order, and what cleans its output.

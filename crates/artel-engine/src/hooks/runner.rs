@@ -65,7 +65,11 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
         )
         .map_err(|error| error.to_string())?;
     let hosts = hosts(task.hook)?;
-    let job = job(room, task, hosts.clone());
+    let tree = task.tree;
+    let mut job = job(room, task, hosts.clone());
+    // Nobody is asked for a hook, and what it says is told to the agent.
+    room.keep_paths(&mut job.view, tree)
+        .map_err(|trouble| trouble.what)?;
     let mut live = |_: Live<'_>| {};
     let redactor = Redactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
     let watch = Watch {

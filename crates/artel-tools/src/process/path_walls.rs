@@ -4,6 +4,8 @@
 //! kept as a folder, so what is not there yet is kept too; of other patterns what is there now.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_policy::{Answer, PathKeep, PathWall};
@@ -81,6 +83,45 @@ pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> b
     })
 }
 
+/// Returns what git keeps of the past of files that the walls keep from being read, wherever below
+/// the root it lies: the repositories around such files.
+pub fn histories_of_kept(root: &Path, walls: &[PathWall]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for wall in walls.iter().filter(|wall| wall.keeps == PathKeep::Reading) {
+        let start = Start::of(root, wall);
+        let around = start.path.ancestors();
+        let around = around.take_while(|above| above.starts_with(root));
+        found.extend(around.map(|above| above.join(GIT)));
+        if start.extent == Extent::Part {
+            let is_git = |path: &Path| path.file_name() == Some(OsStr::new(GIT));
+            // Where there is too much to look through, no command starts anyway.
+            found.extend(found_below(start.path, is_git).unwrap_or_default());
+        }
+    }
+    found.retain(|git| git.symlink_metadata().is_ok());
+    let elsewhere: Vec<PathBuf> = found.iter().filter_map(|git| led_to(git)).collect();
+    found.extend(elsewhere);
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The repository of a folder, or the file that leads to it.
+const GIT: &str = ".git";
+
+/// More than a file that leads to a repository holds.
+const LONGEST_LEAD: u64 = 8 << 10;
+
+/// Returns the repository that such a file leads to.
+fn led_to(git: &Path) -> Option<PathBuf> {
+    let said = artel_files::read_bounded(git, LONGEST_LEAD).ok()?;
+    let said = said.trim_ascii_end().strip_prefix(b"gitdir: ")?;
+    git.parent()?
+        .join(OsStr::from_bytes(said))
+        .canonicalize()
+        .ok()
+}
+
 /// Where the search for what a wall covers begins.
 struct Start {
     path: PathBuf,
@@ -145,7 +186,7 @@ fn found_below(start: PathBuf, covers: impl Fn(&Path) -> bool) -> Option<Vec<Pat
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if covers(&path) {
                 found.push(path);
-            } else if is_folder && entry.file_name() != ".git" {
+            } else if is_folder && entry.file_name() != GIT {
                 waiting.push(path);
             }
         }

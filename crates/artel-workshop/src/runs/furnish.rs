@@ -16,7 +16,7 @@ use artel_sandbox::{Level, Overlay, proxy::Passage};
 use artel_skills::{Skill, prepare};
 use artel_tools::{
     Audience, Bench, ContentMarks, Hands, Log, NoGuard, Registry, StartedFor, Workroom,
-    keep_from_reading_in,
+    histories_of_kept, keep_from_reading_in,
 };
 use artel_types::{Code, Failure, Outcome, SandboxEngaged};
 
@@ -251,10 +251,13 @@ impl Outfit {
         folders
     }
 
-    /// Makes a place where processes only read.
+    /// Makes a place where processes only read: the person's folder, but for what a rule keeps from
+    /// commands, and for the history in which that stands too.
     pub(crate) fn reading_room(&self) -> Result<Workroom, Failure> {
         let mut room = self.room(&self.house.folder)?;
         room.view.read.push(self.house.folder.clone());
+        let histories = histories_of_kept(&self.house.folder, &room.path_walls);
+        room.view.hidden.extend(histories);
         Ok(room)
     }
 

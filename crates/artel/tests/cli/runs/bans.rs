@@ -1,5 +1,7 @@
 //! Bans and questions of the person beside every kind of tool.
 
+mod spellings;
+
 use std::fs;
 
 use serde_json::{Value, json};
@@ -285,6 +287,58 @@ fn no_spelling_and_no_tool_shows_what_may_not_be_read() {
         // What else changed is shown as ever.
         let shown = world.showed("mar,3");
         assert!(shown.contains(&"git_show".to_owned()), "{rules}: {shown:?}");
+    }
+}
+
+/// What a skill's text and a hook print is told to the agent as the output of its own commands is.
+#[test]
+fn skills_and_hooks_print_nothing_that_may_not_be_read() {
+    let seen = |rules: &str| {
+        let world = with_private_files(|_| vec![("git_status", json!({}))]);
+        world.bans(rules);
+        let folder = world.house.workshop.join("Skills/look");
+        fs::create_dir_all(&folder).unwrap();
+        let commands = [
+            "git log -p -1",
+            "git diff HEAD~1",
+            "git grep value HEAD",
+            "grep -rh value .",
+            "echo mark",
+        ];
+        let lines = commands.map(|command| format!("- !`{command}`\n")).concat();
+        let front = "name: look\ndescription: Looks.\nallowed-tools: Bash, Read";
+        fs::write(
+            folder.join("SKILL.md"),
+            format!("---\n{front}\n---\n{lines}"),
+        )
+        .unwrap();
+        let settings = world.house.home.join(".config/artel");
+        fs::create_dir_all(&settings).unwrap();
+        let hook = "git log -p | grep value; cat private/key; git show; echo mark";
+        let hook = format!("[[hooks.SessionStart]]\ncommand = \"{hook}\"\n");
+        fs::write(settings.join("artel.toml"), hook).unwrap();
+        world.artel(["run", "look"]).run().expect(0);
+        let whole = world.ok(["journal", "export"]).out;
+        assert_eq!(world.events("skill.injected").len(), commands.len());
+        let mut showed = Vec::new();
+        for kind in ["skill.injected", "hook.ran"] {
+            let events = world.events(kind);
+            let said = |text: &str| {
+                let showing = events.iter().filter(|it| it.to_string().contains(text));
+                showing.count()
+            };
+            assert_eq!(said("mark"), 1, "{kind}: {events:#?}");
+            showed.push(said("4711"));
+        }
+        (showed, whole.contains("4711"))
+    };
+    assert_eq!(seen(""), (vec![4, 1], true), "without a rule they do");
+    for rules in [
+        "deny = [\"Read(private/**)\"]\n",
+        "ask = [\"Read(private/**)\"]\n",
+        "deny = [\"Read(**/k*)\"]\n",
+    ] {
+        assert_eq!(seen(rules), (vec![0, 0], false), "{rules}");
     }
 }
 
