@@ -41,6 +41,7 @@ mod index;
 mod inline;
 mod interpreters;
 mod languages;
+mod names;
 mod network;
 mod operands;
 mod options;
@@ -56,6 +57,7 @@ mod view;
 mod why;
 mod wrappers;
 
+pub(crate) use names::are_same;
 pub(crate) use view::is_known;
 pub(crate) use why::is_about_effects;
 
@@ -123,11 +125,14 @@ pub(crate) fn same_program(name: &str) -> Vec<&'static str> {
     const SAME: [&str; 3] = [
         "make gmake bmake remake",
         "awk gawk mawk nawk",
-        "vi vim nvim",
+        "vi vim nvim editor sensible-editor",
     ];
-    let bare =
-        name.trim_end_matches(|letter: char| letter.is_ascii_digit() || ".-".contains(letter));
-    let Some(program) = table::find(name).or_else(|| table::find(bare)) else {
+    let Some(names::KnownName {
+        program,
+        name: bare,
+        ..
+    }) = names::known(name)
+    else {
         return Vec::new();
     };
     let is_gnu = |long: &str, short: &str| long.strip_prefix('g') == Some(short);

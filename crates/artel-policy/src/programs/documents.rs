@@ -71,7 +71,14 @@ pub(super) const TABLE: &[Program] = &[
             asks_flag("--open", Why::Starts),
         ])
         .operands(Operands::Subs(&SITES)),
-    Program::works("gnuplot m4 gm4 dc")
+    Program::works("m4 gm4")
+        .confined()
+        .entries(&[
+            asks("-I --include -R --reload-state", Why::Loads),
+            calls("-D --define", inline::code),
+        ])
+        .operands(Operands::Call(commands)),
+    Program::works("gnuplot dc")
         .confined()
         .entries(&[
             calls("-e --expression", inline::code),

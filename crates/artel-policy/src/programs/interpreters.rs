@@ -146,7 +146,7 @@ pub(super) const TABLE: &[Program] = &[
         .operands(Operands::Call(script)),
     Program::works(
         "Rscript R julia octave octave-cli ghci runghc runhaskell guile racket sbcl \
-        clisp scheme elixir iex erl escript clojure clj groovysh swipl",
+        clisp scheme elixir iex erl escript clojure clj groovysh",
     )
     .style(Style::Posix)
     .flags(&["--version --help -v -h --vanilla --no-save --quiet --slave -q"])
@@ -162,6 +162,19 @@ pub(super) const TABLE: &[Program] = &[
         ),
     ])
     .operands(Operands::Call(script)),
+    Program::works("swipl prolog")
+        .style(Style::Posix)
+        .flags(&["--version --help -v -h -q --quiet -O"])
+        .entries(&[
+            calls("-g -t -c --goal --toplevel", inline::code),
+            asks("-f -F -l -s -x -p", Why::Loads),
+        ])
+        .operands(Operands::Call(script)),
+    Program::doubtful("pdb ipdb pudb", Why::Interactive)
+        .style(Style::Posix)
+        .values(&["-m"])
+        .entries(&[calls("-c --command", inline::code)])
+        .operands(Operands::Call(script)),
     Program::works("tclsh wish osascript jimsh ocaml utop scala amm")
         .entries(&[calls("-e", inline::code)])
         .operands(Operands::Call(script)),

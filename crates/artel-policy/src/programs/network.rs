@@ -68,7 +68,7 @@ pub(super) const TABLE: &[Program] = &[
         ]),
     Program::doubtful("ssh-add ssh-agent ssh-copy-id ssh-keygen", Why::Service),
     Program::reads("ssh-keyscan").entries(&[asks("-f", Why::Sends)]),
-    Program::reads("nc ncat netcat nc.openbsd nc.traditional")
+    Program::reads("nc ncat netcat")
         .values(&["-w -p -s -i -q -X -T -O -I"])
         .entries(&[
             starts("-e -c --exec --sh-exec --lua-exec"),

@@ -169,7 +169,7 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[starts("--pager"), asks("--config", Why::Loads)]),
     Program::doubtful(
         "vi vim nvim view vimdiff gvim ex ed red nano pico micro helix hx kak joe mcedit code \
-         subl gedit kate",
+         subl gedit kate editor sensible-editor select-editor rvim rview evim eview gview",
         Why::Interactive,
     )
     .values(&["-c --cmd"])

@@ -1,8 +1,8 @@
 //! One look at one command: what is collected, and the questions asked about paths.
 
-use super::calls;
 use super::table::{self, Program, Role, Why};
 use super::{Doubt, Finding, Inner};
+use super::{calls, names};
 
 /// Stands for a word that nobody knows yet. It is a control character, so that no command that
 /// could be allowed has it.
@@ -258,14 +258,9 @@ pub(crate) fn is_known(program: &str) -> bool {
     find_program(base_name(program)).is_some()
 }
 
-/// Finds a program by its name, or by its name without the version behind it: `python3.7`,
-/// `gcc-12`.
+/// Finds a program by its name, whatever version, machine or build stands in it.
 fn find_program(name: &str) -> Option<&'static Program> {
-    table::find(name).or_else(|| {
-        let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        let bare = bare.trim_end_matches('-');
-        table::find(bare).filter(|_| bare.len() < name.len())
-    })
+    names::known(name).map(|known| known.program)
 }
 
 /// The part of a program's word behind the last slash.

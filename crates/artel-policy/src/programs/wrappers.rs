@@ -152,7 +152,15 @@ pub(super) const TABLE: &[Program] = &[
             starts("-p --prepare -s --setup -c --cleanup -C --conclude -S --shell"),
             writes("--export-json --export-markdown --export-csv --export-asciidoc"),
         ])
-        .operands(Operands::Call(hyperfine)),
+        .operands(Operands::Call(texts)),
+    Program::wraps("coreutils", 0)
+        .style(Style::Raw)
+        .operands(Operands::Call(coreutils)),
+    Program::doubtful("sg newgrp", Why::Privilege)
+        .flags(&["-c"])
+        .operands(Operands::Call(as_group)),
+    Program::doubtful("pee mispipe concurrently", Why::Starts).operands(Operands::Call(texts)),
+    Program::doubtful("dpkg-architecture", Why::Starts).entries(&[starts("-c --command")]),
     Program::wraps("busybox toybox", 0).entries(&[asks("--install", Why::Installs).glued()]),
     Program::doubtful(
         "direnv devbox nix nix-shell nix-env nix-build guix mise asdf",
@@ -264,9 +272,30 @@ fn sudo(view: &mut View<'_>, parsed: &Parsed<'_>) {
     view.start_words(parsed.operands.get(assigned..).unwrap_or_default());
 }
 
-fn hyperfine(view: &mut View<'_>, parsed: &Parsed<'_>) {
-    parsed
-        .operands
-        .iter()
-        .for_each(|text| view.start_script(text));
+/// All of the small programs in one file: an option says which.
+fn coreutils(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let named = parsed.operands.first().and_then(|word| {
+        word.strip_prefix("--coreutils-prog=")
+            .or_else(|| word.strip_prefix("--coreutils-prog-shebang="))
+    });
+    let Some(program) = named else {
+        let name = view.name.clone();
+        return view.doubt(Why::Starts, &name);
+    };
+    let arguments = parsed.operands.iter().skip(1).copied();
+    let words: Vec<&str> = [program].into_iter().chain(arguments).collect();
+    view.start_words(&words);
+}
+
+/// `sg staff -c TEXT`, and without the `-c` too.
+fn as_group(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if let Some(text) = parsed.operands.get(1) {
+        view.start_script(text);
+    }
+}
+
+/// Each operand is a shell text.
+fn texts(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let all = parsed.operands.iter();
+    all.for_each(|text| view.start_script(text));
 }

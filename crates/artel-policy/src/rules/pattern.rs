@@ -5,6 +5,7 @@ use artel_types::spelt_out;
 use super::host::HostPattern;
 use super::paths::PathPattern;
 use super::{BadRule, compile, literal_words};
+use crate::programs::are_same;
 
 /// Directories whose programs are what their names say: the agent cannot write there.
 const SYSTEM_DIRECTORIES: &[&str] = &[
@@ -192,6 +193,7 @@ fn is_same_name(word: &str, program: &str) -> bool {
     let name = base_name(word);
     let banned = base_name(program);
     name == banned
+        || are_same(name, banned)
         || (name.contains(['*', '?', '['])
             && compile(name).is_ok_and(|pattern| pattern.is_match(banned)))
 }
