@@ -131,6 +131,21 @@ impl Rule {
         names::is_built_in(&self.tool)
     }
 
+    /// Tells whether it names a tool: one that is built in, one of a server, or a declared one.
+    pub fn names_a_tool(&self, declared: &[String]) -> bool {
+        self.is_about_built_in() || names::is_of_server(&self.tool) || declared.contains(&self.tool)
+    }
+
+    /// Refuses a rule that names no tool although it looks like one that is built in.
+    pub fn check_name(&self, declared: &[String]) -> Result<(), BadRule> {
+        match names::near(&self.tool) {
+            Some(right) if !declared.contains(&self.tool) => {
+                Err(BadRule::near(&self.text, &self.tool, right))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Tells whether it is about commands at all.
     pub fn is_about_commands(&self) -> bool {
         self.tool == BASH

@@ -11,7 +11,7 @@ mod scratch;
 mod tools;
 
 pub(crate) use grants::outdated_grants;
-pub(crate) use policy::{command_rules, unread_bans};
+pub(crate) use policy::{command_rules, nameless_rules, unread_bans};
 pub(crate) use role::{Role, parse as parse_role};
 pub(crate) use run::{CallKeys, Recorder};
 pub(crate) use scratch::Scratch;

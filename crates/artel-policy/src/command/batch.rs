@@ -58,7 +58,8 @@ pub fn judge_line(line: &str) -> String {
 
 impl Case {
     fn decide(&self) -> Decision {
-        let (rules, bad) = RuleSet::parse(&self.allow, &self.ask, &self.deny);
+        let (mut rules, mut bad) = RuleSet::parse(&self.allow, &self.ask, &self.deny);
+        bad.extend(rules.refuse_misspelled(&[]));
         let setting = match self.context {
             None => Setting::Person,
             Some(Context::Skill) => Setting::Skill,

@@ -88,6 +88,12 @@ impl BadRule {
         Self::text(rule, &why, &format!("`{right}`")).outdated()
     }
 
+    pub(super) fn near(rule: &str, tool: &str, right: &str) -> Self {
+        let why = format!("`{}` names no tool; did you mean `{right}`?", shorten(tool));
+        let instead = rule.trim_start().replacen(tool, right, 1);
+        Self::text(rule, &why, &format!("`{}`", shorten(&instead))).outdated()
+    }
+
     pub(super) fn words(rule: &str) -> Self {
         let why = "a rule is made of plain words, without operators, variables or open quotes";
         Self::text(rule, why, "one rule for each command")

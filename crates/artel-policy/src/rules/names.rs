@@ -85,6 +85,34 @@ pub(super) fn is_built_in(call: &str) -> bool {
     PLAIN.contains(&call) || spelled.any(|(_, name)| *name == call)
 }
 
+/// Returns the built-in name that a name nearly is; nothing for a built-in name itself.
+///
+/// Names of a server's tools are its own, and a short name is near too many others to count more than
+/// one slip.
+pub(super) fn near(name: &str) -> Option<&'static str> {
+    if is_built_in(name) || is_of_server(name) {
+        return None;
+    }
+    let most = match name.chars().count() {
+        ..=4 => 1,
+        _ => 2,
+    };
+    let spelled = SPELLED.iter().chain(&ALSO_SPELLED).map(|(rule, _)| *rule);
+    let all = spelled.chain(PLAIN);
+    let lower = name.to_ascii_lowercase();
+    let slips = all.map(|known| {
+        let known_lower = known.to_ascii_lowercase();
+        (strsim::osa_distance(&known_lower, &lower), known)
+    });
+    let nearest = slips.min_by_key(|(slips, _)| *slips)?;
+    (nearest.0 <= most).then_some(nearest.1)
+}
+
+/// Tells whether it is a tool of a server, or all of a server's.
+pub(super) fn is_of_server(name: &str) -> bool {
+    name.starts_with("mcp__")
+}
+
 /// Returns how a rule spells the tool that calls name like this.
 pub(super) fn written(call: &str) -> &str {
     let known = SPELLED.iter().find(|(_, name)| *name == call);

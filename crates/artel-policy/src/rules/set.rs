@@ -43,6 +43,32 @@ impl RuleSet {
         (set, bad)
     }
 
+    /// Takes out the rules whose tool is a built-in name misspelled and none of these that were
+    /// declared: such a grant grants nothing, such a ban or question makes every command a question.
+    pub fn refuse_misspelled(&mut self, declared: &[String]) -> Vec<BadRule> {
+        let mut bad = Vec::new();
+        let mut keep = |rule: &Rule| match rule.check_name(declared) {
+            Ok(()) => true,
+            Err(error) => {
+                bad.push(error);
+                false
+            }
+        };
+        let mut unreadable = Vec::new();
+        self.allow.retain(&mut keep);
+        for list in [&mut self.ask, &mut self.deny] {
+            list.retain(|rule| {
+                let is_kept = keep(rule);
+                if !is_kept {
+                    unreadable.push(Rule::unreadable(rule.text()));
+                }
+                is_kept
+            });
+        }
+        self.ask.extend(unreadable);
+        bad
+    }
+
     /// Reads a file of prefix rules and checks the examples they carry. One mistake, and none of
     /// its rules counts.
     ///
@@ -86,12 +112,15 @@ impl RuleSet {
         Ok(set)
     }
 
-    /// Returns the bans and questions of such a file that cannot be read.
-    pub fn unread_in_toml(text: &str) -> Vec<BadRule> {
+    /// Returns the bans and questions of such a file that cannot be read, where these tools were
+    /// declared.
+    pub fn unread_in_toml(text: &str, declared: &[String]) -> Vec<BadRule> {
         let Ok(file) = toml::from_str::<File>(text) else {
             return Vec::new();
         };
-        Self::parse(&[], &file.ask, &file.deny).1
+        let (mut set, mut bad) = Self::parse(&[], &file.ask, &file.deny);
+        bad.extend(set.refuse_misspelled(declared));
+        bad
     }
 }
 

@@ -55,6 +55,10 @@ fn a_ban_is_read_widely() {
         ("Bash(rm:*)", "rmdir x", false),
         ("Bash(rm*)", "rmdir x", true),
         ("Bash(rm:*)", "/bin/r? x", true),
+        ("Bash(perl:*)", "perl5.36-x86_64-linux-gnu x", true),
+        ("Bash(python3:*)", "/usr/bin/python3.13 x.py", true),
+        ("Bash(python2:*)", "python3 x.py", false),
+        ("Bash(vim:*)", "vim.basic x", true),
         ("Bash(git push:*)", "git -C . push", true),
         ("Bash(git push:*)", "git --no-pager push", true),
         ("Bash(git push:*)", "git -c a=b --git-dir=x push", true),
@@ -268,12 +272,12 @@ fn a_file_of_rules_holds_bans_of_any_form() {
                 [[rule]]\nprefix = [\"ls\"]\ndecision = \"allow\"\n";
     let set = RuleSet::from_toml(file).unwrap();
     assert_eq!((set.allow.len(), set.ask.len(), set.deny.len()), (1, 1, 2));
-    assert!(RuleSet::unread_in_toml(file).is_empty());
+    assert!(RuleSet::unread_in_toml(file, &[]).is_empty());
     let broken = "deny = [\"bash(rm:*)\"]\nask = [\"Bash(\"]\n";
     let set = RuleSet::from_toml(broken).unwrap();
     assert_eq!((set.ask.len(), set.deny.len()), (2, 0));
     assert!(set.ask.iter().all(Rule::catches_everything));
-    assert_eq!(RuleSet::unread_in_toml(broken).len(), 2);
+    assert_eq!(RuleSet::unread_in_toml(broken, &[]).len(), 2);
 }
 
 #[test]
@@ -312,4 +316,47 @@ proptest! {
         prop_assert!(rule.admits_path("edit", &path));
         prop_assert!(path == other || !rule.admits_path("edit", &other));
     }
+}
+
+/// A name that is nearly one of ours is a slip; any other may be a tool declared elsewhere.
+#[test]
+fn a_misspelled_tool_is_refused_unless_it_was_declared() {
+    let check = |rule: &str, declared: &[&str]| {
+        let declared: Vec<String> = declared.iter().map(|it| (*it).to_owned()).collect();
+        Rule::parse(rule).unwrap().check_name(&declared)
+    };
+    for (rule, meant) in [
+        ("Raed(private/**)", "`Read`"),
+        ("Edti(kept/**)", "`Edit`"),
+        ("Fetchh(docs.rs)", "`Fetch`"),
+        ("git_lgo", "`git_log`"),
+        ("Wrtie", "`Write`"),
+        ("Secrte(github)", "`Secret`"),
+        ("raed", "`Read`"),
+        ("MultiEdit(src/**)", "`multi_edit`"),
+    ] {
+        let bad = check(rule, &[]).unwrap_err();
+        assert!(bad.is_outdated(), "{rule}");
+        assert!(
+            bad.to_string().contains(&format!("did you mean {meant}?")),
+            "{bad}"
+        );
+    }
+    for rule in [
+        "Read",
+        "git_log",
+        "deploy",
+        "mcp__x__read",
+        "WebFetch(domain:x.org)",
+        "Task",
+    ] {
+        assert_eq!(check(rule, &[]), Ok(()), "{rule}");
+    }
+    assert!(check("greet", &[]).is_err());
+    assert_eq!(check("greet", &["greet"]), Ok(()));
+    let rules = |text: &str| vec![text.to_owned()];
+    let (mut set, _) = RuleSet::parse(&rules("Raed"), &[], &rules("Edti(kept/**)"));
+    assert_eq!(set.refuse_misspelled(&[]).len(), 2);
+    assert!(set.allow.is_empty() && set.deny.is_empty());
+    assert!(set.ask[0].is_unreadable());
 }

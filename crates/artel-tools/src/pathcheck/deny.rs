@@ -22,6 +22,10 @@ impl Denials {
     /// Reads the rules; one that cannot be read is an error, because nobody knows what it forbids.
     pub(super) fn read(texts: &[String], root: &Path) -> Result<Self, String> {
         let read = |text: &String| -> Result<Denial, String> {
+            if let Ok(rule) = Rule::parse(text) {
+                let unread = |cause| format!("the deny rule `{text}` cannot be read: {cause}");
+                rule.check_name(&[]).map_err(unread)?;
+            }
             let forms = forms(text, root)
                 .iter()
                 .map(|form| Rule::parse(form))

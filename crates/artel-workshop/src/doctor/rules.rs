@@ -4,7 +4,7 @@ use artel_policy::rules::BadRule;
 
 use super::Check;
 use crate::caller::Caller;
-use crate::hands::{outdated_grants, unread_bans};
+use crate::hands::{command_rules, nameless_rules, outdated_grants, unread_bans};
 
 /// Names every stored rule that grants nothing or stops everything; nothing where all can be read.
 pub(super) fn checks(caller: &Caller) -> Vec<Check> {
@@ -25,9 +25,19 @@ pub(super) fn checks(caller: &Caller) -> Vec<Check> {
             "fix it there; until then Artel asks before nearly every tool call",
         )
     });
+    let unread = command_rules(&root).err().into_iter();
+    let unread = unread.map(|failure| Check::of_failure("rules", &failure));
+    let nameless = nameless_rules(&root).into_iter().map(|rule| {
+        Check::warning(
+            "rules",
+            format!("the rule `{}` names no tool of this workshop", rule.text()),
+            "`artel tool list` names the tools that there are",
+        )
+    });
     let roles = caller.agent_ids().unwrap_or_default().into_iter();
     let roles = roles.flat_map(|id| of_role(caller, &id));
-    grants.chain(bans).chain(roles).collect()
+    let stored = grants.chain(bans).chain(unread).chain(nameless);
+    stored.chain(roles).collect()
 }
 
 /// Names the rules of a role's file that cannot be read. One that was a ban denies nearly everything.

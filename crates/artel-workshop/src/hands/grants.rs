@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_policy::rules::BadRule;
+use artel_policy::rules::{BadRule, Rule};
 use artel_policy::{Grant, GrantEntry, GrantFile, too_broad};
 use artel_types::{Code, Fact, Failure, PolicyGranted, PolicyRevoked};
 
 use super::policy::{broken, parse, rule};
+use super::tools::declared_names;
 use crate::lock;
 use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::trouble::Problems;
@@ -65,6 +66,7 @@ impl Workshop {
     /// Refuses what cannot be granted for good: a rule that is too broad, or without a reason.
     pub(crate) fn refuse_grant(&self, text: &str, reason: &str) -> Result<(), Problems> {
         let parsed = rule(text)?;
+        refuse_nameless(&parsed, &declared_names(self.root()))?;
         if let Some(why) = too_broad(&parsed) {
             return Err(Failure::new(
                 Code::P007,
@@ -121,6 +123,20 @@ impl Workshop {
             .map_err(|error| broken(&file, &error))?;
         Ok(done)
     }
+}
+
+/// Refuses a rule for a tool that there is not.
+fn refuse_nameless(rule: &Rule, declared: &[String]) -> Result<(), Failure> {
+    let advice = "`artel tool list` names the tools that there are";
+    let misspelled = |bad: BadRule| Failure::new(Code::P003, bad.to_string()).advise(advice);
+    rule.check_name(declared).map_err(misspelled)?;
+    if rule.names_a_tool(declared) {
+        return Ok(());
+    }
+    let what = format!("`{}` names no tool of this workshop", rule.text());
+    Err(Failure::new(Code::P003, what)
+        .because("it would grant nothing")
+        .advise(advice))
 }
 
 /// Finds a grant by its number in the list, or by its rule.

@@ -12,6 +12,7 @@ use artel_sandbox::Level;
 use artel_types::{Code, Failure};
 
 use super::role::Role;
+use super::tools::declared_names;
 use crate::agents::shipped;
 use crate::caller::Caller;
 use crate::runs::walls_of_a_copy;
@@ -230,7 +231,9 @@ pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
         broken(&file, &why).advise("mend that place; until then agents run nothing here")
     };
     let text = text_of(&file).map_err(|why| unread(&why))?;
-    let rules = RuleSet::from_toml(&text).map_err(|bad| unread(&bad))?;
+    let mut rules = RuleSet::from_toml(&text).map_err(|bad| unread(&bad))?;
+    // Doctor names them; a ban among them stops everything until then.
+    rules.refuse_misspelled(&declared_names(root));
     let broad = |rule: &&Rule| too_broad(rule).is_some();
     match rules.allow.iter().find(broad) {
         Some(rule) => {
@@ -244,7 +247,18 @@ pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
 /// Returns the bans and questions of `Policy/rules.toml` that cannot be read.
 pub(crate) fn unread_bans(root: &Path) -> Vec<BadRule> {
     let text = text_of(&root.join("Policy/rules.toml"));
-    text.map_or(Vec::new(), |text| RuleSet::unread_in_toml(&text))
+    let declared = declared_names(root);
+    text.map_or(Vec::new(), |text| RuleSet::unread_in_toml(&text, &declared))
+}
+
+/// Returns the rules of a workshop, granted or in its file, that name none of its tools.
+pub(crate) fn nameless_rules(root: &Path) -> Vec<Rule> {
+    let declared = declared_names(root);
+    let set = command_rules(root).unwrap_or_default();
+    let granted = super::grants::read(root).map_or(Vec::new(), |(_, grants)| grants);
+    let granted = granted.into_iter().map(|grant| grant.rule);
+    let all = set.deny.into_iter().chain(set.ask).chain(granted);
+    all.filter(|rule| !rule.names_a_tool(&declared)).collect()
 }
 
 fn text_of(file: &Path) -> Result<String, String> {

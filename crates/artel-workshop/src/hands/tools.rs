@@ -248,6 +248,16 @@ pub(crate) fn layer_text(layer: &artel_sandbox::Layer) -> String {
     format!("{stands}{}: {}", layer.name, layer.detail)
 }
 
+/// Returns the names of the tools that a workshop declares, also of those that cannot be read.
+pub(crate) fn declared_names(root: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(root.join("Tools")).into_iter().flatten();
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect()
+}
+
 /// Reads the declared tools of a folder, by name.
 fn declared(folder: &Path) -> Result<Vec<Arc<dyn Tool>>, Problems> {
     let Ok(entries) = std::fs::read_dir(folder) else {

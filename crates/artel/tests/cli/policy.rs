@@ -426,3 +426,62 @@ fn outdated_rules_grant_nothing_and_are_named() {
     let words = "the role `reader`: the rule `bash` grants nothing";
     assert!(seen.out.contains(words), "{}", seen.out);
 }
+
+/// A rule that is a slip of the pen would be a ban that bans nothing.
+#[test]
+fn a_rule_that_names_no_tool_is_refused_or_named() {
+    let house = House::new();
+    let tools = house.workshop.join("Tools");
+    fs::create_dir_all(&tools).unwrap();
+    let greet = "description = \"Greets\"\ncommand = [\"echo\", \"hello\"]\n";
+    fs::write(tools.join("greet.toml"), greet).unwrap();
+    for rule in [
+        "Foo(bar)",
+        "git_lgo",
+        "Fetchh(docs.rs)",
+        "Network(x.org)",
+        "WebFetch(domain:example.org)",
+        "Task",
+    ] {
+        grant(&house, rule).fails(2, "P003");
+    }
+    grant(&house, "git_lgo").says("did you mean `git_log`?");
+    grant(&house, "greet").expect(0);
+    let file = house.workshop.join("Policy/rules.toml");
+    let doctor = |bans: &str| {
+        fs::write(&file, bans).unwrap();
+        house.artel(["doctor"]).run().out
+    };
+    let seen = doctor("deny = [\"Raed(private/**)\"]\n");
+    assert!(
+        seen.contains("the rule `Raed(private/**)` cannot be read")
+            && seen.contains("did you mean `Read`?"),
+        "{seen}"
+    );
+    asked(&house, ["--", "ls"]).expect(3);
+    let contained = ["policy", "check", "--contained", "ls"];
+    house.artel(contained).run().expect(3);
+    let seen = doctor("deny = [\"WebFetch(domain:x.org)\", \"greet\"]\n");
+    let words = "the rule `WebFetch(domain:x.org)` names no tool of this workshop";
+    assert!(seen.contains(words), "{seen}");
+    assert!(!seen.contains("the rule `greet`"), "{seen}");
+    house.artel(contained).run().expect(0);
+}
+
+#[test]
+fn doctor_names_a_file_of_rules_that_cannot_be_read() {
+    let house = House::new();
+    let file = house.workshop.join("Policy/rules.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    for bans in ["denny = [\"Read(private/**)\"]\n", "deny = [\n"] {
+        fs::write(&file, bans).unwrap();
+        let seen = house.artel(["doctor"]).run();
+        let mut problems = seen.out.lines().filter(|line| line.starts_with("problem"));
+        assert!(
+            problems.any(|line| line.contains("rules.toml")),
+            "{}",
+            seen.out
+        );
+        seen.expect(2);
+    }
+}
