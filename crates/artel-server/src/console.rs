@@ -47,10 +47,11 @@ use crate::door::Who;
 /// Returns the routes of the console.
 pub(crate) fn router() -> Router<Arc<Desk>> {
     Router::new()
-        // A program that only looks whether a link is there must not use it up.
         .route(
             "/login",
-            get(login::by_link).head(|| async { StatusCode::METHOD_NOT_ALLOWED }),
+            get(login::page)
+                .head(|| async { StatusCode::METHOD_NOT_ALLOWED })
+                .post(login::by_code),
         )
         .route("/assets/{name}", get(assets::asset))
         .route("/", get(now::page))

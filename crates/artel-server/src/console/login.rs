@@ -1,6 +1,7 @@
 //! The way in by a link that works once.
 //!
-//! The answer gives a browser two secrets: a cookie, which shows pages, and in the page itself a key,
+//! The link leads to a page, and only what that page sends uses the link up: mail and chat programs
+//! follow links to show what is there. The answer to it gives a browser two secrets: a cookie, which shows pages, and in the page itself a key,
 //! which its script keeps for the tab and without which nothing is changed.
 
 use std::sync::Arc;
@@ -26,6 +27,16 @@ pub(super) struct Link {
     code: String,
 }
 
+/// How many digits the code of a link has.
+const CODE_LENGTH: usize = 64;
+
+/// Sends the code of the link that leads here.
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignInPage {
+    code: String,
+}
+
 /// Hands the key to the tab, and leads to the console.
 #[derive(Template)]
 #[template(path = "signed_in.html")]
@@ -35,21 +46,38 @@ struct SignedInPage {
     key: String,
 }
 
-/// Lets somebody in by the code of a link, which is used up by that. At an address that others on
-/// this machine share it lets nobody in, and the link holds on.
-pub(super) async fn by_link(
-    State(desk): State<Arc<Desk>>,
+/// Answers whoever follows a link. Nothing is used up by that.
+pub(super) async fn page(
     Extension(called): Extension<CalledAs>,
     headers: HeaderMap,
     link: Result<Query<Link>, QueryRejection>,
 ) -> Result<Response, Refusal> {
-    if !called.takes_cookies() {
-        return Ok((StatusCode::UNAUTHORIZED, super::stranger()).into_response());
+    let code = link.map(|link| link.0.code).unwrap_or_default();
+    let is_code = code.len() == CODE_LENGTH && code.bytes().all(|it| it.is_ascii_hexdigit());
+    if !called.takes_cookies() || !is_code {
+        return Ok(unknown());
     }
+    // A page that is loaded ahead may run its script.
     if is_ahead(&headers) {
         return Ok(StatusCode::FORBIDDEN.into_response());
     }
-    let code = link.map(|link| link.0.code).unwrap_or_default();
+    Ok(Html(render(&SignInPage { code })?).into_response())
+}
+
+/// Lets somebody in by the code of a link, which is used up by that. At an address that others on
+/// this machine share it lets nobody in, and the link holds on.
+pub(super) async fn by_code(
+    State(desk): State<Arc<Desk>>,
+    Extension(called): Extension<CalledAs>,
+    sent: String,
+) -> Result<Response, Refusal> {
+    let Some(code) = sent
+        .strip_prefix("code=")
+        .filter(|_| called.takes_cookies())
+    else {
+        return Ok(unknown());
+    };
+    let code = code.to_owned();
     let name = desk.cookie.clone();
     let used = blocking(move || {
         let workshop = desk.workshop();
@@ -57,7 +85,7 @@ pub(super) async fn by_link(
         workshop.acting(&by, Via::Web)?.use_login(&code)
     });
     let Some(given) = used.await? else {
-        return Ok((StatusCode::UNAUTHORIZED, super::stranger()).into_response());
+        return Ok(unknown());
     };
     let cookie = given.cookie;
     let page = SignedInPage {
@@ -77,6 +105,10 @@ pub(super) async fn by_link(
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)
+}
+
+fn unknown() -> Response {
+    (StatusCode::UNAUTHORIZED, super::stranger()).into_response()
 }
 
 /// Tells whether a browser asks ahead of its person, who may never follow the link.

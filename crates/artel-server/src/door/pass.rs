@@ -18,9 +18,16 @@ use crate::door::CalledAs;
 /// The header in which pages show the key that a sign-in gave them. No cookie carries it.
 const PROOF: &str = "x-artel-proof";
 
-/// Paths that answer anybody: whether the server lives, the way in by a link, and how the page that
-/// tells of it looks. That style sheet is the same for all, and says nothing of what is here.
-const OPEN: &[&str] = &["/healthz", "/readyz", "/login", "/assets/console.css"];
+/// Paths that answer anybody: whether the server lives, the way in by a link, how the pages that
+/// lead there look and what they do. Style sheet and script are the same for all, and say nothing of
+/// what is here.
+const OPEN: &[&str] = &[
+    "/healthz",
+    "/readyz",
+    "/login",
+    "/assets/console.css",
+    "/assets/login.js",
+];
 
 /// Who sent a request.
 #[derive(Debug, Clone)]

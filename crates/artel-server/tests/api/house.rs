@@ -163,8 +163,7 @@ impl House {
     /// Signs somebody in at the console.
     pub(crate) fn sign_in(&self, role: Viewer) -> SignedIn {
         let offer = self.workshop.offer_login(role).unwrap();
-        let path = format!("/login?code={}", offer.code);
-        let call = self.call("GET", &path).host(&self.console());
+        let call = self.follows(&offer.code).host(&self.console());
         let answer = call.send().expect(200);
         let cookie = answer.header("set-cookie").unwrap();
         let of = |name: &str| {
@@ -177,6 +176,13 @@ impl House {
             key: of("artel-key"),
             login: of("artel-login"),
         }
+    }
+
+    /// Sends the code of a link, as the page does that the link leads to.
+    pub(crate) fn follows(&self, code: &str) -> Call {
+        let call = self.call("POST", "/login");
+        let call = call.header("Content-Type", "application/x-www-form-urlencoded");
+        call.body(&format!("code={code}"))
     }
 
     /// Calls the console with a cookie, as a browser does that loads a page.

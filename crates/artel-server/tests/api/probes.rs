@@ -19,8 +19,7 @@ fn a_link_of_before_the_clock_was_set_back_is_none() {
     house.moves_clock(HOUR);
     let offer = house.workshop.offer_login(Viewer::Admin).unwrap();
     house.moves_clock(Duration::ZERO);
-    let path = format!("/login?code={}", offer.code);
-    let call = house.call("GET", &path).host(&house.console());
+    let call = house.follows(&offer.code).host(&house.console());
     call.send().expect(401);
     // One that is offered now is as good as ever.
     house.sign_in(Viewer::Admin);
@@ -48,7 +47,8 @@ fn a_sign_in_of_before_the_clock_was_set_back_is_none() {
     }
 }
 
-/// Programs that look at links before people do: by the head alone, or ahead of time.
+/// Programs that look at links before people do: by the head alone, ahead of time, or to show what is
+/// there.
 #[test]
 fn whoever_looks_at_a_link_ahead_of_its_person_does_not_use_it_up() {
     let house = House::new();
@@ -69,8 +69,19 @@ fn whoever_looks_at_a_link_ahead_of_its_person_does_not_use_it_up() {
         assert_eq!(looked.header("set-cookie"), None, "{looked:?}");
         assert_ne!(looked.status, 200, "{looked:?}");
     }
-    call("GET").send().expect(200);
-    call("GET").send().expect(401);
+    let previews = [
+        call("GET").header("User-Agent", "Slackbot-LinkExpanding 1.0"),
+        call("GET").header("Sec-Fetch-Dest", "image"),
+        call("GET"),
+    ];
+    for preview in previews {
+        let seen = preview.send().expect(200);
+        assert_eq!(seen.header("set-cookie"), None, "{seen:?}");
+        assert!(!seen.text.contains("artel-key"), "{seen:?}");
+    }
+    let follow = || house.follows(&offer.code).host(&console).send();
+    follow().expect(200);
+    follow().expect(401);
 }
 
 /// What was asked stays what was asked when the clock jumps and comes back, and is answered once.

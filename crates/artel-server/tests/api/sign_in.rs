@@ -158,12 +158,19 @@ fn a_link_works_once_and_at_the_consoles_name_alone() {
     let offer = house.workshop.offer_login(Viewer::User).unwrap();
     let path = format!("/login?code={}", offer.code);
     let at = |host: &str, path: &str| house.call("GET", path).host(host).send();
+    let follow = |host: &str| house.follows(&offer.code).host(host).send();
     let console = house.console();
     // At an address that others share nobody is signed in, and the link holds on.
-    let shared = at(&house.address.to_string(), &path).expect(401);
-    assert_eq!(shared.header("set-cookie"), None);
-    assert!(!shared.text.contains(".localhost"), "the name is not told");
-    let signed_in = at(&console, &path).expect(200);
+    let address = house.address.to_string();
+    for shared in [at(&address, &path), follow(&address)] {
+        let shared = shared.expect(401);
+        assert_eq!(shared.header("set-cookie"), None);
+        assert!(!shared.text.contains(".localhost"), "the name is not told");
+    }
+    let foreign = house.follows(&offer.code).host(&console);
+    let foreign = foreign.header("Origin", "http://attacker.example");
+    foreign.send().expect(403);
+    let signed_in = follow(&console).expect(200);
     assert_eq!(signed_in.header("cache-control"), Some("no-store"));
     let cookie = signed_in.header("set-cookie").unwrap();
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
@@ -172,9 +179,14 @@ fn a_link_works_once_and_at_the_consoles_name_alone() {
     for part in ["Domain", "Secure"] {
         assert!(!cookie.contains(part), "{cookie}");
     }
-    at(&console, &path).expect(401);
-    at(&console, "/login?code=").expect(401);
-    at(&console, "/login").expect(401);
+    follow(&console).expect(401);
+    for path in ["/login", "/login?code=", "/login?code=%3Cb%3E"] {
+        at(&console, path).expect(401);
+    }
+    for body in ["", "code=", "code=0", "other=0"] {
+        let call = house.call("POST", "/login").host(&console);
+        call.body(body).send().expect(401);
+    }
 }
 
 /// Puts on record that somebody signed in, as it was then.
@@ -385,8 +397,7 @@ fn behind_a_proxy_the_console_has_the_proxys_name() {
     let house = House::with("[server]\nhosts = [\"artel.example\", \"localhost:9000\"]\n");
     let follow = |host: &str| {
         let offer = house.workshop.offer_login(Viewer::Admin).unwrap();
-        let path = format!("/login?code={}", offer.code);
-        house.call("GET", &path).host(host).send()
+        house.follows(&offer.code).host(host).send()
     };
     follow("localhost:9000").expect(401);
     let answer = follow("artel.example").expect(200);

@@ -81,8 +81,8 @@ impl Searched {
             .spawn()
             .unwrap();
         let (console, used) = link(&town);
-        let path = format!("/login?code={used}");
-        let answer = ask_at(&console, &listen, "GET", &path, "", "");
+        let sent = format!("code={used}");
+        let answer = ask_at(&console, &listen, "POST", "/login", "", &sent);
         let key = answer.split("\"artel-key\" content=\"").nth(1);
         let key = key.unwrap_or_else(|| panic!("{answer}"));
         let key = key.split('"').next().unwrap().to_owned();
