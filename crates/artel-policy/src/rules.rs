@@ -65,8 +65,8 @@ impl Rule {
             Some("*") => Form::Any,
             Some("" | ":*") => return Err(BadRule::empty(text)),
             Some(argument) if tool == BASH => Form::Command(pattern::command(text, argument)?),
-            Some(argument) if tool == FETCH => Form::Host(pattern::host(text, argument)?),
-            Some(argument) => Form::Glob(pattern::glob(text, argument)?),
+            Some(argument) if tool == FETCH => Form::Host(Box::new(pattern::host(text, argument)?)),
+            Some(argument) => Form::Glob(Box::new(pattern::glob(text, argument)?)),
         };
         Ok(Self {
             text: text.to_owned(),

@@ -25,9 +25,9 @@ pub(super) enum Form {
     /// Commands that begin with these words.
     Command(Words),
     /// Paths or names.
-    Glob(PathPattern),
+    Glob(Box<PathPattern>),
     /// Hosts.
-    Host(HostPattern),
+    Host(Box<HostPattern>),
     /// Nobody knows. It bans whatever is asked, and grants nothing.
     Unreadable,
 }
