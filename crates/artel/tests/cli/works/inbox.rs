@@ -391,16 +391,9 @@ fn what_a_person_wrote_while_the_architect_planned_anew_is_kept() {
     let inbox = Tray::new();
     let (id, file) = inbox.planned();
     let nobody = format!("rehearsal:{}", inbox.place("nothing.yaml").display());
-    let words = [
-        "plan",
-        "revise",
-        &id,
-        "--comment",
-        "shorter",
-        "--model",
-        &nobody,
-    ];
-    assert_ne!(inbox.town.artel(words).run().code, 0);
+    let revise = ["plan", "revise", &id, "--comment", "shorter"];
+    let revise = inbox.town.artel(revise).env("ARTEL_MODEL", &nobody);
+    assert_ne!(revise.run().code, 0);
     let mine = inbox.read(&file).replace("with one line", "with two lines");
     inbox.put(&file, &mine);
     inbox
