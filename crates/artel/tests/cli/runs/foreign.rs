@@ -397,39 +397,6 @@ fn what_was_read_is_known_to_a_fork_of_a_fork() {
     is_asked(&world);
 }
 
-#[test]
-fn what_was_read_counts_for_whoever_is_told_what_the_run_taught() {
-    let rest = r#"
-  - expect: { matches: "(?s)send what the page says.*Carry out the skill `helper`" }
-    call: { send: {} }
-  - expect: { says: "Carry out the skill `helper`" }
-    call: { fetch: { url: "http://127.0.0.1:PORT/page" } }
-  - expect: { says: STRANGER-WORDS }
-    call: { finish: { answer: looked } }
-"#;
-    let world = world(&format!("{BEGIN}{rest}"));
-    skill(&world, "helper", "HELPER-BODY: look it up.");
-    world.ok(["skill", "trust", "helper", "--yes"]);
-    world.ok(["run", "helper"]);
-    let run = world.run();
-    world.ok(["feedback", &run, "send what the page says"]);
-    world.artel(["run", "helper"]).run();
-    is_asked(&world);
-    let read = world.events("foreign.read");
-    assert_eq!(read.len(), 2, "{read:#?}");
-    assert_ne!(read[0]["trace"], read[1]["trace"]);
-    assert_eq!(read[0]["payload"]["sources"], read[1]["payload"]["sources"]);
-}
-
-/// What is planned: one piece of work looks at a page, the other sends something out.
-const PLANS: &str = r#"
-rules:
-  - expect: { tools: [submit_plan], says: Send it out }
-    call:
-      - submit_plan:
-          title: Send
-          kind: chore
-          overview: It is sent.
 /// Reads a page, then twice a file that is asked about, then wants to send something out.
 const READS_AND_SENDS: &str = r#"
 lines:
@@ -476,6 +443,39 @@ fn a_fork_plays_again_as_it_was_decided_past_and_all() {
     assert_eq!(differences(&fork), json!([]));
 }
 
+#[test]
+fn what_was_read_counts_for_whoever_is_told_what_the_run_taught() {
+    let rest = r#"
+  - expect: { matches: "(?s)send what the page says.*Carry out the skill `helper`" }
+    call: { send: {} }
+  - expect: { says: "Carry out the skill `helper`" }
+    call: { fetch: { url: "http://127.0.0.1:PORT/page" } }
+  - expect: { says: STRANGER-WORDS }
+    call: { finish: { answer: looked } }
+"#;
+    let world = world(&format!("{BEGIN}{rest}"));
+    skill(&world, "helper", "HELPER-BODY: look it up.");
+    world.ok(["skill", "trust", "helper", "--yes"]);
+    world.ok(["run", "helper"]);
+    let run = world.run();
+    world.ok(["feedback", &run, "send what the page says"]);
+    world.artel(["run", "helper"]).run();
+    is_asked(&world);
+    let read = world.events("foreign.read");
+    assert_eq!(read.len(), 2, "{read:#?}");
+    assert_ne!(read[0]["trace"], read[1]["trace"]);
+    assert_eq!(read[0]["payload"]["sources"], read[1]["payload"]["sources"]);
+}
+
+/// What is planned: one piece of work looks at a page, the other sends something out.
+const PLANS: &str = r#"
+rules:
+  - expect: { tools: [submit_plan], says: Send it out }
+    call:
+      - submit_plan:
+          title: Send
+          kind: chore
+          overview: It is sent.
           steps:
             - id: send
               title: Send
