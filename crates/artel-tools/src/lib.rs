@@ -35,8 +35,8 @@ pub use hands::{
 };
 pub use notes::{Finish, Memory, Notes, Task, TaskState};
 pub use process::{
-    Audience, Consent, JobState, Jobs, Keys, Order, StartedFor, Workroom, histories_of_kept, keep_from_reading_in,
-    run as run_order, workroom,
+    Audience, Consent, JobState, Jobs, Keys, Order, StartedFor, Workroom, histories_of_kept,
+    keep_from_reading_in, run as run_order, workroom,
 };
 pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};
 pub use seen::{Part, Seen, Standing};

@@ -8,8 +8,8 @@ use artel_journal::Batch;
 use artel_rules::tally::of_run;
 use artel_rules::turn::Ending;
 use artel_types::{
-    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, Money, RecordedInheritance, RunHandedOver, RunId,
-    RunPrepared, RunStarted, RunState, Stream, Visibility,
+    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, Money, RecordedInheritance,
+    RunHandedOver, RunId, RunPrepared, RunStarted, RunState, Stream, Visibility,
 };
 
 use super::child::Kin;
