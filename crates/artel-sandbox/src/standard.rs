@@ -158,7 +158,8 @@ impl Standard {
             return shown;
         }
         let holds_home = home.is_some_and(|home| home.starts_with(&real));
-        if holds_home || !is_for_programs(&real) || self.is_closed(&real) {
+        let is_for_programs = is_for_programs(&real) || holds_only_programs(&real);
+        if holds_home || !is_for_programs || self.is_closed(&real) {
             // More lies there than programs, wherever it is: `PATH_add .` puts a whole project on the
             // path. It opens none of the rest.
             return own_programs(&real, singles);
@@ -241,6 +242,26 @@ fn is_for_programs(folder: &Path) -> bool {
     folder.ends_with("bin") || folder.ends_with("shims")
 }
 
+/// Tells whether nothing but programs, and links to programs, lies in a folder. Then there is nothing
+/// to keep from sight, whatever its name is; one that is too large to be looked through may hold more.
+fn holds_only_programs(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    let mut entries = entries.take(ENTRIES + 1).peekable();
+    let mut count = 0;
+    entries.peek().is_some()
+        && entries.all(|entry| {
+            count += 1;
+            let about = entry.and_then(|entry| fs::metadata(entry.path()));
+            count <= ENTRIES && about.is_ok_and(|about| is_program(&about))
+        })
+}
+
+fn is_program(about: &fs::Metadata) -> bool {
+    about.is_file() && about.permissions().mode() & 0o111 != 0
+}
+
 /// Returns what is needed of a tool chain that is known by what lies at its root.
 fn known_parts(root: &Path) -> Option<Vec<PathBuf>> {
     let has_all = |signs: &[&str]| signs.iter().all(|sign| root.join(sign).exists());
@@ -311,7 +332,7 @@ fn own_programs(folder: &Path, singles: &mut usize) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let programs = entries.filter(|entry| {
         let about = entry.metadata();
-        about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+        about.is_ok_and(|about| is_program(&about))
     });
     let programs = programs.map(|entry| entry.path());
     let programs = programs.chain(real_programs(folder)).take(*singles);

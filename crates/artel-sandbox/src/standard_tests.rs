@@ -289,12 +289,29 @@ fn a_project_on_the_path_shows_its_programs_and_nothing_else_wherever_it_is() {
 }
 
 #[test]
+fn a_folder_of_programs_and_links_to_programs_alone_is_shown_as_it_is() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    let folder = root.join("programs");
+    fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", folder.join("sh")).unwrap();
+    let standard = Standard {
+        path: vec![folder.clone()],
+        ..Standard::default()
+    };
+    assert!(View::standard(&standard).read.contains(&folder));
+    fs::create_dir(folder.join("config")).unwrap();
+    assert!(!View::standard(&standard).read.contains(&folder));
+}
+
+#[test]
 fn no_more_programs_are_shown_one_by_one_than_mounts_can_be_made() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path().canonicalize().unwrap();
     let folders = ["a", "b", "c"].map(|name| root.join(name));
     for folder in &folders {
         fs::create_dir(folder).unwrap();
+        fs::write(folder.join("notes.txt"), "x").unwrap();
         for number in 0..PROGRAMS / 2 + 1 {
             let path = folder.join(number.to_string());
             fs::write(&path, "x").unwrap();
