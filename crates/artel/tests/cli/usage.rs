@@ -24,7 +24,6 @@ fn an_unknown_command_is_named_with_the_nearest_one() {
         &[],
         &["bogus"],
         &["jornal", "tail"],
-        &["help"],
         &["journal"],
         &["journal", "tial"],
         &["--json", "--workshop", ".", "journal", "bogus"],
@@ -43,10 +42,6 @@ fn an_unknown_command_is_named_with_the_nearest_one() {
         exit 2
         error[C003]: `artel` has no command `jornal`
           try: `artel journal`
-        $ artel help
-        exit 2
-        error[C003]: `artel` has no command `help`
-          try: `artel --help`
         $ artel journal
         exit 2
         error[C005]: `artel journal` needs to be told what to do

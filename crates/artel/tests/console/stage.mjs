@@ -80,6 +80,8 @@ export const visitor = async (options = {}) => {
 export const person = async (role = "admin", options = {}) => {
   const page = await visitor(options);
   await page.goto(await link(role));
+  // Without scripts the page that a link leads to waits for its button.
+  if (options.javaScriptEnabled === false) await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Now", level: 1 }).waitFor();
   return page;
 };
