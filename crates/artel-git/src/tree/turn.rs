@@ -1,4 +1,4 @@
-//! One process at a time puts files into a folder: whoever has the turn.
+//! Only the process that holds the turn of a folder puts files into it.
 //!
 //! Files are compared, written and, where something fails, put back. Two that did so at once would
 //! take each other's files back. The lock is the system's, on the folder itself: nothing is written

@@ -85,7 +85,7 @@ pub(super) fn is_built_in(call: &str) -> bool {
     PLAIN.contains(&call) || spelled.any(|(_, name)| *name == call)
 }
 
-/// Returns the built-in name that a name nearly is; nothing for a built-in name itself.
+/// Returns the built-in name that a name is close to, or `None` for a built-in name itself.
 ///
 /// Names of a server's tools are its own, and a short name is near too many others to count more than
 /// one slip.

@@ -46,7 +46,7 @@ struct SignedInPage {
     key: String,
 }
 
-/// Answers whoever follows a link. Nothing is used up by that.
+/// Answers a followed link with the page that sends its code. This does not use the link up.
 pub(super) async fn page(
     Extension(called): Extension<CalledAs>,
     headers: HeaderMap,

@@ -177,7 +177,7 @@ impl Work {
     }
 
     /// Returns the model that a person named for a run of the plan: with an approval of it, or else
-    /// with the request. It is on record so that whoever goes on with the run asks no other.
+    /// with the request. It is on record so that no process that resumes the run asks another.
     pub(crate) fn model_of(&self, run: RunId) -> Option<&str> {
         self.approved_model(run).or(self.request.model.as_deref())
     }

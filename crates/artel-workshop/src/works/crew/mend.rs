@@ -29,7 +29,7 @@ enum Agreed {
     Take(String),
 }
 
-/// What whoever mended the branch left.
+/// The files that the mending of the branch left.
 struct Mend {
     run: RunId,
     /// The tree, with everything as it was that mending may not change.
