@@ -13,6 +13,7 @@ mod danger;
 mod git;
 mod includes;
 mod line;
+mod settings;
 mod tree;
 
 pub use danger::{Danger, Dangers};
@@ -21,6 +22,7 @@ pub use line::{
     Base, ByHand, Clash, CommitOrder, Committed, Conflict, Entry, FileStat, HandWay, Line,
     LineError, Logged, Merge, MergeOrder, MergeRefused, Stat, StatKind, UndoOrder,
 };
+pub use settings::{SettingsFile, repositories_in, settings_files};
 pub use tree::{
     Applied, ApplyError, Change, ChangeKind, Fingerprint, FolderTurn, Making, Restored, RunTree,
     SHARED_NAMES, SetAside, SetAsideReason, Snapshot, TreeBounds, TreeError, shared_folders,

@@ -43,6 +43,19 @@ pub struct View {
     pub protected: Vec<String>,
     /// Folders shown with a writable layer of the run's own over them.
     pub overlays: Vec<Overlay>,
+    /// Files that are shown, read-only, in the place of others. Where nothing can be put in the place
+    /// of a file, the file is absent.
+    #[serde(default)]
+    pub substitutes: Vec<Substitute>,
+}
+
+/// A file that is shown in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Substitute {
+    /// The file that is not shown.
+    pub hidden: PathBuf,
+    /// What is read under its name.
+    pub shown: PathBuf,
 }
 
 /// A folder that can be changed inside while the original stays as it is.

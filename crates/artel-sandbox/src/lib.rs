@@ -25,7 +25,7 @@ pub mod trusted;
 
 pub use error::SandboxError;
 pub use inner::{FIRST_ARGUMENT, enter_if_asked};
-pub use job::{Host, Job, Limits, Network, Overlay, Stdin, View};
+pub use job::{Host, Job, Limits, Network, Overlay, Stdin, Substitute, View};
 pub use level::{Demand, Engaged, Layer, Level};
 pub use process::{Exit, Limited, Process, Usage};
 pub use rustix::process::Signal;

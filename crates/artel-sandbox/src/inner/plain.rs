@@ -151,6 +151,9 @@ fn rules(spec: &Spec, protected: &Protected, scratch: &Path) -> Result<Rules, Fa
     };
     let mut hidden: Vec<_> = view.hidden.iter().flat_map(fs::canonicalize).collect();
     hidden.extend(protected.sockets.iter().cloned());
+    // Nothing can be shown in the place of a file here.
+    let covered = view.substitutes.iter();
+    hidden.extend(covered.flat_map(|it| fs::canonicalize(&it.hidden)));
     for path in view
         .read
         .iter()

@@ -54,7 +54,9 @@ pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Faile
     };
     let names = &view.protected;
     // What is hidden is hidden by its path: the folders on the way must not be moved either.
-    for hidden in view.hidden.iter().flat_map(fs::canonicalize) {
+    let substituted = view.substitutes.iter().map(|it| &it.hidden);
+    let hidden = view.hidden.iter().chain(substituted);
+    for hidden in hidden.flat_map(fs::canonicalize) {
         for root in roots.iter().filter(|root| hidden.starts_with(root)) {
             protected.pin(root, hidden.parent().unwrap_or(root));
         }

@@ -18,7 +18,7 @@ use super::protect::Protected;
 use super::special::{self, Covers, Private};
 use super::step::{At, Failed};
 use super::tree::{self, Rights};
-use crate::job::{Job, Limits, Overlay, View};
+use crate::job::{Job, Limits, Overlay, Substitute, View};
 use crate::sys;
 
 const STEP: &str = "view";
@@ -45,6 +45,7 @@ pub(super) struct Resolved {
     links: BTreeMap<PathBuf, PathBuf>,
     hidden: Vec<PathBuf>,
     overlays: Vec<Overlay>,
+    substitutes: Vec<Substitute>,
     /// The person's home folder, unless something shown holds it: inside it is a private one.
     home: Option<PathBuf>,
 }
@@ -70,13 +71,25 @@ impl Resolved {
         for path in roots(view)? {
             resolved.pieces.insert(path, Rights::Writable);
         }
+        // What is in an overlay is only there inside.
+        let is_overlaid = |path: &Path| view.overlays.iter().any(|it| path.starts_with(&it.at));
         resolved.hidden = view
             .hidden
             .iter()
-            .flat_map(std::fs::canonicalize)
+            .filter_map(|path| match is_overlaid(path) {
+                true => Some(path.clone()),
+                false => std::fs::canonicalize(path).ok(),
+            })
             .chain(protected.sockets.iter().cloned())
             .collect();
         resolved.overlays.clone_from(&view.overlays);
+        let there = view.substitutes.iter().filter_map(|it| {
+            Some(Substitute {
+                hidden: std::fs::canonicalize(&it.hidden).ok()?,
+                shown: it.shown.clone(),
+            })
+        });
+        resolved.substitutes = there.collect();
         let home = job.env.iter().rev().find(|(name, _)| name == "HOME");
         resolved.home = home.and_then(|(_, home)| resolved.own_home(Path::new(home)));
         Ok(resolved)
@@ -205,6 +218,7 @@ pub(super) fn build(
     let pieces = resolved.open()?;
     let devices = special::open_devices()?;
     let overlays = open_overlays(&resolved.overlays)?;
+    let substitutes = open_substitutes(&resolved.substitutes)?;
     let root = new_root()?;
     let covers = Covers::make(root.as_fd())?;
     let mut built = Built::default();
@@ -231,6 +245,7 @@ pub(super) fn build(
     built.proc = special::mount_proc(root.as_fd(), pid_max, &covers)?;
     freeze(root.as_fd(), protected)?;
     mask(root.as_fd(), protected, &covers)?;
+    substitute(root.as_fd(), substitutes)?;
     hide(root.as_fd(), &resolved.hidden, &covers)?;
     if bait == Bait::Laid {
         let path = tree::relative(Path::new(BAIT));
@@ -307,6 +322,32 @@ fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, Rights, OwnedFd)>
         Ok((overlay.at.clone(), Rights::ReadOnly, made))
     };
     overlays.iter().map(open).collect()
+}
+
+/// Opens what is shown in the place of other files.
+fn open_substitutes(substitutes: &[Substitute]) -> Result<Vec<(PathBuf, OwnedFd)>, Failed> {
+    let open = |it: &Substitute| {
+        let shown = std::fs::canonicalize(&it.shown)
+            .and_then(|path| tree::open_host(&path))
+            .and_then(|source| tree::copy(source.as_fd(), Rights::ReadOnly))
+            .at("substitutes", &format!("open `{}`", it.shown.display()))?;
+        Ok((it.hidden.clone(), shown))
+    };
+    substitutes.iter().map(open).collect()
+}
+
+/// Puts files over others that are shown.
+fn substitute(root: BorrowedFd<'_>, files: Vec<(PathBuf, OwnedFd)>) -> Result<(), Failed> {
+    let step = "substitutes";
+    for (path, shown) in files {
+        match tree::open_inside(root, &path) {
+            Ok(target) => tree::attach(shown.as_fd(), target.as_fd())
+                .at(step, &format!("cover `{}`", path.display()))?,
+            Err(cause) if is_absent(&cause) => {}
+            Err(cause) => return Err(cause).at(step, "look for a file to cover"),
+        }
+    }
+    Ok(())
 }
 
 /// Keeps what is protected: first the folders on the way, which must not be moved away, then what

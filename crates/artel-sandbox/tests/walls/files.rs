@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use artel_sandbox::{Exit, Overlay};
+use artel_sandbox::{Exit, Overlay, Substitute};
 
 use crate::fixture::{Place, run};
 
@@ -179,6 +179,32 @@ fn readable_things_are_read_only_and_hidden_ones_are_not_there() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o644);
+}
+
+#[test]
+fn a_file_is_shown_in_the_place_of_another() {
+    let place = Place::new();
+    let (shown, inside) = (place.outside.join("shown"), place.inside.join("config"));
+    fs::create_dir_all(&shown).unwrap();
+    fs::write(shown.join("config"), "token\n").unwrap();
+    fs::write(&inside, "token\n").unwrap();
+    let instead = place.outside.join("instead");
+    fs::write(&instead, "plain\n").unwrap();
+    let script =
+        "cat \"$OUTSIDE/shown/config\" config; echo x > config; mv config other; rm config; ls";
+    let mut job = place.job(&["/bin/sh", "-c", script]);
+    job.view.read.push(shown.clone());
+    for hidden in [shown.join("config"), inside.clone(), shown.join("gone")] {
+        let shown = instead.clone();
+        job.view.substitutes.push(Substitute { hidden, shown });
+    }
+    let seen = run(&job);
+    assert_eq!(seen.stdout, "plain\nplain\nconfig\n", "{seen:?}");
+    for file in [shown.join("config"), inside] {
+        assert_eq!(fs::read_to_string(file).unwrap(), "token\n");
+    }
+    job.view.substitutes[0].shown = place.outside.join("gone");
+    assert_ne!(run(&job).exit, Exit::Code(0), "nothing runs without it");
 }
 
 #[test]

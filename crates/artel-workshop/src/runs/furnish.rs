@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use artel_engine::{CallLog, Chronicle, Furnish, Knock};
 use artel_files::Root;
-use artel_git::{RunTree, shared_folders};
+use artel_git::{RunTree, repositories_in, settings_files, shared_folders};
 use artel_policy::rules::Rule;
 use artel_policy::{
     Admits, Bound, Operation, PathKeep, PathWall, Policy, SandboxWalls, Situation, Walls,
 };
 use artel_sandbox::run::Live;
-use artel_sandbox::{Level, Overlay, proxy::Passage};
+use artel_sandbox::{Level, Overlay, Substitute, proxy::Passage};
 use artel_skills::{Skill, prepare};
 use artel_tools::{
     Audience, Bench, ContentMarks, Hands, Log, NoGuard, Registry, StartedFor, Workroom,
@@ -219,11 +219,14 @@ impl Outfit {
                 artel_files::make_dirs(made, 0o700)
                     .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
             }
+            let (lower, at) = (tree.origin().join(inside), tree.files().join(inside));
+            let repositories = repositories_in(&lower).into_iter();
+            room.view.hidden.extend(repositories.map(|it| at.join(it)));
             room.view.overlays.push(Overlay {
-                lower: tree.origin().join(inside),
+                lower,
                 upper,
                 work,
-                at: tree.files().join(inside),
+                at,
             });
         }
         Ok(room)
@@ -252,13 +255,46 @@ impl Outfit {
     }
 
     /// Makes a place where processes only read: the person's folder, but for what a rule keeps from
-    /// commands, and for the history in which that stands too.
+    /// commands, for the history in which that stands too, and for tokens in settings of git.
     pub(crate) fn reading_room(&self) -> Result<Workroom, Failure> {
         let mut room = self.room(&self.house.folder)?;
         room.view.read.push(self.house.folder.clone());
         let histories = histories_of_kept(&self.house.folder, &room.path_walls);
         room.view.hidden.extend(histories);
+        self.keep_settings_of_git(&mut room)?;
         Ok(room)
+    }
+
+    /// Shows processes in the person's folder what git needs of the settings of repositories there. In
+    /// the tree of a run they see a repository of the run's own, with settings of its own.
+    fn keep_settings_of_git(&self, room: &mut Workroom) -> Result<(), Failure> {
+        // Without git nobody can tell what is in such a file, and it is shown to nobody.
+        let git = self
+            .house
+            .workshop
+            .caller
+            .program("git")
+            .unwrap_or_default();
+        let level = room.sandbox.engaged().level;
+        let kept = self.at.join("settings");
+        let failed = |error: artel_files::FileError| Failure::new(Code::W008, error.to_string());
+        artel_files::make_dirs(&kept, 0o700).map_err(failed)?;
+        let files = settings_files(&git, &self.house.folder).into_iter();
+        for (number, file) in files.enumerate() {
+            room.view.hidden.extend(file.included);
+            match file.shown {
+                // Also where nothing is left out: the person may add a token while the run goes on.
+                Some(text) if level == Level::Full => {
+                    let shown = kept.join(number.to_string());
+                    artel_files::write_atomic(&shown, text.as_bytes(), 0o600).map_err(failed)?;
+                    let hidden = file.path;
+                    room.view.substitutes.push(Substitute { hidden, shown });
+                }
+                Some(_) if file.is_whole => {}
+                _ => room.view.hidden.push(file.path),
+            }
+        }
+        Ok(())
     }
 
     fn room(&self, tree: &Path) -> Result<Workroom, Failure> {

@@ -5,6 +5,7 @@ mod contained;
 mod files;
 mod foreign;
 mod git_probes;
+mod git_settings;
 mod nested;
 mod places;
 mod prompts;
