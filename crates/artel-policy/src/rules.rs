@@ -32,6 +32,9 @@ const BASH: &str = "bash";
 /// The tool that rules about hosts are about.
 const FETCH: &str = "fetch";
 
+/// The tool that stands for handing out a secret.
+const SECRET: &str = "secret";
+
 /// One rule, with the text it was written as.
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -144,6 +147,19 @@ impl Rule {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns the secrets that it names, as they are written, and that are none of these.
+    pub fn secrets_beyond(&self, stored: &[String]) -> Vec<&str> {
+        let is_stored = || stored.iter().any(|name| self.admits_name(SECRET, name));
+        let named = self
+            .path_pattern()
+            .filter(|_| self.tool == SECRET && !is_stored());
+        let handed_out = self.secrets.iter().filter(|name| !stored.contains(name));
+        named
+            .into_iter()
+            .chain(handed_out.map(String::as_str))
+            .collect()
     }
 
     /// Tells whether it is about commands at all.

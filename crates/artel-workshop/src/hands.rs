@@ -11,11 +11,11 @@ mod scratch;
 mod tools;
 
 pub(crate) use grants::outdated_grants;
-pub(crate) use policy::{command_rules, nameless_rules, unread_bans};
+pub(crate) use policy::{command_rules, stored_rules, unread_bans, unread_text};
 pub(crate) use role::{Role, parse as parse_role};
 pub(crate) use run::{CallKeys, Recorder};
 pub(crate) use scratch::Scratch;
-pub(crate) use tools::layer_text;
+pub(crate) use tools::{declared_names, layer_text};
 
 pub use command::{SandboxRun, Sandboxed};
 pub use policy::{CommandCheck, CommandJudged, PolicyShown, RuleShown};

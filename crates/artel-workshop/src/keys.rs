@@ -157,6 +157,13 @@ impl Caller {
         self.vault().get(TOOLS, name).ok()?
     }
 
+    /// Returns the names of the secrets that are stored for tools.
+    pub(crate) fn tool_secret_names(&self) -> Result<Vec<String>, Failure> {
+        let stored = self.vault().list()?.into_iter();
+        let of_tools = stored.filter(|stored| stored.provider == TOOLS);
+        Ok(of_tools.map(|stored| stored.account).collect())
+    }
+
     /// Lists what keys there are and which are used, without showing any.
     pub fn key_status(&self) -> Result<KeyReport, Problems> {
         let settings = self.settings_here()?;

@@ -186,8 +186,12 @@ pub(super) async fn grant(
     Told(new): Told<NewGrant>,
 ) -> Made<PolicyDone> {
     let done = by.does(move |workshop| {
-        workshop.grant(&new.rule, &new.reason)?;
-        let done = format!("granted for good: {}", new.rule);
+        let notes = workshop.grant(&new.rule, &new.reason)?.notes;
+        let granted = format!("granted for good: {}", new.rule);
+        let done = std::iter::once(granted)
+            .chain(notes)
+            .collect::<Vec<_>>()
+            .join("; ");
         Ok(PolicyDone { done })
     });
     done.await.map(made)

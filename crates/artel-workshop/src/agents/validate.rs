@@ -6,7 +6,7 @@ use artel_types::{Code, Failure};
 use serde::Serialize;
 
 use crate::caller::Caller;
-use crate::hands::parse_role;
+use crate::hands::{Role, declared_names, parse_role, unread_text};
 use crate::trouble::Problems;
 
 /// How long an id and a name can be.
@@ -74,7 +74,7 @@ impl Caller {
         let mut checks = vec![check("id", self::id(id))];
         match parse_role(None, text) {
             Ok(role) => {
-                checks.push(check("frontmatter", Ok(())));
+                checks.push(check("frontmatter", self.spelling(&role)));
                 checks.push(check("name", name(&role.name)));
                 checks.push(check("model", model(role.model.as_deref(), settings)));
                 checks.push(check("prompt", prompt(&role.persona)));
@@ -86,6 +86,17 @@ impl Caller {
             file: None,
             ok: checks.iter().all(|check| check.failure.is_none()),
             checks,
+        }
+    }
+
+    /// A ban whose tool is misspelled was meant for another one.
+    fn spelling(&self, role: &Role) -> Result<(), Failure> {
+        let root = self.workshop_root().ok().flatten();
+        let declared = root.map_or(Vec::new(), |root| declared_names(&root));
+        match role.misspelled_ban(&declared) {
+            None => Ok(()),
+            Some(bad) => Err(Failure::new(Code::P003, unread_text(&bad))
+                .advise("`artel tool list` names the tools that there are")),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::tools::declared_names;
 use crate::lock;
 use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::trouble::Problems;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{Noted, Open, Workshop};
 
 /// More than anybody grants by hand.
 const LARGEST: u64 = 1 << 20;
@@ -43,8 +43,9 @@ impl Workshop {
         Ok(read(self.root())?.0.grants)
     }
 
-    /// Grants a rule for good. Only a person does this; the reason is theirs.
-    pub fn grant(&self, text: &str, reason: &str) -> Result<(), Problems> {
+    /// Grants a rule for good. Only a person does this; the reason is theirs. A secret that nobody
+    /// has stored yet is noted and no mistake: it may be stored later.
+    pub fn grant(&self, text: &str, reason: &str) -> Result<Noted<()>, Problems> {
         self.refuse_grant(text, reason)?;
         let fact = PolicyGranted {
             rule: text.to_owned(),
@@ -60,6 +61,20 @@ impl Workshop {
             file.grants.retain(|known| known.rule != entry.rule);
             file.grants.push(entry);
             Ok((fact.into(), ()))
+        })?;
+        let parsed = rule(text)?;
+        // A list of secrets that cannot be read is no reason to take the grant back.
+        let stored = self.caller.tool_secret_names();
+        let missing = stored.map(|stored| secrets_of(&parsed, &stored));
+        let note = |name: String| {
+            format!(
+                "no secret `{name}` is stored, so the grant gives none until `artel auth set --tool \
+                 NAME`"
+            )
+        };
+        Ok(Noted {
+            done: (),
+            notes: missing.unwrap_or_default().into_iter().map(note).collect(),
         })
     }
 
@@ -123,6 +138,12 @@ impl Workshop {
             .map_err(|error| broken(&file, &error))?;
         Ok(done)
     }
+}
+
+/// Returns the secrets that a rule names and that nobody has stored.
+fn secrets_of(rule: &Rule, stored: &[String]) -> Vec<String> {
+    let missing = rule.secrets_beyond(stored).into_iter();
+    missing.map(str::to_owned).collect()
 }
 
 /// Refuses a rule for a tool that there is not.

@@ -251,14 +251,23 @@ pub(crate) fn unread_bans(root: &Path) -> Vec<BadRule> {
     text.map_or(Vec::new(), |text| RuleSet::unread_in_toml(&text, &declared))
 }
 
-/// Returns the rules of a workshop, granted or in its file, that name none of its tools.
-pub(crate) fn nameless_rules(root: &Path) -> Vec<Rule> {
-    let declared = declared_names(root);
+/// Returns the rules of a workshop, granted or in its file.
+pub(crate) fn stored_rules(root: &Path) -> Vec<Rule> {
     let set = command_rules(root).unwrap_or_default();
     let granted = super::grants::read(root).map_or(Vec::new(), |(_, grants)| grants);
     let granted = granted.into_iter().map(|grant| grant.rule);
-    let all = set.deny.into_iter().chain(set.ask).chain(granted);
-    all.filter(|rule| !rule.names_a_tool(&declared)).collect()
+    let written = set.deny.into_iter().chain(set.ask).chain(set.allow);
+    written.chain(granted).collect()
+}
+
+/// Says what is wrong with a ban that cannot be read: that it grants nothing would be no news.
+pub(crate) fn unread_text(bad: &BadRule) -> String {
+    match bad {
+        BadRule::Text {
+            rule, why, instead, ..
+        } => format!("the rule `{rule}` cannot be read: {why}; try {instead}"),
+        BadRule::File { .. } => bad.to_string(),
+    }
 }
 
 fn text_of(file: &Path) -> Result<String, String> {

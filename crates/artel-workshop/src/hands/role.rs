@@ -8,6 +8,7 @@ use artel_types::{Code, Failure};
 use serde::Deserialize;
 
 use super::policy::rule;
+use super::tools::declared_names;
 use crate::agents::shipped;
 use crate::caller::Caller;
 use crate::trouble::Problems;
@@ -45,8 +46,8 @@ pub(crate) struct Role {
     pub(crate) deny: Vec<Rule>,
     /// What is wrong with rules of what it may use that earlier versions took, and this one does not.
     pub(crate) outdated: Vec<String>,
-    /// The same for what it may not: the rules, each of which denies nearly everything.
-    pub(crate) unread_bans: Vec<String>,
+    /// The same for what it may not: each of these denies nearly everything.
+    pub(crate) unread_bans: Vec<BadRule>,
     /// The secrets that it may use, if its file says so.
     pub(crate) secrets: Option<Vec<String>>,
     /// What its runs go past, as it is written, and the file that says so.
@@ -89,7 +90,7 @@ impl Caller {
     pub(crate) fn role(&self, name: &str) -> Result<Role, Problems> {
         let (file, text) = self.role_text(name)?;
         let (Some(file), Some(parts)) = (&file, self.in_force.parts()) else {
-            return Ok(parse(file.as_deref(), &text)?);
+            return self.parsed_role(file.as_deref(), &text);
         };
         let known = parts.roles.get(file);
         match known {
@@ -97,9 +98,21 @@ impl Caller {
             Some((_, role)) if !self.is_right(name, &text)? => return Ok(role),
             _ => {}
         }
-        let role = parse(Some(file), &text)?;
+        let role = self.parsed_role(Some(file), &text)?;
         if self.is_right(name, &text)? {
             parts.roles.put(file, (text, role.clone()));
+        }
+        Ok(role)
+    }
+
+    /// Reads the text of a role by the tools that there are here.
+    fn parsed_role(&self, file: Option<&Path>, text: &str) -> Result<Role, Problems> {
+        let mut role = parse(file, text)?;
+        // What is built in names nothing that is declared here.
+        if file.is_some()
+            && let Some(root) = self.workshop_root()?
+        {
+            role.refuse_misspelled(&declared_names(&root));
         }
         Ok(role)
     }
@@ -126,6 +139,33 @@ impl Caller {
             Some(text) => Ok((None, text.to_owned())),
             None => Err(unknown(name).into()),
         }
+    }
+}
+
+impl Role {
+    /// Treats rules whose tool is a built-in name misspelled, and none of these that were declared, as
+    /// what cannot be read: a grant grants nothing, and a ban denies nearly everything.
+    pub(crate) fn refuse_misspelled(&mut self, declared: &[String]) {
+        for rule in self.deny.iter_mut().filter(|rule| !rule.is_unreadable()) {
+            if let Err(bad) = rule.check_name(declared) {
+                *rule = Rule::unreadable(rule.text());
+                self.unread_bans.push(bad);
+            }
+        }
+        let outdated = &mut self.outdated;
+        if let Some(tools) = &mut self.tools {
+            tools.retain(|rule| {
+                let bad = rule.check_name(declared).err();
+                outdated.extend(bad.iter().map(BadRule::to_string));
+                bad.is_none()
+            });
+        }
+    }
+
+    /// Returns what is wrong with the first ban whose tool is misspelled in this way.
+    pub(crate) fn misspelled_ban(&self, declared: &[String]) -> Option<BadRule> {
+        let mut readable = self.deny.iter().filter(|rule| !rule.is_unreadable());
+        readable.find_map(|rule| rule.check_name(declared).err())
     }
 }
 
@@ -167,13 +207,12 @@ pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
         return Err(broken(file, &why).advise(format!("write a number from 1 to {MOST_CALLS}")));
     }
     let unread = |names: &Option<Names>| names.as_ref().map(outdated).unwrap_or_default();
-    let unread_bans = unread(&front.disallowed_tools).into_iter();
     Ok(Role {
         outdated: unread(&front.tools)
             .iter()
-            .map(|(_, bad)| bad.to_string())
+            .map(BadRule::to_string)
             .collect(),
-        unread_bans: unread_bans.map(|(rule, _)| rule).collect(),
+        unread_bans: unread(&front.disallowed_tools),
         file: file.map(Path::to_owned),
         name: front.name.trim().to_owned(),
         description: front.description.trim().to_owned(),
@@ -231,13 +270,11 @@ impl Names {
     }
 }
 
-/// Returns the rules of a list that earlier versions took and this one does not, and what is wrong
-/// with each.
-fn outdated(names: &Names) -> Vec<(String, BadRule)> {
+/// Returns what is wrong with each rule of a list that earlier versions took and this one does not.
+fn outdated(names: &Names) -> Vec<BadRule> {
     let listed = names.listed().into_iter().filter(|text| text != GIT);
-    let judged = listed.filter_map(|text| Some((Rule::parse(&text).err()?, text)));
-    let outdated = judged.filter(|(bad, _)| bad.is_outdated());
-    outdated.map(|(bad, text)| (text, bad)).collect()
+    let judged = listed.filter_map(|text| Rule::parse(&text).err());
+    judged.filter(BadRule::is_outdated).collect()
 }
 
 /// Reads a list of rules. What earlier versions took and this one does not is `read` by what the list

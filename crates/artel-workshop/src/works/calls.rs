@@ -279,13 +279,13 @@ impl Workshop {
             .in_run(call.run)
             .shown(Visibility::Full);
         draft.outcome = Some(outcome);
-        let Open { journal, notes } = self.open()?;
+        let Open { journal, mut notes } = self.open()?;
         if let Some(first) = answer_first(&journal, call.run, call.seq, draft)? {
             return Err(already_decided(&first, call.run).into());
         }
         // Only whoever was first grants something for good.
         for rule in &for_good {
-            self.grant(rule, reason)?;
+            notes.extend(self.grant(rule, reason)?.notes);
         }
         Ok(Noted { done: (), notes })
     }

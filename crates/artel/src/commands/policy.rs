@@ -131,7 +131,8 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         Command::Redact { batch: false } => lines::redact(screen, caller),
         Command::List => list(caller, screen),
         Command::Grant { rule, reason } => {
-            caller.workshop()?.grant(rule, reason)?;
+            let granted = caller.workshop()?.grant(rule, reason)?;
+            screen.notes(&granted.notes);
             say(screen, &format!("granted for good: {}", visible(rule)))
         }
         Command::Revoke { grant, rule } => {

@@ -468,6 +468,81 @@ fn a_rule_that_names_no_tool_is_refused_or_named() {
     house.artel(contained).run().expect(0);
 }
 
+/// A ban of a role that is a slip of the pen would ban nothing.
+#[test]
+fn a_rule_of_a_role_that_names_no_tool_is_refused_or_named() {
+    let house = House::new();
+    let tools = house.workshop.join("Tools");
+    fs::create_dir_all(&tools).unwrap();
+    let greet = "description = \"Greets\"\ncommand = [\"echo\", \"hello\"]\n";
+    fs::write(tools.join("greet.toml"), greet).unwrap();
+    let file = house.workshop.join("Agents/reader.md");
+    let role = |lists: &str| {
+        let prompt = "Reads what there is to read, says what it found, and changes nothing at all.";
+        fs::write(&file, format!("---\nname: reader\n{lists}---\n{prompt}\n")).unwrap();
+        house.artel(["doctor"]).run().out
+    };
+    let check = ["policy", "check", "--role", "reader", "ls"];
+    for (ban, meant) in [
+        ("Bsah(rm:*)", "Bash"),
+        ("Raed(private/**)", "Read"),
+        ("Edti", "Edit"),
+    ] {
+        let seen = role(&format!("disallowed-tools: [\"{ban}\", \"Bash(rm:*)\"]\n"));
+        let words = format!("the role `reader` has a ban that cannot be read (`{ban}`)");
+        let meant = format!("did you mean `{meant}`?");
+        assert!(seen.contains(&words) && seen.contains(&meant), "{seen}");
+        house.artel(check).run().expect(3).says("deny");
+        let checked = house.artel(["agent", "validate", "reader"]).run();
+        assert!(checked.out.contains(&meant), "{}", checked.text());
+        checked.expect(1);
+    }
+    let seen = role("tools: [Raed, Bash]\n");
+    let words = "the role `reader`: the rule `Raed` grants nothing";
+    assert!(seen.contains(words), "{seen}");
+    house.artel(check).run().expect(0);
+    let seen =
+        role("tools: [greet, Bash]\ndisallowed-tools: [\"WebFetch(domain:x.org)\", greet]\n");
+    let words = "the role `reader`: the rule `WebFetch(domain:x.org)` names no tool";
+    assert!(seen.contains(words), "{seen}");
+    assert!(!seen.contains("the rule `greet`"), "{seen}");
+    house.artel(check).run().expect(0);
+    house.ok(["agent", "validate", "reader"]);
+}
+
+/// A secret may be stored later than the rule that hands it out, but a name that nobody ever stores is
+/// a slip.
+#[test]
+fn a_rule_that_names_a_secret_that_is_not_stored_is_noted() {
+    let house = House::new();
+    let note = "no secret `nosuch` is stored";
+    grant(&house, "Secret(nosuch)").expect(0).says(note);
+    let rules = "ask = [\"Secret(theirs)\"]\n[[rule]]\nprefix = [\"deploy\"]\n\
+                 decision = \"allow\"\nsecrets = [\"cloud\"]\nmatch = [\"deploy it\"]\n";
+    fs::write(house.workshop.join("Policy/rules.toml"), rules).unwrap();
+    let role =
+        "---\nname: reader\nsecrets: [ours]\ntools: [Read, \"Secret(other*)\"]\n---\nReads.\n";
+    fs::write(house.workshop.join("Agents/reader.md"), role).unwrap();
+    let named = || {
+        let seen = house.artel(["doctor"]).run().out;
+        let names = ["nosuch", "theirs", "cloud", "ours", "other*"].into_iter();
+        let is_named =
+            |name: &&str| seen.contains(&format!("names the secret `{name}`, which is not"));
+        names.filter(is_named).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(named(), "nosuch theirs cloud ours other*");
+    let store = |name: &str| {
+        let artel = house.artel(["auth", "set", "--tool", name]);
+        artel.given("not-a-real-secret-4711\n").run().expect(0);
+    };
+    for name in ["nosuch", "theirs", "cloud", "ours", "other-one"] {
+        store(name);
+    }
+    assert_eq!(named(), "");
+    let seen = grant(&house, "Secret(nosuch)").expect(0);
+    assert!(!seen.text().contains("is stored"), "{}", seen.text());
+}
+
 #[test]
 fn doctor_names_a_file_of_rules_that_cannot_be_read() {
     let house = House::new();
@@ -484,4 +559,23 @@ fn doctor_names_a_file_of_rules_that_cannot_be_read() {
         );
         seen.expect(2);
     }
+}
+
+/// A file is the same file from wherever it is named.
+#[test]
+fn a_ban_on_a_path_holds_for_redirections_after_a_change_of_directory() {
+    let house = House::new();
+    let rules = "deny = [\"Read(private/**)\", \"Edit(kept/**)\"]\n";
+    fs::write(house.workshop.join("Policy/rules.toml"), rules).unwrap();
+    for (command, rule) in [
+        ("cat private/key", "Read(private/**)"),
+        ("cd private && cat < key", "Read(private/**)"),
+        ("cd kept && echo x > a.txt", "Edit(kept/**)"),
+    ] {
+        let seen = house.artel(["policy", "check", command]).run().expect(3);
+        assert!(seen.out.starts_with("deny"), "{command}: {}", seen.out);
+        seen.says(rule);
+    }
+    let seen = house.artel(["policy", "check", "cd public && cat < key"]);
+    assert!(!seen.run().out.starts_with("deny"));
 }

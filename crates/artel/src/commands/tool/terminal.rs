@@ -41,7 +41,7 @@ impl Terminal {
             return Err("there is no workshop to keep it in".to_owned());
         };
         for offer in &question.offers {
-            let kept = workshop.grant(&offer.rule, reason);
+            let kept = workshop.grant(&offer.rule, reason).map(drop);
             kept.map_err(|Problems(failures)| {
                 let texts: Vec<_> = failures.iter().map(ToString::to_string).collect();
                 texts.join("; ")
