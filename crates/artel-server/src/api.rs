@@ -11,6 +11,7 @@ mod hooks;
 mod journal;
 mod keys;
 mod metrics;
+mod model_name;
 mod models;
 mod page;
 mod plans;
@@ -32,6 +33,7 @@ mod visibility;
 mod waiting;
 
 pub(crate) use journal::moment;
+pub(crate) use model_name::ModelName;
 pub(crate) use refusal::Refusal;
 pub(crate) use requests::KnownRequests;
 pub(crate) use requests::standing_in;

@@ -84,6 +84,11 @@ impl Caller {
         }
     }
 
+    /// Tells whether somebody acts from elsewhere: a program, or a person in a browser.
+    pub(crate) fn is_over_http(&self) -> bool {
+        matches!(self.via, Via::Api | Via::Web)
+    }
+
     /// Returns the caller for somebody who acts through a surface of this process.
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Self {

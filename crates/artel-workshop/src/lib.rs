@@ -84,7 +84,7 @@ pub use init::{Init, Made};
 pub use journal::{PrunePlan, RestorePlan};
 pub use keys::{Account, KeyReport, KeyStatus, Stored};
 pub use marker::Marker;
-pub use models::{Models, key_origin};
+pub use models::{Models, key_origin, refuse_rehearsal_over_http};
 pub use placed::UnseenFile;
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
 pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};

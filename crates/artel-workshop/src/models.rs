@@ -344,6 +344,22 @@ impl Workshop {
     }
 }
 
+/// Refuses the name of a rehearsal that comes over HTTP.
+///
+/// What follows `rehearsal:` is a file of this machine or a recording of its journal. Whoever calls
+/// may be anywhere, and no role lets them read either. An alias of the settings may mean one.
+pub fn refuse_rehearsal_over_http(named: &str) -> Result<(), Failure> {
+    let provider = named.split_once(':').map(|(provider, _)| provider);
+    if provider.and_then(|word| word.parse().ok()) != Some(Provider::Rehearsal) {
+        return Ok(());
+    }
+    Err(
+        Failure::new(Code::C004, "a rehearsal cannot be named over HTTP")
+            .because("its script or recording is on the machine of the daemon")
+            .advise("make it an entry of `[models]` in `artel.toml` there, and name its alias"),
+    )
+}
+
 /// Opens a script, a recording in a file, or a recording in this workshop's own journal.
 fn rehearsal(name: &str, workshop: &Workshop) -> Result<Rehearsal, Failure> {
     let path = Path::new(name);

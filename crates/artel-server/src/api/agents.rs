@@ -6,7 +6,6 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Told;
 use super::checks::AgentChecked;
 use super::page::{Limit, Rows, holds, page};
 use super::refusal::Troubled;
@@ -14,6 +13,7 @@ use super::runs::steer::Nothing;
 use super::seat::{
     AdminJustSignedIn, Answer, As, Asked, At, Developer, Made, User, made, shaped, unnamed,
 };
+use super::{ModelName, Told};
 
 /// A role in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -60,7 +60,7 @@ pub(super) struct AgentWanted {
     /// What people call it.
     name: String,
     /// The model: an alias, or provider:model.
-    model: Option<String>,
+    model: Option<ModelName>,
     /// What it is for, in a line.
     description: Option<String>,
     /// What it is good at.
@@ -147,7 +147,7 @@ pub(super) async fn create(
     let new = NewAgent {
         id: new.id,
         name: new.name,
-        model: new.model,
+        model: ModelName::admit(new.model)?,
         description: new.description,
         capabilities: new.capabilities,
         prompt: new.prompt,

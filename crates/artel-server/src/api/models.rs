@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::Told;
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
 use super::seat::{Admin, AdminInPerson, Answer, As, At, Developer, shaped, waited};
+use super::{ModelName, Told};
 
 /// An alias and what it means here.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -126,9 +126,10 @@ pub(super) async fn list(by: As<Developer>) -> Answer<ModelList> {
     responses((status = 200, body = ModelTried), (status = "4XX", body = Troubled)))]
 pub(super) async fn test(
     by: As<Admin>,
-    At(alias): At<String>,
+    At(alias): At<ModelName>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<ModelTried> {
+    let alias = alias.admitted()?;
     let done = by.does(move |workshop| Ok(shaped(waited(workshop.try_listed(&alias))?)?));
     done.await.map(Json)
 }
@@ -138,7 +139,8 @@ pub(super) async fn test(
     params(("alias" = String, Path, description = "The alias, or provider:model")),
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = ModelSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>, At(alias): At<String>) -> Answer<ModelSeen> {
+pub(super) async fn show(by: As<Developer>, At(alias): At<ModelName>) -> Answer<ModelSeen> {
+    let alias = alias.admitted()?;
     let done = by.does(move |workshop| {
         let mut shown = waited(workshop.caller().show_listed(&alias))?;
         let redactor = workshop.caller().redactor();

@@ -18,7 +18,7 @@ use super::page::{Limit, Rows};
 use super::refusal::Troubled;
 use super::runs::steer::GoOn;
 use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped, waited};
-use super::{Refusal, Told};
+use super::{ModelName, Refusal, Told};
 use crate::keeper::{Manner, Task};
 
 /// So many rows are kept; a list shows far fewer.
@@ -166,7 +166,7 @@ pub(crate) struct NewRequest {
     /// How its steps are verified: none, evaluator or tdd.
     verify: Option<String>,
     /// The model: an alias, or provider:model.
-    model: Option<String>,
+    model: Option<ModelName>,
 }
 
 impl KnownRequests {
@@ -259,7 +259,7 @@ fn ordered(new: NewRequest) -> Result<AskOrder, Failure> {
             Plans::Never => Planning::Never,
         },
         verify: new.verify.as_deref().map(verify).transpose()?,
-        model: new.model,
+        model: ModelName::admit(new.model)?,
         ..AskOrder::default()
     })
 }
@@ -289,7 +289,7 @@ pub(super) async fn resume(
     At(id): At<String>,
     Told(how): Told<GoOn>,
 ) -> Answer<RequestResumed> {
-    let (desk, manner) = (Arc::clone(&by.desk), Manner::from(how));
+    let (desk, manner) = (Arc::clone(&by.desk), Manner::try_from(how)?);
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let is_over = match work.course.state() {

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Told;
 use super::page::{Limit, Rows};
 use super::refusal::Troubled;
 use super::requests::{about, none_of};
 use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped};
+use super::{ModelName, Told};
 use crate::keeper::begin;
 
 /// How runs stand.
@@ -138,7 +138,7 @@ pub(super) struct NewRun {
     /// A folder in a portal, instead of the portal's name.
     folder: Option<String>,
     /// The model: an alias, or provider:model.
-    model: Option<String>,
+    model: Option<ModelName>,
     /// One pass, or turn after turn until it is done; as the skill says if not given.
     mode: Option<RunMode>,
     /// The most turns it may take, from 1 to 100.
@@ -196,7 +196,7 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<B
     let order = RunOrder {
         skill: new.skill,
         arguments,
-        model: new.model,
+        model: ModelName::admit(new.model)?,
         mode: new.mode.map(|mode| match mode {
             RunMode::Simple => Mode::Simple,
             RunMode::Autonomous => Mode::Autonomous,

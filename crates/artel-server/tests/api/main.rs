@@ -7,6 +7,7 @@ mod garbage;
 mod guards;
 mod house;
 mod lists;
+mod models;
 mod pages;
 mod price;
 mod probes;

@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use super::{AgentReport, shipped};
 use crate::caller::Caller;
+use crate::hands::parse_role;
 use crate::lock;
+use crate::models::refuse_rehearsal_over_http;
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Open, Workshop};
 
@@ -71,6 +73,7 @@ impl Workshop {
         if let Some(failure) = done.first_failure() {
             return Err(failure.into());
         }
+        self.refuse_new_rehearsal(text, &old)?;
         let file = self.root.join(format!("Agents/{id}.md"));
         if text != old {
             let failed = |error| file_failure(Code::W008, &error);
@@ -80,6 +83,17 @@ impl Workshop {
         }
         done.file = file.exists().then(|| file.display().to_string());
         Ok(Noted { done, notes })
+    }
+
+    /// Refuses a text that comes over HTTP and has the role rehearse as it did not before.
+    fn refuse_new_rehearsal(&self, text: &str, old: &str) -> Result<(), Failure> {
+        let model = |text| parse_role(None, text).ok().and_then(|role| role.model);
+        match model(text) {
+            Some(named) if self.caller.is_over_http() && model(old).as_ref() != Some(&named) => {
+                refuse_rehearsal_over_http(&named)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Keeps two writers from changing roles at once, each without what the other wrote.

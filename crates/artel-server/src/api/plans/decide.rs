@@ -7,9 +7,9 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::Told;
 use crate::api::refusal::Troubled;
 use crate::api::seat::{Answer, As, At, DeveloperInPerson, User, UserInPerson, unnamed, waited};
+use crate::api::{ModelName, Told};
 use crate::keeper::{Manner, Task};
 
 /// An approval names what was seen.
@@ -27,7 +27,7 @@ pub(crate) struct Approve {
     /// Whether nothing new begins once a step failed.
     fail_fast: Option<bool>,
     /// The model: an alias, or provider:model.
-    model: Option<String>,
+    model: Option<ModelName>,
 }
 
 /// What is to be different.
@@ -38,7 +38,7 @@ pub(crate) struct Revise {
     #[schema(min_items = 1)]
     comments: Vec<String>,
     /// The model: an alias, or provider:model.
-    model: Option<String>,
+    model: Option<ModelName>,
 }
 
 /// A reason that has to be given.
@@ -79,7 +79,7 @@ pub(crate) struct Retry {
     /// Whether nothing new begins once a step failed.
     fail_fast: Option<bool>,
     /// The model: an alias, or provider:model.
-    model: Option<String>,
+    model: Option<ModelName>,
 }
 
 /// A step that is to be left out.
@@ -167,7 +167,7 @@ pub(crate) async fn approve(
     let manner = Manner {
         at_once: told.at_once,
         fail_fast: told.fail_fast,
-        model: told.model,
+        model: ModelName::admit(told.model)?,
     };
     let done = by.does(move |workshop| {
         if told.hash.len() < 8 {
@@ -201,7 +201,7 @@ pub(crate) async fn revise(
 ) -> Answer<Decided> {
     let desk = Arc::clone(&by.desk);
     let manner = Manner {
-        model: told.model,
+        model: ModelName::admit(told.model)?,
         ..Manner::default()
     };
     let done = by.does(move |workshop| {
@@ -298,7 +298,7 @@ pub(crate) async fn retry(
     let manner = Manner {
         at_once: told.at_once,
         fail_fast: told.fail_fast,
-        model: told.model,
+        model: ModelName::admit(told.model)?,
     };
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::RunId;
+use artel_types::{Failure, RunId};
 use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::api::refusal::Troubled;
 use crate::api::seat::{
     Answer, As, At, Developer, DeveloperInPerson, Made, UserInPerson, made, shaped, waited,
 };
-use crate::api::{Refusal, Told};
+use crate::api::{ModelName, Refusal, Told};
 use crate::keeper::{Manner, Task};
 use crate::rights::needed_to_answer;
 
@@ -48,7 +48,7 @@ pub(crate) struct Fork {
     /// What the new run is told first.
     hint: Option<String>,
     /// Another model than the one it began with: an alias, or `provider:model`.
-    model: Option<String>,
+    model: Option<ModelName>,
 }
 
 /// Where a wish arrived.
@@ -102,7 +102,7 @@ pub(crate) struct Applied {
 #[serde(deny_unknown_fields)]
 pub(crate) struct GoOn {
     /// Another model than the one it began with: an alias, or provider:model.
-    model: Option<String>,
+    model: Option<ModelName>,
     /// Of a plan: how many steps are under way at once, from 1 to 64.
     #[schema(minimum = 1, maximum = 64)]
     at_once: Option<u16>,
@@ -110,13 +110,15 @@ pub(crate) struct GoOn {
     fail_fast: Option<bool>,
 }
 
-impl From<GoOn> for Manner {
-    fn from(how: GoOn) -> Self {
-        Self {
+impl TryFrom<GoOn> for Manner {
+    type Error = Failure;
+
+    fn try_from(how: GoOn) -> Result<Self, Failure> {
+        Ok(Self {
             at_once: how.at_once,
             fail_fast: how.fail_fast,
-            model: how.model,
-        }
+            model: ModelName::admit(how.model)?,
+        })
     }
 }
 
@@ -144,7 +146,7 @@ pub(crate) async fn resume(
     Told(how): Told<GoOn>,
 ) -> Answer<RunSteered> {
     let named = id.clone();
-    let (desk, manner) = (Arc::clone(&by.desk), Manner::from(how));
+    let (desk, manner) = (Arc::clone(&by.desk), Manner::try_from(how)?);
     let found = by.does(move |workshop| {
         let run = workshop.run_named(&named)?;
         let trace = workshop.trace_of_run(run)?;
@@ -237,12 +239,13 @@ pub(crate) async fn fork(
     At(id): At<String>,
     Told(told): Told<Fork>,
 ) -> Made<Forked> {
+    let model = ModelName::admit(told.model)?;
     let done = by.does(move |workshop| {
         let order = ForkOrder {
             from: workshop.run_named(&id)?,
             at: told.at,
             hint: told.hint,
-            model: told.model,
+            model,
         };
         let run = waited(workshop.fork_run(&order))?;
         Ok((run, workshop.trace_of_run(run)?))
