@@ -1438,10 +1438,10 @@ facts! {
     }
     /// A run read something that nobody vouched for. From then on a secret and a way out together are
     /// asked about in all of its piece of work.
-    "foreign.read" schema 1 ForeignRead {
+    "foreign.read" schema 2 ForeignRead {
         /// The call that brought it; nothing where the run began with it.
         call: Option<String>,
-        /// What was read for the first time.
+        /// What was read for the first time. Since schema 2 also words of programs.
         sources: Vec<ForeignSource>,
     }
     /// The walls that stand around the processes of a run, tested before the first of them.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ForeignSource {
     /// Of what kind it is.
     pub kind: ForeignKind,
-    /// The host, the skill, or the file.
+    /// The host, the skill, the file, or the program's token.
     pub name: String,
 }
 
@@ -24,6 +24,8 @@ pub enum ForeignKind {
     Skill,
     /// A file outside of the run's own portal.
     File,
+    /// A program with a token of its own, which put words on record for later runs.
+    Program,
 }
 
 impl ForeignSource {
@@ -50,6 +52,14 @@ impl ForeignSource {
             name: name.into(),
         }
     }
+
+    /// Names a program.
+    pub fn program(name: impl Into<String>) -> Self {
+        Self {
+            kind: ForeignKind::Program,
+            name: name.into(),
+        }
+    }
 }
 
 impl fmt::Display for ForeignSource {
@@ -59,6 +69,7 @@ impl fmt::Display for ForeignSource {
             ForeignKind::Host => write!(f, "content from `{name}`"),
             ForeignKind::Skill => write!(f, "the skill `{name}`"),
             ForeignKind::File => write!(f, "the file `{name}`"),
+            ForeignKind::Program => write!(f, "words of the program `{name}`"),
         }
     }
 }

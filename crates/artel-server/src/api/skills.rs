@@ -87,6 +87,8 @@ pub(super) struct Lesson {
     text: String,
     /// The run it comes from.
     from: Option<String>,
+    /// Who put it into words; nothing where a run taught it.
+    by: Option<String>,
 }
 
 /// A skill to begin.

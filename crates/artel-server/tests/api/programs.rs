@@ -166,9 +166,71 @@ impl WithProgram {
     }
 
     fn sends(&self, path: &str) -> Answer {
-        let call = self.house.call("POST", path).by(&self.token);
-        call.json("{}").send()
+        self.says(path, &json!({}))
     }
+
+    fn says(&self, path: &str, body: &Value) -> Answer {
+        let call = self.house.call("POST", path).by(&self.token);
+        call.json(&body.to_string()).send()
+    }
+
+    /// Has a skill run, and returns what it was told that nobody vouched for.
+    fn foreign_in_run_of(&self, skill: &str) -> Vec<Value> {
+        let house = &self.house;
+        let body = json!({ "skill": skill, "portal": "shop" });
+        let began = house.post("developer", "/api/v1/runs", &body).expect(201);
+        let run = began.json()["run"].as_str().unwrap().to_owned();
+        let events = |kind: &str| format!("/api/v1/events?run={run}&kind={kind}");
+        house.until(&events("run.finished"), |it| !it["events"][0].is_null());
+        let read = house
+            .get("admin", &events("foreign.read"))
+            .expect(200)
+            .json();
+        let read = read["events"].as_array().unwrap();
+        read.iter()
+            .flat_map(|it| it["payload"]["sources"].as_array().unwrap().clone())
+            .collect()
+    }
+}
+
+#[test]
+fn what_a_program_teaches_a_skill_is_told_as_its_words_and_marks_the_run() {
+    let with = WithProgram::new();
+    let house = &with.house;
+    house.portal("shop");
+    for name in ["mend", "knit"] {
+        let folder = house.workshop.root().join("Skills").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let text = format!("---\nname: {name}\ndescription: Mends socks.\n---\nMend it.\n");
+        fs::write(folder.join("SKILL.md"), text).unwrap();
+    }
+    let path = |skill: &str| format!("/api/v1/skills/{skill}/lessons");
+    let words = |text: &str| json!({ "text": text });
+    let kept = |answer: Answer| answer.json()["id"].as_str().unwrap().to_owned();
+    let of_program = [json!({ "kind": "program", "name": "robot" })];
+    with.says(&path("mend"), &words("Begin at the heel."))
+        .expect(201);
+    assert_eq!(with.foreign_in_run_of("mend"), of_program);
+
+    // It is a stranger's until a person has worded it again, and so is what it rewords.
+    let own = house.post("developer", &path("knit"), &words("Begin at the toe."));
+    let own = kept(own.expect(201));
+    let added = kept(with.says(&path("knit"), &words("Use wool.")).expect(201));
+    let edit = |id: &str| format!("{}/{id}/edit", path("knit"));
+    let vouched = words("Use wool, the grey one.");
+    house.post("developer", &edit(&added), &vouched).expect(200);
+    assert_eq!(with.foreign_in_run_of("knit"), [] as [Value; 0]);
+    with.says(&edit(&own), &words("Begin anywhere."))
+        .expect(200);
+    assert_eq!(with.foreign_in_run_of("knit"), of_program);
+
+    let shown = house.get("developer", "/api/v1/skills/knit").expect(200);
+    let lessons = shown.json()["lessons"].as_array().unwrap().clone();
+    let by = |id: &str| lessons.iter().find(|it| it["id"] == id).unwrap()["by"].clone();
+    assert_eq!(by(&own), "program robot");
+    assert_eq!(by(&added), "developer");
+    let taught = lessons.iter().filter(|it| it["sort"] != "feedback");
+    assert!({ taught }.all(|it| it["by"].is_null()), "{lessons:?}");
 }
 
 #[test]

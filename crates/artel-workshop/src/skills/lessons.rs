@@ -7,7 +7,7 @@ use artel_types::{
 use serde::Serialize;
 
 use crate::caller::random_run;
-use crate::runs::lessons::{LONGEST, MOST_KEPT, kept};
+use crate::runs::lessons::{FEEDBACK, KeptLesson, LONGEST, MOST_KEPT, kept};
 use crate::workshop::{Open, Workshop};
 
 /// Something that is kept for the next runs of a skill.
@@ -21,6 +21,8 @@ pub struct LessonKept {
     pub text: String,
     /// The run it comes from.
     pub from: Option<String>,
+    /// Who put it into words; nobody where a run taught it.
+    pub by: Option<String>,
 }
 
 /// What became of a person's words about a run.
@@ -40,11 +42,12 @@ impl Workshop {
             // A misspelt name has no lessons either, and should be told.
             self.find_skills(&self.run_folder(None)?).get(skill)?;
         }
-        let shown = |lesson: LessonLearned| LessonKept {
+        let shown = |KeptLesson { lesson, worded_by }| LessonKept {
             id: lesson.id,
             sort: lesson.sort,
             text: lesson.text,
             from: lesson.from.map(|run| run.to_string()),
+            by: worded_by.map(|by| by.label().into_owned()),
         };
         Ok(lessons.into_iter().map(shown).collect())
     }
@@ -55,7 +58,7 @@ impl Workshop {
         let name = found.get(skill)?.name.clone();
         let text = self.lesson_text(text)?;
         let Open { journal, .. } = self.open()?;
-        let lesson = lesson(&name, "feedback", text, None)?;
+        let lesson = lesson(&name, FEEDBACK, text, None)?;
         let id = lesson.id.clone();
         let drafts = self.bounded(journal.reader(), lesson)?;
         journal.append(Batch::of(drafts)).wait()?;
@@ -92,7 +95,7 @@ impl Workshop {
         };
         let mut drafts = vec![self.draft(given)];
         if let Some(skill) = &started.skill {
-            let lesson = lesson(skill, "feedback", text, Some(started.id))?;
+            let lesson = lesson(skill, FEEDBACK, text, Some(started.id))?;
             drafts.extend(self.bounded(journal.reader(), lesson)?);
         }
         journal.append(Batch::of(drafts)).wait()?;
@@ -109,7 +112,8 @@ impl Workshop {
         lesson: LessonLearned,
     ) -> Result<Vec<Draft>, Failure> {
         let kept = kept(reader, &lesson.skill)?;
-        let same: Vec<_> = kept.iter().filter(|it| it.sort == lesson.sort).collect();
+        let same = kept.iter().map(|it| &it.lesson);
+        let same: Vec<_> = same.filter(|it| it.sort == lesson.sort).collect();
         let surplus = (same.len() + 1).saturating_sub(MOST_KEPT);
         let removed = same
             .iter()

@@ -525,6 +525,7 @@ fn skills_show_text_as_text() {
             text: hostile(),
             from: Some(hostile()),
         }],
+            by: Some(hostile()),
         files: vec![skills::FileShown {
             path: hostile(),
             about: hostile(),

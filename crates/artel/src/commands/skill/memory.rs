@@ -62,11 +62,12 @@ pub(super) fn feedback(
                 cell(&lesson.id, 12),
                 cell(&lesson.sort, 10),
                 from.chars().take(8).collect(),
+                cell(lesson.by.as_deref().unwrap_or("-"), 30),
                 harmless(&lesson.text),
             ]
         })
         .collect();
-    screen.raw(&table(&["ID", "SORT", "RUN", "WHAT"], &rows))?;
+    screen.raw(&table(&["ID", "SORT", "RUN", "BY", "WHAT"], &rows))?;
     Ok(Verdict::Done)
 }
 
