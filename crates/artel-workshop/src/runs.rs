@@ -10,6 +10,7 @@ mod hooks;
 mod house;
 pub(crate) mod inheritance;
 mod inject;
+mod lease;
 pub(crate) mod lessons;
 mod list;
 mod marks;

@@ -39,3 +39,16 @@ pub struct RunDone {
     /// The whole answer.
     pub answer: Option<String>,
 }
+
+impl RunDone {
+    /// Returns what came of a run that was left.
+    pub(crate) fn left(run: RunId, trace: TraceId, left: Left) -> Self {
+        Self {
+            run,
+            trace,
+            finished: None,
+            left: Some(left),
+            answer: None,
+        }
+    }
+}

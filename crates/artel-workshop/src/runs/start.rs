@@ -10,15 +10,14 @@ use artel_engine::{
     Voice, Workplace, hooks::Hooks, rules_of,
 };
 use artel_git::TreeBounds;
-use artel_journal::{Fence, Owner};
+use artel_journal::Fence;
 use artel_model::{Chosen, Context, Model};
 use artel_rules::turn::Turn;
 use artel_skills::Skill;
 use artel_tools::{Registry, StartedFor, Viewer};
 use artel_types::model::{Attribution, Privacy};
 use artel_types::{
-    Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunPrepared, RunStarted, Stream,
-    TraceId,
+    Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunPrepared, RunStarted, TraceId,
 };
 
 use super::child::Kin;
@@ -382,26 +381,9 @@ impl House {
                     left: None,
                 }
             }
-            Ended::Left(left) => RunDone {
-                run,
-                trace,
-                finished: None,
-                left: Some(left),
-                answer: None,
-            },
+            Ended::Left(left) => RunDone::left(run, trace, left),
         };
         Ok(done)
-    }
-
-    pub(crate) async fn lease(&self, run: RunId) -> Result<Fence, Failure> {
-        let daemon = self.workshop.daemon_status()?.running;
-        let mut owner = Owner::this_process("artel run");
-        if daemon.is_some_and(|it| it.pid == owner.pid) {
-            owner.name = "artel serve".to_owned();
-        }
-        let name = Stream::run(run).to_string();
-        let lease = self.journal.take_lease(&name, owner, LEASE).await?;
-        Ok(lease.fence)
     }
 
     /// Returns the model that a role asks for, if it does; one that is not known here is refused.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::{Begins, Chronicle, Family, Ground, Workplace, fold, prepared, settle};
+use artel_engine::{Begins, Chronicle, Family, Ground, Left, Workplace, fold, prepared, settle};
 use artel_journal::{Fence, Filter, Query, TracesBy};
 use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
 use artel_types::{
@@ -21,20 +21,23 @@ use super::succeed::is_fresh;
 use crate::workshop::Workshop;
 
 impl Workshop {
-    /// Goes on with a run from its last event.
+    /// Goes on with a run from its last event, after whoever drives it now.
     pub async fn resume_run(
         self: &Arc<Self>,
         run: RunId,
         model: Option<&str>,
         company: Company,
     ) -> Result<RunDone, Failure> {
-        let started = self.started(run)?.0;
+        let (started, trace) = self.started(run)?;
         let folder = started.folder.clone().map(PathBuf::from);
         let folder = self.run_folder(folder.as_deref())?;
         let mut patience = self.patience(&folder).until(&company.stop);
         loop {
+            if let Some(left) = self.attend(trace, run, &company).await?.left() {
+                return Ok(RunDone::left(run, trace, left));
+            }
             let house = House::open(self, &folder, model, company.clone()).await?;
-            let done = house.take_up(run, None).await;
+            let done = house.take_up_in_turn(run).await;
             house.gateway.rest(LAST_REST).await;
             match done {
                 Err(failure) if patience.again(&failure).await => {}
@@ -129,12 +132,35 @@ impl House {
         run: RunId,
         kin: Option<Kin>,
     ) -> Result<RunDone, Failure> {
-        let begun = self.workshop.started(run)?;
         let fence = self.lease(run).await?;
-        let done = self.take_up_as(run, begun, kin, &fence).await;
+        self.take_up_leased(run, kin, &fence).await
+    }
+
+    /// Takes a run up that nobody called, after whoever drives it; it is left where the person does
+    /// not want to wait any longer.
+    async fn take_up_in_turn(self: &Arc<Self>, run: RunId) -> Result<RunDone, Failure> {
+        match self.lease_in_turn(run).await? {
+            Some(fence) => self.take_up_leased(run, None, &fence).await,
+            None => {
+                let (_, trace) = self.workshop.started(run)?;
+                Ok(RunDone::left(run, trace, Left::Interrupted))
+            }
+        }
+    }
+
+    async fn take_up_leased(
+        self: &Arc<Self>,
+        run: RunId,
+        kin: Option<Kin>,
+        fence: &Fence,
+    ) -> Result<RunDone, Failure> {
+        let done = match self.workshop.started(run) {
+            Ok(begun) => self.take_up_as(run, begun, kin, fence).await,
+            Err(failure) => Err(failure),
+        };
         if done.is_err() {
             // Whoever comes next, maybe this process, need not wait until it runs out.
-            drop(self.journal.release_lease(&fence).await);
+            drop(self.journal.release_lease(fence).await);
         }
         done
     }

@@ -1,10 +1,10 @@
-//! Staying with a plan that another process carries out: the daemon, to which it is handed over, or
-//! whoever else drives it.
+//! Staying with a run that another process drives: the daemon, to which a plan is handed over, or
+//! whoever else has it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::Stop;
+use artel_engine::{Left, Stop};
 use artel_journal::{Batch, Filter, Query};
 use artel_tools::Person;
 use artel_types::{Draft, Failure, PlanHandedOver, RunAsked, RunId, Stream, TraceId};
@@ -30,6 +30,17 @@ pub(crate) enum Attended {
     Away,
     /// A call waits for a yes there, and nobody is here to give one.
     Asked(Box<RunAsked>),
+}
+
+impl Attended {
+    /// Returns why what is driven elsewhere is left; nothing where it can be driven here.
+    pub(crate) fn left(self) -> Option<Left> {
+        match self {
+            Self::Free => None,
+            Self::Away => Some(Left::Interrupted),
+            Self::Asked(asked) => Some(Left::Question(asked)),
+        }
+    }
 }
 
 impl Workshop {
@@ -65,7 +76,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Stays for as long as another process drives a plan's run. Calls that wait for a yes there
+    /// Stays for as long as another process drives a run. Calls that wait for a yes there
     /// are put to whoever is here.
     pub(crate) async fn attend(
         self: &Arc<Self>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use artel_engine::{Chronicle, Conductor, Entry, Led, Left, Stop};
+use artel_engine::{Chronicle, Conductor, Entry, Led, Left};
 use artel_git::Line;
 use artel_journal::{Fence, Journal};
 use artel_rules::conduct::{Conduct, Rules};
@@ -15,7 +15,6 @@ use artel_types::{
     RunContinued, RunId, RunStarted, Stream,
 };
 
-use super::attend::Attended;
 use super::crew::{Workers, git_failed};
 use super::sheets::Stands;
 use super::work::{Drafted, Work};
@@ -96,11 +95,7 @@ impl Workshop {
                 .advise(format!("`artel plan show {}`", work.trace.short()))
         })?;
         let stands = |work: &Work| work.course.state().unwrap_or(PlanState::Approved);
-        let left = match self.attend(work.trace, run, &company).await? {
-            Attended::Free => None,
-            Attended::Away => Some(Left::Interrupted),
-            Attended::Asked(asked) => Some(Left::Question(asked)),
-        };
+        let left = self.attend(work.trace, run, &company).await?.left();
         if left.is_some() {
             let state = stands(&work);
             return Ok(Carried { run, state, left });
@@ -175,41 +170,7 @@ fn first_version(work: &Work, run: RunId) -> Option<u32> {
     })
 }
 
-/// How often there is a look whether a run that another process drives has become free.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
-
 impl House {
-    /// Takes the lease of a run, after whoever holds it; nothing where the person does not want
-    /// to wait any longer.
-    async fn lease_in_turn(&self, run: RunId) -> Result<Option<Fence>, Failure> {
-        let mut stop = self.company.stop.clone();
-        let mut holder = String::new();
-        loop {
-            let failure = match self.lease(run).await {
-                Ok(fence) => return Ok(Some(fence)),
-                Err(failure) if failure.code == Code::J011 => failure,
-                Err(failure) => return Err(failure),
-            };
-            if *stop.borrow() != Stop::No {
-                return Ok(None);
-            }
-            let (name, short) = (format!("`run/{run}`"), format!("run {}", run.short()));
-            let what = failure.what.replace(&name, &short);
-            // For how long it is held changes with every look; who holds it is news.
-            let holds = what.split(" for another ").next().unwrap_or_default();
-            if holds != holder {
-                self.company.audience.waits(&what);
-                holds.clone_into(&mut holder);
-            }
-            tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
-                changed = stop.changed() => if changed.is_err() {
-                    tokio::time::sleep(LOOK).await;
-                },
-            }
-        }
-    }
-
     /// Drives a plan's run while its lease is renewed. Whatever comes of it, the lease is still to
     /// be given back.
     async fn conduct_leased(

@@ -32,6 +32,9 @@ pub(crate) fn conclude(
 ) -> Result<Verdict, Problems> {
     if let Some(left) = &done.left {
         if *left == Left::Interrupted {
+            if let Some(driver) = workshop.drivers_now()?.run(done.run) {
+                return goes_on_elsewhere(done, driver, screen);
+            }
             runtime::block_on(workshop.rest_run(done.run))??;
         }
         return leave(left, done, screen);
@@ -87,6 +90,26 @@ fn result(done: &RunDone, placed: Option<&Placed>) -> Value {
         "metrics": finished.and_then(|it| it.metrics.clone()),
         "applied": placed,
     })
+}
+
+/// Says where a run goes on that the person only looked at.
+fn goes_on_elsewhere(
+    done: &RunDone,
+    driver: &str,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    if screen.json {
+        let (run, trace) = (done.run.to_string(), done.trace.to_string());
+        let result = json!({ "run": run, "trace": trace, "goes_on_in": driver });
+        screen.value(&json!({ "result": result }))?;
+    } else {
+        let (run, driver) = (done.run.short(), harmless(driver));
+        screen.say(format!(
+            "{run} goes on in {driver}: `artel resume {run}` stays with it, `artel pause {run}` \
+             pauses it"
+        ));
+    }
+    Ok(Verdict::Bad(FailureKind::Interrupted))
 }
 
 /// Says how a run that was left can be taken up.

@@ -75,6 +75,62 @@ fn another_process_pauses_hints_and_resumes() {
 }
 
 #[test]
+fn a_second_resume_stays_with_the_run_until_it_is_over() {
+    let world = World::new(WAITING);
+    let (running, run) = begun(&world);
+    let mut second = Running::start(world.artel(["resume", &run]));
+    second.says("waits: ");
+    assert_eq!(world.state(), "running");
+    go(&world, &run);
+    let (code, told) = running.end();
+    assert_eq!(code, 0, "{told}");
+    let (code, told) = second.end();
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains(" goes on in artel run (process "), "{told}");
+    assert_eq!(world.events("run.finished").len(), 1);
+    assert_eq!(world.urgencies().len(), 3, "nothing is asked twice");
+}
+
+#[test]
+fn whoever_waits_for_a_run_leaves_it_alone_with_ctrl_c() {
+    let world = World::new(WAITING);
+    let (running, run) = begun(&world);
+    let mut second = Running::start(world.artel(["resume", &run]));
+    second.says("waits: ");
+    second.interrupt();
+    let (code, told) = second.end();
+    assert_eq!(code, 130, "{told}");
+    assert!(told.contains("stays with it"), "{told}");
+    assert_eq!(world.state(), "running");
+    assert!(world.events("run.steered").is_empty());
+    go(&world, &run);
+    let (code, told) = running.end();
+    assert_eq!(code, 0, "{told}");
+}
+
+#[test]
+fn a_second_resume_takes_over_from_a_process_that_died() {
+    let silent = "otherwise: { say: I think, then: silent }\n";
+    let world = World::new(silent);
+    let mut running = Running::start(world.task([]));
+    running.until(|| !world.events("model.requested").is_empty());
+    let run = world.run();
+    let script = world.house.root().join("second.yaml");
+    let finishes = "otherwise: { call: { finish: { answer: taken over } } }\n";
+    fs::write(&script, finishes).unwrap();
+    let model = format!("rehearsal:{}", script.display());
+    let resume = ["resume", &run, "--model", &model];
+    let mut second = Running::start(world.artel(resume));
+    second.says("waits: ");
+    running.kill();
+    let (code, told) = second.end();
+    assert_eq!(code, 0, "{told}");
+    let finished = world.events("run.finished");
+    assert_eq!(finished.len(), 1);
+    assert_eq!(finished[0]["payload"]["answer"], "taken over");
+}
+
+#[test]
 fn a_cancelled_run_ends_what_it_runs() {
     let world = World::new(WAITING);
     let (running, run) = begun(&world);

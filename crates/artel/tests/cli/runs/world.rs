@@ -148,6 +148,12 @@ impl Running {
         kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
 
+    /// Kills it.
+    pub(super) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Waits until it waits for a lock that somebody else has, or has ended.
     pub(super) fn waits_for_a_lock(&mut self) {
         let pid = self.child.id().to_string();
