@@ -149,8 +149,13 @@ impl Reader {
                 fields.priority = Some(among(node, how, &words, of)?);
             }
             "source" => {
-                let words = Origin::ALL.map(Origin::as_str);
-                fields.source = Some(among(node, how, &words, Origin::of)?);
+                let words = Origin::OF_FILES.map(Origin::as_str);
+                // The inbox also meets what Artel wrote itself, of requests that came over HTTP.
+                let of = |word: &str| {
+                    let is_known = how == Exactness::Loose || words.contains(&word);
+                    Origin::of(word).filter(|_| is_known)
+                };
+                fields.source = Some(among(node, how, &words, of)?);
             }
             "verify" => {
                 let words: Vec<&str> = Verify::ALL.iter().map(|it| it.as_str()).collect();

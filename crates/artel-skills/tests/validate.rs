@@ -346,6 +346,8 @@ fn a_wrong_value_of_a_request_names_its_field() {
         ("agent", "[a]"),
         ("source", "web"),
         ("source", "CLI"),
+        ("source", "api"),
+        ("source", "console"),
         ("created_by", ""),
         ("created_by", "\" \""),
         ("priority", "5"),
@@ -451,6 +453,17 @@ fn the_inbox_takes_plain_markdown_and_what_is_incomplete() {
             .portal,
         Some("Shop".to_owned())
     );
+}
+
+#[test]
+fn the_inbox_knows_every_source_that_artel_writes() {
+    for source in Origin::ALL {
+        let request = Request {
+            source,
+            ..full("Add it")
+        };
+        same(&request, &read_request(&render(&request)).unwrap());
+    }
 }
 
 #[test]

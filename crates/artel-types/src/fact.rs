@@ -682,7 +682,7 @@ facts! {
         agent: String,
         /// How urgent it is.
         urgency: Urgency,
-        /// cli, file or interactive.
+        /// cli, file, interactive, api or console.
         source: String,
         /// Its file in `Inbox/Requests`.
         file: String,

@@ -47,6 +47,10 @@ pub enum Origin {
     File,
     /// Questions that a person answered.
     Interactive,
+    /// A program that speaks HTTP.
+    Api,
+    /// A page of the console.
+    Console,
 }
 
 /// A request with everything that its file says.
@@ -158,7 +162,16 @@ impl Status {
 
 impl Origin {
     /// Every one there is.
-    pub const ALL: [Self; 3] = [Self::Cli, Self::File, Self::Interactive];
+    pub const ALL: [Self; 5] = [
+        Self::Cli,
+        Self::File,
+        Self::Interactive,
+        Self::Api,
+        Self::Console,
+    ];
+
+    /// Those that whoever writes a file may name; of the others only Artel itself knows.
+    pub const OF_FILES: [Self; 3] = [Self::Cli, Self::File, Self::Interactive];
 
     /// Returns the origin that a word stands for.
     pub fn of(word: &str) -> Option<Self> {
@@ -171,6 +184,8 @@ impl Origin {
             Self::Cli => "cli",
             Self::File => "file",
             Self::Interactive => "interactive",
+            Self::Api => "api",
+            Self::Console => "console",
         }
     }
 }

@@ -231,7 +231,6 @@ pub(super) async fn create(by: As<User>, Told(new): Told<NewPlan>) -> Made<Reque
     let order = AskOrder {
         words: words.chain(new.arguments).collect::<Vec<_>>().join(" "),
         skill: Some(new.skill),
-        source: "api".to_owned(),
         planning: Planning::Always,
         ..AskOrder::default()
     };

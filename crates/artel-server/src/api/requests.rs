@@ -252,7 +252,6 @@ fn ordered(new: NewRequest) -> Result<AskOrder, Failure> {
             Some(word) => urgency(word)?,
             None => Urgency::default(),
         },
-        source: "api".to_owned(),
         planning: match new.planning {
             Plans::Auto => Planning::BySize,
             Plans::Always => Planning::Always,

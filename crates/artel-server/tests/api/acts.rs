@@ -1,16 +1,18 @@
 //! What people do over the interface is on record with their name, and done.
 
+use std::fs;
+
 use artel_types::Code;
-use artel_workshop::CallReply;
+use artel_workshop::{CallReply, Viewer};
 use serde_json::{Value, json};
 
 use crate::house::House;
 
-#[test]
-fn a_request_is_filed_in_the_name_of_whoever_asked() {
 /// A rehearsal that the settings name.
 const OTHER_MODEL: &str = "[models.other]\nprovider = \"rehearsal\"\nmodel = \"script.yaml\"\n";
 
+#[test]
+fn a_request_is_filed_in_the_name_of_whoever_asked() {
     let house = House::new();
     house
         .post("admin", "/api/v1/daemon/pause", &json!({}))
@@ -149,6 +151,43 @@ fn an_approval_names_what_was_seen() {
         assert!(advice.contains("`head`"), "{refused}");
     }
     merge(named, json!({ "head": "0".repeat(40) })).expect(404);
+}
+
+#[test]
+fn a_request_says_through_what_it_came() {
+    let house = House::new();
+    house
+        .post("admin", "/api/v1/daemon/pause", &json!({}))
+        .expect(200);
+    house.portal("shop");
+    let ada = house.sign_in(Viewer::User);
+    let (path, body) = (
+        "/api/v1/requests",
+        json!({ "words": "What is in this folder?" }),
+    );
+    for (made, source) in [
+        (house.post("user", path, &body), "api"),
+        (house.act(&ada, path, &body), "console"),
+    ] {
+        let made = made.expect(201).json();
+        let id = made["trace_id"].as_str().unwrap();
+        let shown = house.get("user", &format!("{path}/{id}")).expect(200);
+        assert_eq!(shown.json()["source"], source);
+        let query = format!("/api/v1/events?trace={id}&kind=request.created");
+        let events = house.get("developer", &query).expect(200).json();
+        assert_eq!(events["events"][0]["payload"]["source"], source);
+        let file = fs::read_to_string(made["path"].as_str().unwrap()).unwrap();
+        assert!(file.contains(&format!("\nsource: {source}\n")), "{file}");
+    }
+    // Nothing is wrong with what Artel wrote itself.
+    let scanned = house.post("developer", "/api/v1/inbox/scan", &json!({}));
+    scanned.expect(200);
+    let inbox = house.workshop.root().join("Inbox/Requests");
+    let names = fs::read_dir(inbox).unwrap();
+    let names: Vec<_> = names.map(|it| it.unwrap().file_name()).collect();
+    let is_note = |name: &std::ffi::OsString| name.to_string_lossy().contains("problem");
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(!names.iter().any(is_note), "{names:?}");
 }
 
 #[test]
@@ -452,7 +491,7 @@ fn signing_out_is_for_the_console() {
 #[test]
 fn signing_out_ends_the_cookie() {
     let house = House::new();
-    let ada = house.sign_in(artel_workshop::Viewer::User);
+    let ada = house.sign_in(Viewer::User);
     let (name, _) = ada.cookie.split_once('=').unwrap();
     assert_eq!(name, format!("artel-{}", house.workshop.id().short()));
     let read = || {

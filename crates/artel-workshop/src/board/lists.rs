@@ -104,7 +104,7 @@ pub struct WorkRow {
     pub title: String,
     /// The portal it is about.
     pub portal: Option<String>,
-    /// cli, file, interactive, web or api.
+    /// cli, file, interactive, api or console.
     pub source: String,
     /// How urgent it is.
     pub urgency: Urgency,

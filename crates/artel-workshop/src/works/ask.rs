@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use artel_engine::Left;
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query};
-use artel_rules::request::file::Status;
+use artel_rules::request::file::{Origin, Status};
 use artel_rules::request::{self, Understood};
 use artel_types::model::{CallReason, Privacy};
 use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
 use artel_types::{
     Actor, ActorKind, Code, Draft, Fact, Failure, Redactor, RequestCreated, RequestSettled, RunId,
-    RunState, Stream, TraceId,
+    RunState, Stream, TraceId, Via,
 };
 
 use super::children::{Came, Child};
@@ -36,7 +36,7 @@ pub struct AskOrder {
     pub agent: Option<String>,
     /// How urgent it is.
     pub urgency: Urgency,
-    /// cli, file or interactive.
+    /// How it came: cli, file, interactive, api or console; as the caller acts if empty.
     pub source: String,
     /// Whether it is planned, whatever its size.
     pub planning: Planning,
@@ -201,7 +201,7 @@ impl Workshop {
             self.can_plan_with(order.model.as_deref())?;
         }
         let source = match order.source.as_str() {
-            "" => "cli".to_owned(),
+            "" => origin_of(self.caller.via).as_str().to_owned(),
             source => source.to_owned(),
         };
         let request = RequestCreated {
@@ -502,6 +502,16 @@ impl Workshop {
         let work = self.work(work.trace)?;
         let (drafted, _) = self.plan_of(&work, None)?;
         self.approve_version(journal, &work, &drafted, actor)
+    }
+}
+
+/// Returns how a request came that somebody makes through a surface.
+fn origin_of(via: Via) -> Origin {
+    match via {
+        Via::Cli => Origin::Cli,
+        Via::File => Origin::File,
+        Via::Web => Origin::Console,
+        Via::Api => Origin::Api,
     }
 }
 
