@@ -43,6 +43,9 @@ enum Exactness {
     Earlier,
 }
 
+/// The snapshot of the files that a step began with.
+const BEGINNING: &str = "start";
+
 /// What a run is told whose files are not quite as it remembers them.
 const EARLIER: &str = "the files were put back to a state before your last changes; look at them \
                        again before you go on";
@@ -162,22 +165,16 @@ impl Workshop {
         to: RunId,
         at: u64,
     ) -> Result<(TreeMade, Exactness), Failure> {
-        let began = stand.events.iter().find_map(of_snapshot);
-        let (snapshot, exactness) = match (files_at(&stand.events, at), began) {
-            (Some((label, exactness)), _) => (label.to_owned(), exactness),
-            (None, Some((_, label))) => (label.to_owned(), Exactness::AsThen),
-            // Nobody has changed anything in them yet.
-            (None, None) => ("start".to_owned(), Exactness::AsThen),
-        };
+        let (snapshot, exactness) = files_since((0, BEGINNING), &stand.events, at);
         let copy = self.run_place(to);
-        let tree = self.copied(&stand.place, &copy, &snapshot)?;
+        let tree = self.copied(&stand.place, &copy, snapshot)?;
         let origin = tree.origin().display().to_string();
         tree.stand_alone(&self.run_place(stand.plan))
             .map_err(|error| not_copied(&error))?;
         let made = TreeMade {
             origin,
             path: copy.display().to_string(),
-            snapshot,
+            snapshot: snapshot.to_owned(),
             how: "a copy of the files of a step".to_owned(),
             millis: 0,
         };
@@ -278,16 +275,24 @@ fn refuse_outside(events: &[Event], from: RunId, at: u64) -> Result<(), Failure>
     }
 }
 
-/// Finds the snapshot that holds the files as they were after an event: the next one, if no call
-/// began in between, or else the newest before.
+/// Finds the snapshot that holds the files as they were after an event; nothing where none was taken
+/// before.
 fn files_at(events: &[Event], at: u64) -> Option<(&str, Exactness)> {
+    let mut before = events.iter().filter(|event| event.seq <= at);
+    let first = before.find_map(of_snapshot)?;
+    Some(files_since(first, events, at))
+}
+
+/// Finds the snapshot that holds the files as they were after an event: the next one, if no call
+/// began in between, or else the newest before, which is `first` where there is no other.
+fn files_since<'e>(first: (u64, &'e str), events: &'e [Event], at: u64) -> (&'e str, Exactness) {
     let before = events.iter().rev().filter(|event| event.seq <= at);
-    let (since, label) = before.clone().find_map(of_snapshot)?;
+    let (since, label) = before.clone().find_map(of_snapshot).unwrap_or(first);
     let mut after = events.iter().filter(|event| event.seq > at);
     let next = after
         .find(|event| of_snapshot(event).is_some() || matches!(event.fact, Fact::ToolRequested(_)));
     if let Some((_, label)) = next.and_then(of_snapshot) {
-        return Some((label, Exactness::AsThen));
+        return (label, Exactness::AsThen);
     }
     let is_change = |event: &&Event| match &event.fact {
         Fact::ToolFinished(finished) => event.seq > since && !finished.changed.is_empty(),
@@ -297,7 +302,7 @@ fn files_at(events: &[Event], at: u64) -> Option<(&str, Exactness)> {
         true => Exactness::Earlier,
         false => Exactness::AsThen,
     };
-    Some((label, exactness))
+    (label, exactness)
 }
 
 fn of_snapshot(event: &Event) -> Option<(u64, &str)> {

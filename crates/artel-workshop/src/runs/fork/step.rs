@@ -127,12 +127,8 @@ impl Workshop {
 
 /// Tells whether a run changes the files of a step.
 fn is_work(started: &RunStarted) -> bool {
-    matches!(part_of(started), Some("work" | "tests"))
-}
-
-/// Returns the part of a step that a run was called for.
-fn part_of(started: &RunStarted) -> Option<&str> {
-    started.call.as_deref()?.rsplit('/').next()
+    let part = started.call.as_deref().and_then(|it| it.rsplit('/').next());
+    matches!(part, Some("work" | "tests"))
 }
 
 /// Says why the carrying out of a plan is not gone on with from one of its events.
@@ -162,11 +158,12 @@ fn base_of(events: &[Event], started: &RunStarted) -> Option<String> {
     None
 }
 
-/// Returns the runs that worked in the files of a step, one after the other.
+/// Returns the runs that changed the files of a step, one after the other. Whoever names criteria
+/// has a copy of them, and its snapshots are of that.
 fn workers_of(events: &[Event], plan: RunId, step: &str) -> Vec<RunId> {
     let worker = |event: &Event| match &event.fact {
         Fact::RunStarted(it) if it.parent == Some(plan) && it.step.as_deref() == Some(step) => {
-            (is_work(it) || part_of(it) == Some("criteria")).then_some(it.id)
+            is_work(it).then_some(it.id)
         }
         _ => None,
     };

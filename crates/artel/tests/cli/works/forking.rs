@@ -1,8 +1,9 @@
 //! `artel fork` of work that belongs to a plan: an agent's part of a step becomes a run of its own,
 //! and what cannot be gone on with differently says what can be done instead.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::stage::{Asked, Stage, Who, end, mend, pass, plan, tests_add};
 use super::town::{SCRIPT, Town, payload};
 
 /// A plan whose first step does not pass, left with a question to the person.
@@ -63,6 +64,67 @@ fn the_work_of_a_step_becomes_a_run_of_its_own() {
     town.artel(["apply", &fork, "--yes"]).run().expect(0);
     let calc = std::fs::read_to_string(town.project.join("calc.py")).unwrap();
     assert!(calc.contains("2 + a"), "{calc}");
+}
+
+/// A plan whose tests come first and whose work is never done, left with a question to the person.
+fn tests_first() -> (Stage, String) {
+    const MORE: &str = "import unittest\n\nimport calc\n\n\nclass More(unittest.TestCase):\n    \
+                        def test_more(self):\n        self.assertEqual(calc.add(1, 2), 3)\n";
+    let stage = Stage::new(|asked: &Asked| match asked.who {
+        Who::Architect => plan(json!([mend(json!({ "verify": "tdd" }))])),
+        Who::Criteria => {
+            let claim = json!({ "text": "add(2, 3) is 5", "source": "explicit" });
+            vec![("criteria", json!({ "criteria": [claim] })), end("named")]
+        }
+        _ if asked.text.contains("outside of the plan") => vec![end("alone")],
+        Who::Tests => match asked.turn {
+            0 => vec![("read", json!({ "path": "calc.py" }))],
+            1 => vec![("write", json!({ "path": "test_more.py", "content": MORE }))],
+            2 => vec![tests_add()],
+            _ => vec![end("they fail")],
+        },
+        Who::Worker => vec![end("nothing done")],
+        _ => pass(asked, json!({})),
+    });
+    let id = stage.town.asked();
+    stage.approve(&id, 3);
+    (stage, id)
+}
+
+/// Whoever named the criteria before had a copy of the files, whose snapshots are no longer there.
+#[test]
+fn the_tests_of_a_step_become_a_run_of_their_own_from_any_event() {
+    let (stage, id) = tests_first();
+    let town = &stage.town;
+    let events = town.events();
+    let tests = run_of(&events, "mend/1/tests");
+    let mut points = vec![seq_of(&events, &tests, "run.prepared")];
+    let is_end = |it: &&Value| it["run"] == tests.as_str() && it["kind"] == "tool.finished";
+    points.extend(events.iter().filter(is_end).map(|it| it["seq"].to_string()));
+    for (at, from) in points.iter().zip([&id, &tests, &id]) {
+        town.artel(["fork", from, "--at", at]).run().expect(0);
+    }
+    let events = town.events();
+    let forked = events.iter().filter(|it| it["kind"] == "run.forked");
+    let forked: Vec<&str> = forked.map(|it| it["run"].as_str().unwrap()).collect();
+    let changed = |fork: &str| {
+        let is_end = |it: &&Value| it["run"] == fork && it["kind"] == "run.finished";
+        let end = payload(events.iter().find(is_end).unwrap());
+        assert_eq!(end["state"], "complete", "{end}");
+        let changed = end["changed"].as_array().cloned().unwrap_or_default();
+        let paths = changed
+            .iter()
+            .map(|it| it["path"].as_str().unwrap().to_owned());
+        paths.collect::<Vec<_>>()
+    };
+    // Each has the files as they were then.
+    assert_eq!(changed(forked[0]), [""; 0]);
+    assert_eq!(changed(forked[1]), [""; 0]);
+    assert_eq!(changed(forked[2]), ["test_more.py"]);
+    town.artel(["apply", forked[2], "--yes"]).run().expect(0);
+    let calc = std::fs::read_to_string(town.project.join("test_calc.py")).unwrap();
+    assert!(!calc.contains("test_add"), "{calc}");
+    assert!(town.project.join("test_more.py").is_file());
 }
 
 #[test]
