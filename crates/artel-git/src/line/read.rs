@@ -1,6 +1,6 @@
 //! Reading a line: its log, what differs between two commits, files of a commit.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -170,6 +170,20 @@ impl Line {
     pub fn paths_at(&self, treeish: &str) -> Result<BTreeSet<PathBuf>, LineError> {
         let files = self.store().manifest(&spell(treeish)?)?;
         Ok(files.into_keys().collect())
+    }
+
+    /// Returns the links in a commit or tree, each with the path that it names.
+    pub fn links_at(&self, treeish: &str) -> Result<BTreeMap<PathBuf, PathBuf>, LineError> {
+        let store = self.store();
+        let mut links = store.manifest(&spell(treeish)?)?;
+        links.retain(|_, side| side.is_link());
+        let ids: Vec<&str> = links.values().map(|side| side.id.as_str()).collect();
+        let mut named = Vec::with_capacity(ids.len());
+        store.contents(&ids, |_, bytes| {
+            named.push(path_of(bytes));
+            Ok::<(), TreeError>(())
+        })?;
+        Ok(links.into_keys().zip(named).collect())
     }
 
     /// Tells what a commit or tree has at a path, if it has anything there.

@@ -7,6 +7,7 @@ mod check;
 mod close;
 mod gauges;
 mod kept;
+mod linked;
 mod mend;
 mod parts;
 mod rights;

@@ -191,6 +191,7 @@ impl Workers {
             // Tests that are written anew find the work of the attempt before in its place.
             let changed = this.line.changed(&base, &tree).map_err(git_failed)?;
             let work = production(&changed, this.test_files());
+            let work = this.beside_linked(&spot.spec, &tree, work)?;
             let tree = match work.is_empty() {
                 true => tree,
                 false => this.line.graft(&tree, &base, &work).map_err(git_failed)?,

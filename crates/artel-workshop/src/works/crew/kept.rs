@@ -171,8 +171,9 @@ impl Workers {
     fn changed_beside_tests(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
         let before = self.before_tests(spot, &self.base_of(spot));
         let changed = self.line.changed(&before, left).map_err(git_failed)?;
+        let others = production(&changed, self.test_files());
         Ok(Kept {
-            changed: production(&changed, self.test_files()),
+            changed: self.beside_linked(&spot.spec, left, others)?,
             from: before,
         })
     }
@@ -199,10 +200,20 @@ impl Workers {
         let is_test = self.test_files();
         let events = self.chronicle.own_events()?.into_iter();
         let passed = events.filter_map(|event| match event.fact {
-            Fact::StepPassed(it) if is_tested(&it.step) => Some(it.files),
+            Fact::StepPassed(it) if is_tested(&it.step) => Some(it),
             _ => None,
         });
-        Ok(passed.flatten().filter(|file| is_test(file)).collect())
+        let mut files = BTreeSet::new();
+        for step in passed {
+            let (own, others): (Vec<_>, Vec<_>) =
+                step.files.into_iter().partition(|it| is_test(it));
+            files.extend(own);
+            if let Some(commit) = step.commit {
+                let linked = self.linked_files(&commit, others)?;
+                files.extend(linked.into_iter().map(|it| it.file));
+            }
+        }
+        Ok(files)
     }
 
     fn grafted(&self, tree: &str, from: &str, paths: &[PathBuf]) -> Result<String, Failure> {

@@ -1,5 +1,6 @@
 //! The parts of a step that agents do: criteria, tests, the work, the verdict.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -257,7 +258,12 @@ impl Workers {
         // Tests that are rewritten stand beside the work of the attempt before. Of what a tester
         // changes nothing but these is left to it.
         let is_test = self.test_files();
-        Ok(names.filter(|path| is_test(path)).collect())
+        let (own, others): (Vec<_>, Vec<_>) = names.partition(|path| is_test(path));
+        let linked = self.linked_in_scope(&spot.spec, &tests, others)?;
+        // Another link would show other files.
+        let linked = linked.into_iter().flat_map(|it| [it.file, it.link]);
+        let kept: BTreeSet<String> = own.into_iter().chain(linked).collect();
+        Ok(kept.into_iter().collect())
     }
 
     /// Takes over the files that an agent left.

@@ -27,7 +27,7 @@ fn reads(file: &str) -> String {
     format!(
         "import json\nimport pathlib\nimport unittest\n\nimport calc\n\n\n\
          class Table(unittest.TestCase):\n    def test_table(self):\n        \
-         table = pathlib.Path(__file__).with_name('{file}')\n        \
+         table = pathlib.Path(__file__).parent / '{file}'\n        \
          for a, b, sum in json.loads(table.read_text()):\n            \
          self.assertEqual(calc.add(a, b), sum)\n"
     )
@@ -240,6 +240,77 @@ fn what_the_tests_of_a_step_read_stays_as_its_tester_wrote_it() {
     assert_eq!(cases, CASES.trim_end());
     let code = stage.git(&["show", &format!("{branch}:calc.py")]);
     assert!(code.contains("return a + b"), "{code}");
+}
+
+/// The same for what lies behind a link: one of the project, or one that the tester made.
+#[test]
+fn what_the_tests_of_a_step_read_through_a_link_stays_too() {
+    const FITTED: &str = "[[2, 3, -1], [1, 2, -1]]";
+    let deeds = [
+        // Behind the link, by both names, and another link.
+        format!(
+            "for FILE in tests/data/cases.json shared/cases.json; do \
+             printf '%s' '{FITTED}' > $FILE; done; true"
+        ),
+        format!("rm tests/data; mkdir tests/data; printf '%s' '{FITTED}' > tests/data/cases.json"),
+    ];
+    for makes_link in ["", "mkdir tests shared && ln -s ../shared tests/data && "] {
+        let deeds = deeds.clone();
+        let writes = format!("{makes_link}printf '%s' '{CASES}' > tests/data/cases.json");
+        let stage = Stage::new(move |asked: &Asked| match (asked.who, asked.attempt) {
+            (Who::Architect, _) => {
+                // A person reads of a link that a tester may make.
+                let scope = json!({ "paths": ["**", "tests/data"] });
+                plan(json!([mend(json!({ "verify": "tdd", "scope": scope }))]))
+            }
+            (Who::Criteria, _) => names(),
+            (Who::Tests, _) => {
+                let test = reads("tests/data/cases.json");
+                vec![
+                    ("bash", json!({ "command": writes })),
+                    ("write", json!({ "path": "test_table.py", "content": test })),
+                    end("they fail"),
+                ]
+            }
+            (Who::Worker, attempt @ 1..=2) => vec![
+                ("bash", json!({ "command": deeds[attempt - 1] })),
+                (
+                    "write",
+                    json!({ "path": "shared/cases.json", "content": FITTED }),
+                ),
+                ("read", json!({ "path": "calc.py" })),
+                ("write", json!({ "path": "calc.py", "content": NOT_DONE })),
+                end("mended"),
+            ],
+            (Who::Worker, _) => vec![
+                ("read", json!({ "path": "calc.py" })),
+                adds(),
+                end("mended"),
+            ],
+            _ => pass(asked, json!({})),
+        });
+        if makes_link.is_empty() {
+            let at = |path: &str| stage.town.project.join(path);
+            std::fs::create_dir_all(at("tests")).unwrap();
+            std::fs::create_dir(at("shared")).unwrap();
+            std::fs::write(at("shared/more.txt"), "theirs\n").unwrap();
+            std::os::unix::fs::symlink("../shared", at("tests/data")).unwrap();
+            stage.git(&["add", "-A"]);
+            stage.git(&["commit", "-qm", "Share data"]);
+        }
+        let id = stage.done();
+        let failed = stage.told("step.failed");
+        assert_eq!(failed.len(), 2, "{failed:#?}");
+        let why = failed[0]["why"].as_str().unwrap();
+        assert!(why.contains("test_table"), "{why}");
+        let branch = stage.branch(&id);
+        let cases = stage.git(&["show", &format!("{branch}:shared/cases.json")]);
+        assert_eq!(cases, CASES.trim_end());
+        let link = stage.git(&["ls-tree", &branch, "tests/data"]);
+        assert!(link.starts_with("120000 "), "{link}");
+        let code = stage.git(&["show", &format!("{branch}:calc.py")]);
+        assert!(code.contains("return a + b"), "{code}");
+    }
 }
 
 /// A text for people by its name, and what the tests of the step before read.
