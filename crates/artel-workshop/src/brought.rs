@@ -1,6 +1,6 @@
 //! What a folder already has that would decide in a workshop: settings, policy, roles, skills and
-//! the like, which came with a project that somebody else wrote. A person sees them before the
-//! folder becomes a workshop of theirs.
+//! the like, which came with a project that somebody else wrote. A person sees them where the folder
+//! becomes a workshop of theirs, and where they trust the workshop that it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,9 @@ use crate::init::is_own_template;
 use crate::marker::Marker;
 use crate::trouble::shell_word;
 
-/// The folders whose files decide something, or are told to agents.
-const DECIDING: [&str; 6] = ["Agents", "Inbox", "Knowledge", "Policy", "Skills", "Tools"];
+/// The folders whose files decide something, or are told to agents: first what decides most, since
+/// a long list is cut.
+const DECIDING: [&str; 6] = ["Policy", "Agents", "Skills", "Tools", "Inbox", "Knowledge"];
 
 const SETTINGS: &str = "artel.toml";
 
@@ -35,26 +36,37 @@ const LARGEST_SETTINGS: u64 = 4 << 20;
 pub struct Brought {
     /// The folder.
     pub root: PathBuf,
-    /// The files, relative to the folder.
+    /// The files, relative to the folder; what decides most stands first.
     pub files: Vec<PathBuf>,
     /// The lines of its settings that set something.
     pub settings: Vec<String>,
 }
 
 impl Brought {
-    /// Looks for what would decide; nothing where there is nothing of the kind. What `init` itself
-    /// would write does not count, and neither do empty files.
+    /// Looks for what would decide in a folder that is to become a workshop; nothing where there is
+    /// nothing of the kind. What `init` itself would write does not count, and neither do empty files.
     pub(crate) fn find(root: &Path) -> Option<Self> {
+        Self::with(root, state_files(root))
+    }
+
+    /// Looks for the same in a workshop, whose state goes with its journal.
+    pub(crate) fn in_workshop(root: &Path) -> Option<Self> {
+        Self::with(root, Vec::new())
+    }
+
+    fn with(root: &Path, mut state: Vec<PathBuf>) -> Option<Self> {
         let settings = settings_in(&root.join(SETTINGS));
         let mut files = Vec::new();
         if settings.is_some() {
             files.push(PathBuf::from(SETTINGS));
         }
         for folder in DECIDING {
+            let start = files.len();
             walk(root, Path::new(folder), &mut files);
+            files[start..].sort();
         }
-        files.extend(state_files(root));
-        files.sort();
+        state.sort();
+        files.extend(state);
         (!files.is_empty()).then(|| Self {
             root: root.to_owned(),
             files,

@@ -11,9 +11,10 @@ use artel_journal::{
 use artel_types::{Fact, Failure, Timestamp, WorkshopTrusted};
 use serde::Serialize;
 
+use crate::brought::Brought;
 use crate::caller::Caller;
 use crate::clean::blobs_in;
-use crate::find::{Found, named_place};
+use crate::find::{Found, Place, named_place};
 use crate::registry;
 use crate::trouble::Problems;
 use crate::workshop::{Noted, Open, Workshop};
@@ -152,11 +153,7 @@ impl Caller {
     /// Notes that the person trusts a workshop which came from elsewhere, with the keys that
     /// signed its journal.
     pub fn trust(&self, folder: Option<&Path>) -> Result<Noted<Workshop>, Problems> {
-        let place = match folder.map(Path::to_owned).or_else(|| self.untrusted()) {
-            Some(folder) => named_place(&self.absolute(&folder), Found::Argument)?,
-            None => self.place()?,
-        };
-        let workshop = self.at(place)?;
+        let workshop = self.at(self.place_to_trust(folder)?)?;
         let signers = workshop
             .reader_as_it_is()?
             .signers()
@@ -179,5 +176,22 @@ impl Caller {
             done: workshop,
             notes,
         })
+    }
+
+    /// Returns what decides in a workshop that is to be trusted, unless this user made or trusted it
+    /// already. Nothing is written.
+    pub fn brought_by_workshop(&self, folder: Option<&Path>) -> Result<Option<Brought>, Problems> {
+        let place = self.place_to_trust(folder)?;
+        match registry::knows(self.places.data(), place.marker.id, &place.root)? {
+            true => Ok(None),
+            false => Ok(Brought::in_workshop(&place.root)),
+        }
+    }
+
+    fn place_to_trust(&self, folder: Option<&Path>) -> Result<Place, Failure> {
+        match folder.map(Path::to_owned).or_else(|| self.untrusted()) {
+            Some(folder) => named_place(&self.absolute(&folder), Found::Argument),
+            None => self.place(),
+        }
     }
 }

@@ -80,11 +80,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-/// Shows what would decide in the workshop from then on.
-fn show(brought: &Brought, screen: &mut Screen) {
+/// Shows what decides in the workshop from then on.
+pub(super) fn show(brought: &Brought, screen: &mut Screen) {
     let place = brought.root.display().to_string();
     screen.notes(&[format!(
-        "`{place}` already contains files that would control agents"
+        "`{place}` already contains files that will control agents"
     )]);
     let files = brought.files.iter().map(|it| it.display().to_string());
     list(&files.collect::<Vec<_>>(), "files", screen);

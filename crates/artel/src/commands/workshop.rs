@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use artel_workshop::{Caller, Problems};
 
+use super::init;
 use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::Screen;
@@ -20,9 +21,10 @@ pub(crate) struct Args {
 enum Command {
     /// Use a workshop that you did not make, when you stand in it
     ///
-    /// Its settings hold from then on, and the keys that signed its journal are accepted. Look at
-    /// its artel.toml first. Roles, tools and policy that a run put into a workshop of yours, when an
-    /// older Artel let it, count from then on, too; `artel doctor` names them.
+    /// Its settings, policy, roles, skills and the like hold from then on, and are listed; the keys that
+    /// signed its journal are accepted. Look at its artel.toml first. Roles, tools and policy that a run
+    /// put into a workshop of yours, when an older Artel let it, count from then on, too; `artel doctor`
+    /// names them.
     #[command(after_help = "Example: artel workshop trust ~/team/Artel")]
     Trust {
         /// The workshop; the one around this folder if not given
@@ -36,7 +38,11 @@ enum Command {
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let (workshop, word) = match &args.command {
         Command::Trust { dir } => {
+            let brought = caller.brought_by_workshop(dir.as_deref())?;
             let trusted = caller.trust(dir.as_deref())?;
+            if let Some(brought) = brought {
+                init::show(&brought, screen);
+            }
             screen.notes(&trusted.notes);
             for seen in trusted.done.trust_unseen()? {
                 let file = harmless(&seen.file.display().to_string());

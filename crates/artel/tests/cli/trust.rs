@@ -57,6 +57,51 @@ fn trust_makes_it_usable_and_is_recorded() {
     house.ok(["doctor"]);
 }
 
+/// What decides from then on is listed as `init` lists it in a folder that is there.
+#[test]
+fn trust_lists_what_decides_as_init_does() {
+    let (house, workshop) = foreign();
+    let put = |path: &str, text: &str| {
+        let path = workshop.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let hook = "[[hooks.SessionStart]]\ncommand = \"date\"\n";
+    put("artel.toml", &format!("# how we work\n{hook}"));
+    put("Policy/rules.toml", "deny = [\"Bash(rm:*)\"]\n");
+    put("Agents/reader.md", "---\nname: Reader\n---\nReads.\n");
+    put(
+        "Skills/look/SKILL.md",
+        "---\nname: look\ndescription: Looks.\n---\nLook.\n",
+    );
+    for number in 0..50 {
+        put(&format!("Knowledge/Context/{number:02}.md"), "# ours\n");
+    }
+    let trust = ["workshop", "trust"];
+    let seen = house.ok(trust);
+    let lines = seen.err.lines();
+    let lines: Vec<_> = lines
+        .map(|line| line.trim_start_matches("note:").trim())
+        .collect();
+    for shown in [
+        "artel.toml",
+        "[[hooks.SessionStart]]",
+        "command = \"date\"",
+        "Policy/rules.toml",
+        "Agents/reader.md",
+        "Skills/look/SKILL.md",
+        "Knowledge/Context/00.md",
+        "and 14 more files",
+    ] {
+        assert!(lines.contains(&shown), "{shown}: {}", seen.err);
+    }
+    assert!(!seen.err.contains("how we work"), "{}", seen.err);
+    assert!(!seen.err.contains(".artel"), "{}", seen.err);
+    // Of one's own workshop nothing is listed.
+    let seen = house.ok(trust);
+    assert!(!seen.err.contains("rules.toml"), "{}", seen.err);
+}
+
 #[test]
 fn a_named_folder_can_be_trusted_from_anywhere() {
     let (house, workshop) = foreign();
