@@ -524,8 +524,8 @@ fn skills_show_text_as_text() {
             sort: hostile(),
             text: hostile(),
             from: Some(hostile()),
-        }],
             by: Some(hostile()),
+        }],
         files: vec![skills::FileShown {
             path: hostile(),
             about: hostile(),
