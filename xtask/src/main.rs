@@ -20,6 +20,7 @@ mod setup;
 mod stop;
 mod table;
 mod test;
+mod tidy;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ const USAGE: &str = "\
 usage: cargo xtask <task>
 
   test  [--quick]                             everything a change must pass
+  tidy  [--list MEASURE] [--write]            words, names and shape, against xtask/tidy.toml
   setup                                       what tests need, as `test` begins with
   prove [NAME] [--list]                       the long proofs, with their figures
   bench [NAME] [--against REV [--pairs N]] [--list]
@@ -59,6 +61,7 @@ fn run(mut args: Args) -> Result<(), Stop> {
     }
     match args.word().as_deref() {
         Some("test") => test::run(args),
+        Some("tidy") => tidy::run(args),
         Some("setup") => args.finish().and_then(|()| setup::run()),
         Some("prove") => prove::run(args),
         Some("bench") => bench::run(args),

@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::process::{self, Echo};
 use crate::stop::Stop;
 use crate::table::Table;
-use crate::{docs, fuzz, setup};
+use crate::{docs, fuzz, setup, tidy};
 
 /// How much is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +45,10 @@ const fn long_phase(name: &'static str, work: fn(&mut Notes) -> Result<(), Stop>
     }
 }
 
-const PHASES: [Phase; 9] = [
+const PHASES: [Phase; 10] = [
     phase("set-up", |_| setup::run()),
     phase("format", |_| format()),
+    phase("tidy", |_| tidy::check()),
     phase("lint", |_| lint()),
     phase("dependencies", |_| dependencies()),
     phase("reference pages", |_| docs::check()),
