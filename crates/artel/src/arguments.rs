@@ -1,4 +1,4 @@
-//! The command line as a whole; each command's own part is in its file.
+//! The command line as a whole. Each command defines its own part in its file.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::commands::{
 };
 use crate::screen::Readers;
 
-/// Exit codes, in one place for all commands; `docs/errors.md` is made from the same source.
+/// Exit codes, listed once for all commands; `docs/errors.md` is made from the same source.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused by \
     policy or waiting for a yes, 4 not found, 70 our bug, 130 interrupted.\n\n\
     Example: artel init ~/Artel && artel doctor";
@@ -25,13 +25,13 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or setting
 #[derive(Debug, Parser)]
 #[command(name = "artel", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
-    /// The workshop to use, instead of the one around this folder or ~/Artel
+    /// The workshop to use, instead of the one this folder is in or ~/Artel
     #[arg(long, global = true, value_name = "DIR")]
     workshop: Option<PathBuf>,
-    /// Print JSON, for programs
+    /// Print JSON for programs
     #[arg(long, global = true)]
     json: bool,
-    /// Set a setting for this command, such as journal.durability=normal
+    /// Change a setting for this command, such as journal.durability=normal
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
     #[command(subcommand)]

@@ -1,4 +1,5 @@
-//! One file per command: its arguments, whose comments are its help, and one call.
+//! One file per command: its arguments, whose comments are its help, and one call into a
+//! library.
 
 pub(crate) mod agent;
 pub(crate) mod answer;

@@ -1,4 +1,4 @@
-//! The binary: parse, call, print. No logic of its own.
+//! The binary: parse, call, print. It has no logic of its own.
 
 mod arguments;
 mod commands;
@@ -18,12 +18,13 @@ use crate::arguments::Arguments;
 use crate::screen::Screen;
 
 fn main() -> ExitCode {
-    // As the sandbox's starter this program is another one, and begins and ends here.
+    // When started as the sandbox's starter, the program does only that, here, and exits.
     artel_sandbox::enter_if_asked();
     screen::show_panics_as_failures();
-    // Without it such a file ends the process, as it does by itself.
+    // If this fails, a file that exceeds the size limit ends the process, which is the
+    // system's default.
     drop(signals::survive_file_limit());
-    // A panic has been shown by the hook already; what is left is the exit code.
+    // The hook has already reported a panic; only the exit code is left.
     std::panic::catch_unwind(run).unwrap_or_else(|_| ExitCode::from(70))
 }
 
@@ -51,8 +52,9 @@ fn run() -> ExitCode {
     screen.finish(done)
 }
 
-/// Carries out one command. The answer says whether it did what was asked, or found something bad
-/// and has already shown it. What a code means is known without a caller, who needs a home folder.
+/// Carries out one command. The result says whether it did what was asked, or found
+/// something bad and has already shown it. Explaining a code works without a caller, which
+/// needs a home folder.
 fn dispatch(
     arguments: &Arguments,
     caller: Result<&Caller, Failure>,
@@ -104,14 +106,14 @@ fn dispatch(
     }
 }
 
-/// How a command that could be carried out came out.
+/// The outcome of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It did what was asked.
+    /// The command did what was asked.
     Done,
-    /// It looked, and what it found is bad; the output says what.
+    /// The command found something bad, which its output describes.
     Bad(FailureKind),
-    /// It ran somebody else's program, whose exit code this is.
+    /// The command ran another program, whose exit code this is.
     Exit(u8),
 }
 

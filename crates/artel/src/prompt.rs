@@ -1,5 +1,5 @@
-//! Questions to the person at the terminal. One is put at a time, and it ends with an answer, with
-//! the input, or when whoever asks is told to stop.
+//! Questions to the person at the terminal. Only one is asked at a time. It ends with an
+//! answer, at the end of the input, or when the code that asks is told to stop.
 
 use std::io::{self, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,8 @@ use crate::render::harmless;
 use crate::runtime::interrupted;
 use crate::signals::Ear;
 
-/// How long a wait for keys takes before there is a look whether the question still stands.
+/// Poll interval: how long to wait for keys before checking whether the question still
+/// stands.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 40_000_000,
@@ -21,25 +22,25 @@ const LOOK: Timespec = Timespec {
 /// Held while a question is on the screen.
 static SCREEN: Mutex<()> = Mutex::new(());
 
-/// What was typed behind the last line that was read.
+/// Input after the last line that was read.
 static REST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Why a question has no answer.
+/// The reason why a question ended without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Gone {
-    /// The person wants it all to stop.
+    /// The person wants everything to stop.
     Interrupted,
-    /// It is no question any more, and why.
+    /// The question no longer needs an answer, for this reason.
     Settled(String),
 }
 
-/// Waits for the turn to ask.
+/// Waits until no other question is on the screen.
 pub(crate) fn turn() -> MutexGuard<'static, ()> {
     SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows a question and returns what was typed; nothing at the end of the input. `gone` is looked
-/// at meanwhile, and ends the question.
+/// Shows a question and returns the typed answer, or `None` at the end of the input. `gone`
+/// is checked meanwhile and can end the question.
 pub(crate) fn read(
     question: &str,
     gone: &dyn Fn() -> Option<Gone>,
@@ -56,13 +57,13 @@ pub(crate) fn read(
             return Ok(Some(text_of(&line)));
         }
         if let Some(gone) = gone() {
-            // What was half typed belongs to the question.
+            // Half-typed text belongs to the question that just ended.
             rest.clear();
             show("\n");
             return Err(gone);
         }
         let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-        // A signal cuts the wait short, which is as good as its end.
+        // A signal cuts the wait short, which is as good as a timeout.
         if poll(&mut ready, Some(&LOOK)).unwrap_or(0) == 0 {
             continue;
         }
@@ -75,7 +76,7 @@ pub(crate) fn read(
     }
 }
 
-/// Asks until the answer is one of those that are known; nothing at the end of the input.
+/// Asks until the answer is a known one. Returns `None` at the end of the input.
 pub(crate) fn choose<T>(
     question: &str,
     known: &str,
@@ -98,7 +99,7 @@ pub(crate) fn choose<T>(
     }
 }
 
-/// Asks something whose answer is no unless it is yes.
+/// Asks a question whose answer is no unless the person says yes.
 pub(crate) fn is_yes(
     question: &str,
     gone: &dyn Fn() -> Option<Gone>,
@@ -112,7 +113,7 @@ pub(crate) fn is_yes(
     })
 }
 
-/// Asks while nothing else goes on: Ctrl-C ends the command.
+/// Asks while nothing else is going on, so Ctrl-C ends the command.
 pub(crate) fn alone<T>(
     ask: impl FnOnce(&dyn Fn() -> Option<Gone>) -> Result<T, Gone>,
 ) -> Result<T, Problems> {
@@ -121,13 +122,13 @@ pub(crate) fn alone<T>(
     ask(&gone).map_err(|_| interrupted().into())
 }
 
-/// Shows a question while nothing else goes on, and returns what was typed.
+/// Shows a question while nothing else is going on, and returns the typed answer.
 pub(crate) fn typed(question: &str) -> Result<Option<String>, Problems> {
     alone(|gone| read(question, gone))
 }
 
-/// Shows something where questions are shown. Without a screen nobody sees the question, and
-/// nobody answers it.
+/// Prints text where questions are shown. Errors are ignored: without a screen, nobody sees
+/// the question, and nobody answers it.
 pub(crate) fn show(text: &str) {
     let mut screen = io::stderr().lock();
     drop(write!(screen, "{text}"));

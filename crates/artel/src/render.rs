@@ -1,16 +1,16 @@
-//! How things look in a terminal.
+//! Formatting for the terminal.
 
 use artel_journal::Record;
 pub(crate) use artel_types::counted;
 pub(crate) use artel_workshop::price;
 
-/// Returns text in which nothing moves the cursor, begins a line of its own, changes colours or
-/// reverses the reading direction: what agents and files wrote is shown, never obeyed.
+/// Returns text in which nothing moves the cursor, starts a new line, changes colours or
+/// reverses the reading direction. What agents and files wrote is shown, never obeyed.
 pub(crate) fn harmless(text: &str) -> String {
     artel_policy::record::visible(text)
 }
 
-/// Returns text of several lines, each of them harmless; tabs stay.
+/// Returns text of several lines, each made harmless. Tabs are kept.
 pub(crate) fn harmless_lines(text: &str) -> String {
     let line = |line: &str| {
         let parts: Vec<_> = line.split('\t').map(harmless).collect();
@@ -19,12 +19,12 @@ pub(crate) fn harmless_lines(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns text of several lines, each of them harmless, and those behind the first below it.
+/// Returns text of several lines, each made harmless and all but the first indented.
 pub(crate) fn harmless_below(text: &str, indent: &str) -> String {
     harmless_lines(text.trim_end()).replace('\n', &format!("\n{indent}"))
 }
 
-/// Returns text that fits into one cell of a table.
+/// Returns text shortened for one cell of a table.
 pub(crate) fn cell(text: &str, longest: usize) -> String {
     let text = harmless(&text.replace('\n', " "));
     if text.chars().count() <= longest {
@@ -35,14 +35,14 @@ pub(crate) fn cell(text: &str, longest: usize) -> String {
     short
 }
 
-/// Returns a text that cannot steer a terminal, on the lines it has. Those after the first are
-/// indented, so that none of them can pass for something that was said by itself.
+/// Returns text that cannot control the terminal, with its line breaks kept. All lines
+/// after the first are indented, so that none of them can pass for a separate message.
 pub(crate) fn in_lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(harmless).collect();
     lines.join("\n  ")
 }
 
-/// Lays out rows in columns; the last one is not filled up.
+/// Lays out rows in columns. The last column is not padded.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -66,7 +66,7 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     lines.concat()
 }
 
-/// The columns of a list of events.
+/// The column heads of an event list.
 pub(crate) const EVENT_HEAD: [&str; 7] = [
     "SEQ",
     "AT",
@@ -77,7 +77,7 @@ pub(crate) const EVENT_HEAD: [&str; 7] = [
     "TARGET / PAYLOAD",
 ];
 
-/// Returns one event as a row.
+/// Returns the table row for an event.
 pub(crate) fn event_row(record: &Record) -> Vec<String> {
     let about = match &record.target {
         Some(target) => target,
@@ -104,7 +104,7 @@ pub(crate) fn event_row(record: &Record) -> Vec<String> {
     ]
 }
 
-/// Returns a number of bytes as people read it.
+/// Formats a number of bytes for people.
 pub(crate) fn bytes(count: u64) -> String {
     match count {
         0..1024 => format!("{count} B"),

@@ -1,4 +1,4 @@
-//! The runtime on which a command waits for the network, or for a person.
+//! The async runtime with which a command waits for the network or a person.
 
 use std::future::Future;
 use std::pin::pin;
@@ -12,14 +12,14 @@ use tokio::sync::watch;
 
 use crate::signals::Ear;
 
-/// How long what was under way may take to end well after an interruption.
+/// Time that tasks get to end cleanly after an interruption.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How often to look whether it has ended.
+/// Interval between checks whether they have ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Waits for something. Ctrl-C and a request to end call it off: a call that is under way is
-/// settled before the command ends.
+/// Runs a future to its end. Ctrl-C or a termination request cancels it: a call in progress
+/// is settled before the command ends.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     let not_started = |error: std::io::Error| {
         Failure::new(Code::X001, "the runtime could not be started").because(error.to_string())
@@ -29,20 +29,21 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure>
     let done = runtime.block_on(async {
         let done = unless_interrupted(future).await.map_err(not_started)?;
         if done.is_none() {
-            // A limit that passes is no news: what has not ended by then never does.
+            // A timeout is not an error: tasks that have not ended by then never will.
             tokio::time::timeout(GRACE, all_ended())
                 .await
                 .unwrap_or_default();
         }
         done.ok_or_else(interrupted)
     });
-    // Somebody may still wait in a thread, for a name or a key press; nobody waits for them.
+    // A thread may still be waiting for a name lookup or a key press; nothing waits for
+    // that thread.
     runtime.shutdown_background();
     done
 }
 
-/// Waits for something that can be asked to stop: the first Ctrl-C asks it to, politely, the second
-/// at once; the third is not waited for.
+/// Runs a future that can be asked to stop. The first Ctrl-C asks it to stop politely, the
+/// second at once; the third no longer waits for it.
 pub(crate) fn block_on_stoppable<T>(
     future: impl Future<Output = T>,
     stop: &watch::Sender<Stop>,
@@ -70,7 +71,7 @@ pub(crate) fn block_on_stoppable<T>(
     done
 }
 
-/// Serves until a signal says to stop; a hang-up says to look at the settings anew.
+/// Serves until a signal asks to stop. A hang-up signal reloads the settings.
 pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
     serve: impl FnOnce(watch::Receiver<Stop>, watch::Receiver<u64>) -> F,
 ) -> Result<T, Failure> {
@@ -94,18 +95,18 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
             }
         }
     });
-    // What is being written is finished. A call may still wait for somebody's yes in a thread;
-    // nobody waits for that.
+    // Writes in progress are finished. A call may still be waiting in a thread for a
+    // person's yes; nothing waits for that.
     runtime.shutdown_timeout(GRACE);
     done
 }
 
-/// Returns what a command fails with: where the person called it off at a question, it is that,
-/// and not that nobody answered.
+/// Returns the failure of a command. If the person stopped the command at a question, that
+/// is the failure, and not that nobody answered.
 pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<Stop>) -> Failure {
     match *stop.borrow() {
         Stop::Politely | Stop::Now if failure.kind() == FailureKind::Refused => interrupted(),
-        // It waited for room, and was called off.
+        // The command was waiting for disk space when it was stopped.
         Stop::Politely | Stop::Now if failure.code == Code::J006 => {
             let why = interrupted().because(failure.what);
             match failure.advice {
@@ -117,12 +118,12 @@ pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<Stop>) -> Fa
     }
 }
 
-/// The failure of a command that a person called off.
+/// Returns the failure of a command that a person interrupted.
 pub(crate) fn interrupted() -> Failure {
     Failure::new(Code::X002, "interrupted")
 }
 
-/// Returns nothing if a signal came first; what was waited for is dropped then.
+/// Returns `None` if a signal came first; the future is dropped then.
 async fn unless_interrupted<T>(future: impl Future<Output = T>) -> std::io::Result<Option<T>> {
     let mut ear = Ear::open()?;
     tokio::select! {
@@ -132,7 +133,7 @@ async fn unless_interrupted<T>(future: impl Future<Output = T>) -> std::io::Resu
     }
 }
 
-/// Waits until every task has ended: those of calls that were called off settle them.
+/// Waits until every task has ended. Tasks of cancelled calls settle those calls.
 async fn all_ended() {
     while Handle::current().metrics().num_alive_tasks() > 0 {
         tokio::time::sleep(LOOK).await;

@@ -1,4 +1,4 @@
-//! The one place that prints: data to standard output, everything else to standard error.
+//! The only place that prints: data to standard output, everything else to standard error.
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
@@ -12,19 +12,19 @@ use serde::Serialize;
 
 use crate::{Verdict, output_failed, prompt};
 
-/// Where answers go.
+/// Writes data to stdout and messages to stderr.
 pub(crate) struct Screen {
     out: BufWriter<StdoutLock<'static>>,
     /// Whether programs read the output.
     pub(crate) json: bool,
     colour_out: Colour,
     colour_err: Colour,
-    /// Whether lines that a person was told can be drawn anew.
+    /// Whether messages to the person can be redrawn in place.
     pub(crate) redraws: bool,
     redactor: Redactor,
 }
 
-/// Who reads the output.
+/// The audience of the output: people or programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readers {
     People,
@@ -37,7 +37,7 @@ enum Colour {
     Off,
 }
 
-/// Where a stream of output goes.
+/// The destination of an output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goes {
     ToTerminal,
@@ -54,7 +54,7 @@ impl From<bool> for Goes {
     }
 }
 
-/// How a word is painted, where there is colour.
+/// The colour of a word, if there are colours.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Paint {
     Good,
@@ -84,7 +84,8 @@ impl Screen {
         Self::new(Readers::People, None)
     }
 
-    /// Makes a screen for a command line that could not be read, so that no flag counts.
+    /// Creates a screen for a command line that could not be parsed, so that no flag
+    /// counts.
     pub(crate) fn for_words(words: &[OsString]) -> Self {
         let readers = if words.iter().any(|word| word == "--json") {
             Readers::Programs
@@ -101,7 +102,7 @@ impl Screen {
         self.raw("\n")
     }
 
-    /// Prints text as it is.
+    /// Prints text unchanged.
     pub(crate) fn raw(&mut self, text: &str) -> Result<(), Problems> {
         self.out.write_all(text.as_bytes()).map_err(stopped)
     }
@@ -112,24 +113,24 @@ impl Screen {
         self.raw("\n")
     }
 
-    /// Shows what was printed so far, for output that goes on.
+    /// Flushes what was printed so far, for output that continues.
     pub(crate) fn flush(&mut self) -> Result<(), Problems> {
         self.out.flush().map_err(stopped)
     }
 
-    /// Returns the writer itself, for formats with their own.
+    /// Returns the underlying writer, for formats that write by themselves.
     pub(crate) fn writer(&mut self) -> &mut impl Write {
         &mut self.out
     }
 
-    /// Tells a person something that is not data, without the secrets that may be part of it.
+    /// Prints a message for the person, with secrets removed.
     pub(crate) fn say(&mut self, text: impl AsRef<str>) {
-        // Nobody to tell is no reason to fail.
+        // If the message cannot be printed, the command continues.
         let text = self.redactor.redact(text.as_ref());
         drop(writeln!(io::stderr(), "{text}"));
     }
 
-    /// Tells a person what was noticed on the way.
+    /// Prints notes for the person.
     pub(crate) fn notes(&mut self, notes: &[String]) {
         for note in notes {
             if self.json {
@@ -140,13 +141,13 @@ impl Screen {
         }
     }
 
-    /// Returns what tells a person something while the screen is busy, as [`Screen::notes`] does,
-    /// on as many lines as it has.
+    /// Returns a function that prints notes while the screen is in use, like
+    /// [`Screen::notes`] but with their line breaks kept.
     pub(crate) fn teller(&self) -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
         self.teller_beside(|_| ())
     }
 
-    /// Returns the same, for what is also kept elsewhere as it was said.
+    /// Like `teller`, but also passes each printed line to `keep`.
     pub(crate) fn teller_beside(
         &self,
         keep: impl Fn(&str) + Send + Sync + 'static,
@@ -164,7 +165,8 @@ impl Screen {
         })
     }
 
-    /// Asks a person; without a terminal nobody can answer, and the answer is a refusal.
+    /// Asks the person to confirm. Without a terminal nobody can answer, and the answer is
+    /// a refusal.
     pub(crate) fn confirm(&mut self, question: &str, yes: Yes) -> Result<bool, Problems> {
         if yes == Yes::Given {
             return Ok(true);
@@ -182,12 +184,12 @@ impl Screen {
         Ok(answer == Some(true))
     }
 
-    /// Paints a word on standard output.
+    /// Colours a word for standard output.
     pub(crate) fn paint(&self, text: &str, paint: Paint) -> String {
         painted(text, paint, self.colour_out)
     }
 
-    /// Paints a word on standard error.
+    /// Colours a word for standard error.
     pub(crate) fn paint_told(&self, text: &str, paint: Paint) -> String {
         painted(text, paint, self.colour_err)
     }
@@ -201,7 +203,7 @@ impl Screen {
         self.finish(Err(problems.clone()))
     }
 
-    /// Shows what is wrong, if something is, and returns the exit code.
+    /// Reports the failures, if there are any, and returns the exit code.
     pub(crate) fn finish(mut self, done: Result<Verdict, Problems>) -> ExitCode {
         let done = done.and_then(|verdict| self.flush().map(|()| verdict));
         match done {
@@ -217,7 +219,7 @@ impl Screen {
         }
     }
 
-    /// Tells what is wrong, where that does not end the command.
+    /// Reports failures that do not end the command.
     pub(crate) fn tell(&mut self, Problems(failures): &Problems) {
         for failure in failures {
             if self.json {
@@ -237,7 +239,7 @@ impl Screen {
     }
 }
 
-/// Whether a person has said yes in advance.
+/// Advance confirmation by the person, given or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Yes {
     Given,
@@ -250,8 +252,8 @@ impl From<bool> for Yes {
     }
 }
 
-/// Follows `output.color`; by itself only a terminal that knows them gets colours, and `NO_COLOR`
-/// is respected.
+/// Follows `output.color`. With the default, only a terminal that supports colours gets
+/// them, and `NO_COLOR` is respected.
 fn is_wanted(caller: &Caller, goes: Goes) -> bool {
     let settings = caller
         .workshop()
@@ -269,7 +271,7 @@ fn is_wanted(caller: &Caller, goes: Goes) -> bool {
     }
 }
 
-/// Tells whether the terminal can only print one line after the other.
+/// Returns whether the terminal can only print one line after the other.
 fn is_dumb(caller: &Caller) -> bool {
     let kind = caller.environment().get("TERM");
     kind.is_some_and(|kind| kind == "dumb")
@@ -289,8 +291,8 @@ fn painted(text: &str, paint: Paint, colour: Colour) -> String {
 
 fn failure_text(failure: &Failure, colour: Colour) -> String {
     use crate::render::{harmless, harmless_below};
-    // What failed and what to do is one line: a name with line breaks in it must not look like
-    // another part. The lines of a reason stand below one another, so they cannot either.
+    // The failure and the advice are one line each: a name with line breaks in it must not
+    // look like another part. The lines of the reason are indented, so they cannot either.
     let below = |text: &String| harmless_below(text, "       ");
     let line = |text: &String| harmless(text);
     let clean = Failure {
@@ -306,7 +308,8 @@ fn failure_text(failure: &Failure, colour: Colour) -> String {
 
 const BROKEN_PIPE: &str = "the reader stopped";
 
-/// A reader that stops early is not an error; everything else is.
+/// Turns a write error into problems. A reader that stops early is not an error; everything
+/// else is.
 pub(crate) fn stopped(error: io::Error) -> Problems {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::new(Code::C008, BROKEN_PIPE).into();
@@ -320,7 +323,7 @@ fn is_broken_pipe(Problems(failures): &Problems) -> bool {
         .any(|failure| failure.code == Code::C008 && failure.what == BROKEN_PIPE)
 }
 
-/// Shows a mistake of ours as what it is, without a stack trace.
+/// Reports a panic as a bug of Artel, without a stack trace.
 pub(crate) fn show_panics_as_failures() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or(String::new(), |place| {

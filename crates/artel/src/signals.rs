@@ -1,5 +1,5 @@
-//! Ctrl-C and the request to end, heard by one thread for as long as the process lives: also while
-//! whoever works waits for a key press.
+//! Ctrl-C and termination requests, received by one thread for as long as the process
+//! lives, even while the main thread waits for a key press.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,41 +11,42 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-/// How many signals came.
+/// Number of signals received.
 static HEARD: Mutex<Option<watch::Sender<u64>>> = Mutex::new(None);
 
-/// How many listen. Where nobody does, a signal ends the process, as it does by itself.
+/// Number of listeners. Without any, a signal ends the process, as is the system's default.
 static EARS: AtomicUsize = AtomicUsize::new(0);
 
-/// What the signals ask to stop.
+/// The work that signals ask to stop.
 static WORK: Mutex<Option<watch::Sender<Stop>>> = Mutex::new(None);
 
-/// Where writers wait for room on a disk; whoever is told to end waits no longer.
+/// The monitor with which writers wait for disk space. A process that is told to end stops
+/// waiting.
 static ROOM: OnceLock<Room> = OnceLock::new();
 
-/// Has signals end the waiting for room on a disk.
+/// Makes signals end all waiting for disk space.
 pub(crate) fn ends_waiting(room: &Room) {
     ROOM.get_or_init(|| room.clone());
 }
 
-/// Has a file that becomes too large be an error of its write, as a full disk is, instead of the
-/// end of the process. A signal that is heard is not inherited: what is started keeps its own ways.
+/// Turns a file that exceeds the size limit into an error of its write, like a full disk,
+/// instead of the end of the process. A handled signal is not inherited, so child processes
+/// keep the default behaviour.
 pub(crate) fn survive_file_limit() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let _inside = runtime.enter();
-    // It is heard from here on, also once nobody listens.
+    // The signal stays handled from here on, even when nobody listens any more.
     let limit = rustix::process::Signal::XFSZ.as_raw();
     signal(SignalKind::from_raw(limit)).map(drop)
 }
 
-/// Somebody who listens for signals.
 pub(crate) struct Ear {
     heard: watch::Receiver<u64>,
     before: u64,
     asks: Asks,
 }
 
-/// Whether the signals ask something to stop.
+/// The effect of signals: with `Work`, they also ask the running work to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -53,13 +54,12 @@ enum Asks {
 }
 
 impl Ear {
-    /// Begins to listen.
     pub(crate) fn open() -> io::Result<Self> {
         Self::new(Asks::Nothing)
     }
 
-    /// Begins to listen for something that can be asked to stop: the first signal asks it to,
-    /// politely, the next at once.
+    /// Starts to listen on behalf of work that can be asked to stop: the first signal asks
+    /// it politely, the next at once.
     pub(crate) fn for_work(stop: &watch::Sender<Stop>) -> io::Result<Self> {
         *lock(&WORK) = Some(stop.clone());
         Self::new(Asks::Work)
@@ -76,7 +76,7 @@ impl Ear {
         })
     }
 
-    /// Returns how many signals came since.
+    /// Returns the number of signals received since this listener started.
     pub(crate) fn count(&self) -> u64 {
         self.heard.borrow().saturating_sub(self.before)
     }
@@ -98,7 +98,7 @@ impl Drop for Ear {
     }
 }
 
-/// Starts the thread that listens, unless it runs.
+/// Starts the thread that receives signals, unless it is already running.
 fn begun() -> io::Result<watch::Receiver<u64>> {
     let mut heard = lock(&HEARD);
     if let Some(heard) = heard.as_ref() {

@@ -1,4 +1,4 @@
-//! Reads the command line, and says in our own words what is wrong with it.
+//! Parses the command line, and explains in Artel's own words what is wrong with it.
 
 use std::ffi::OsString;
 
@@ -11,11 +11,11 @@ use crate::arguments::Arguments;
 #[cfg(test)]
 mod advice_tests;
 
-/// Why no command is carried out.
+/// The reason why no command is carried out.
 pub(crate) enum Stop {
-    /// Help or version was asked for.
+    /// Help or version was requested.
     Text(String),
-    /// The command line makes no sense.
+    /// The command line is not valid.
     Wrong(Failure),
 }
 
@@ -49,8 +49,8 @@ fn asks_for_help(words: &[OsString]) -> Option<Vec<OsString>> {
     Some(all.chain(asks).collect())
 }
 
-/// Returns the part of the command line that names the command: `artel journal`. Flags may stand
-/// before and between, and the value of a flag is no command.
+/// Returns the part of the command line that names the command, such as `artel journal`.
+/// Flags may come before and in between, and the value of a flag is not a command.
 fn command(words: &[OsString]) -> String {
     let tree = Arguments::command();
     let (mut name, mut here) = ("artel".to_owned(), &tree);
@@ -90,7 +90,8 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
     let text = |kind: ContextKind| error.get(kind).map(shown);
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
     match error.kind() {
-        // Where keys are stored, whatever is too much may be one, and is not repeated.
+        // For the command that stores keys, any surplus argument may be a key, so it is not
+        // repeated.
         ErrorKind::UnknownArgument
             if command == "artel auth set" && text(ContextKind::SuggestedArg).is_none() =>
         {
@@ -142,7 +143,8 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
     }
 }
 
-/// Tells whether a word looks like a name that somebody meant to type, rather than like a key.
+/// Returns whether a word looks like a name that somebody meant to type, and not like a
+/// key.
 pub(crate) fn is_name(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
     word.len() <= 20 && word.bytes().all(is_plain)
@@ -176,7 +178,7 @@ fn bad_value(error: &Error, argument: &str, value: &str, help: String) -> Failur
     }
 }
 
-/// Returns the best of several suggestions, which comes last.
+/// Returns the best of several suggestions, which is the last one.
 fn nearest(value: &ContextValue) -> Option<String> {
     match value {
         ContextValue::Strings(several) => several.last().cloned(),

@@ -1,4 +1,5 @@
-//! Everything a command can do can be had over HTTP, or there is a reason why not.
+//! Checks that everything a command can do is also available over HTTP, or that there is a
+//! reason why not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +10,9 @@ use serde_json::Value;
 use self::Beside::{Field, Route, Terminal};
 use super::Arguments;
 
-/// Options that have no field of their name: the command, or `*` for all that have one of that
-/// name; the option; and the field that stands for it, or why there is none.
+/// Options without an HTTP field of the same name. Each row holds the command (or `*` for
+/// all commands with that option), the option, and the field that stands for it or the
+/// reason why there is none.
 const BESIDE: &[(&str, &str, Beside)] = &[
     (
         "*",
@@ -105,17 +107,17 @@ const BESIDE: &[(&str, &str, Beside)] = &[
     ("trace", "full", Field("view")),
 ];
 
-/// What there is instead of a field of the same name.
+/// The substitute for a field of the same name.
 enum Beside {
-    /// A field of the route that says the same.
+    /// A field of the route that means the same.
     Field(&'static str),
     /// Another route that does it.
     Route(&'static str),
-    /// Why it is a matter of whoever sits at a terminal.
+    /// Why the option only makes sense for a person at a terminal.
     Terminal(&'static str),
 }
 
-/// Gathers the commands that do something, by the words that call them.
+/// Collects the commands that do something, by the words that call them.
 fn leaves(command: &Command, words: &str, found: &mut Vec<String>) {
     let mut below = command.get_subcommands().peekable();
     if below.peek().is_none() {
@@ -185,7 +187,8 @@ fn few_commands_are_left_to_the_terminal() {
     assert_eq!(left, known);
 }
 
-/// Gathers the options of commands that do something, but for those that all have.
+/// Collects the options of commands that do something, except for those that all commands
+/// have.
 fn options(command: &Command, words: &str, found: &mut BTreeMap<String, Vec<String>>) {
     let mut below = command.get_subcommands().peekable();
     if below.peek().is_none() {
@@ -200,7 +203,7 @@ fn options(command: &Command, words: &str, found: &mut BTreeMap<String, Vec<Stri
     }
 }
 
-/// Follows a reference to what it stands for.
+/// Follows a JSON reference to the schema it refers to.
 fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str() {
         Some(place) => described
@@ -210,7 +213,7 @@ fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Returns what each operation can be told: in its address, and in its body.
+/// Returns the parameters and body fields that each operation accepts.
 fn fields(described: &Value) -> BTreeMap<String, BTreeSet<String>> {
     let paths = described["paths"].as_object().unwrap().values();
     let operations = paths.flat_map(|item| item.as_object().unwrap().values());

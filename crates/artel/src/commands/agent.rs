@@ -11,10 +11,10 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::{Paint, Screen, Yes};
 
-/// See the roles that agents work in, and make your own
+/// See the roles that agents work in, and create your own
 ///
-/// Eleven are built in. A file in Agents/ of the workshop adds one, or takes the place of a
-/// built-in one of the same id.
+/// Eleven are built in. A file in Agents/ of the workshop adds a role, or replaces a
+/// built-in role with the same id.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel agent list")]
 pub(crate) struct Args {
@@ -24,50 +24,50 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a role in the workshop's Agents folder
+    /// Create a role in the workshop's Agents folder
     #[command(
         after_help = "Example: artel agent create sql-expert --name \"SQL expert\" \
         --template coder\n\
         Example: artel agent create reviewer --name Reviewer --model strong --prompt-file how.md"
     )]
     Create(Create),
-    /// List the roles, built in and of this workshop
+    /// List the roles, both built in and of this workshop
     #[command(after_help = "Example: artel agent list --json")]
     List,
-    /// Show one role: its model, its tools, its prompt
+    /// Show a role: its model, its tools, its prompt
     #[command(after_help = "Example: artel agent show inspector")]
     Show {
-        /// Its id
+        /// The role's id
         id: String,
     },
-    /// Check roles: each thing that has to hold
+    /// Check roles against every rule that a role must follow
     ///
     /// Exit code 1 if something is wrong.
     #[command(after_help = "Example: artel agent validate sql-expert\n\
         Example: artel agent validate --all")]
     Validate {
-        /// Its id
+        /// The role's id
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         id: Option<String>,
-        /// All there are
+        /// Check all roles
         #[arg(long)]
         all: bool,
     },
-    /// Open a role's file in your editor, and check what came of it
+    /// Open a role's file in your editor, and check the result
     ///
-    /// A built-in role gets a file that takes its place, unless nothing is changed.
+    /// For a built-in role, a file is created that replaces it, unless you change nothing.
     #[command(after_help = "Example: EDITOR=nano artel agent edit engineer\n\
         Example: artel agent edit sql-expert")]
     Edit {
-        /// Its id
+        /// The role's id
         id: String,
     },
     /// Remove a role's file
     #[command(after_help = "Example: artel agent remove sql-expert --yes")]
     Remove {
-        /// Its id
+        /// The role's id
         id: String,
-        /// Say yes in advance
+        /// Answer yes in advance
         #[arg(long)]
         yes: bool,
     },
@@ -75,28 +75,28 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Create {
-    /// Its id: lower-case letters, digits and hyphens
+    /// The role's id: lower-case letters, digits and hyphens
     id: String,
-    /// What people call it
+    /// The name people use for it
     #[arg(long)]
     name: String,
     /// The model: an alias, or PROVIDER:MODEL
     #[arg(long)]
     model: Option<String>,
-    /// What it is for, in a line
+    /// What it is for, in one line
     #[arg(long)]
     description: Option<String>,
     /// What it is good at
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     capabilities: Option<Vec<String>>,
-    /// How it works, in words; the template's if not given
+    /// How it works, in words; the template's prompt if not given
     #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     prompt: Option<String>,
-    /// The same from a file
+    /// Read the prompt from a file
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// What it is made from: default, coder, reviewer, architect, researcher, gemini, mock, or a
-    /// built-in role
+    /// What to start from: default, coder, reviewer, architect, researcher, gemini, mock,
+    /// or a built-in role
     #[arg(long)]
     template: Option<String>,
 }
@@ -165,7 +165,7 @@ fn remove(id: &str, yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Ve
     Ok(Verdict::Done)
 }
 
-/// Shows how checks of roles came out.
+/// Shows the results of role checks.
 fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, Problems> {
     let is_fine = reports.iter().all(|report| report.ok);
     if screen.json {

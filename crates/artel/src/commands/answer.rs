@@ -10,17 +10,18 @@ use crate::Verdict;
 use crate::render::{harmless, harmless_lines};
 use crate::screen::Screen;
 
-/// Answer what a run or a plan asks, or whether a call may be carried out
+/// Answer a question of a run or a plan, or decide whether a call may be carried out
 ///
-/// Without an answer it shows the question. A choice can be followed by a colon and a reason.
+/// Without an answer it shows the question. A choice can be followed by a colon and a
+/// reason.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel answer 5d2f41c0\n\
     Example: artel answer 5d2f41c0 \"per account\"\n\
     Example: artel answer 5d2f41c0 \"more: the test needs a fixed clock\"")]
 pub(crate) struct Args {
-    /// The run, the trace, the question or the call
+    /// The id of the run, the trace, the question or the call
     id: String,
-    /// A choice, or words
+    /// A choice, or an answer in words
     #[arg(value_name = "CHOICE|TEXT", trailing_var_arg = true)]
     answer: Vec<String>,
 }
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-/// Answers a call that needs a yes, or shows what it would do.
+/// Answers a call that needs a yes, or shows what the call would do.
 fn allow(
     args: &Args,
     workshop: &Workshop,
@@ -100,7 +101,7 @@ fn allow(
             .advise(format!("`{command}`"))
             .into());
     };
-    // A yes is for what was seen, and only the whole name says what that was.
+    // A yes applies to what the person saw, and only the full id identifies that.
     if !matches!(words.reply, CallReply::No(_)) && args.id.to_ascii_lowercase() != id {
         return Err(Failure::new(Code::C004, "a yes names what it is for")
             .because(format!(

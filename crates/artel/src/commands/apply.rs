@@ -8,16 +8,16 @@ use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime;
 use crate::screen::{Screen, Yes};
 
-/// Put the files that a run made or changed in place
+/// Apply the files that a run created or changed to your folder
 ///
-/// All of them or none: files that you touched since the run began are refused by name, and then
-/// nothing is written.
+/// Either all files are applied or none: files that you touched since the run began are
+/// refused by name, and then nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel apply 5d2f41c0 --diff")]
 pub(crate) struct Args {
-    /// The run's id, or how it begins
+    /// The run's id, or a prefix of it
     run: String,
-    /// Only show the difference
+    /// Only show the diff
     #[arg(long)]
     diff: bool,
     /// Do not ask

@@ -22,9 +22,9 @@ use crate::screen::Screen;
 
 /// Ask for something, in your own words
 ///
-/// A question is answered, a small change is done, everything else is planned first. Nothing of a
-/// plan is done before you approve it. The project folder you are in is opened to agents after one
-/// question.
+/// A question is answered, a small change is made, and everything else is planned first. No
+/// part of a plan is carried out before you approve it. The project folder you are in is
+/// opened to agents after one question.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: artel ask \"Add rate limiting to the login endpoint\"\n\
@@ -36,25 +36,25 @@ pub(crate) struct Args {
     /// What you want, in your own words
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// The portal it is about; that of the current folder if not given
+    /// The portal it is about; the one for the current folder if not given
     #[arg(long, value_name = "PORTAL")]
     portal: Option<String>,
-    /// The role that is asked
+    /// The role to ask
     #[arg(long, short, value_name = "ROLE")]
     agent: Option<String>,
     /// How urgent it is: low, normal, high, critical
     #[arg(long, short, value_name = "PRIORITY", default_value = "normal", value_parser = urgency)]
     priority: Urgency,
-    /// Read what you want from a file; `-` is the standard input
+    /// Read the request from a file; `-` is standard input
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["text", "interactive"])]
     file: Option<PathBuf>,
-    /// Be asked for everything
+    /// Ask me for everything
     #[arg(long, short, conflicts_with = "text")]
     interactive: bool,
     /// Plan it, however small it is
     #[arg(long, conflicts_with = "no_plan")]
     plan: bool,
-    /// Do it at once, with a plan of one step on record
+    /// Do it at once, with a one-step plan on record
     #[arg(long)]
     no_plan: bool,
     /// How its steps are verified: none, evaluator, tdd
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     /// Answer first-use questions with yes, for scripts
     #[arg(long)]
     yes: bool,
-    /// Print what would be asked as JSON, and write nothing
+    /// Print the resulting request as JSON, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -81,7 +81,7 @@ pub(super) fn verify(word: &str) -> Result<Verify, String> {
         .map_err(|()| one_of(Verify::ALL, Verify::as_str))
 }
 
-/// Lists the words that are allowed.
+/// Lists the allowed words.
 pub(super) fn one_of<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
     let words: Vec<&str> = all.iter().map(|it| word(*it)).collect();
     format!("it is one of {}", words.join(", "))
@@ -111,14 +111,14 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     let made = caller.workshop_or_new()?;
     screen.notes(&made.notes);
     let workshop = Arc::new(made.done);
-    // What cannot be asked is refused before anything is opened.
+    // A request that is not valid is refused before anything is opened.
     workshop.prospect(&order, None)?;
     let portal = portal(&workshop, caller, &order, answers, screen)?;
     let prospect = workshop.prospect(&order, Some(portal))?;
     submit(&workshop, caller, &prospect, (&order, answers), screen)
 }
 
-/// Files a request and takes it on.
+/// Records a request and takes it on.
 pub(super) fn submit(
     workshop: &Arc<Workshop>,
     caller: &Caller,
@@ -137,8 +137,9 @@ pub(super) fn submit(
     bench.conclude(work.trace, outcome)
 }
 
-/// Returns what a request is about: the portal that is named, or that of the current folder. Where
-/// work is to be done in a folder without git, the person is offered a repository first.
+/// Returns the portal that a request is about: the named one, or the one for the current
+/// folder. If work is to be done in a folder without git, the person is first offered a
+/// repository.
 pub(super) fn portal(
     workshop: &Workshop,
     caller: &Caller,
@@ -184,12 +185,13 @@ fn portal_here(
     Ok(portal?)
 }
 
-/// Tells whether there is a person who can be asked.
+/// Returns whether there is a person who can be asked.
 fn is_there(screen: &Screen) -> bool {
     !screen.json && io::stdin().is_terminal()
 }
 
-/// Offers a repository to a folder that is in none: with one, results are branches.
+/// Offers to create a repository in a folder that is in none: with a repository, results
+/// are branches.
 fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
     if caller.is_in_repository(&portal.path) {
         return Ok(());
@@ -205,7 +207,8 @@ fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Prints what a request would be. Without a workshop it is told for the one that would be made.
+/// Prints what the request would look like. Without a workshop, it shows the request for
+/// the workshop that would be created.
 fn rehearse(caller: &Caller, order: &AskOrder, screen: &mut Screen) -> Result<Verdict, Problems> {
     let found = caller.workshop();
     let is_missing = |problems: &Problems| problems.0.iter().all(|it| it.code == Code::W001);
@@ -230,7 +233,7 @@ fn rehearse(caller: &Caller, order: &AskOrder, screen: &mut Screen) -> Result<Ve
     Ok(Verdict::Done)
 }
 
-/// Says what was understood.
+/// Shows how the request was understood.
 fn understood(work: &Work, screen: &mut Screen) {
     let request = &work.request;
     let short = work.trace.short();

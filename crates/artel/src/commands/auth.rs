@@ -13,11 +13,11 @@ use crate::runtime::{block_on, interrupted};
 use crate::screen::{Screen, Yes};
 use crate::usage::is_name;
 
-/// More than any key has. Text is searched for keys before it is shown, and a very long one would
-/// make that slow.
+/// Maximum length of a key, which no real key exceeds. Text is searched for keys before it
+/// is shown, and a very long key would make that slow.
 const LONGEST_KEY: usize = 2 * 1024;
 
-/// How much is read in search of a key: room for a key and a lot of space around it.
+/// Number of bytes read in search of a key: room for a key and a lot of space around it.
 const LONGEST_TEXT: usize = 16 * 1024;
 
 const TOO_LONG: &str = "that is no key: it is too long";
@@ -29,10 +29,11 @@ const CTRL_U: u8 = 0x15;
 const CTRL_BACKSLASH: u8 = 0x1c;
 const DELETE: u8 = 0x7f;
 
-/// Store, list and remove keys: of model providers, and secrets that tools name
+/// Store, list and remove keys of model providers, and secrets that tools name
 ///
-/// A key is looked for in the environment, then in the system key store, then in an encrypted
-/// file. An account that is named, here or with ARTEL_ACCOUNT, beats the environment.
+/// A key is looked for in the environment, then in the system key store, then in an
+/// encrypted file. An account that is named, here or with ARTEL_ACCOUNT, takes precedence
+/// over the environment.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel auth set anthropic")]
 pub(crate) struct Args {
@@ -42,10 +43,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Store a key, after trying it in a call that costs nothing
+    /// Store a key, after testing it with a call that costs nothing
     ///
-    /// The key is read from a prompt, or from standard input; never from the command line, where
-    /// others could see it.
+    /// The key is read from a prompt or from standard input, never from the command line,
+    /// where others could see it.
     #[command(
         after_help = "Example: artel auth set anthropic --account work < key.txt\n\
         Example: artel auth set --tool github < token.txt"
@@ -57,11 +58,11 @@ enum Command {
         /// The account to store it under
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
-        /// Store a secret that declared tools name instead; it is not tried
+        /// Store a secret that declared tools name instead; it is not tested
         #[arg(long, value_name = "NAME", conflicts_with_all = ["provider", "account"])]
         tool: Option<String>,
     },
-    /// List the keys there are, without showing them
+    /// List the stored keys, without showing them
     #[command(after_help = "Example: artel auth status --json")]
     Status,
     /// Remove a stored key
@@ -70,13 +71,13 @@ enum Command {
         /// anthropic, openai, openai-chat or google
         #[arg(required_unless_present_any = ["all", "tool"])]
         provider: Option<String>,
-        /// The account whose key it is
+        /// The account whose key to remove
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
         /// Remove a secret that tools name
         #[arg(long, value_name = "NAME", conflicts_with_all = ["provider", "account", "all"])]
         tool: Option<String>,
-        /// Remove every stored key, also if the file can no longer be read
+        /// Remove every stored key, even if the file can no longer be read
         #[arg(long, conflicts_with_all = ["provider", "account"])]
         all: bool,
         /// Do not ask
@@ -247,7 +248,7 @@ fn remove_all(yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Verdict,
     Ok(Verdict::Bad(FailureKind::Failed))
 }
 
-/// Reads the provider's name; a key typed in its place is not repeated.
+/// Parses the provider's name. If a key was typed in its place, it is not repeated.
 fn named(provider: &str) -> Result<Provider, Failure> {
     provider.parse().map_err(|_| {
         let known = Provider::ALL.iter().map(|known| known.as_str());
@@ -274,7 +275,7 @@ fn read_key(whose: &str) -> Result<Secret, Failure> {
         some.read_to_string(&mut text).map_err(unreadable)?;
         text
     };
-    // The text as it came is wiped like the key in it.
+    // The original text is wiped like the key in it.
     let text = Secret::new(text);
     let key = Secret::new(text.expose().trim());
     let complaint = if text.expose().len() > LONGEST_TEXT {
@@ -294,10 +295,12 @@ fn unreadable(error: std::io::Error) -> Failure {
     Failure::new(Code::K004, "the key could not be read").because(error.to_string())
 }
 
-/// Asks for the key at the terminal, which is as before when this returns, whatever ended it.
+/// Asks for the key at the terminal. The terminal is restored when this returns, whatever
+/// ended it.
 fn ask(whose: &str) -> Result<String, Failure> {
     let answer = block_on(async {
-        // Hidden before it is asked for: who answers at once is not seen either.
+        // Typing is hidden before the question appears, so that even a quick answer is not
+        // seen.
         let _hidden = Hidden::begin();
         let prompt = format!(
             "Key for {} (not shown): ",
@@ -314,9 +317,9 @@ fn ask(whose: &str) -> Result<String, Failure> {
     answer?
 }
 
-/// Puts together what a person types up to Enter, where every key press arrives by itself.
+/// Assembles what a person types up to Enter, with every key press arriving separately.
 fn typed(presses: impl Iterator<Item = std::io::Result<u8>>) -> Result<String, Failure> {
-    // Never moved while it grows: no copy of a key is left behind.
+    // The buffer never moves while it grows, so no copy of a key is left behind.
     let mut text = Vec::with_capacity(LONGEST_TEXT + 1);
     for press in presses {
         match press.map_err(unreadable)? {
@@ -324,7 +327,7 @@ fn typed(presses: impl Iterator<Item = std::io::Result<u8>>) -> Result<String, F
             CTRL_C | CTRL_BACKSLASH => return Err(interrupted()),
             CTRL_D if text.is_empty() => break,
             CTRL_U => text.clear(),
-            // What is too long stays so: its end is not known.
+            // A text that is too long stays too long, because its end is not known.
             BACKSPACE | DELETE if text.len() <= LONGEST_TEXT => remove_last(&mut text),
             byte if !byte.is_ascii_control() && text.len() <= LONGEST_TEXT => text.push(byte),
             _ => {}
@@ -340,7 +343,7 @@ fn remove_last(text: &mut Vec<u8>) {
     while text.pop().is_some_and(is_middle) {}
 }
 
-/// Says why a text is no key, without repeating it.
+/// Returns why a text is not a key, without repeating the text.
 fn complaint(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("no key was given");
@@ -352,8 +355,9 @@ fn complaint(text: &str) -> Option<&'static str> {
     (!is_plain).then_some("that is no key: it has spaces or unusual characters in it")
 }
 
-/// Keeps the terminal from showing what is typed, until it is dropped. Ctrl-C and its like arrive
-/// as bytes meanwhile: as signals they would end or stop us with the terminal left like this.
+/// Keeps the terminal from showing what is typed, until dropped. Meanwhile, Ctrl-C and
+/// similar keys arrive as bytes: as signals, they would end or stop the process and leave
+/// the terminal in this state.
 struct Hidden(Option<rustix::termios::Termios>);
 
 impl Hidden {
@@ -367,7 +371,8 @@ impl Hidden {
             // A read waits for one byte, however long that takes.
             hidden.special_codes[SpecialCodeIndex::VMIN] = 1;
             hidden.special_codes[SpecialCodeIndex::VTIME] = 0;
-            // A terminal that cannot be told shows what is typed; the key is no less wanted.
+            // If the terminal cannot be changed, it shows what is typed, but the key is
+            // still wanted.
             tcsetattr(&stdin, OptionalActions::Flush, &hidden).unwrap_or_default();
         }
         Self(before)

@@ -11,8 +11,8 @@ use crate::screen::Screen;
 
 /// Look at the branches that plans leave, and decide about them
 ///
-/// A changeset is a git branch with its proofs. Nothing of it is in your files before you approve
-/// it, and what you approved can be undone.
+/// A changeset is a git branch with its proofs. None of it is in your files before you
+/// approve it, and you can undo what you approved.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel changeset list")]
 pub(crate) struct Args {
@@ -22,76 +22,76 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the changesets, the newest first
+    /// List the changesets, newest first
     #[command(after_help = "Example: artel changeset list --status open")]
     List {
-        /// Only those that stand like this
+        /// Only changesets with this status
         #[arg(long, value_enum)]
         status: Option<Status>,
     },
-    /// Show a changeset: branch, commits, files, proofs, and what comes next
+    /// Show a changeset: branch, commits, files, proofs, and the next step
     #[command(after_help = "Example: artel changeset show 7c1e90ab\n\
         Example: artel changeset show 7c1e90ab --diff")]
     Show {
-        /// Its id, or how it begins
+        /// The changeset's id, or a prefix of it
         id: String,
-        /// Show the difference
+        /// Show the diff
         #[arg(long)]
         diff: bool,
-        /// Name every file and every proof
+        /// List every file and every proof
         #[arg(long, conflicts_with = "diff")]
         stat: bool,
     },
     /// Merge a changeset into the branch it started from, with a commit of its own
     ///
-    /// Files that you changed and did not commit are never touched: if the changeset needs them,
-    /// it is refused, and everything stays as it is.
+    /// Files that you changed and did not commit are never touched: if the changeset needs
+    /// them, it is refused, and everything stays as it is.
     #[command(after_help = "Example: artel changeset approve 7c1e90ab\n\
         Example: artel changeset approve 7c1e90ab --waive 'the failing test is about the clock'\n\
         Example: artel changeset approve 7c1e90ab --into main")]
     Approve {
-        /// Its id, or how it begins
+        /// The changeset's id, or a prefix of it
         id: String,
-        /// Merge although proofs do not hold; the reason is recorded
+        /// Merge even though proofs do not hold; the reason is recorded
         #[arg(long, value_name = "REASON")]
         waive: Option<String>,
         /// The branch to merge into, instead of the one it started from
         #[arg(long, value_name = "BRANCH")]
         into: Option<String>,
     },
-    /// Turn a changeset down: its branch goes, the record stays
+    /// Reject a changeset: its branch is removed, the record stays
     #[command(after_help = "Example: artel changeset reject 7c1e90ab --reason 'wrong way'")]
     Reject {
-        /// Its id, or how it begins
+        /// The changeset's id, or a prefix of it
         id: String,
-        /// Why
+        /// The reason
         #[arg(long)]
         reason: String,
     },
-    /// Take a merged changeset back by a new commit, and keep what was changed since
+    /// Undo a merged changeset with a new commit, and keep later changes
     #[command(after_help = "Example: artel changeset undo 7c1e90ab")]
     Undo {
-        /// Its id, or how it begins
+        /// The changeset's id, or a prefix of it
         id: String,
     },
-    /// Bring back a changeset that was undone
+    /// Redo a changeset that was undone
     #[command(after_help = "Example: artel changeset redo 7c1e90ab")]
     Redo {
-        /// Its id, or how it begins
+        /// The changeset's id, or a prefix of it
         id: String,
     },
 }
 
-/// How a changeset stands.
+/// Status that `artel changeset list` filters by.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Status {
-    /// Nobody has decided
+    /// Not decided yet
     Open,
-    /// It is in the branch
+    /// Merged into the branch
     Merged,
-    /// It was, and was taken back
+    /// Merged, then undone
     Undone,
-    /// It was turned down
+    /// Rejected
     Rejected,
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     receipt(done, screen)
 }
 
-/// Says what was done, and what could not be.
+/// Shows what was done, and what could not be done.
 fn receipt(noted: Noted<ChangesetDone>, screen: &mut Screen) -> Result<Verdict, Problems> {
     let Noted { done, notes } = noted;
     screen.notes(&notes);

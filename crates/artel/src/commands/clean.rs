@@ -8,12 +8,12 @@ use crate::screen::Screen;
 
 /// Show and remove what is no longer needed
 ///
-/// Worktrees of finished runs, stored values that no event names, old logs, left-overs of crashes.
-/// Live and undecided work is never touched.
+/// Worktrees of finished runs, stored values that no event refers to, old logs, leftovers
+/// of crashes. Live and undecided work is never touched.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel clean --dry-run")]
 pub(crate) struct Args {
-    /// Only show it
+    /// Only show what would be removed
     #[arg(long)]
     dry_run: bool,
     /// Remove without asking

@@ -22,11 +22,11 @@ pub(crate) struct Args {
 enum Command {
     /// Show every setting with its value
     ///
-    /// Layers, later ones win: defaults, your own artel.toml, the workshop's artel.toml, variables
-    /// ARTEL_…, --set.
+    /// Layers, later ones win: defaults, your own artel.toml, the workshop's artel.toml,
+    /// variables ARTEL_…, --set.
     #[command(after_help = "Example: artel config show --origin")]
     Show {
-        /// Tell where each value came from
+        /// Show where each value came from
         #[arg(long)]
         origin: bool,
     },
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-/// The settings of the workshop, or those that hold outside of any.
+/// Returns the settings of the workshop, or those that apply outside of any workshop.
 fn settings(caller: &Caller) -> Result<Arc<Settings>, Problems> {
     match caller.workshop() {
         Ok(workshop) => Ok(workshop.settings),

@@ -25,53 +25,54 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Act {
-    /// Start it
+    /// Start the daemon
     #[command(after_help = "Example: artel daemon start --listen 127.0.0.1:7717")]
     Start(Start),
-    /// End it: what is under way comes to rest and is taken up at the next start
+    /// Stop the daemon; work in progress pauses and is resumed at the next start
     #[command(after_help = "Example: artel daemon stop")]
     Stop,
-    /// End it and start it anew, where it listened if that was named at its start
+    /// Stop and start the daemon, with the listen address that was given at its start, if
+    /// any
     #[command(after_help = "Example: artel daemon restart")]
     Restart(Start),
-    /// Show whether it runs, where it listens, and whether it is held
+    /// Show whether it is running, where it listens, and whether it is paused
     #[command(after_help = "Example: artel daemon status --json")]
     Status,
-    /// Show what it said
+    /// Show its log
     #[command(after_help = "Example: artel daemon logs --follow")]
     Logs(logs::Args),
-    /// Have it begin nothing new; what is under way goes on
+    /// Pause the daemon: it starts nothing new, and work in progress continues
     #[command(after_help = "Example: artel daemon pause --reason \"release day\"")]
     Pause {
-        /// Why, for those who wonder
+        /// The reason, shown to anyone who asks
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Have it begin new work again
+    /// Let the daemon start new work again
     #[command(after_help = "Example: artel daemon resume")]
     Resume,
-    /// Have it look at settings, roles, skills and policy anew
+    /// Reload settings, roles, skills and policy
     #[command(after_help = "Example: artel daemon reload")]
     Reload,
-    /// Have systemd start it with your session
+    /// Have systemd start the daemon with your session
     #[command(after_help = "Example: artel daemon install --user")]
     Install(unit::Args),
 }
 
 #[derive(Debug, Clone, clap::Args)]
 struct Start {
-    /// Where to listen, instead of `server.listen`
+    /// The address to listen on, instead of `server.listen`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Listen also where others can reach it; put a proxy with TLS before it
+    /// Also listen where others can reach it; put a proxy with TLS in front of it
     #[arg(long)]
     public: bool,
 }
 
-/// How long a daemon has to come up, and to end.
+/// Time limit for a daemon to start, and to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often to look whether it has.
+/// Interval between checks whether it has.
 const LOOK: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
@@ -124,8 +125,9 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-/// Returns how a daemon that ran is started anew: where a person had it listen, unless they name
-/// another place now. Whoever had it reached from elsewhere has said so already.
+/// Returns the options for restarting a daemon: the address that a person had given it,
+/// unless they name another one now. If the daemon was reachable from elsewhere, the person
+/// has already agreed to that.
 fn again(how: &Start, runs: &DaemonRuns) -> Start {
     if how.listen.is_some() {
         return how.clone();
@@ -182,7 +184,7 @@ fn up(runs: &DaemonRuns, screen: &mut Screen) -> Result<Verdict, Problems> {
     Ok(Verdict::Done)
 }
 
-/// Ends the daemon, and says how it ended.
+/// Stops the daemon, and returns a line that says how it ended.
 fn stop(workshop: &Workshop, runs: &DaemonRuns) -> Result<String, Problems> {
     let ended = runtime::block_on(workshop.stop_daemon(runs, PATIENCE))??;
     let pid = runs.pid;
@@ -237,7 +239,7 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems>
     Ok(Verdict::Done)
 }
 
-/// Returns a text of several lines as one.
+/// Joins the lines of a text into one.
 fn in_a_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.join("; ")

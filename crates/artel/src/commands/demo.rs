@@ -19,10 +19,10 @@ use crate::runtime::interrupted;
 use crate::screen::Screen;
 use crate::signals::Ear;
 
-/// Play the whole story on a sample project, with no key and no network
+/// Play the whole story on a sample project, without a key or the network
 ///
-/// A request becomes a plan, you approve it, agents carry it out and check each other, and you
-/// merge the result. Only the model is rehearsed; git, tests and sandbox are real.
+/// A request becomes a plan, you approve it, agents carry it out and check each other, and
+/// you merge the result. Only the model is rehearsed; git, tests and sandbox are real.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel demo\nExample: artel demo --yes --keep")]
 pub(crate) struct Args {
@@ -34,17 +34,17 @@ pub(crate) struct Args {
     keep: bool,
 }
 
-/// What a person answers.
+/// A person's answer to a demo question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Yes,
     No,
-    /// They want to see more, or change it.
+    /// The person wants to see more, or to change it.
     Look,
     Edit,
 }
 
-/// Answers with the words that mean them, the first of which is their letter.
+/// The answers with their words. The first word of each is its letter.
 type Choices<'c> = &'c [(Choice, [&'static str; 2])];
 
 const OF_PLANS: Choices<'_> = &[
@@ -67,11 +67,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             .advise("`artel demo --yes` approves and merges by itself")
             .into());
     }
-    // A signal ends what goes on, or the question; nothing else, so that nothing is left behind.
+    // A signal only ends the current work or question, so that nothing is left behind.
     let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
     let demo = caller.lay_out_demo()?;
     let played = play(args, &demo, screen);
-    // Nothing is left behind that was not asked for, however it ended.
+    // Nothing is left behind unless it was asked for, however the demo ended.
     match &played {
         Ok(Stays::Kept) => {}
         Err(_) if args.keep => {
@@ -88,13 +88,13 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     played.map(|_| Verdict::Done)
 }
 
-/// What becomes of the demo once it is over.
+/// The fate of the demo folder at the end: kept or removed.
 enum Stays {
     Kept,
     Removed,
 }
 
-/// Plays the story; what it opened is closed when this returns.
+/// Plays the demo. Everything it opened is closed when this returns.
 fn play(args: &Args, demo: &Demo, screen: &mut Screen) -> Result<Stays, Problems> {
     let story = Story {
         args,
@@ -198,7 +198,8 @@ impl Story<'_> {
         Ok(true)
     }
 
-    /// Opens the person's editor; what they cannot or do not change stays as it is.
+    /// Opens the person's editor. If they cannot edit the plan or change nothing, it stays
+    /// as it is.
     fn edit(&self, id: &str, screen: &mut Screen) -> Result<(), Problems> {
         let work = self.workshop.work_named(id)?;
         match self.workshop.edit_by_hand(&work) {
@@ -298,7 +299,7 @@ impl Story<'_> {
         Ok(answer == Some(true))
     }
 
-    /// Says where everything is.
+    /// Shows where everything is.
     fn places(&self, screen: &mut Screen) -> Result<(), Problems> {
         let folder = self.demo.folder.display();
         let project = self.demo.portal.path.display();
@@ -334,7 +335,7 @@ impl Story<'_> {
     }
 }
 
-/// Asks until the answer is one; the end of the input is a no.
+/// Repeats the question until the answer is valid. The end of the input counts as a no.
 fn choose(question: &str, choices: Choices<'_>) -> Result<Choice, Problems> {
     let words = choices.iter().map(|(_, [letter, word])| {
         let rest = word.strip_prefix(letter).unwrap_or_default();
@@ -382,7 +383,7 @@ fn show_plan(plan: &Plan, screen: &mut Screen) {
     screen.say("");
 }
 
-/// Returns the folders that a plan changes, and the files that lie in none.
+/// Returns the folders that a plan changes, and the files that are not in a folder.
 fn touched(plan: &Plan) -> Vec<String> {
     let places = plan
         .files

@@ -8,14 +8,15 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::{Paint, Screen};
 
-/// Look whether everything Artel rests on is there
+/// Check that everything Artel depends on is in place
 ///
-/// Each line is ok, a warning or a problem, with what to do about it. Exit code 1 if there is a
-/// problem, 2 if it is in the settings, 3 if the workshop is not safe to use, 4 if there is none.
+/// Each line is ok, a warning or a problem, with what to do about it. Exit code 1 if there
+/// is a problem, 2 if it is in the settings, 3 if the workshop is not safe to use, 4 if
+/// there is none.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel doctor --json\nExample: artel doctor --profile production")]
 pub(crate) struct Args {
-    /// Go through the list for a profile instead: local, ci or production
+    /// Check against the list for a profile instead: local, ci or production
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
     profile: Option<Profile>,
 }
@@ -45,7 +46,8 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     if problems.peek().is_none() {
         return Ok(Verdict::Done);
     }
-    // Whatever keeps every other command from starting says more than that something failed.
+    // A problem that keeps every other command from starting is more telling than the
+    // general failure code.
     let special = problems.find(|kind| *kind != FailureKind::Failed);
     Ok(Verdict::Bad(special.unwrap_or(FailureKind::Failed)))
 }

@@ -6,11 +6,11 @@ use artel_workshop::Problems;
 use crate::Verdict;
 use crate::screen::Screen;
 
-/// Say what an error code means and what to do
+/// Explain what an error code means and what to do
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel explain J003")]
 pub(crate) struct Args {
-    /// The code, such as J003; all of them if not given
+    /// The code, such as J003; all codes if not given
     code: Option<String>,
 }
 
@@ -67,7 +67,7 @@ fn page(code: &Code) -> serde_json::Value {
     })
 }
 
-/// Breaks text into lines that fit any terminal.
+/// Wraps text into lines that fit any terminal.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -6,15 +6,15 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::Screen;
 
-/// Say how a run went; the next runs of its skill are told
+/// Give feedback on a run; it is passed on to the next runs of its skill
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: artel feedback 5d2f41c0 \"the totals were right, keep it shorter\""
 )]
 pub(crate) struct Args {
-    /// The run
+    /// The run's id
     run: String,
-    /// What you want to say
+    /// Your feedback
     text: String,
 }
 

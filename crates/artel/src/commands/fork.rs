@@ -10,22 +10,22 @@ use crate::Verdict;
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Go on differently from any point of a run
+/// Branch off from any point of a run
 ///
-/// A new run begins with what the other one knew after that event, and with its files as they were
-/// then. The other one stays as it is.
+/// A new run begins with everything the other run knew after that event, and with its files
+/// as they were then. The other run stays as it is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel fork 5d2f41c0 --at 1847 --hint \"use the other file\"")]
 pub(crate) struct Args {
-    /// The run's id, or how it begins
+    /// The run's id, or a prefix of it
     run: String,
-    /// The last event that counts
+    /// The last event to keep
     #[arg(long, value_name = "SEQ")]
     at: u64,
     /// What the new run is told first
     #[arg(long, value_name = "TEXT")]
     hint: Option<String>,
-    /// Another model than the one it began with
+    /// A different model from the one the run began with
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     #[command(flatten)]

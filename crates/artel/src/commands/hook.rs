@@ -7,10 +7,10 @@ use crate::Verdict;
 use crate::render::{cell, harmless, table};
 use crate::screen::{Paint, Screen, Yes};
 
-/// See and trust the commands that are told what runs do, and can stop it
+/// See and trust hooks: commands that are notified of what runs do, and can stop it
 ///
-/// They are declared in artel.toml of the workshop, in your own settings file, in a role, and in
-/// .claude/settings.json of the folder that a run works on.
+/// They are declared in artel.toml of the workshop, in your own settings file, in a role,
+/// and in .claude/settings.json of the folder that a run works on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel hook list")]
 pub(crate) struct Args {
@@ -20,25 +20,28 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the hooks of runs from here: what runs, when, from where, whether it is trusted
+    /// List the hooks of runs started here: what runs, when, where it is declared, whether
+    /// it is trusted
     #[command(after_help = "Example: artel hook list --json")]
     List {
-        /// Those of a role, too
+        /// Include the hooks of a role
         #[arg(long, value_name = "ROLE")]
         role: Option<String>,
     },
-    /// Trust hooks that came with the work, as they are now
+    /// Trust the hooks that came with the work, as they are now
     ///
-    /// Each is shown first. When it or a file that it names changes, it is asked about again.
+    /// Each hook is shown first. If it or a file that it names changes, you are asked
+    /// again.
     #[command(after_help = "Example: artel hook trust\n\
         Example: artel hook trust 3f9a1c02 --yes")]
     Trust {
-        /// How the hash of one begins, as the list shows it; all that are not trusted if not given
+        /// A prefix of the hook's hash, as the list shows it; all untrusted hooks if not
+        /// given
         hash: Option<String>,
-        /// Those of a role, too
+        /// Include the hooks of a role
         #[arg(long, value_name = "ROLE")]
         role: Option<String>,
-        /// Say yes in advance
+        /// Answer yes in advance
         #[arg(long)]
         yes: bool,
     },
@@ -104,7 +107,7 @@ fn cells(hook: &HookRow) -> Vec<String> {
     ]
 }
 
-/// Says how far a hook reaches out of the sandbox.
+/// Describes what a hook can reach outside the sandbox.
 fn reach(hook: &HookRow) -> String {
     let lists = [
         ("network", &hook.network),

@@ -13,7 +13,7 @@ use crate::render::harmless;
 use crate::runtime;
 use crate::screen::{Paint, Screen};
 
-/// Take up what you put into the inbox folder
+/// Process what you put into the inbox folder
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel inbox scan")]
 pub(crate) struct Args {
@@ -23,13 +23,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Take up new requests and changed plans, and plan what is new
+    /// Pick up new requests and changed plans, and plan what is new
     ///
-    /// Requests are Markdown files in Inbox/Requests. A plan that you edit in Inbox/Plans is the
-    /// next version; one that you move to Inbox/Active is approved.
+    /// Requests are Markdown files in Inbox/Requests. A plan that you edit in Inbox/Plans
+    /// is the next version; a plan that you move to Inbox/Active is approved.
     #[command(after_help = "Example: artel inbox scan --no-plan")]
     Scan {
-        /// Take the files up and plan nothing
+        /// Pick the files up without planning anything
         #[arg(long)]
         no_plan: bool,
         /// The model: an alias, or provider:model
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         match outcome.end {
             Ok(Verdict::Done) => {}
             Ok(other) => verdict = other,
-            // What one request needs does not keep the others waiting.
+            // A problem with one request does not hold up the others.
             Err(failure) => {
                 screen.say(match screen.json {
                     true => json!({ "error": failure }).to_string(),

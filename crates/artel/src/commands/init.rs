@@ -8,25 +8,26 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::{Paint, Screen};
 
-/// Make a workshop here or in DIR; what exists stays as it is
+/// Create a workshop here or in DIR; existing files stay as they are
 ///
-/// Running it again completes what is missing and changes nothing else. Where the folder already has
-/// settings, policy, roles, skills or the like, they are shown first and you are asked: they decide
-/// from then on. Skills that were there have to be trusted one by one, with `artel skill trust`.
+/// Running it again completes what is missing and changes nothing else. If the folder
+/// already has settings, policy, roles, skills or the like, they are shown first and you
+/// are asked, because they apply from then on. Existing skills have to be trusted one by
+/// one, with `artel skill trust`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel init ~/Artel")]
 pub(crate) struct Args {
-    /// The folder; this one if not given
+    /// The folder; the current one if not given
     dir: Option<PathBuf>,
-    /// Write templates anew where nobody edited them
+    /// Rewrite templates that nobody edited
     #[arg(long)]
     force: bool,
-    /// Say yes in advance to what is already there
+    /// Accept in advance what is already there
     #[arg(long)]
     yes: bool,
 }
 
-/// So many files and lines of settings are shown.
+/// Maximum number of files and of lines of settings shown.
 const MOST_SHOWN: usize = 40;
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {

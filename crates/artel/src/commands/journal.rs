@@ -11,7 +11,7 @@ use artel_workshop::{Caller, Problems};
 use crate::Verdict;
 use crate::screen::Screen;
 
-/// Read, check and keep the journal: the record of everything that happened
+/// Read, check and maintain the journal: the record of everything that happened
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal tail --follow")]
 pub(crate) struct Args {

@@ -1,4 +1,4 @@
-//! Standard input line by line: one line in, one line out, whatever comes.
+//! Processes standard input line by line: one line in, one line out, whatever the input is.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, Read as _};
@@ -9,16 +9,16 @@ use artel_workshop::{Caller, Problems};
 use crate::Verdict;
 use crate::screen::{Screen, stopped};
 
-/// The longest line that is judged. What is longer is answered as what it is not: JSON.
+/// Maximum length of a line in bytes. A longer line is answered as invalid JSON.
 const LONGEST: u64 = 16 << 20;
 
-/// A byte that is in no text.
+/// A byte that never occurs in UTF-8 text.
 const NO_TEXT: u8 = 0xff;
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 64 * 1024;
 
-/// Answers every line of standard input with one line. An empty line is a line.
+/// Answers every line of standard input with one line, including empty lines.
 pub(super) fn each(
     screen: &mut Screen,
     answer: impl Fn(&str) -> String,
@@ -48,8 +48,9 @@ pub(super) fn each(
     }
 }
 
-/// Returns the line, or, where it is not text, what can be read of it and a mark after that: it is
-/// answered as the broken JSON it is, never as if it were something else.
+/// Returns the line. If it is not UTF-8 text, returns the readable beginning and a
+/// replacement character: the line is answered as the broken JSON it is, and never taken
+/// for something else.
 fn readable(line: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(line) {
         Ok(text) => text.into(),
@@ -74,7 +75,7 @@ fn skip_line(input: &mut impl io::BufRead) -> Result<(), Problems> {
     }
 }
 
-/// Takes secrets out of standard input as it comes.
+/// Removes secrets from standard input as it arrives.
 pub(super) fn redact(screen: &mut Screen, caller: &Caller) -> Result<Verdict, Problems> {
     use std::io::Write as _;
     let mut stream = caller.redactor().stream();

@@ -1,4 +1,4 @@
-//! A piece of work as it is seen while it goes on.
+//! Shows a piece of work while it is in progress.
 
 use artel_types::{Failure, TraceId};
 use artel_workshop::{Company, Problems};
@@ -7,8 +7,8 @@ use super::planned::Bench;
 use super::run::Subject;
 use super::story::laid_out;
 
-/// Does something for a piece of work and shows what happens meanwhile; how its first run ended
-/// is told last.
+/// Runs `work` for a trace and shows what happens meanwhile. The end of its first run is
+/// shown last.
 pub(crate) fn follow<T>(
     bench: &mut Bench<'_>,
     trace: TraceId,

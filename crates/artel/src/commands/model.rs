@@ -8,10 +8,11 @@ use crate::render::{cell, harmless, table};
 use crate::runtime::block_on;
 use crate::screen::{Paint, Screen};
 
-/// See which models can be asked, and try them
+/// See which models are available, and test them
 ///
-/// Models are configured in artel.toml in the tables `models.ALIAS`. Without any, keys in the
-/// environment or a local Ollama are used. ARTEL_MODEL names another one for a single command.
+/// Models are configured in artel.toml in the tables `models.ALIAS`. Without any, keys in
+/// the environment or a local Ollama are used. ARTEL_MODEL names another one for a single
+/// command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel model test haiku")]
 pub(crate) struct Args {
@@ -21,37 +22,40 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the aliases, and what each means here
+    /// List the aliases, and what each stands for here
     #[command(after_help = "Example: artel model list --json")]
     List,
-    /// Show one model: where it is, which key it uses, what it costs, how its provider is
+    /// Show one model: its address, the key it uses, its prices, and the health of its
+    /// provider
     #[command(after_help = "Example: artel model show sonnet")]
     Show {
         /// An alias, or provider:model; the default model if not given
         alias: Option<String>,
     },
-    /// Ask a model a tiny question and let it call a tool, through everything a real call passes
+    /// Ask a model a tiny question and let it call a tool, along the same path as a real
+    /// call
     ///
-    /// It costs a few hundred tokens and takes at most 20 seconds. Exit code 0 if words arrived and
-    /// a well-formed call of the offered tool.
+    /// It costs a few hundred tokens and takes at most 20 seconds. Exit code 0 if text
+    /// arrived and a well-formed call of the offered tool.
     #[command(after_help = "Example: artel model test ollama:qwen3:8b --json")]
     Test {
         /// An alias, or provider:model; the default model if not given
         alias: Option<String>,
     },
-    /// Ask a provider again at once that was left alone because it failed or asked for a pause
+    /// Call a provider again at once that was left alone because it failed or asked for a
+    /// pause
     #[command(after_help = "Example: artel model reset anthropic")]
     Reset {
         /// The provider, as `artel model show` names it
         provider: String,
     },
-    /// Print the answered calls of a piece of work as a recording that can be played again
+    /// Print the answered calls of a piece of work as a recording that can be replayed
     ///
-    /// Play it with ARTEL_MODEL=rehearsal:FILE.jsonl, or, in the same workshop, without a file:
-    /// ARTEL_MODEL=rehearsal:TRACE.
+    /// Replay it with ARTEL_MODEL=rehearsal:FILE.jsonl, or, in the same workshop, without a
+    /// file: ARTEL_MODEL=rehearsal:TRACE.
     #[command(after_help = "Example: artel model record 7c1e90ab > story.jsonl")]
     Record {
-        /// The id of a trace, run or session, or how it begins
+        /// The id of a trace, run or session, or a prefix of it
         id: String,
     },
 }
@@ -152,7 +156,7 @@ fn test(alias: Option<&str>, caller: &Caller, screen: &mut Screen) -> Result<Ver
     }
     match (&trial.error, trial.ok) {
         (_, true) => Ok(Verdict::Done),
-        // In JSON the answer has it already, on standard output.
+        // With `--json`, the answer on standard output already contains the failure.
         (Some(failure), false) if !screen.json => Err(failure.clone().into()),
         (Some(failure), false) => Ok(Verdict::Bad(failure.kind())),
         (None, false) => Ok(Verdict::Bad(FailureKind::Failed)),

@@ -7,14 +7,15 @@ use serde_json::json;
 use crate::Verdict;
 use crate::screen::Screen;
 
-/// Print a link that opens the web console; it holds for a minute and works once
+/// Print a link that opens the web console; it is valid for a minute and works once
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel open")]
 pub(crate) struct Args {
-    /// What you may see and do there: user, developer or admin
+    /// What you can see and do there: user, developer or admin
     #[arg(long, default_value = "admin", value_parser = super::token::role)]
     role: Viewer,
-    /// The port that leads here on the machine of your browser, where that is another (`ssh -L`)
+    /// The port that leads here on your browser's machine, if that is a different one (`ssh
+    /// -L`)
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
 }

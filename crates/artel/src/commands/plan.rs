@@ -18,8 +18,8 @@ use crate::screen::Screen;
 
 /// Read, change and decide about plans
 ///
-/// Nothing of a plan is done before you approve it, and what you approve is what is done: an
-/// approval holds for one version, by its hash.
+/// No part of a plan is carried out before you approve it, and only what you approved is
+/// carried out: an approval applies to one version, by its hash.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel plan list")]
 pub(crate) struct Args {
@@ -29,10 +29,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List plans, the newest first
+    /// List plans, newest first
     #[command(after_help = "Example: artel plan list --status review")]
     List {
-        /// Only those that stand so
+        /// Only plans with this status
         #[arg(long, value_name = "STATUS", value_parser = state)]
         status: Option<PlanState>,
     },
@@ -40,29 +40,30 @@ enum Command {
     #[command(after_help = "Example: artel plan show 5d2f41c0\n\
         Example: artel plan show 5d2f41c0 --version 1 --markdown")]
     Show {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
-        /// Another version than the newest
+        /// Another version than the newest one
         #[arg(long, value_name = "N")]
         version: Option<u32>,
-        /// As its file has it
+        /// Print the Markdown of its file
         #[arg(long)]
         markdown: bool,
     },
     /// Approve a plan, and carry it out
     ///
-    /// What it changes is a branch of its own; you decide about it at the end. It is carried out
-    /// here, and Ctrl-C pauses it. Where the daemon runs it is handed over, and this command stays
-    /// with it: Ctrl-C leaves, and it goes on. With options that say how, it is carried out here.
+    /// Its changes go to a branch of their own, about which you decide at the end. The plan
+    /// is carried out here, and Ctrl-C pauses it. If the daemon is running, the plan is
+    /// handed over to it and this command follows it: Ctrl-C leaves, and the plan
+    /// continues. With options for how to carry it out, it runs here.
     #[command(after_help = "Example: artel plan approve 5d2f41c0\n\
         Example: artel plan approve 5d2f41c0 --at-once 2 --fail-fast")]
     Approve(Approve),
     /// Say what should be different; the architect writes the next version
     #[command(after_help = "Example: artel plan revise 5d2f41c0 --comment \"no new dependency\"")]
     Revise {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
-        /// What should be different; as often as you like
+        /// What should be different; can be given several times
         #[arg(long = "comment", value_name = "TEXT", required = true)]
         comments: Vec<String>,
         /// The model: an alias, or provider:model
@@ -71,61 +72,64 @@ enum Command {
     },
     /// Change a plan yourself, in your editor
     ///
-    /// In review it stays in review. While the plan is being done, your text counts as approval of
-    /// what it says, and the run goes on by it; steps that have begun stay as they are.
-    /// A text that cannot be used is kept, and opened again the next time.
+    /// A plan in review stays in review. While a plan is being carried out, your text
+    /// counts as approval of what it says, and the run continues with it; steps that have
+    /// begun stay as they are. A text that cannot be used is kept, and opened again the
+    /// next time.
     #[command(after_help = "Example: artel plan edit 5d2f41c0")]
     Edit {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
-        /// Take the text of this file instead of opening an editor
+        /// Read the text from this file instead of opening an editor
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
     },
-    /// Turn a plan down
+    /// Reject a plan
     #[command(after_help = "Example: artel plan reject 5d2f41c0 --reason \"we drop the feature\"")]
     Reject {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
-        /// Why; it stays on record
+        /// The reason, which stays on record
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Call a plan off, also while it is being done, or end one step of it
+    /// Cancel a plan, even while it is being carried out, or end one of its steps
     #[command(
         after_help = "Example: artel plan cancel 5d2f41c0 --reason \"not now\"\n\
         Example: artel plan cancel 5d2f41c0 3"
     )]
     Cancel {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
-        /// One step, by its number or name, and what needs it; all of it if not given
+        /// One step, by its number or name, with the steps that need it; the whole plan if
+        /// not given
         step: Option<String>,
-        /// Why
+        /// The reason
         #[arg(long, value_name = "TEXT", default_value = "")]
         reason: String,
     },
-    /// Let nothing more of a step begin until it is resumed; the others go on
+    /// Pause a step until it is resumed; the other steps continue
     #[command(after_help = "Example: artel plan pause 5d2f41c0 3")]
     Pause {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
         /// The step, by its number or name
         step: String,
     },
-    /// Let a step go on that was paused
+    /// Resume a step that was paused
     #[command(after_help = "Example: artel plan resume 5d2f41c0 3")]
     Resume {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
         /// The step, by its number or name
         step: String,
     },
-    /// Show how versions differ: the newest from the one before it, or from the one being done
+    /// Show how versions differ: the newest from the one before it, or from the one being
+    /// carried out
     #[command(after_help = "Example: artel plan diff 5d2f41c0\n\
         Example: artel plan diff 5d2f41c0 1 3")]
     Diff {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
         /// The older version
         #[arg(requires = "to")]
@@ -133,43 +137,43 @@ enum Command {
         /// The newer version
         to: Option<u32>,
     },
-    /// Try steps again that failed, from those that passed
+    /// Retry failed steps, starting from those that passed
     #[command(after_help = "Example: artel plan retry 5d2f41c0\n\
         Example: artel plan retry 5d2f41c0 3")]
     Retry {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
-        /// One step, by its number; all that failed if not given
+        /// One step, by its number; all failed steps if not given
         step: Option<String>,
         #[command(flatten)]
         how: How,
     },
-    /// Leave a step out, and with it what needs it
+    /// Skip a step, and with it the steps that need it
     #[command(after_help = "Example: artel plan skip 5d2f41c0 3")]
     Skip {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
         /// The step, by its number
         step: String,
-        /// Why
+        /// The reason
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
     /// Let a step pass although a check, or one finding, does not
     ///
-    /// It stands in the changeset and the report from then on.
+    /// The changeset and the report mention the waiver from then on.
     #[command(
         after_help = "Example: artel plan waive 5d2f41c0 2 inspector --reason \"style only\"\n\
         Example: artel plan waive 5d2f41c0 2 f3 --reason \"known, tracked elsewhere\""
     )]
     Waive {
-        /// Its trace, or how it begins
+        /// The plan's trace, or a prefix of it
         id: String,
         /// The step, by its number
         step: String,
         /// inspector, tester, evaluator, or a finding
         what: String,
-        /// Why; it stays on record
+        /// The reason, which stays on record
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -177,25 +181,25 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Approve {
-    /// Its trace, or how it begins
+    /// The plan's trace, or a prefix of it
     id: String,
-    /// The hash of what you saw, or how it begins; another version is refused
+    /// The hash of the version you saw, or a prefix of it; any other version is refused
     #[arg(long, value_name = "HASH")]
     hash: Option<String>,
     #[command(flatten)]
     how: How,
 }
 
-/// How a plan is carried out.
+/// Options for how a plan is carried out.
 #[derive(Debug, Clone, clap::Args)]
 struct How {
-    /// How many steps are under way at once; as many as there are processors if not given
+    /// How many steps may run at once; the number of processors if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     at_once: Option<u16>,
-    /// Begin nothing new once a step failed
+    /// Start nothing new after a step fails
     #[arg(long)]
     fail_fast: bool,
-    /// Leave it to a process in the background, which ends with the run
+    /// Leave it to a background process, which ends with the run
     #[arg(long)]
     detach: bool,
     /// The model: an alias, or provider:model
@@ -207,7 +211,7 @@ struct How {
 }
 
 impl How {
-    /// Returns what it takes to say the same behind `artel resume`.
+    /// Returns the flags that say the same for `artel resume`.
     fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         words.extend(self.at_once.map(|count| format!("--at-once={count}")));
@@ -216,7 +220,7 @@ impl How {
         words
     }
 
-    /// Tells whether nothing was said that only holds for this command.
+    /// Returns whether no option was given that applies only to this command.
     fn is_usual(&self) -> bool {
         self.words().is_empty() && !self.detach && !self.yes
     }

@@ -1,5 +1,5 @@
-//! What commands about planned work share: taking it on, carrying it out, and saying what came of
-//! it.
+//! Shared code of the commands about planned work: taking it on, carrying it out, and
+//! reporting the result.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Where planned work is taken on.
+/// Workshop, screen and options with which planned work is taken on.
 pub(crate) struct Bench<'a> {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) caller: &'a Caller,
@@ -29,30 +29,29 @@ pub(crate) struct Bench<'a> {
     pub(crate) answers: Answers,
     pub(crate) rules: PlanRules,
     pub(crate) telling: Telling,
-    /// Whether records of what happened stand before the answer.
+    /// Whether records of what happened were printed before the answer.
     followed: bool,
 }
 
-/// How much programs are shown on the way.
+/// The amount of progress that programs are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
-    /// What happens to a plan, as it happens; the answer is the last record.
+    /// The events of a plan, as they happen; the answer is the last record.
     Live,
-    /// Nothing but the answer, which is part of another one.
+    /// Only the answer, which is part of another one.
     AnswerOnly,
 }
 
-/// What came of it.
 pub(crate) struct Outcome {
-    /// For programs.
+    /// The result as JSON, for programs.
     pub(crate) value: Map<String, Value>,
-    /// For people.
+    /// The result as lines, for people.
     pub(crate) lines: Vec<String>,
-    /// How the command ends.
+    /// The outcome of the command.
     pub(crate) end: Result<Verdict, Failure>,
 }
 
-/// What a plan is carried out by where the person says nothing.
+/// Returns the rules for carrying out a plan if the person gave no options.
 pub(crate) fn usual_rules() -> PlanRules {
     PlanRules {
         at_once: std::thread::available_parallelism().map_or(1, usize::from),
@@ -82,7 +81,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Answers, plans or does what was asked, or has a plan written anew.
+    /// Takes on a request: answers it, plans it, carries it out, or has its plan rewritten.
     pub(crate) fn take_on(&mut self, trace: TraceId) -> Result<Outcome, Problems> {
         let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
         let taken = self.done(trace, async move |company| {
@@ -126,7 +125,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Carries out the plan that was approved, and says what came of it.
+    /// Carries out the approved plan, and returns the result.
     pub(crate) fn carry_out(&mut self, trace: TraceId) -> Result<Outcome, Problems> {
         let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
         let rules = self.rules;
@@ -163,7 +162,8 @@ impl<'a> Bench<'a> {
         Ok(carried_out(&work, &carried))
     }
 
-    /// Says where a run goes on that the person only looked at.
+    /// Returns where a run continues that this command only followed, or `None` if nobody
+    /// drives it.
     fn goes_on_elsewhere(&self, trace: TraceId, run: RunId) -> Result<Option<Outcome>, Problems> {
         let drivers = self.workshop.drivers_now()?;
         let Some(driver) = drivers.run(run) else {
@@ -217,7 +217,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Says how something that was left can go on.
+    /// Returns how a run that was left can be continued.
     fn left(&self, trace: TraceId, left: &Left) -> Result<Outcome, Problems> {
         let short = trace.short();
         let resume = format!("`artel resume {short}`");
@@ -230,7 +230,8 @@ impl<'a> Bench<'a> {
                 let open = self.workshop.open_questions()?;
                 let mut open = open.iter().filter(|it| it.trace == trace);
                 let command = open.next().map(|it| it.command());
-                // A call is answered by its own name, which says what would be done.
+                // A call is answered by its own id, because the question under that id says
+                // what would be done.
                 let command = command.unwrap_or_else(|| match asked.call {
                     Some(_) => format!(
                         "artel answer {} {}",
@@ -263,7 +264,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Prints what came of it, and ends the command.
+    /// Prints the result, and ends the command.
     pub(crate) fn conclude(
         &mut self,
         trace: TraceId,
@@ -274,7 +275,8 @@ impl<'a> Bench<'a> {
             let mut value = object(self.workshop.request_value(&work));
             value.extend(outcome.value);
             match self.followed {
-                // It comes after records, and is told apart from them.
+                // The result comes after records and is marked, so that programs can tell
+                // it apart.
                 true => self.screen.value(&json!({ "result": value }))?,
                 false => self.screen.value(&value)?,
             }
@@ -342,7 +344,7 @@ fn carried_out(work: &Work, carried: &Carried) -> Outcome {
     }
 }
 
-/// Names a changeset in a line.
+/// Describes a changeset in one line.
 pub(crate) fn summary(made: &ChangesetCreated) -> String {
     let name = made.branch.as_deref().or(made.patch.as_deref());
     let proven = match made.proven {

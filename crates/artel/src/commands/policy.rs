@@ -15,10 +15,10 @@ use crate::Verdict;
 use crate::render::harmless_lines;
 use crate::screen::{Paint, Screen};
 
-/// Ask what agents may do, and say what they may do for good
+/// Check what agents may do, and grant permissions for good
 ///
-/// Deny beats ask, ask beats allow, and what nobody granted is asked about. What is built in as
-/// never cannot be granted.
+/// Deny beats ask, ask beats allow, and a person is asked about everything that was not
+/// granted. The built-in never rules cannot be overridden by a grant.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel policy check -- git status")]
 pub(crate) struct Args {
@@ -28,9 +28,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Say whether an agent may run a command, by which rule, and why
+    /// Show whether an agent may run a command, by which rule, and why
     ///
-    /// Nothing is run. Exit code 0 if it is allowed, 3 if it is denied or a person would be asked.
+    /// Nothing is run. Exit code 0 if it is allowed, 3 if it is denied or a person would be
+    /// asked.
     #[command(
         after_help = "Example: artel policy check --allow 'Bash(npm run:*)' -- npm run build\n\
         Example: artel policy check 'git log | head'\n\
@@ -38,17 +39,17 @@ enum Command {
         Example: artel policy check --batch < cases.jsonl"
     )]
     Check(Check),
-    /// Read, write or remove a file as the file tools would, or be refused as they would
+    /// Read, write or remove a file like the file tools, with the same refusals
     #[command(
         after_help = "Example: artel policy path --root . --op read src/main.rs\n\
         Example: artel policy path --batch < cases.jsonl"
     )]
     Path(Path),
-    /// Take secrets out of text: from standard input to standard output
+    /// Remove secrets from text, from standard input to standard output
     #[command(after_help = "Example: artel policy redact < app.log\n\
         Example: artel policy redact --batch < cases.jsonl")]
     Redact {
-        /// Read JSON lines, each with text and maybe known values and places to cut
+        /// Read JSON lines, each with text and optionally known values and places to cut
         #[arg(long)]
         batch: bool,
     },
@@ -57,7 +58,8 @@ enum Command {
     List,
     /// Allow something for good in this workshop
     ///
-    /// Agents never can. Shells, interpreters, wrappers and bare git are too broad to be granted.
+    /// Agents can never do this. Shells, interpreters, wrappers and bare git are too broad
+    /// to be granted.
     #[command(
         after_help = "Example: artel policy grant 'Bash(npm run build)' --reason 'our own build'"
     )]
@@ -68,15 +70,17 @@ enum Command {
         #[arg(long)]
         reason: String,
     },
-    /// Take a grant back
+    /// Revoke a grant
     ///
-    /// A number is a place in the list, and places move when another grant is taken back.
+    /// A number is a position in the list, and positions change when another grant is
+    /// revoked.
     #[command(after_help = "Example: artel policy revoke 'Bash(npm run build)'\n\
         Example: artel policy revoke 1 --rule 'Bash(npm run build)'")]
     Revoke {
         /// Its number in the list, or its rule
         grant: String,
-        /// The rule that the number stood for: nothing is taken back if it is another one by now
+        /// The rule that the number stood for: nothing is revoked if the number means
+        /// another rule by now
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
     },
@@ -84,21 +88,23 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// A rule to allow besides what holds here
+    /// A rule to allow in addition to the rules in effect here
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
     /// The role that wants to run it
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Show both what the rules say and what happens in a run, where the walls may judge
+    /// Show both what the rules say and what happens in a run, where the sandbox may
+    /// contain the command
     ///
-    /// The exit code is that of the run.
+    /// The exit code is the one for the run.
     #[arg(long)]
     contained: bool,
-    /// Read JSON lines, each with its own whole policy and a command
+    /// Read JSON lines, each with its own complete policy and a command
     #[arg(long, conflicts_with_all = ["allow", "role", "contained", "command"])]
     batch: bool,
-    /// The command: one word is shell text, several are the words of a command
+    /// The command: a single word is shell text, several words are a command and its
+    /// arguments
     #[arg(trailing_var_arg = true)]
     command: Vec<OsString>,
 }
@@ -108,10 +114,10 @@ struct Path {
     /// The folder that the tools may not leave
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// What to do
+    /// The operation
     #[arg(long, value_parser = ["read", "write", "delete"])]
     op: Option<String>,
-    /// What a write writes
+    /// The text to write
     #[arg(long, value_name = "TEXT")]
     content: Option<String>,
     /// Read JSON lines, each with root, path and op
@@ -167,7 +173,7 @@ fn show(decision: &Decision, screen: &mut Screen) -> Result<Verdict, Problems> {
     Ok(verdict(decision))
 }
 
-/// Shows what the rules say, and what comes of it in a run.
+/// Shows what the rules say, and what that means in a run.
 fn show_both(judged: &CommandJudged, screen: &mut Screen) -> Result<Verdict, Problems> {
     let CommandJudged {
         by_rule,
@@ -215,7 +221,8 @@ fn verdict(decision: &Decision) -> Verdict {
     }
 }
 
-/// One word is text for a shell; several are words, written so that a shell reads the same ones.
+/// Treats one word as shell text. Several words are quoted so that a shell reads the same
+/// words.
 fn shell_text(words: &[OsString]) -> Result<String, Failure> {
     let missing = || {
         Failure::new(Code::C005, "no command was given")

@@ -12,10 +12,10 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::Screen;
 
-/// Open project folders to agents, and say what holds there
+/// Open project folders to agents, and set what applies there
 ///
-/// Agents read a portal; they change a copy of their own, and what they changed reaches the
-/// folder only by a changeset that you approve.
+/// Agents read a portal; they change a copy of their own, and their changes reach the
+/// folder only through a changeset that you approve.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel portal list")]
 pub(crate) struct Args {
@@ -25,9 +25,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Open a project folder, or change what holds for one that is open
+    /// Open a project folder, or change the terms of an open one
     ///
-    /// What is not said stays as it is; in a new portal every role may do everything.
+    /// Options that are not given stay as they are; in a new portal every role may do
+    /// everything.
     #[command(after_help = "Example: artel portal add ~/code/shop\n\
         Example: artel portal add . --operations read --agents librarian,inspector\n\
         Example: artel portal add . --privacy local-only --check 'make test'")]
@@ -35,32 +36,32 @@ enum Command {
     /// List the portals
     #[command(after_help = "Example: artel portal list --json")]
     List,
-    /// Show what holds for one portal
+    /// Show the terms of one portal
     #[command(after_help = "Example: artel portal show shop")]
     Show {
-        /// Its name
+        /// The portal's name
         name: String,
     },
     /// Close a folder to agents; the folder and your notes stay
     #[command(after_help = "Example: artel portal remove shop")]
     Remove {
-        /// Its name
+        /// The portal's name
         name: String,
     },
-    /// Check that portals are still what they were opened as
+    /// Check that portals are still what they were when they were opened
     ///
     /// Exit code 1 if one cannot be used.
     #[command(after_help = "Example: artel portal verify\n\
         Example: artel portal verify shop --json")]
     Verify {
-        /// Their names; all if not given
+        /// Names of portals; all if not given
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Look anew at what a project is made of, and write its card
+    /// Detect again what a project consists of, and write its card
     #[command(after_help = "Example: artel portal refresh shop")]
     Refresh {
-        /// Its name
+        /// The portal's name
         name: String,
     },
 }
@@ -69,10 +70,10 @@ enum Command {
 struct Add {
     /// The folder
     path: PathBuf,
-    /// The name for @NAME/path; the folder's if not given
+    /// The name for @NAME/path; the folder's name if not given
     #[arg(long)]
     name: Option<String>,
-    /// What may be done there: read, write, git
+    /// The operations allowed there: read, write, git
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     operations: Option<Vec<PortalOperation>>,
     /// The roles that may work there; * for all
@@ -81,14 +82,14 @@ struct Add {
     /// Where its content may go
     #[arg(long, value_enum)]
     privacy: Option<Label>,
-    /// A command that builds, lints or tests it; found by its files if none is given
+    /// A command that builds, lints or tests it; detected from its files if none is given
     #[arg(long = "check", value_name = "CMD")]
     checks: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Label {
-    /// To any model that is configured
+    /// To any configured model
     Any,
     /// Only to models on this machine
     LocalOnly,
@@ -128,7 +129,7 @@ fn add(args: &Add, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
     told(workshop.done.open_portal(&new)?, "open:", screen)
 }
 
-/// Says what was done to a portal.
+/// Shows what was done to a portal.
 fn told(noted: Noted<Portal>, word: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
     let Noted {
         done: portal,

@@ -8,16 +8,16 @@ use crate::Verdict;
 use crate::render::{counted, harmless};
 use crate::screen::{Paint, Screen};
 
-/// Play a recorded run again, without a model and without effects
+/// Replay a recorded run, without a model and without effects
 ///
-/// Every recorded step must be what Artel would do next. Calls are decided anew by the policy that
-/// holds now; what would be answered differently is listed.
+/// Every recorded step must be what Artel would do next. Calls are decided again by the
+/// current policy; decisions that would differ are listed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel replay 5d2f41c0 --full")]
 pub(crate) struct Args {
-    /// The run's id, or how it begins
+    /// The run's id, or a prefix of it
     run: String,
-    /// Show each step, too
+    /// Also show each step
     #[arg(long)]
     full: bool,
 }

@@ -8,8 +8,8 @@ use crate::screen::Screen;
 
 /// Read what plans did and why
 ///
-/// Reports are Markdown in `Knowledge/Reports` of the workshop. They are made from the journal,
-/// and can be made again at any time.
+/// Reports are Markdown in `Knowledge/Reports` of the workshop. They are made from the
+/// journal, and can be rebuilt at any time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel report list")]
 pub(crate) struct Args {
@@ -19,19 +19,19 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the reports, the newest first
+    /// List the reports, newest first
     #[command(after_help = "Example: artel report list --json")]
     List,
     /// Print a report
     #[command(after_help = "Example: artel report show 7c1e90ab")]
     Show {
-        /// The id of its request or run, or how it begins
+        /// The id of its request or run, or a prefix of it
         id: String,
     },
-    /// Write a report anew from the journal
+    /// Rebuild a report from the journal
     #[command(after_help = "Example: artel report rebuild 7c1e90ab")]
     Rebuild {
-        /// The id of its request or run, or how it begins
+        /// The id of its request or run, or a prefix of it
         id: String,
     },
 }

@@ -9,7 +9,7 @@ use crate::Verdict;
 use crate::render::{cell, harmless, harmless_lines, table};
 use crate::screen::Screen;
 
-/// Look at what was asked for
+/// Look at your requests
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel request list")]
 pub(crate) struct Args {
@@ -19,17 +19,17 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List requests, the newest first
+    /// List requests, newest first
     #[command(after_help = "Example: artel request list --status planned")]
     List {
-        /// Only those that stand so
+        /// Only requests with this status
         #[arg(long, value_name = "STATUS", value_parser = status)]
         status: Option<RequestStatus>,
     },
-    /// Show a request with what came of it
+    /// Show a request and its result
     #[command(after_help = "Example: artel request show 5d2f41c0")]
     Show {
-        /// Its trace, or how it begins
+        /// The request's trace, or a prefix of it
         id: String,
     },
 }

@@ -15,22 +15,22 @@ use crate::render::harmless;
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Go on with a run or a piece of work that was left or paused, from its last event
+/// Resume a run or a piece of work that was left or paused, from its last event
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel resume 5d2f41c0")]
 pub(crate) struct Args {
-    /// The id of the run or the trace, or how it begins
+    /// The id of the run or the trace, or a prefix of it
     run: String,
     /// Answer its open question
     #[arg(long, value_name = "ANSWER")]
     answer: Option<String>,
-    /// Another model than the one it began with
+    /// A different model from the one it began with
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Of a plan: how many steps are under way at once
+    /// For a plan: how many steps may run at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     at_once: Option<u16>,
-    /// Of a plan: begin nothing new once a step failed
+    /// For a plan: start nothing new after a step fails
     #[arg(long)]
     fail_fast: bool,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     take_up(workshop, run, how, caller, screen)
 }
 
-/// Goes on with planned work, wherever it stands.
+/// Resumes planned work, whatever its state.
 fn planned(
     args: &Args,
     (workshop, work): (Arc<Workshop>, &Work),
@@ -108,7 +108,7 @@ fn planned(
     bench.conclude(work.trace, outcome)
 }
 
-/// Drives a run here, with a model of its own where one was named.
+/// Drives a run here, with the named model if one was given.
 pub(super) fn take_up(
     workshop: Arc<Workshop>,
     run: artel_types::RunId,
@@ -131,7 +131,7 @@ pub(super) fn take_up(
     )
 }
 
-/// Says that the run goes on where it is driven.
+/// Tells the person that the run continues in the process that drives it.
 fn elsewhere(run: &str, driver: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
     if screen.json {
         screen.value(&serde_json::json!({ "run": run, "goes_on_in": driver }))?;

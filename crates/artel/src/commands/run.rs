@@ -30,13 +30,13 @@ pub(crate) use watching::Watch;
 
 /// Carry out a skill, or a task in your own words
 ///
-/// The work is done in a copy of the folder you are in; at its end you see what changed and decide
-/// whether it is put in place.
+/// The work is done in a copy of the folder you are in; at the end you see what changed and
+/// decide whether it is applied.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel run csv-report sales.csv\n\
     Example: artel run --task \"find out why the tests fail\"")]
 pub(crate) struct Args {
-    /// The skill, and what it works on
+    /// The skill to carry out
     #[arg(value_name = "SKILL", required_unless_present = "task")]
     skill: Option<String>,
     /// What the skill works on
@@ -48,13 +48,14 @@ pub(crate) struct Args {
     /// The model: an alias, or provider:model
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// One pass, turn after turn until it is done, or by a plan that you approve
+    /// simple (one pass), autonomous (turn after turn until done) or planned (by a plan you
+    /// approve)
     #[arg(long, value_name = "MODE", value_parser = mode)]
     mode: Option<How>,
-    /// The most turns it may take, 1 to 100
+    /// The maximum number of turns, 1 to 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_turns: Option<u32>,
-    /// The most US dollars it may cost
+    /// The maximum cost in US dollars
     #[arg(long, value_name = "USD", value_parser = usd)]
     max_cost: Option<Money>,
     /// The folder to work on; the current one if not given
@@ -67,19 +68,19 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-/// How a run is watched, and what becomes of its files.
+/// Options for how a run is shown, and what happens to its files.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Watching {
-    /// How much is shown: what came of each step, or turn by turn
+    /// How much is shown: summary (the result of each step) or full (turn by turn)
     #[arg(long, value_name = "VIEW", value_parser = view)]
     view: Option<View>,
-    /// Put the files that it made or changed in place when it is over
+    /// Apply the files that it created or changed when it ends
     #[arg(long)]
     apply: bool,
 }
 
 impl Watching {
-    /// As usual: what came of each step, and nothing put in place.
+    /// The defaults: the result of each step is shown, and no files are applied.
     pub(crate) const USUAL: Self = Self {
         view: None,
         apply: false,
@@ -98,12 +99,12 @@ fn view(word: &str) -> Result<View, String> {
     }
 }
 
-/// How it is carried out.
+/// The way the work is done: by one run or by a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// By one run.
+    /// In a single run.
     Run(Mode),
-    /// By a plan.
+    /// With a plan.
     Planned,
 }
 
@@ -168,7 +169,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     })
 }
 
-/// Asks for what a skill or a task is to do, and has it planned.
+/// Records a request for what a skill or a task is to do, and has it planned.
 fn plan(
     args: &Args,
     workshop: &Arc<Workshop>,
@@ -193,24 +194,23 @@ fn plan(
     ask::submit(workshop, caller, &prospect, (&order, answers), screen)
 }
 
-/// Where a run is watched.
+/// Drives a run and shows it in the terminal.
 pub(crate) struct Desk {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) watching: Watching,
     pub(crate) answers: Answers,
 }
 
-/// Which run is watched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Subject {
-    /// One that is about to begin.
+    /// A run that is about to begin.
     New,
-    /// One that began before.
+    /// A run that began earlier.
     Known(RunId),
 }
 
 impl Desk {
-    /// Drives a run and shows it, to its end or to where it is left.
+    /// Drives a run and shows it, until it ends or is left.
     pub(crate) fn drive(
         &self,
         caller: &Caller,
@@ -229,8 +229,8 @@ impl Desk {
         )
     }
 
-    /// Shows what goes on in a trace while something is done, and returns what came of it with how
-    /// the end of its first run is told.
+    /// Shows the events of a trace while `work` runs. Returns the result of `work` and the
+    /// lines that describe the end of its first run.
     pub(crate) fn attend<T>(
         &self,
         caller: &Caller,
@@ -263,7 +263,7 @@ impl Desk {
         Ok((done, ending))
     }
 
-    /// Does something while nothing of it is shown, for programs that read one answer.
+    /// Runs `work` without showing anything, for programs that read a single answer.
     pub(crate) fn attend_quietly<T>(
         &self,
         caller: &Caller,
@@ -271,7 +271,7 @@ impl Desk {
         work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
         let (stop, stops) = watch::channel(Stop::No);
-        // Nobody listens, and whoever speaks does not mind.
+        // The receiver is dropped at once, and senders ignore that.
         let (passing, _) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops, passing);
         let done = runtime::block_on_stoppable(work(company), &stop)?;

@@ -7,11 +7,11 @@ use crate::Verdict;
 use crate::render::{cell, counted, price, table};
 use crate::screen::Screen;
 
-/// Show runs and how they stand
+/// Show runs and their status
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel runs --all")]
 pub(crate) struct Args {
-    /// All of them, with those that runs called
+    /// Show all runs, including those called by other runs
     #[arg(long)]
     all: bool,
 }

@@ -10,7 +10,7 @@ use artel_workshop::{Caller, Problems, SandboxRun};
 use crate::Verdict;
 use crate::screen::Screen;
 
-/// Run something behind the walls that agents' commands run behind
+/// Run something in the sandbox that agents' commands run in
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel sandbox run -- cargo test")]
 pub(crate) struct Args {
@@ -22,10 +22,10 @@ pub(crate) struct Args {
 enum Command {
     /// Run a command in the sandbox
     ///
-    /// It sees programs and their tool chains, nothing of your own files but what you name, and no
-    /// network. It starts in the current folder if that can be seen, else in the root. The exit code
-    /// is the command's; 3 if the sandbox does not reach the level that is demanded, 124 if the time
-    /// was over.
+    /// It sees programs and their toolchains, none of your own files except those you name,
+    /// and no network. It starts in the current folder if that is visible, otherwise in the
+    /// root. The exit code is the command's; 3 if the sandbox does not reach the required
+    /// level, 124 if the time ran out.
     #[command(after_help = "Example: artel sandbox run --write . -- make test\n\
         Example: artel sandbox run --net pypi.org --timeout 5m -- pip download requests")]
     Run(Run),
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.notes(&[note]);
     }
     if screen.json {
-        // What the command printed stands before it.
+        // The output of the command was printed before this.
         screen.value(&serde_json::json!({ "exit": done.code }))?;
     }
     Ok(Verdict::Exit(done.code))

@@ -9,16 +9,16 @@ use crate::Verdict;
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Run the daemon in this terminal: scheduler, inbox, console, API
+/// Run the daemon in this terminal: scheduler, inbox, console and API
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: artel serve --listen 127.0.0.1:7717, then `artel open` in another terminal"
 )]
 pub(crate) struct Args {
-    /// Where to listen, instead of `server.listen`; port 0 takes any free one
+    /// The address to listen on, instead of `server.listen`; port 0 takes any free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Listen also where others can reach it; put a proxy with TLS before it
+    /// Also listen where others can reach it; put a proxy with TLS in front of it
     #[arg(long)]
     public: bool,
 }

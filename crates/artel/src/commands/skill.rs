@@ -14,10 +14,10 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::{Paint, Screen, Yes};
 
-/// Find, check, begin, trust, measure and test skills
+/// Find, check, create, trust, measure and test skills
 ///
-/// A skill is a folder with a SKILL.md: in Skills/ of the workshop, in .agents/skills and
-/// .claude/skills of the project and of your home folder.
+/// A skill is a folder with a SKILL.md: in Skills/ of the workshop, or in .agents/skills
+/// and .claude/skills of the project and of your home folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel skill list")]
 pub(crate) struct Args {
@@ -27,13 +27,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the skills that can be used from here, and those that cannot with why
+    /// List the skills that can be used from here, and those that cannot, with the reason
     #[command(after_help = "Example: artel skill list --json")]
     List,
-    /// Show one skill: its files, what it may run, whether it is trusted, what it saves
+    /// Show a skill: its files, what it may run, whether it is trusted, what it saves
     #[command(after_help = "Example: artel skill show csv-report")]
     Show {
-        /// Its name
+        /// The skill's name
         name: String,
     },
     /// Check skills strictly: what is wrong, where, and what to do
@@ -42,47 +42,48 @@ enum Command {
     #[command(after_help = "Example: artel skill validate Skills/csv-report\n\
         Example: artel skill validate --batch < cases.jsonl")]
     Validate {
-        /// Folders or SKILL.md files; the one in this folder, or all that are found, if not given
+        /// Folders or SKILL.md files; if not given, the skill in this folder, or all that
+        /// are found
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// Read JSON lines, each with kind (skill or request), text and maybe dir
+        /// Read JSON lines, each with kind (skill or request), text and optionally dir
         #[arg(long, conflicts_with = "paths")]
         batch: bool,
     },
-    /// Begin a skill in the workshop's Skills folder
+    /// Create a skill in the workshop's Skills folder
     #[command(after_help = "Example: artel skill new csv-report")]
     New {
-        /// Its name: lower-case letters, digits and hyphens
+        /// The skill's name: lower-case letters, digits and hyphens
         name: String,
     },
     /// Trust a skill from outside the workshop as it is now
     ///
-    /// What it may run is shown first. When a file of it changes, it is asked about again.
+    /// What it may run is shown first. If one of its files changes, you are asked again.
     #[command(after_help = "Example: artel skill trust csv-report")]
     Trust {
-        /// Its name
+        /// The skill's name
         name: String,
-        /// Say yes in advance
+        /// Answer yes in advance
         #[arg(long)]
         yes: bool,
     },
-    /// Show how skills do: success, turns, recoveries, cost, tokens saved
+    /// Show how skills perform: success, turns, recoveries, cost, tokens saved
     #[command(after_help = "Example: artel skill stats csv-report")]
     Stats {
-        /// One skill; all that have run if not given
+        /// One skill; all skills that have run if not given
         name: Option<String>,
     },
-    /// Show what is kept for the next runs of a skill, or change it
+    /// Show or change what is stored for the next runs of a skill
     ///
-    /// Runs are told a few of these as data. At most 20 of each sort are kept.
+    /// Runs are told a few of these lessons as data. At most 20 of each kind are stored.
     #[command(after_help = "Example: artel skill feedback csv-report\n\
         Example: artel skill feedback csv-report --add \"totals belong into the first line\"\n\
         Example: artel skill feedback csv-report --remove 5d2f41c0")]
     Feedback(memory::Args),
-    /// Run a skill's own tests, or make one from a run
+    /// Run a skill's own tests, or create one from a run
     ///
-    /// Tests are in tests/*.yaml of the skill: requests that must or must not choose it, and
-    /// rehearsed runs. Exit code 1 if one fails.
+    /// Tests are in tests/*.yaml of the skill: requests that must or must not choose it,
+    /// and rehearsed runs. Exit code 1 if one fails.
     #[command(after_help = "Example: artel skill test csv-report\n\
         Example: artel skill test --from 5d2f41c0 --name two-rows")]
     Test(trial::Args),

@@ -8,19 +8,19 @@ use crate::render::harmless;
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Let a run begin nothing new until it is resumed
+/// Pause a run, so that it starts nothing new until it is resumed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel pause 5d2f41c0")]
 pub(crate) struct Pause {
-    /// The run's id, or how it begins
+    /// The run's id, or a prefix of it
     run: String,
 }
 
-/// End a run, and what it called
+/// Cancel a run, and the runs it called
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel cancel 5d2f41c0")]
 pub(crate) struct Cancel {
-    /// The run's id, or how it begins
+    /// The run's id, or a prefix of it
     run: String,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Cancel {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel hint 5d2f41c0 \"the file is Latin-1\"")]
 pub(crate) struct Hint {
-    /// The run's id, or how it begins
+    /// The run's id, or a prefix of it
     run: String,
     /// What it should know
     text: String,

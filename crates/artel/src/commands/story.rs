@@ -1,11 +1,11 @@
-//! How the story of a run looks in a terminal.
+//! Layout of the lines of a run's timeline in a terminal.
 
 use artel_workshop::{Line, Mark};
 
 use crate::render::harmless_lines;
 use crate::screen::Paint;
 
-/// Lays a line out. `paint` colours the sign before it, where there are colours.
+/// Lays out a line. `paint` colours the sign in front of it, if there are colours.
 pub(crate) fn laid_out(line: &Line, paint: impl Fn(&str, Paint) -> String) -> String {
     let sign = match line.mark {
         Mark::Head | Mark::Turn => String::new(),

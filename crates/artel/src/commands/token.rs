@@ -6,7 +6,7 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::Screen;
 
-/// Make, list and take back tokens for the HTTP interface
+/// Create, list and revoke tokens for the HTTP interface
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel token create --role developer --name ci")]
 pub(crate) struct Args {
@@ -16,7 +16,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Act {
-    /// Make a token; it is shown once
+    /// Create a token; it is shown once
     #[command(
         after_help = "A user sees summaries, asks, answers and approves; a developer sees \
         everything, steers and merges; an admin also settles who may come in and what agents may do. \
@@ -27,17 +27,18 @@ enum Act {
         /// user, developer or admin
         #[arg(long, value_parser = role)]
         role: Viewer,
-        /// Who acts with it; you, if not given
+        /// The person who acts with it; you, if not given
         #[arg(long)]
         name: Option<String>,
-        /// A program holds it: it does what its role may, and approves, merges and allows nothing
+        /// A program holds it: it may do what its role may do, but cannot approve, merge or
+        /// allow anything
         #[arg(long)]
         program: bool,
     },
-    /// Show the tokens that hold
+    /// List the valid tokens
     #[command(after_help = "Example: artel token list")]
     List,
-    /// Take a token back; it is refused from then on
+    /// Revoke a token; it is refused from then on
     #[command(after_help = "Example: artel token revoke 3f9a1c22")]
     Revoke {
         /// Its id, as `artel token list` shows it
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-/// Reads the name of a role.
+/// Parses the name of a role.
 pub(super) fn role(text: &str) -> Result<Viewer, String> {
     let known = text.parse();
     known.map_err(|()| "expected user, developer or admin".to_owned())

@@ -32,21 +32,21 @@ enum Command {
     /// Show one tool with the schema of its input
     #[command(after_help = "Example: artel tool show edit")]
     Show {
-        /// Its name
+        /// The tool's name
         name: String,
     },
     /// Try a tool in a scratch copy of a folder, and see what it would change
     ///
-    /// Policy, sandbox and journal are those of a run. The folder itself stays as it is. Exit code 1
-    /// if the tool failed, 3 if it was refused.
+    /// Policy, sandbox and journal are the same as for a run. The folder itself stays as it
+    /// is. Exit code 1 if the tool failed, 3 if it was refused.
     #[command(
         after_help = "Example: artel tool run grep '{\"pattern\": \"TODO\"}'\n\
         Example: artel tool run bash '{\"command\": \"cargo test\"}' --root ~/shop"
     )]
     Run {
-        /// Its name
+        /// The tool's name
         name: String,
-        /// Its input
+        /// The tool's input
         #[arg(value_name = "JSON")]
         input: String,
         /// The folder to copy; the current one if not given

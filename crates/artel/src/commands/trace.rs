@@ -15,24 +15,24 @@ use crate::screen::Screen;
 #[command(after_help = "Example: artel trace 7c1e90ab\n\
         Example: artel trace 7c1e90ab --step 2")]
 pub(crate) struct Args {
-    /// The id of a trace, run or session, or how it begins
+    /// The id of a trace, run or session, or a prefix of it
     id: String,
-    /// Turn by turn, with details
+    /// Show every turn with details
     #[arg(long)]
     full: bool,
-    /// Only this step of the plan, by its number or name, turn by turn
+    /// Only this step of the plan, by its number or name, with every turn
     #[arg(long, value_name = "STEP")]
     step: Option<String>,
     /// Only this turn
     #[arg(long, value_name = "N")]
     turn: Option<u32>,
-    /// The events themselves, as a table
+    /// List the events themselves, as a table
     #[arg(long)]
     events: bool,
 }
 
 impl Args {
-    /// How much of it is wanted.
+    /// Returns which part of the trace to show.
     fn wanted(&self) -> TraceWanted {
         TraceWanted {
             step: self.step.clone(),
@@ -40,7 +40,7 @@ impl Args {
         }
     }
 
-    /// How closely it is looked at: one step or turn is looked at closely.
+    /// Returns the level of detail: a single step or turn is shown in full.
     fn view(&self) -> View {
         match self.full || self.step.is_some() || self.turn.is_some() {
             true => View::Full,
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     of_run(args, &workshop, screen)
 }
 
-/// Tells a run line by line.
+/// Shows the timeline of a run, line by line.
 fn of_run(args: &Args, workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
     let view = args.view();
     let eyes = workshop.eyes(Some(view))?;

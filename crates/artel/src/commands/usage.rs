@@ -11,18 +11,19 @@ use crate::screen::Screen;
 
 /// Show what models were used for, and what it cost
 ///
-/// A flag without a value makes rows of it; with a value it leaves out everything else. Without
-/// any flag, rows are providers and their models. The last line is the sum of the rows.
+/// A flag without a value groups the rows by it; with a value it leaves out everything
+/// else. Without any flag, rows are providers and their models. The last line is the sum of
+/// the rows.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel usage --period week --role")]
 pub(crate) struct Args {
     /// By day in UTC, or only this one
     #[arg(long, value_name = "2026-11-15", num_args = 0..=1, default_missing_value = "")]
     day: Option<String>,
-    /// By session, or only the session whose id begins like this
+    /// By session, or only sessions whose id begins like this
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     session: Option<String>,
-    /// By run, or only the run whose id begins like this
+    /// By run, or only runs whose id begins like this
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     run: Option<String>,
     /// By step, or only this one
@@ -145,7 +146,7 @@ fn cells(sum: &Sum) -> Vec<String> {
     ]
 }
 
-/// What is not known is never shown as nothing, and where nothing was taken there is no cost.
+/// An unknown cost is never shown as zero, and if no tokens were used there is no cost.
 fn cost(sum: &Sum) -> String {
     match sum.unpriced {
         _ if sum.tokens == 0 => "-".to_owned(),
@@ -202,7 +203,8 @@ fn json(report: &UsageReport) -> serde_json::Value {
     })
 }
 
-/// Costs are in dollars for readers, and exact in millionths for sums; what is not known is null.
+/// Costs are given in dollars for readers, and in exact millionths for sums; an unknown
+/// cost is null.
 fn sums(sum: &Sum) -> serde_json::Value {
     let mut value = serde_json::json!(sum);
     let cost = (!is_unknown(sum)).then_some(sum.cost.0);

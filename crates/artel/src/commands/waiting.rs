@@ -6,7 +6,7 @@ use crate::Verdict;
 use crate::render::{cell, harmless};
 use crate::screen::{Paint, Screen};
 
-/// Show what needs you: calls, questions, plans, changesets, work that was left
+/// Show what needs you: calls, questions, plans, changesets, interrupted work
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel waiting")]
 pub(crate) struct Args {}

@@ -27,10 +27,10 @@ enum Command {
     /// names them.
     #[command(after_help = "Example: artel workshop trust ~/team/Artel")]
     Trust {
-        /// The workshop; the one around this folder if not given
+        /// The workshop; the one this folder is in if not given
         dir: Option<PathBuf>,
     },
-    /// Tell which workshop is in use, and why that one
+    /// Show which workshop is in use, and why that one
     #[command(after_help = "Example: artel workshop show --json")]
     Show,
 }

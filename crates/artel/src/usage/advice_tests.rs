@@ -1,4 +1,4 @@
-//! Every command that a message names is one that can be typed.
+//! Checks that every command named in a message can be typed as it stands.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::arguments::Arguments;
 
-/// Returns the sources of all crates, without their tests.
+/// Returns the source files of all crates, without their tests.
 fn sources() -> Vec<PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut open: Vec<PathBuf> = std::fs::read_dir(crates)
@@ -31,10 +31,10 @@ fn sources() -> Vec<PathBuf> {
     files
 }
 
-/// Returns the commands between backticks, as they stand in string literals.
+/// Returns the commands between backticks in string literals.
 fn commands(source: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]\nmod tests").next().unwrap();
-    // A literal that goes on in the next line leaves out its indentation.
+    // A literal that continues on the next line leaves out its indentation.
     let mut text = String::new();
     for line in code
         .lines()
@@ -58,11 +58,11 @@ fn commands(source: &str) -> Vec<String> {
     named.map(str::to_owned).collect()
 }
 
-/// Stands for what the code fills in.
+/// Stands for values that the code fills in.
 const SAMPLE: &str = "5d2f41c0";
 
-/// Returns the words of a command as a shell would hand them over; nothing where the command is
-/// only hinted at.
+/// Splits a command into words as a shell would. Returns `None` if the command is only
+/// hinted at.
 fn words(command: &str) -> Option<Vec<String>> {
     let mut text = command.replace("\\\"", "\"");
     while let Some(from) = text.find('{') {
@@ -87,7 +87,7 @@ fn words(command: &str) -> Option<Vec<String>> {
     (!is_hint).then_some(words)
 }
 
-/// Tells whether a command is named and nothing more is said about it, as in "what `artel token
+/// Returns whether a command is only named, without arguments, as in "what `artel token
 /// create` prints".
 fn is_name(words: &[String]) -> bool {
     let mut here = &Arguments::command();
@@ -101,7 +101,7 @@ fn is_name(words: &[String]) -> bool {
     })
 }
 
-/// Tells whether a value that is not taken stands for one that is.
+/// Returns whether a rejected value stands for a real one.
 fn is_sample(words: &[String]) -> bool {
     let stands = |word: &String| {
         word == SAMPLE || (word.len() > 1 && word.chars().all(|it| it.is_ascii_uppercase()))

@@ -1,4 +1,4 @@
-//! Looking at roles.
+//! Output of the commands that show roles.
 
 use artel_workshop::{AgentRow, Caller, Problems};
 

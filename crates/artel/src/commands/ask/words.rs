@@ -1,4 +1,4 @@
-//! Where the words of a request come from: the command line, a file, or a conversation.
+//! Reads the words of a request from the command line, a file, or a conversation.
 
 use std::io::{self, IsTerminal as _, Read as _};
 
@@ -10,10 +10,10 @@ use super::{Args, urgency, verify};
 use crate::prompt::typed;
 use crate::screen::Screen;
 
-/// More is no request.
+/// Maximum length of a request in bytes.
 const LONGEST: u64 = 16 << 20;
 
-/// Everything that a person says about a request.
+/// Everything that the person specified for a request.
 pub(super) struct Asked {
     pub(super) words: String,
     pub(super) portal: Option<String>,
@@ -47,7 +47,7 @@ pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Ask
     })
 }
 
-/// Reads what is wanted from the standard input.
+/// Reads the request from standard input.
 fn piped() -> Result<String, Failure> {
     let cannot = |why: String| {
         Failure::new(Code::C004, "the standard input cannot be read")
@@ -73,7 +73,7 @@ fn piped() -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Asks for one thing after the other; what was given as a flag is not asked for.
+/// Asks for one thing after the other, except for what was given as a flag.
 fn conversed(args: &Args, screen: &Screen) -> Result<Asked, Problems> {
     if screen.json || !io::stdin().is_terminal() {
         return Err(Failure::new(Code::C006, "nobody is here to be asked")

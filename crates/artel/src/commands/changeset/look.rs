@@ -1,4 +1,4 @@
-//! How changesets are shown.
+//! Output of the commands that show changesets.
 
 use artel_types::{ChangeKind, FileChange, ProofRecorded, Tokens};
 use artel_workshop::{ChangesetRow, ChangesetShown, Problems};
@@ -7,16 +7,16 @@ use crate::Verdict;
 use crate::render::{cell, counted, harmless, harmless_lines, price, table};
 use crate::screen::{Paint, Screen};
 
-/// How much is shown.
+/// The level of detail at which a changeset is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Much {
-    /// What fits on one screen.
+    /// As much as fits on one screen.
     Page,
     /// Every file and every proof.
     All,
 }
 
-/// So many lines of one sort fit on a page.
+/// Maximum number of lines of one kind on a page.
 const ON_A_PAGE: usize = 8;
 
 pub(super) fn list(rows: &[ChangesetRow], screen: &mut Screen) -> Result<Verdict, Problems> {

@@ -1,4 +1,4 @@
-//! What the daemon said while nobody looked.
+//! The daemon's log.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::screen::Screen;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How many lines
+    /// Number of lines
     #[arg(long, value_name = "N", default_value_t = 50)]
     lines: usize,
-    /// Go on showing what comes, until Ctrl-C
+    /// Keep showing new lines, until Ctrl-C
     #[arg(long)]
     follow: bool,
 }
 
-/// How often there is a look for more.
+/// Interval between checks for new lines.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(super) fn run(
@@ -46,7 +46,7 @@ pub(super) fn run(
         return Ok(Verdict::Done);
     }
     let mut position = log.position;
-    // Until Ctrl-C, which ends the waiting.
+    // Runs until Ctrl-C ends the process.
     loop {
         screen.flush()?;
         runtime::block_on(async { tokio::time::sleep(LOOK).await })?;

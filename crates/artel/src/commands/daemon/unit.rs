@@ -1,4 +1,4 @@
-//! A unit by which systemd starts the daemon.
+//! The unit file with which systemd starts the daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::screen::Screen;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// For you alone, in your own systemd
+    /// For you only, in your own systemd
     #[arg(long)]
     user: bool,
     /// Print the unit and write nothing
@@ -61,7 +61,7 @@ pub(super) fn run(
     Ok(Verdict::Done)
 }
 
-/// Refuses to take the place of a unit that is not this workshop's.
+/// Refuses to replace a unit file that does not belong to this workshop.
 fn refuse_another(place: &Path, root: &Path) -> Result<(), Failure> {
     let Ok(there) = std::fs::read_to_string(place) else {
         return Ok(());
@@ -100,7 +100,7 @@ fn unit(program: &Path, root: &Path) -> String {
     )
 }
 
-/// Writes a path as systemd reads it.
+/// Quotes a path as systemd expects it.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let text = text
@@ -127,7 +127,7 @@ mod tests {
         assert!(is_refused(Path::new("/home/ada")));
     }
 
-    /// `artel serve` writes its log by itself: the unit must send nothing of it elsewhere instead.
+    /// `artel serve` writes its own log, so the unit must not redirect any of it.
     #[test]
     fn what_the_unit_runs_keeps_its_own_log() {
         let unit = super::unit(Path::new("/opt/artel"), Path::new("/home/ada/Artel"));

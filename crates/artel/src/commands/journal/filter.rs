@@ -1,27 +1,27 @@
-//! The filters that reading commands share.
+//! The filters that all reading commands share.
 
 use artel_journal::Filter;
 use artel_types::{Clock, Code, Failure, Outcome, Timestamp};
 
-/// Which events are meant.
+/// Arguments that select journal events.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct FilterArgs {
-    /// How the kind begins, such as journal. or run.finished
+    /// A prefix of the kind, such as journal. or run.finished
     #[arg(long, value_name = "PREFIX")]
     kind: Option<String>,
-    /// How the trace begins
+    /// A prefix of the trace
     #[arg(long, value_name = "ID")]
     trace: Option<String>,
-    /// How the session begins
+    /// A prefix of the session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// How the run begins
+    /// A prefix of the run
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// The stream's whole name, such as workshop
+    /// The full name of the stream, such as workshop
     #[arg(long)]
     stream: Option<String>,
-    /// human:ada@example.org, only the id, or only human, agent, system, program
+    /// human:ada@example.org, or only the id, or only human, agent, system or program
     #[arg(long)]
     actor: Option<String>,
     /// A pattern for the target, such as "*.rs"
@@ -30,10 +30,10 @@ pub(crate) struct FilterArgs {
     /// done, failed, allowed, denied, cancelled or unknown
     #[arg(long)]
     outcome: Option<String>,
-    /// Not before this: 24h, 7d, 2026-11-15, 2026-11-15T08:00:00Z
+    /// Not before this time: 24h, 7d, 2026-11-15, 2026-11-15T08:00:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Before this
+    /// Before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 }
@@ -56,7 +56,7 @@ impl FilterArgs {
     }
 }
 
-/// Reads how many are wanted.
+/// Parses a number of events.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "expected a whole number, 0 or more".to_owned())

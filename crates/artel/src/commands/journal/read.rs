@@ -1,4 +1,5 @@
-//! Commands that read the journal. They open it read-only, and work on a damaged one.
+//! Commands that read the journal. They open it read-only, and also work on a damaged
+//! journal.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -18,14 +19,14 @@ use crate::screen::{Screen, stopped};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal tail -n 50 --follow")]
 pub(super) struct Tail {
-    /// How many
+    /// Number of events
     #[arg(short = 'n', long, default_value_t = 20, value_name = "COUNT")]
     #[arg(value_parser = count, allow_negative_numbers = true)]
     lines: u64,
     /// All events after this sequence number instead, each once and in order
     #[arg(long, value_name = "SEQ", conflicts_with = "lines")]
     after: Option<u64>,
-    /// Go on and show events as they come, until Ctrl-C
+    /// Keep showing events as they arrive, until Ctrl-C
     #[arg(short, long)]
     follow: bool,
     #[command(flatten)]
@@ -36,16 +37,16 @@ pub(super) struct Tail {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal query --kind plan. --since 24h --format csv")]
 pub(super) struct Query {
-    /// How to print them; --json is short for json
+    /// How to print them; --json is short for --format json
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// At most this many
+    /// Show at most this many
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     limit: Option<u64>,
     /// Only events after this sequence number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: u64,
-    /// The last first
+    /// Show the newest events first
     #[arg(long)]
     newest_first: bool,
     #[command(flatten)]
@@ -59,7 +60,7 @@ enum Format {
     Csv,
 }
 
-/// Write events as JSON lines, one event each
+/// Write events as JSON lines, one event per line
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal export --since 7d --output week.jsonl")]
 pub(super) struct Export {
@@ -70,7 +71,7 @@ pub(super) struct Export {
     filter: FilterArgs,
 }
 
-/// Says what is missing, before what is left is shown.
+/// Reports missing events before the remaining ones are shown.
 pub(in crate::commands) fn warn(workshop: &Workshop, screen: &mut Screen) {
     if let Some(missing) = workshop.missing_end() {
         let advice = missing.advice.map(|it| format!("; {it}"));
@@ -78,7 +79,7 @@ pub(in crate::commands) fn warn(workshop: &Workshop, screen: &mut Screen) {
     }
 }
 
-/// Count what is in the journal
+/// Count the contents of the journal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal stats --json")]
 pub(super) struct Stats {}
@@ -105,7 +106,7 @@ pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<
     Ok(Verdict::Done)
 }
 
-/// Shows events as they come. Ctrl-C ends the process, and nothing is lost by that.
+/// Shows events as they arrive. Ctrl-C ends the process, which loses nothing.
 fn follow(mut following: Subscription, screen: &mut Screen) -> Result<Verdict, Problems> {
     loop {
         screen.flush()?;
@@ -156,7 +157,8 @@ pub(super) fn query(
     Ok(Verdict::Done)
 }
 
-/// A table is laid out as a whole, so it has an end; more than this nobody reads.
+/// Maximum number of rows in a table. A table is laid out as a whole, so it needs a limit;
+/// nobody reads more than this.
 const LONGEST_TABLE: u64 = 1_000;
 
 fn show_page(
@@ -179,7 +181,7 @@ fn show_page(
     Ok(())
 }
 
-/// Writes one array, an event at a time, however many there are.
+/// Writes one JSON array, one event at a time, however many there are.
 fn json(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Result<(), Problems> {
     screen.raw("[")?;
     let mut separator = "";
@@ -243,7 +245,7 @@ fn csv(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Resu
     writer.flush().map_err(stopped)
 }
 
-/// Hands over each event until one cannot be printed.
+/// Passes on each event until one cannot be printed.
 fn each(
     workshop: &Workshop,
     query: &journal::Query,

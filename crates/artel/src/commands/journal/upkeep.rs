@@ -13,29 +13,29 @@ use crate::screen::{Paint, Screen};
 
 /// Prove that nothing was changed, or name the first event that was
 ///
-/// Checks every event against the chain, every signature, every archive, the file itself, and the
-/// head that was signed on this machine. Exit code 1 if something is wrong.
+/// Checks every event against the chain, every signature, every archive, the file itself,
+/// and the head that was signed on this machine. Exit code 1 if something is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal verify --json")]
 pub(super) struct Verify {}
 
-/// Take a copy of the journal
+/// Back up the journal
 ///
-/// One is also taken by itself every 24 hours; the newest 10 are kept.
+/// A backup is also made automatically every 24 hours; the newest 10 are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal backup")]
 pub(super) struct Backup {}
 
-/// Go on from the longest intact part of a damaged journal or from a backup
+/// Continue from the longest intact part of a damaged journal or from a backup
 ///
-/// Whichever holds more events is offered. The damaged file is kept, and the act is recorded in
-/// the journal and in your data folder.
+/// Whichever holds more events is offered. The damaged file is kept, and the restore is
+/// recorded in the journal and in your data folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal restore .artel/backups/journal_20261115_083000.db")]
 pub(super) struct Restore {
     /// A backup; the newest intact one if not given
     file: Option<PathBuf>,
-    /// Choose, instead of taking the one with more events
+    /// Choose the source, instead of taking the one with more events
     #[arg(long, value_enum)]
     take: Option<Take>,
     /// Do not ask
@@ -55,7 +55,7 @@ enum Take {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal prune --before 90d")]
 pub(super) struct Prune {
-    /// Streams that ended before this: 90d, 2026-08-01
+    /// Move streams that ended before this: 90d, 2026-08-01
     #[arg(long, value_name = "TIME")]
     before: String,
     /// Do not ask
@@ -167,7 +167,7 @@ pub(super) fn restore(
             "restored {}, gave up {lost}",
             counted(events, "event")
         ))?;
-        // A journal that was gone leaves nothing to keep.
+        // If the journal was missing, there is no damaged file to keep.
         if restored.set_aside.exists() {
             screen.line(format!(
                 "the old file is kept at {}",
@@ -178,7 +178,8 @@ pub(super) fn restore(
     Ok(Verdict::Done)
 }
 
-/// Returns the candidate to take; nothing if the journal is intact and nobody insists.
+/// Returns the candidate to restore from, or `None` if the journal is intact and none was
+/// requested.
 fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&Candidate>, Failure> {
     let Some(take) = take else {
         let best = plan.candidates.first();
@@ -195,7 +196,7 @@ fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&Candidate>, 
         };
         Failure::new(Code::J012, what).advise("`artel journal restore` offers what there is")
     })?;
-    // The intact journal in its own place is not a restore.
+    // Taking the intact journal in its own place is not a restore.
     Ok(Some(found).filter(|_| !(plan.is_intact && take == Take::Prefix)))
 }
 

@@ -1,4 +1,4 @@
-//! Deciding about plans.
+//! Decisions about plans.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,12 +26,14 @@ pub(super) fn approve(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let workshop = Arc::new(caller.workshop()?);
-    // Said before it is agreed to: what it takes, and whether what is left of budgets is enough.
+    // The person sees what it takes, and whether the remaining budgets suffice, before
+    // agreeing.
     let work = workshop.work_named(id)?;
     workshop.may_approve_plan(&work, hash)?;
     runtime::block_on(workshop.ensure_model(how.model.as_deref()))??;
     let look = workshop.plan_look_with(work, None, how.model.as_deref());
-    // Without a model there is no price; what is wrong with it is said once it is needed.
+    // Without a model there is no price. If something is wrong with the model, the error
+    // appears once the model is needed.
     if let Ok(look) = runtime::block_on(look)? {
         estimated(&look, screen)?;
     }
@@ -47,7 +49,7 @@ pub(super) fn approve(
     go(&workshop, &work, run, how, caller, screen)
 }
 
-/// Says what each step of a plan is expected to take, and by which model.
+/// Shows what each step of a plan is expected to take, and which model it uses.
 fn estimated(look: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     screen.notes(&look.short);
     if screen.json {
@@ -75,8 +77,8 @@ fn estimated(look: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Carries out a plan here or in the background, or stays with it where it is being done: by a
-/// daemon if there is one, which goes on when this command has ended.
+/// Carries out a plan here or in the background. If a daemon is running, hands the plan
+/// over and follows it; the daemon continues when this command has ended.
 pub(super) fn go(
     workshop: &Arc<Workshop>,
     work: &Work,
@@ -107,7 +109,7 @@ pub(super) fn go(
     bench.conclude(work.trace, outcome)
 }
 
-/// Says that the run goes on in another process.
+/// Tells the person that the run continues in another process.
 fn elsewhere(
     trace: TraceId,
     run: RunId,
@@ -161,7 +163,7 @@ pub(super) fn edit(
                     harmless(&kept.display().to_string())
                 ));
             }
-            // Ctrl-C is the editor's while it runs.
+            // Ctrl-C belongs to the editor while it runs.
             let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
             workshop.edit_by_hand(&work)?
         }

@@ -1,4 +1,4 @@
-//! Looking at plans.
+//! Output of the commands that show plans.
 
 use artel_types::counted;
 use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
@@ -171,7 +171,7 @@ fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Says what the steps of a plan are expected to take, together.
+/// Returns a line with the total that the steps of a plan are expected to take.
 pub(crate) fn expected(shown: &PlanLook) -> String {
     let (all, cost) = shown.total();
     format!(
@@ -182,8 +182,8 @@ pub(crate) fn expected(shown: &PlanLook) -> String {
     )
 }
 
-/// Says what worker and verifier of each step are told and what has to be shown, and which files
-/// the plan is about.
+/// Shows the instructions for the worker and the verifier of each step, what has to be
+/// shown, and which files the plan is about.
 fn told(plan: &Plan, screen: &mut Screen) -> Result<(), Problems> {
     let files = plan.files.iter().map(|file| {
         let why = match file.why.trim() {
@@ -214,7 +214,7 @@ fn told(plan: &Plan, screen: &mut Screen) -> Result<(), Problems> {
     listing("References", &plan.references, screen)
 }
 
-/// Prints a text behind its label, its further lines below its first.
+/// Prints text after its label, with further lines aligned below the first.
 fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), Problems> {
     let text = harmless_lines(text.trim());
     for (at, line) in text.lines().enumerate() {
@@ -224,7 +224,7 @@ fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), Problems
     Ok(())
 }
 
-/// Lists what the steps ask for, what has to hold, and what a person should know.
+/// Lists what the steps ask for, what must hold, and what a person should know.
 fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     let plan = &shown.plan;
     let mut permissions = Vec::new();
@@ -299,7 +299,7 @@ fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), Problems
     screen.line(harmless_lines(text.trim()))
 }
 
-/// Says what to type next.
+/// Suggests what to type next.
 fn next(shown: &PlanLook, screen: &mut Screen) {
     let short = shown.work.trace.short();
     let hash: String = shown.drafted.fact.hash.chars().take(12).collect();

@@ -1,4 +1,4 @@
-//! Deciding about single steps.
+//! Decisions about single steps.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(super) fn waive(
     told(&work, &format!("waived {what} of"), &title, screen)
 }
 
-/// Holds one step, lets it go on, or ends it.
+/// Pauses one step, resumes it, or ends it.
 pub(super) fn steer(
     (id, step): (&str, &str),
     steer: &Steer,

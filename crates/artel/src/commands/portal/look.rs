@@ -1,4 +1,4 @@
-//! Looking at portals.
+//! Output of the commands that show portals.
 
 use artel_types::FailureKind;
 use artel_workshop::{Caller, Health, Portal, Problems};

@@ -1,4 +1,4 @@
-//! Who is there while a run goes on: the person at the terminal, or nobody.
+//! The observers of a run in progress: the person at the terminal, or nobody.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _};
@@ -18,16 +18,16 @@ use crate::prompt::{self, Gone};
 use crate::render::{harmless, harmless_lines};
 use crate::screen::Screen;
 
-/// How first-use questions are answered.
+/// The way questions about first use are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// By the person.
+    /// The person is asked.
     Ask,
-    /// With yes: `--yes`.
+    /// All questions are answered yes, because of `--yes`.
     Yes,
 }
 
-/// Puts the company of a run together.
+/// Assembles the observers of a run.
 pub(crate) fn company(
     caller: &Caller,
     screen: &Screen,
@@ -41,7 +41,7 @@ pub(crate) fn company(
         stop: stop.clone(),
     };
     if screen.redraws {
-        // What is drawn anew has to know of every line between.
+        // A display that is redrawn in place must know of every line printed in between.
         let (ears, tell) = (ears.clone(), screen.teller());
         caller.room().told_by(move |text| {
             let notice = Passing::Notice(text.to_owned());
@@ -77,10 +77,11 @@ pub(crate) fn company(
     }
 }
 
-/// How long a question waits for the screen; whoever owns it may be the one that asks.
+/// Time that a question waits for the screen. The thread that owns the screen may itself be
+/// the one that asks.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Hears what passes, and hands it to whoever owns the screen.
+/// Passes unrecorded events to the thread that owns the screen.
 #[derive(Clone)]
 struct Ears {
     passing: UnboundedSender<Passing>,
@@ -89,28 +90,28 @@ struct Ears {
 
 impl Ears {
     fn pass(&self, passing: Passing) {
-        // Once the screen is gone nobody listens.
+        // Once the screen is gone, nobody receives the event.
         drop(self.passing.send(passing));
     }
 
-    /// Asks while nothing else is shown; one question after the other.
+    /// Asks while nothing else is shown. Questions are asked one at a time.
     fn while_quiet<T>(&self, ask: impl FnOnce() -> T) -> T {
         let _turn = prompt::turn();
         let (ready, is_ready) = mpsc::channel();
         self.pass(Passing::Quiet(ready));
-        // Without an answer the question is asked all the same.
+        // If the screen does not respond, the question is asked anyway.
         is_ready.recv_timeout(PATIENCE).unwrap_or_default();
         let answer = ask();
         self.pass(Passing::Loud);
         answer
     }
 
-    /// Tells whether the person wants it all to stop.
+    /// Returns `Interrupted` if the person wants everything to stop.
     fn gone(&self) -> Option<Gone> {
         (*self.stop.borrow() != Stop::No).then_some(Gone::Interrupted)
     }
 
-    /// Asks something that is answered with yes or no; nothing where nobody answers.
+    /// Asks a yes-or-no question, or returns `None` if nobody answers.
     fn is_yes(&self, question: &str) -> Option<bool> {
         let answer = self.while_quiet(|| prompt::is_yes(question, &|| self.gone()));
         answer.ok().flatten()
@@ -126,7 +127,7 @@ impl Audience for Ears {
         self.pass(Passing::Begins);
     }
 
-    // What commands print is part of their results.
+    // The output of commands is shown with their results.
     fn output(&self, _: &str) {}
 
     fn waits(&self, what: &str) {
@@ -141,7 +142,7 @@ impl Audience for Ears {
 struct AtDesk {
     inner: Terminal,
     ears: Ears,
-    /// The calls that were answered elsewhere, and how.
+    /// Calls that were answered elsewhere, with the answer.
     settled: Mutex<BTreeMap<String, String>>,
 }
 
@@ -239,7 +240,7 @@ impl Trust for TrustDesk {
 
 struct AtTerminal {
     ears: Ears,
-    /// The questions that are none any more, and why.
+    /// Questions that no longer need an answer, with the reason.
     settled: Mutex<BTreeMap<String, String>>,
 }
 

@@ -1,4 +1,4 @@
-//! The end of a run: its answer, how it ended, and what becomes of its files.
+//! The end of a run: its answer, its outcome, and what happens to its files.
 
 use std::io::{self, IsTerminal as _};
 
@@ -13,16 +13,16 @@ use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Who decides about the files.
+/// The way the decision about the files is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Apply {
-    /// The person, if one is there.
+    /// Ask the person, if there is one.
     Ask,
-    /// They have: `--apply`.
+    /// The person decided with `--apply`.
     Yes,
 }
 
-/// Shows what came of a run, and does what the person wants with its files.
+/// Shows the result of a run, and does with its files what the person wants.
 pub(crate) fn conclude(
     workshop: &Workshop,
     done: &RunDone,
@@ -76,7 +76,7 @@ fn is_person_there(screen: &Screen) -> bool {
     !screen.json && io::stdin().is_terminal()
 }
 
-/// Returns what a program gets to know at the end.
+/// Returns the result for programs.
 fn result(done: &RunDone, placed: Option<&Placed>) -> Value {
     let finished = done.finished.as_deref();
     json!({
@@ -112,7 +112,7 @@ fn goes_on_elsewhere(
     Ok(Verdict::Bad(FailureKind::Interrupted))
 }
 
-/// Says how a run that was left can be taken up.
+/// Tells the person how a run that was left can be resumed.
 fn leave(left: &Left, done: &RunDone, screen: &mut Screen) -> Result<Verdict, Problems> {
     let resume = format!("`artel resume {}`", done.run.short());
     let failure = match left {
@@ -147,7 +147,7 @@ fn leave(left: &Left, done: &RunDone, screen: &mut Screen) -> Result<Verdict, Pr
     }
 }
 
-/// Puts the files in place, if the person wants that.
+/// Applies the files, if the person wants that.
 fn place(
     workshop: &Workshop,
     done: &RunDone,
@@ -186,7 +186,7 @@ fn apply_now(workshop: &Workshop, done: &RunDone, screen: &mut Screen) -> Result
     Ok(done)
 }
 
-/// Says what was put in place.
+/// Shows which files were applied.
 pub(crate) fn say_placed(placed: &Placed, screen: &mut Screen) {
     let count = placed.written.len() + placed.deleted.len() + placed.already.len();
     let files = counted(count as u64, "file");
@@ -196,7 +196,7 @@ pub(crate) fn say_placed(placed: &Placed, screen: &mut Screen) {
     ));
 }
 
-/// Asks until the answer is one; the difference is no answer.
+/// Asks until the person decides. Viewing the diff does not count as an answer.
 fn asked(
     workshop: &Workshop,
     done: &RunDone,
@@ -228,7 +228,7 @@ fn asked(
     }
 }
 
-/// What the person wants with the files of a run.
+/// The person's decision about the files of a run.
 #[derive(Debug, Clone, Copy)]
 enum Files {
     Place,
@@ -236,7 +236,7 @@ enum Files {
     Leave,
 }
 
-/// One line for next time; Enter skips it.
+/// Asks for one line of feedback for next time; Enter skips it.
 fn ask_for_feedback(
     workshop: &Workshop,
     done: &RunDone,
@@ -248,7 +248,7 @@ fn ask_for_feedback(
     }
     match workshop.give_feedback(&done.run.to_string(), &text) {
         Ok(_) => screen.say("kept"),
-        // The run is over and well; that a remark was not kept does not make it fail.
+        // The run ended well; that the feedback could not be stored does not make it fail.
         Err(failure) => screen.say(failure.to_string()),
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! A run as it is seen while it goes on: lines for people, records for programs.
+//! Shows a run in progress: lines for people, records for programs.
 //!
-//! What is on record is read from the journal; what passes without being recorded comes from the
-//! run's audience. Both are shown by the one thread that owns the screen.
+//! Recorded events are read from the journal; unrecorded ones come from the observer of the
+//! run. Both are shown by the single thread that owns the screen.
 
 use std::future::Future;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -20,34 +20,36 @@ use crate::commands::story::laid_out;
 use crate::render::harmless;
 use crate::screen::Screen;
 
-/// How often there is a look at the journal.
+/// Interval between checks of the journal.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The spinner turns once in so many looks.
+/// The spinner turns once per this many checks.
 const LOOKS: usize = 5;
 
-/// No status line is longer: it must fit into a terminal's width, or it cannot be rewritten.
+/// Maximum width of a status line: it must fit the width of a terminal, or it cannot be
+/// rewritten.
 const WIDEST: usize = 76;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// What passes without being recorded.
+/// An unrecorded event for the screen of a run.
 pub(crate) enum Passing {
-    /// The model says more.
+    /// More words from the model.
     Words(String),
-    /// The model begins, maybe anew.
+    /// The model begins its reply, possibly again.
     Begins,
-    /// The run waits.
+    /// The run is waiting for something.
     Waits(String),
     /// Something a person should know.
     Notice(String),
-    /// A person is about to be asked: the screen is theirs once this is answered.
+    /// A person is about to be asked. The screen belongs to the question once this is
+    /// acknowledged.
     Quiet(mpsc::Sender<()>),
     /// The person has answered.
     Loud,
 }
 
-/// Shows a run while it goes on.
+/// Shows a run in the terminal while it is in progress.
 pub(crate) struct Live<'s> {
     pub(crate) screen: &'s mut Screen,
     pub(crate) follower: Follower,
@@ -59,28 +61,28 @@ pub(crate) struct Live<'s> {
     pub(crate) shown: Shown,
 }
 
-/// How the screen stands.
+/// The state of the screen.
 #[derive(Default)]
 pub(crate) struct Shown {
-    /// The run that said something last.
+    /// The run that was shown last.
     run: Option<RunId>,
-    /// Whether words stand on a line that has not ended.
+    /// Whether the screen shows words on a line that has not ended.
     is_midline: bool,
-    /// Whether a status line stands there.
+    /// Whether the screen shows a status line.
     has_status: bool,
     is_quiet: bool,
     looks: usize,
     began: Option<Duration>,
     waits: Option<String>,
-    /// Whether the status line is all that is shown.
+    /// Whether only a status line is shown.
     is_in_a_line: bool,
-    /// How the run ended: it is shown after its answer.
+    /// Lines about how the run ended, which are shown after its answer.
     ending: Vec<Line>,
     trouble: Option<Problems>,
 }
 
 impl Shown {
-    /// Begins with a screen on which one line tells what happens.
+    /// Creates the state of a screen on which a single line shows what happens.
     pub(crate) fn in_a_line() -> Self {
         Self {
             is_in_a_line: true,
@@ -90,7 +92,7 @@ impl Shown {
 }
 
 impl Live<'_> {
-    /// Waits for a run, and shows what happens. Returns how its end is told.
+    /// Waits for a run and shows what happens. Returns the lines that describe its end.
     pub(crate) async fn watch<T>(
         mut self,
         work: impl Future<Output = T>,
@@ -121,7 +123,7 @@ impl Live<'_> {
         }
     }
 
-    /// Shows what is on record since the last look.
+    /// Shows what was recorded since the last check.
     fn catch_up(&mut self) {
         if self.shown.is_quiet || self.shown.trouble.is_some() {
             return;
@@ -150,7 +152,7 @@ impl Live<'_> {
                 self.shown.ending = lines;
                 continue;
             }
-            // Whoever is there is about to be asked.
+            // The person at the terminal is about to be asked.
             let is_asked = record.kind == "run.asked" && io::stdin().is_terminal();
             if self.shown.is_in_a_line || is_asked {
                 continue;
@@ -162,15 +164,15 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Prints an event for programs. A summary leaves most events out; what a person reads of them
-    /// comes instead.
+    /// Prints an event for programs. A summary leaves most events out, and prints the lines
+    /// that a person would read instead.
     fn print(&mut self, record: &Record, lines: &[Line]) -> Result<(), Problems> {
         let milestones = match self.eyes.view {
             View::Summary => lines,
             View::Full => &[],
         };
         let shown = seen(&self.eyes, record);
-        // What led to the end comes before it.
+        // Whatever led to the end comes before it.
         let is_end = record.kind == "run.finished";
         if let Some(shown) = shown.as_ref().filter(|_| !is_end) {
             self.screen.value(shown)?;
@@ -193,7 +195,7 @@ impl Live<'_> {
     }
 
     fn pass(&mut self, passing: Passing) {
-        // What is on record happened before.
+        // Everything recorded so far happened earlier.
         self.catch_up();
         let is_full = self.eyes.view == View::Full && !self.screen.json;
         match passing {
@@ -211,14 +213,14 @@ impl Live<'_> {
             Passing::Quiet(ready) => {
                 self.clear();
                 self.shown.is_quiet = true;
-                // Whoever asked may have gone already.
+                // The thread that asked may be gone already.
                 ready.send(()).unwrap_or_default();
             }
             Passing::Loud => self.shown.is_quiet = false,
         }
     }
 
-    /// Shows words as they come, each line of them harmless.
+    /// Shows words as they arrive, with control characters made harmless.
     fn words(&mut self, text: &str) {
         let mut out = io::stderr();
         if self.shown.has_status {
@@ -239,7 +241,7 @@ impl Live<'_> {
         drop(out.flush());
     }
 
-    /// Says once what the run waits for.
+    /// Shows once what the run is waiting for.
     fn waits(&mut self, what: String) {
         if self.screen.json || self.shown.waits.as_ref() == Some(&what) {
             return;
@@ -266,7 +268,7 @@ impl Live<'_> {
         }
     }
 
-    /// Takes the status line away, and ends a line of words.
+    /// Removes the status line, and ends a line of words.
     fn clear(&mut self) {
         let mut out = io::stderr();
         if std::mem::take(&mut self.shown.has_status) {
@@ -277,7 +279,7 @@ impl Live<'_> {
         }
     }
 
-    /// Rewrites the status line, in a terminal.
+    /// Rewrites the status line, if this is a terminal.
     fn turn_spinner(&mut self) {
         self.shown.looks += 1;
         let is_due = self.shown.looks.is_multiple_of(LOOKS);
@@ -300,7 +302,8 @@ impl Live<'_> {
     }
 }
 
-/// Tells a narrator what happened before, so that it knows where a run stands.
+/// Feeds the earlier events of a run to the timeline builder, so that it knows the run's
+/// state.
 pub(crate) fn remind(
     narrator: &mut Narrator,
     workshop: &artel_workshop::Workshop,

@@ -1,5 +1,5 @@
-//! A plan in the terminal while it is carried out: one picture that is drawn again in place, plain
-//! lines where there is no terminal, records for programs.
+//! Shows a plan while it is carried out: a display that is redrawn in place, plain lines
+//! without a terminal, records for programs.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -25,12 +25,12 @@ use crate::render::{harmless, price};
 use crate::runtime;
 use crate::screen::{Paint, Screen};
 
-/// How often the picture is drawn.
+/// Interval between redraws.
 const DRAW: Duration = Duration::from_millis(100);
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// What is watched.
+/// Carries out a plan and draws its progress.
 pub(crate) struct Canvas {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) trace: TraceId,
@@ -45,22 +45,22 @@ struct Drawing<'s> {
     eyes: Eyes,
     heard: UnboundedReceiver<Passing>,
     clock: Clock,
-    /// Whether the picture is drawn in place.
+    /// Whether the display is redrawn in place.
     in_place: bool,
-    /// How wide the lines of it are that stand there.
+    /// Widths of the lines that are on the screen now.
     drawn: Vec<usize>,
-    /// The room that there was for them.
+    /// Terminal size at the time they were drawn.
     room: Room,
-    /// What the run was last said to wait for.
+    /// What the run was last waiting for.
     waits: Option<String>,
     is_quiet: bool,
     turn: usize,
-    /// What can be done meanwhile.
+    /// A line with the keys and commands available meanwhile.
     keys: String,
 }
 
 impl Canvas {
-    /// Carries something out with company, and draws what happens to the plan meanwhile.
+    /// Runs `work` with observers, and draws the progress of the plan meanwhile.
     pub(crate) fn draw<T>(
         &self,
         caller: &Caller,
@@ -164,7 +164,7 @@ impl Drawing<'_> {
                 self.redraw();
                 self.drawn.clear();
                 self.is_quiet = true;
-                // Whoever asked may have gone already.
+                // The thread that asked may be gone already.
                 ready.send(()).unwrap_or_default();
             }
             Passing::Loud => self.is_quiet = false,
@@ -187,7 +187,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Takes the picture away.
+    /// Removes the display from the screen.
     fn clear(&mut self) {
         let up = Room::now().rows_of(&self.drawn);
         if self.in_place && up > 0 {
@@ -206,7 +206,7 @@ impl Drawing<'_> {
         let now = self.clock.now();
         let room = Room::now();
         if room != self.room {
-            // The terminal has broken the old lines anew.
+            // The terminal has wrapped the old lines differently.
             self.clear();
             self.room = room;
         }
@@ -230,7 +230,7 @@ impl Drawing<'_> {
         let mut lines = Vec::new();
         let mut rows: Vec<&StepRow> = rows.iter().collect();
         rows.sort_by_key(|row| (row.layer, row.number));
-        // One step after another needs no word about it.
+        // If the steps simply follow one another, layers are not mentioned.
         let layers: BTreeSet<usize> = rows.iter().map(|row| row.layer).collect();
         let is_layered = layers.len() > 1 && layers.len() < rows.len();
         let mut last = 0;
@@ -245,7 +245,8 @@ impl Drawing<'_> {
                 StepState::Done | StepState::Failed | StepState::Skipped => Weight::Over,
             };
             lines.push((weight, self.row(row)));
-            // What was found stays with its step; of one that is done the last words are enough.
+            // Findings stay with their step; for a finished step, the last remarks are
+            // enough.
             let keep = if row.state == StepState::Done { 2 } else { 3 };
             let skip = row.remarks.len().saturating_sub(keep);
             for remark in row.remarks.iter().skip(skip) {
@@ -281,7 +282,7 @@ impl Drawing<'_> {
             StepState::Failed => ("✗", Some(Paint::Bad)),
             StepState::Skipped => ("⊘", Some(Paint::Doubtful)),
         };
-        // Where the column with what a step took begins.
+        // The column at which the usage of a step begins.
         let column = self.room.width() * 3 / 5;
         let title = cut(&in_one_line(&row.title), column.saturating_sub(8));
         let pad = column.saturating_sub(6 + width(&title));
@@ -316,7 +317,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Says what can be done meanwhile: here, and in another terminal.
+/// Returns a line that says what the person can do meanwhile, here and in another terminal.
 fn keys(id: &str) -> String {
     format!(
         "Ctrl-C leaves, artel resume {id} comes back · elsewhere: artel hint {id} \"…\" · \
@@ -324,7 +325,7 @@ fn keys(id: &str) -> String {
     )
 }
 
-/// What a step took, or does.
+/// Returns what a step took, or what it is doing.
 fn took(row: &StepRow) -> String {
     let seconds = row.seconds.map_or(String::new(), |it| format!("{it:.1} s"));
     let loops = match row.round {
@@ -364,7 +365,7 @@ fn summary(sum: &PlanSum) -> String {
     )
 }
 
-/// Returns a text for a line of the picture, which has no room for more.
+/// Returns text for one line of the display, which has no room for more.
 fn in_one_line(text: &str) -> String {
     harmless(&text.replace(['\n', '\t'], " "))
 }

@@ -1,11 +1,11 @@
-//! The room that a terminal has, and what is shown where it is small.
+//! The size of the terminal, and what is shown if it is small.
 
 use std::io;
 
-/// No line is wider where the terminal is; it reads badly.
+/// Maximum width of a line, even in a wider terminal, because longer lines read badly.
 const WIDEST: usize = 98;
 
-/// Rows and columns of the terminal, as they are now.
+/// The current rows and columns of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
     pub(super) rows: usize,
@@ -13,7 +13,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Looks at the terminal. One that does not know its size has room for everything.
+    /// Queries the terminal. If it does not know its size, everything fits.
     pub(super) fn now() -> Self {
         let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
         let known = |count: Option<u16>| count.filter(|it| *it > 0).map_or(usize::MAX, usize::from);
@@ -23,18 +23,19 @@ impl Room {
         }
     }
 
-    /// Returns how wide a line may be: the last column stays free, where some terminals begin a
-    /// new line by themselves.
+    /// Returns the maximum width of a line. The last column stays free, because some
+    /// terminals wrap there by themselves.
     pub(super) fn width(self) -> usize {
         WIDEST.min(self.columns - 1).max(1)
     }
 
-    /// Returns how many lines may stand there: the cursor has one of its own.
+    /// Returns how many lines fit. The cursor has a line of its own.
     pub(super) fn height(self) -> usize {
         (self.rows - 1).max(1)
     }
 
-    /// Returns how many rows lines of these widths take, also those that no longer fit in one.
+    /// Returns how many rows lines of these widths take, including lines that no longer fit
+    /// in one row.
     pub(super) fn rows_of(self, widths: &[usize]) -> usize {
         widths
             .iter()
@@ -43,22 +44,22 @@ impl Room {
     }
 }
 
-/// How much a line is missed, least first.
+/// The importance of a line. The least important lines are dropped first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {
-    /// What was said about a step.
+    /// A remark about a step.
     Remark,
-    /// Room between lines.
+    /// A gap between lines.
     Gap,
-    /// A step that is over.
+    /// A step that has ended.
     Over,
     /// A step that has not begun.
     Waiting,
-    /// What goes on, and what needs the person.
+    /// Current activity, and what needs the person.
     Now,
 }
 
-/// Leaves lines out until the rest fits, those first that are missed least.
+/// Drops lines until the rest fits, least important first.
 pub(super) fn fitted(mut lines: Vec<(Weight, String)>, height: usize) -> Vec<String> {
     let weights = [
         Weight::Remark,
@@ -78,7 +79,7 @@ pub(super) fn fitted(mut lines: Vec<(Weight, String)>, height: usize) -> Vec<Str
     lines.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Shortens a text to some columns.
+/// Shortens text to a number of columns.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -96,7 +97,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     short
 }
 
-/// Returns how many columns a text takes; what sets colours takes none.
+/// Returns how many columns text takes. Colour codes take none.
 pub(super) fn width(text: &str) -> usize {
     let mut is_colour = false;
     let mut all = 0;
@@ -111,7 +112,7 @@ pub(super) fn width(text: &str) -> usize {
     all
 }
 
-/// Letters of East Asian scripts and pictures take two columns.
+/// East Asian characters and pictographs take two columns.
 fn columns(letter: char) -> usize {
     match u32::from(letter) {
         0x1100..=0x115f

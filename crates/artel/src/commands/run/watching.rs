@@ -1,4 +1,4 @@
-//! Watching whatever goes on in a piece of work while it goes on.
+//! Shows a piece of work in progress in a single status line.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::live::{Live, Shown};
 use crate::runtime;
 use crate::screen::Screen;
 
-/// What is watched, and how questions about first uses are answered.
+/// The watched work, and the answer mode for questions about first use.
 pub(crate) struct Watch {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) trace: TraceId,
@@ -19,8 +19,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Does something with company, and shows in one line what happens meanwhile: in a terminal,
-    /// where it can be drawn again and is gone in the end. Programs are told everything.
+    /// Runs `work` with observers, and shows in one line what happens meanwhile. The line
+    /// is redrawn in a terminal and is gone at the end. Programs get every event.
     pub(crate) fn in_a_line<T>(
         &self,
         caller: &Caller,

@@ -1,4 +1,4 @@
-//! Looking at skills.
+//! Output of the commands that show skills.
 
 use artel_types::Tokens;
 use artel_workshop::{Caller, Problems, SkillList, SkillShown};
@@ -37,7 +37,7 @@ pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
     Ok(Verdict::Done)
 }
 
-/// Shows what was found and cannot be used, with why.
+/// Shows skills that were found but cannot be used, with the reason.
 fn others(found: &SkillList, screen: &mut Screen) -> Result<(), Problems> {
     for shadowed in &found.shadowed {
         let word = screen.paint("shadowed", Paint::Doubtful);
@@ -141,7 +141,7 @@ fn facts(skill: &SkillShown) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Returns the word that programs read, for people.
+/// Returns the word that programs read, for use in text for people.
 fn word(value: &impl serde::Serialize) -> String {
     serde_json::json!(value).to_string().replace('"', "")
 }

@@ -1,4 +1,4 @@
-//! What is known about the runs of a skill.
+//! Lessons and feedback about the runs of a skill.
 
 use artel_workshop::{Caller, Problems, SkillReport};
 
@@ -7,18 +7,18 @@ use crate::Verdict;
 use crate::render::{cell, harmless, table};
 use crate::screen::Screen;
 
-/// What to do with what is kept.
+/// Arguments of `artel skill feedback`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The skill
     name: String,
-    /// Keep something for its next runs
+    /// Store a lesson for its next runs
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["edit", "remove"])]
     add: Option<String>,
-    /// Say it otherwise
+    /// Change the text of a lesson
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"], conflicts_with = "remove")]
     edit: Option<Vec<String>>,
-    /// Forget it
+    /// Remove a lesson
     #[arg(long, value_name = "ID")]
     remove: Option<String>,
 }

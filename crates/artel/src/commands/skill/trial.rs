@@ -8,16 +8,16 @@ use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime::block_on;
 use crate::screen::{Paint, Screen};
 
-/// Which tests.
+/// Arguments of `artel skill test`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The skill; all that have tests if not given
+    /// The skill; all skills with tests if not given
     #[arg(value_name = "SKILL", conflicts_with = "from")]
     skill: Option<String>,
-    /// Make a test from this run instead
+    /// Create a test from this run instead
     #[arg(long, value_name = "RUN")]
     from: Option<String>,
-    /// What that test is called
+    /// The name of that test
     #[arg(long, value_name = "NAME", requires = "from")]
     name: Option<String>,
 }
@@ -104,7 +104,6 @@ fn show(skill: &SkillTried, screen: &mut Screen) -> Result<(), Problems> {
     Ok(())
 }
 
-/// How a test came out.
 #[derive(Clone, Copy)]
 enum Came {
     Right,

@@ -1,4 +1,4 @@
-//! The person at the terminal, who is asked whether a call may be carried out.
+//! Asks the person at the terminal to approve tool calls.
 
 use artel_policy::Scope;
 use artel_policy::record::visible;
@@ -8,11 +8,10 @@ use artel_workshop::{Caller, NO_SESSIONS, Problems, Workshop};
 
 use crate::prompt::{self, Gone};
 
-/// The person at the terminal.
+/// Asks the person at the terminal to approve tool calls.
 pub(crate) struct Terminal {
-    /// Where a yes for good is kept; nothing where there is no workshop to keep it in.
+    /// The workshop that stores grants given for good, or `None` if there is none.
     workshop: Option<Workshop>,
-    /// Who sits there.
     person: Actor,
 }
 
@@ -24,7 +23,7 @@ impl Terminal {
         }
     }
 
-    /// Returns how far a yes may reach, nearest first.
+    /// Returns how far a yes may reach, narrowest first.
     fn scopes(&self, question: &Question) -> Vec<Scope> {
         let mut scopes = vec![Scope::Once];
         scopes.extend(question.scopes());
@@ -32,7 +31,7 @@ impl Terminal {
         scopes
     }
 
-    /// Keeps a yes for good, with the person's reason; says why if it cannot.
+    /// Stores a grant for good with the person's reason, or returns why it cannot.
     fn keep(&self, question: &Question, reason: &str) -> Result<(), String> {
         if reason.is_empty() {
             return Err("a grant for good needs a reason; nothing was granted".to_owned());
@@ -52,7 +51,7 @@ impl Terminal {
 }
 
 impl Terminal {
-    /// Asks until there is an answer, or none to be had.
+    /// Asks until there is an answer, or until none can be had.
     pub(crate) fn ask(
         &self,
         question: &Question,
@@ -103,7 +102,7 @@ impl Terminal {
     }
 }
 
-/// Whoever is asked while nothing else goes on.
+/// Asks while nothing else is going on.
 impl Approver for Terminal {
     fn approve(&self, question: &Question) -> Option<Said> {
         let said = prompt::alone(|gone| self.ask(question, gone));
@@ -111,16 +110,16 @@ impl Approver for Terminal {
     }
 }
 
-/// What an answer means.
 #[derive(Debug, Clone, Copy)]
 enum Meant {
     Yes(Scope),
-    /// What was offered for a session once: it reaches as far as a run does.
+    /// Sessions used to be offered; the answer now reaches as far as a run.
     Session(Scope),
     No,
 }
 
-/// Tells what would be done, why it is asked, and what an answer beyond once would allow.
+/// Returns what would be done, why the person is asked, and what an answer beyond once
+/// would allow.
 fn shown(question: &Question) -> String {
     let mut text = format!("wants to run: {}\n", visible(&question.tool));
     for line in question.record.lines() {
@@ -141,7 +140,7 @@ fn shown(question: &Question) -> String {
     text
 }
 
-/// Returns the answer as it is offered, with the letter that stands for it in brackets.
+/// Returns the answer as it is offered, with its letter in brackets.
 fn bracketed(scope: Scope) -> &'static str {
     match scope {
         Scope::Once => "[o]nce",
@@ -150,7 +149,7 @@ fn bracketed(scope: Scope) -> &'static str {
     }
 }
 
-/// Returns what an answer means; Enter alone is a no.
+/// Returns the meaning of an answer. Enter alone is a no.
 fn meant(answer: &str, scopes: &[Scope]) -> Option<Meant> {
     match answer {
         "y" | "yes" => return Some(Meant::Yes(Scope::Once)),

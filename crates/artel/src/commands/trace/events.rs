@@ -1,4 +1,4 @@
-//! The events of a trace as they are on record.
+//! The recorded events of a trace.
 
 use artel_types::Visibility;
 use artel_workshop::{Eyes, Problems, Story, View, Workshop, seen};
@@ -8,7 +8,7 @@ use crate::Verdict;
 use crate::render::{EVENT_HEAD, counted, event_row, harmless, table};
 use crate::screen::Screen;
 
-/// Shows the events, without what is nobody's to see.
+/// Shows the events, except for those that nobody may see.
 pub(super) fn show(
     args: &Args,
     workshop: &Workshop,
@@ -33,7 +33,7 @@ pub(super) fn show(
     Ok(Verdict::Done)
 }
 
-/// Gathers the events that are shown.
+/// Collects the events to show.
 pub(super) fn gathered(args: &Args, workshop: &Workshop) -> Result<Story, Problems> {
     let up_to = if args.full {
         Visibility::Hidden

@@ -1,4 +1,5 @@
-//! The story of a piece of work in a terminal: what was asked, decided, tried, shown and merged.
+//! The story of a piece of work in a terminal: what was asked, decided, tried, proven and
+//! merged.
 
 use artel_types::plan::StepState;
 use artel_types::{Actor, ActorKind, Failure, Timestamp};
@@ -13,13 +14,13 @@ use crate::Verdict;
 use crate::render::{cell, counted, harmless, harmless_below};
 use crate::screen::{Paint, Screen};
 
-/// So wide are the words before the lines.
+/// Width of the labels in front of the lines.
 const LABEL: usize = 9;
 
-/// So much of a line is shown.
+/// Maximum width of a line.
 const WIDEST: usize = 160;
 
-/// So many lines of one piece of evidence are shown.
+/// Maximum number of lines shown of one piece of evidence.
 const MOST_LINES: usize = 12;
 
 pub(super) fn show(
@@ -32,7 +33,7 @@ pub(super) fn show(
     let mut eyes = workshop.eyes(Some(view))?;
     let is_one_turn = args.turn.is_some() && args.step.is_none();
     if view == View::Full && eyes.most == View::Summary && !is_one_turn {
-        // Nobody is said to be anything here: who asks for all of it gets it.
+        // Nobody has an assigned role here, so a person who asks for everything gets it.
         (eyes.role, eyes.most) = (Viewer::Developer, View::Full);
     }
     let me = workshop.caller().actor();
@@ -74,7 +75,7 @@ fn told(story: &WorkStory, view: View, me: &Actor, screen: &mut Screen) -> Resul
     for it in &story.before {
         chapter(it, begun, me, screen)?;
     }
-    // Without steps, what the agents did is the story.
+    // Without steps, the work of the agents is the whole story.
     if view == View::Full || story.steps.is_empty() {
         for tale in &story.beside {
             agent(tale, screen)?;
@@ -115,7 +116,7 @@ fn chapter(
     Ok(())
 }
 
-/// Writes a moment: the day only where it is another one than that of the request.
+/// Formats a moment. The day is included only if it differs from that of the request.
 fn moment(at: Timestamp, begun: Option<Timestamp>) -> String {
     let text = at.to_string();
     let (day, time) = text.split_once('T').unwrap_or(("", &text));
@@ -167,7 +168,7 @@ fn summary(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Tells one step down to the turns of its agents.
+/// Shows one step down to the turns of its agents.
 fn in_full(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
     let row = &step.row;
     for attempt in &step.attempts {
@@ -200,7 +201,7 @@ fn agent(tale: &AgentTale, screen: &mut Screen) -> Result<(), Problems> {
         tale.run.short()
     ))?;
     let remarks = tale.turns.iter().flat_map(|turn| &turn.lines);
-    // Who begins is said above.
+    // The head line above already names the agent.
     for remark in remarks.filter(|it| it.mark != Mark::Head) {
         let text = laid_out(remark, screen);
         screen.line(text)?;
