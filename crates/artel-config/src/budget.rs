@@ -1,4 +1,4 @@
-//! Settings of budgets: what may be spent, by whom, in how long.
+//! Settings of budgets: limits on spending, for whom, and per period.
 
 use artel_types::{Failure, Limit, Limits, Tokens};
 
@@ -7,7 +7,7 @@ use crate::schema::Field;
 use crate::value::Kind;
 use crate::values::{Below, Values};
 
-/// A larger number is a slip.
+/// Number of tokens. A number above the maximum is a typing mistake.
 const TOKENS: Kind = Kind::Whole {
     least: 0,
     most: 1_000_000_000_000_000,
@@ -112,7 +112,7 @@ pub(crate) const EXAMPLE: &str = "\
 #period = \"day\"
 ";
 
-/// Returns the limits that are set.
+/// Returns the configured limits.
 pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
     let mut problems = Vec::new();
     let mut read = |name: &str, settings: Below<'_>| {
@@ -126,7 +126,7 @@ pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
     let mut level = |name: &str| read(&format!("budget.{name}"), values.below(&["budget", name]));
     let limits = Limits {
         global: level("global"),
-        // Nothing begins a session yet; `warnings` says so.
+        // Nothing starts a session yet; `warnings` says so.
         session: None,
         run: level("run"),
         step: level("step"),
@@ -146,7 +146,7 @@ pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
     Err(problems)
 }
 
-/// Says what of the limits has no effect.
+/// Returns a warning for each limit that has no effect.
 pub(crate) fn warnings(values: &Values) -> Vec<String> {
     let session = values.below(&["budget", "session"]);
     if session.is_empty() {

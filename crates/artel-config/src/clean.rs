@@ -18,10 +18,10 @@ pub(crate) const FIELDS: &[Field] = &[Field {
     about: "How old a log must be before `artel clean` offers to remove it.",
 }];
 
-/// What may be removed, and when.
+/// Settings of what `artel clean` may remove, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clean {
-    /// How old a log must be.
+    /// Age from which a log may be removed.
     pub logs_after: Setting<Duration>,
 }
 

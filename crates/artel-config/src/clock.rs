@@ -1,12 +1,12 @@
-//! The machine's clock; everything else is handed one.
+//! The machine's clock. All other code is handed a clock.
 
 use std::time::Duration;
 
 use artel_types::{Clock, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the clock of this machine. Its uptime counts while the machine sleeps, so that a lease
-/// does not outlive a closed lid.
+/// Returns the clock of this machine. Its uptime also counts while the machine sleeps, so
+/// that a lease does not outlive a closed lid.
 pub fn system_clock() -> Clock {
     Clock::new(
         || {

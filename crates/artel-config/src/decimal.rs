@@ -1,13 +1,15 @@
-//! Dollars with a point, read exactly: a price never passes through a floating-point number.
+//! Dollars with a decimal point, read exactly: a price never passes through a
+//! floating-point number.
 
-/// How many decimals a millionth of a dollar has.
+/// Number of decimals of a millionth of a dollar.
 const DECIMALS: usize = 6;
 
-/// More than anybody means.
+/// Largest amount in dollars. Nobody means more.
 const MOST_DOLLARS: u64 = 1_000_000_000;
 
-/// Reads `0.50` or `3` as millionths of a dollar. Nothing comes back for less than zero, for more
-/// than a billion, for what a millionth does not divide, and for `1e3`, `inf` and `nan`.
+/// Reads `0.50` or `3` as millionths of a dollar. Returns `None` for less than zero, for
+/// more than a billion, for an amount that is not a whole number of millionths, and for
+/// `1e3`, `inf` and `nan`.
 pub(crate) fn micro_dollars(text: &str) -> Option<u64> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
@@ -24,7 +26,7 @@ pub(crate) fn micro_dollars(text: &str) -> Option<u64> {
     Some(dollars * 1_000_000 + micros)
 }
 
-/// Writes millionths of a dollar in one spelling per amount: `0.5`, `3`.
+/// Writes millionths of a dollar, with one spelling per amount: `0.5`, `3`.
 pub(crate) fn to_dollars(micros: u64) -> String {
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

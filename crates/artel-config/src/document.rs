@@ -1,7 +1,7 @@
 //! Turns one TOML file into the settings it names, each with its line.
 //!
-//! Nothing is walked deeper than the schema goes, so that the shape of a hostile file does not
-//! matter here.
+//! The walk goes no deeper than the schema, so the shape of a hostile file does not matter
+//! here.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,24 +17,25 @@ use crate::schema::{self, dotted};
 use crate::value::Given;
 use crate::{Origin, names, problem};
 
-/// The parser limits nesting, but counts dotted keys and brackets apart: together they reach more
-/// than six thousand levels, and dropping those takes up to 4 MiB of stack, depending on how the
-/// parser was optimised. An ordinary thread has 2 MiB.
+/// Stack of the parsing thread, in bytes. The parser limits nesting, but counts dotted keys
+/// and brackets separately: together they reach more than six thousand levels, and dropping
+/// those takes up to 4 MiB of stack, depending on how the parser was optimised. An ordinary
+/// thread has 2 MiB.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// What one file says about one setting, or what is wrong there.
+/// One setting from one file, or the problem there.
 type Said = Result<Entry, Failure>;
 
-/// What one file says.
+/// The content of one settings file.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
-    /// Its settings, and what is wrong with it, in order of line.
+    /// Its settings and its problems, in line order.
     pub(crate) said: Vec<Said>,
-    /// Its hooks, in order of line.
+    /// Its hooks, in line order.
     pub(crate) hooks: Vec<HookEntry>,
 }
 
-/// Reads the text of a settings file. `origin` makes the origin of a line.
+/// Reads the text of a settings file. `origin` returns the origin for a line number.
 pub(crate) fn read(text: &str, path: &Path, origin: impl Fn(usize) -> Origin + Send) -> Read {
     let parsed = std::thread::scope(|scope| {
         let reader = std::thread::Builder::new().stack_size(STACK);
@@ -75,7 +76,8 @@ fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Read 
             walk.finish()
         }
         Err(cause) => {
-            // Only the first: what follows a syntax error is mostly its echo.
+            // Only the first error is reported: those after a syntax error mostly follow from
+            // it.
             let at = cause.span().map_or(0, |span| span.start);
             Read::wrong(problem::not_toml(
                 path,
@@ -86,7 +88,7 @@ fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Read 
     }
 }
 
-/// Where each line begins; asking for a line costs a search, not a count from the top.
+/// Start of each line. Looking up a line takes a search, not a count from the top.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -102,7 +104,7 @@ impl Lines {
         self.0.partition_point(|start| *start <= at).max(1)
     }
 
-    /// Returns line and column, both from 1; columns count characters.
+    /// Returns line and column, both from 1. Columns count characters.
     fn position(&self, text: &str, at: usize) -> (usize, usize) {
         let line = self.line(at);
         let start = self.0.get(line - 1).copied().unwrap_or(0);
@@ -117,7 +119,8 @@ struct Walk<'t, O> {
     text: &'t str,
     lines: Lines,
     origin: O,
-    /// With the line, because tables come in order of name and people read in order of line.
+    /// With the line number, because tables come in order of name, but people read in order of
+    /// line.
     said: Vec<(usize, Said)>,
     hooks: Vec<(usize, HookEntry)>,
 }
@@ -162,7 +165,8 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
         self.said.push((line, said));
     }
 
-    /// Hooks are a list of tables, which no table of settings describes.
+    /// Reads the hooks. They are a list of tables, which the schema of settings cannot
+    /// describe.
     fn hooks(&mut self, section: &Spanned<DeValue<'_>>) {
         let read = hooks::read(
             section,
@@ -194,7 +198,7 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
     }
 }
 
-/// Returns what a file says, before it is checked.
+/// Returns a value as the file has it, before it is checked.
 pub(crate) fn given(value: &DeValue<'_>) -> Given {
     match value {
         DeValue::String(text) => Given::Text(text.to_string()),
@@ -220,7 +224,8 @@ fn text_of(item: &toml::Spanned<DeValue<'_>>) -> Option<String> {
     }
 }
 
-/// A number too long for any type is as far out of every range as the largest one.
+/// Reads a whole number. If it is too long for any type, it becomes the smallest or largest
+/// one, which is out of every range as well.
 fn whole(number: &DeInteger<'_>) -> i128 {
     let text = number.as_str();
     let farthest = if text.starts_with('-') {

@@ -1,9 +1,10 @@
-//! A settings file changed at one place: whatever else a person wrote there stays as it is.
+//! Changes a settings file at one place. Everything else that a person wrote there stays as
+//! it is.
 
 use toml::de::{DeTable, DeValue};
 
-/// Returns the text of a settings file in which a setting has a value, which is given as TOML;
-/// nothing where the text does not let it be put in without touching more.
+/// Returns the text of a settings file with a setting changed to `value`, which is given as
+/// TOML. Returns `None` if the setting cannot be put in without changing more.
 pub fn with_setting(text: &str, section: &str, key: &str, value: &str) -> Option<String> {
     let changed = match place(text, section, key)? {
         Place::Value(span) => {
@@ -15,7 +16,8 @@ pub fn with_setting(text: &str, section: &str, key: &str, value: &str) -> Option
                 let (before, after) = text.split_at(at);
                 format!("{before}{key} = {value}\n{after}")
             }
-            // Written as dotted names, which come before the first section.
+            // The section is written as dotted names, which come before the first section
+            // header.
             None => format!("{section}.{key} = {value}\n{text}"),
         },
         Place::Nowhere => {
@@ -27,17 +29,17 @@ pub fn with_setting(text: &str, section: &str, key: &str, value: &str) -> Option
             format!("{text}{gap}[{section}]\n{key} = {value}\n")
         }
     };
-    // What it came to is read again: a guess about somebody's text is not written down.
+    // The result is read again: a guess about somebody's text must not be written.
     match place(&changed, section, key)? {
         Place::Value(span) if changed.get(span.clone()) == Some(value) => Some(changed),
         _ => None,
     }
 }
 
-/// Where a setting stands.
+/// The location of a setting in a file.
 enum Place {
     Value(std::ops::Range<usize>),
-    /// Its section is there, the setting is not.
+    /// The section exists, the setting does not.
     Section,
     Nowhere,
 }
@@ -56,7 +58,7 @@ fn place(text: &str, section: &str, key: &str) -> Option<Place> {
     })
 }
 
-/// Returns where the line after the head of a section begins.
+/// Returns the start of the line after a section's header.
 fn header(text: &str, section: &str) -> Option<usize> {
     let head = format!("[{section}]");
     let mut at = 0;

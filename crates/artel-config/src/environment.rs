@@ -1,4 +1,4 @@
-//! The process environment as a value: read once, then handed around.
+//! The process environment as a value: read once, then passed around.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use artel_types::Secret;
 
-/// The variables and the current folder of a process, as they were at one moment.
+/// The variables and the current folder of a process, at one moment.
 #[derive(Clone, Default)]
 pub struct Environment {
-    /// Shared: many are handed the value.
+    /// Shared, because many components hold this value.
     variables: Arc<BTreeMap<OsString, OsString>>,
     current_dir: Option<PathBuf>,
 }
 
 impl Environment {
-    /// Takes the snapshot. Called once, by the binary; everybody else is handed the value.
+    /// Takes the snapshot. Only the binary calls this, once; all other code is handed the
+    /// value.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the one reader of the environment"
@@ -29,7 +30,7 @@ impl Environment {
         }
     }
 
-    /// Makes an environment from its parts, for tests and for children.
+    /// Creates an environment from its parts, for tests and child processes.
     pub fn of<Name, Text>(
         variables: impl IntoIterator<Item = (Name, Text)>,
         current_dir: impl Into<PathBuf>,
@@ -47,7 +48,7 @@ impl Environment {
         }
     }
 
-    /// Returns the same environment of a process that stands in another folder.
+    /// Returns the same environment with another current folder.
     #[must_use]
     pub fn standing_in(&self, folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -56,14 +57,14 @@ impl Environment {
         }
     }
 
-    /// Returns the value of a variable, as the system has it.
+    /// Returns the value of a variable as the system has it.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
     }
 
-    /// Returns the variable as a path if it is absolute; an empty or relative one counts as
+    /// Returns the variable as a path if it is absolute. An empty or relative path counts as
     /// absent, as the XDG specification demands.
     pub fn absolute_path(&self, name: &str) -> Option<&Path> {
         self.get(name)
@@ -71,15 +72,15 @@ impl Environment {
             .filter(|path| path.is_absolute())
     }
 
-    /// Returns the current folder; nothing if it was deleted under the process.
+    /// Returns the current folder, or `None` if it was deleted under the process.
     pub fn current_dir(&self) -> Option<&Path> {
         self.current_dir.as_deref()
     }
 
-    /// Returns the values of variables whose name says that they are secret, such as
-    /// `GITHUB_TOKEN`, and the passwords of proxies: whatever is stored or shown must not contain
-    /// them. Space around a value is left out, as it is where the value is used: what travels is
-    /// what has to be known again.
+    /// Returns the values of variables whose names say that they are secret, such as
+    /// `GITHUB_TOKEN`, and the passwords of proxies. Nothing that is stored or shown may
+    /// contain them. Surrounding whitespace is removed, as it is where the value is used: the
+    /// value has to be recognized as it is sent.
     pub fn secrets(&self) -> Vec<Secret> {
         let secret = |(name, text): (&OsString, &OsString)| {
             let (name, text) = (name.to_string_lossy(), text.to_str()?.to_owned());
@@ -93,14 +94,15 @@ impl Environment {
         self.variables.iter().filter_map(secret).collect()
     }
 
-    /// Returns every variable, in order of name: for whoever decides what a child gets of them.
+    /// Returns every variable in order of name, for the code that decides which of them a child
+    /// process gets.
     pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables
             .iter()
             .map(|(name, text)| (name.as_os_str(), text.as_os_str()))
     }
 
-    /// Returns the variables whose name begins like that, in order of name.
+    /// Returns the variables whose names begin with `prefix`, in order of name.
     pub(crate) fn beginning_with(&self, prefix: &str) -> impl Iterator<Item = (String, &OsStr)> {
         let prefix = prefix.to_owned();
         self.variables.iter().filter_map(move |(name, text)| {
@@ -111,7 +113,8 @@ impl Environment {
     }
 }
 
-/// Judges by the last word: `API_KEY` holds a key, `KEY_FILE` and `KEY_ID` do not.
+/// Returns whether a name says that its value is secret. The last word decides: `API_KEY`
+/// holds a key, `KEY_FILE` and `KEY_ID` do not.
 fn says_secret(name: &str) -> bool {
     let last = name.rsplit('_').next().unwrap_or_default();
     let words = [
@@ -128,7 +131,7 @@ fn says_secret(name: &str) -> bool {
     words.contains(&last.to_ascii_uppercase().as_str())
 }
 
-/// Finds the password in an address such as `http://ada:word@proxy:3128`.
+/// Returns the password in an address such as `http://ada:word@proxy:3128`.
 fn password(address: &str) -> Option<&str> {
     let (user, _) = address.rsplit_once('@')?;
     let user = user.split_once("://").map_or(user, |(_, user)| user);
@@ -136,7 +139,7 @@ fn password(address: &str) -> Option<&str> {
     (!password.is_empty()).then_some(password)
 }
 
-/// Shows the names alone: values of variables are often secrets.
+/// Shows only the names: values of variables are often secrets.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Environment")

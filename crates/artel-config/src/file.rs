@@ -1,4 +1,5 @@
-//! Reads small text files without trusting them: bounded, and never waiting on a pipe or a device.
+//! Reads small text files without trusting them: bounded, and never blocking on a pipe or a
+//! device.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,10 +7,12 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// Settings and git's own files are far smaller; more is a mistake or an attack.
+/// Largest file that is read, in bytes. Settings and git's own files are far smaller; a
+/// larger one is a mistake or an attack.
 pub(crate) const LARGEST: u64 = 1024 * 1024;
 
-/// Returns the text of a file, nothing if there is none, or why it cannot be used.
+/// Returns the text of a file, `None` if it does not exist, or the reason that it cannot be
+/// used.
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>, String> {
     let Some(bytes) = read_bytes(path)? else {
         return Ok(None);
@@ -20,10 +23,11 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, String> {
     })
 }
 
-/// Returns the bytes of a file, nothing if there is none, or why it cannot be used.
+/// Returns the bytes of a file, `None` if it does not exist, or the reason that it cannot
+/// be used.
 ///
-/// Links are followed: many people keep their settings elsewhere and link to them. What the link
-/// leads to must be a regular file all the same.
+/// Links are followed: many people keep their settings elsewhere and link to them. But the
+/// target of a link must be a regular file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
     match open(path) {
         Ok(file) => bounded(file).map(Some),
@@ -49,14 +53,15 @@ fn bounded(file: File) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Opens without blocking, so that a pipe nobody writes to does not stop the start.
+/// Opens a file without blocking, so that a pipe without a writer does not stop the start.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
-/// A file where a folder of the path should be means the same as no folder: with `HOME=/dev/null`,
-/// as services have it, there simply are no settings.
+/// Returns whether an error means that the file does not exist. A file in place of a folder
+/// on the path means the same: services often have `HOME=/dev/null`, and then there simply
+/// are no settings.
 fn is_missing(cause: &io::Error) -> bool {
     matches!(
         cause.kind(),

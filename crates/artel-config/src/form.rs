@@ -1,32 +1,32 @@
-//! Forms of text: what each of them accepts, and how it is stored.
+//! Forms of text: the values that each accepts, and how they are stored.
 
 use artel_types::model::is_account;
 
 use crate::problem::is_harmless;
 use crate::url::Url;
 
-/// More of a line than anybody writes.
+/// Longest text of one line, in characters.
 const LONGEST: usize = 1000;
 
-/// What text a setting wants.
+/// The form of text that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// One line that is not empty.
+    /// One line that is not blank.
     Line,
-    /// Where a provider is.
+    /// URL of a provider.
     BaseUrl,
-    /// Where a proxy is, or the word `none`.
+    /// URL of a proxy, or the word `none`.
     Proxy,
-    /// The name of a variable.
+    /// Name of a variable.
     Variable,
-    /// The name of a stored account.
+    /// Name of a stored account.
     Account,
-    /// The value of a header.
+    /// Value of a header.
     Header,
 }
 
 impl Form {
-    /// Checks text and returns it as it is kept: addresses lose slashes at their end.
+    /// Checks text and returns it as it is stored: URLs lose slashes at their end.
     pub(crate) fn read(self, text: &str) -> Option<String> {
         let is_right = match self {
             Self::Line => is_line(text),
@@ -40,7 +40,7 @@ impl Form {
         is_right.then(|| text.to_owned())
     }
 
-    /// Returns what may be written.
+    /// Describes the accepted text.
     pub(crate) fn allowed(self) -> &'static str {
         match self {
             Self::Line => "text in quotes: one line of at most 1000 characters",
@@ -60,7 +60,8 @@ impl Form {
         }
     }
 
-    /// Tells whether a wrong value of this form may be a key, so that no message repeats it.
+    /// Returns whether a wrong value of this form may be a key, so that messages must not
+    /// repeat it.
     pub(crate) fn may_hold_key(self, source: &str) -> bool {
         match self {
             Self::Line => false,
@@ -84,7 +85,8 @@ fn has_no_path(url: &str) -> bool {
     Url::read(url).is_some_and(|url| url.path.is_empty())
 }
 
-/// Letters of both cases are refused: variables are not written so, and keys often are.
+/// Returns whether a text is the name of a variable. Mixed case is refused: variables are
+/// not written that way, and keys often are.
 fn is_variable(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_one_case = text == text.to_ascii_uppercase() || text == text.to_ascii_lowercase();

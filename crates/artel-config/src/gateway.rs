@@ -43,16 +43,17 @@ pub(crate) const FIELDS: &[Field] = &[
     },
 ];
 
-/// How calls to models are made.
+/// Settings of calls to models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gateway {
-    /// How many calls one provider answers at once, from 1 to 10,000.
+    /// Number of calls that one provider answers at once, from 1 to 10,000.
     pub slots: Setting<u64>,
-    /// How long to wait for a connection.
+    /// Longest wait for a connection.
     pub connect_timeout: Setting<Duration>,
-    /// How long a provider may be silent in the middle of an answer; an entry's own comes first.
+    /// Longest silence of a provider in the middle of a reply. A model entry's own value takes
+    /// precedence.
     pub idle_timeout: Setting<Duration>,
-    /// How long a call may wait in all, in line and between tries.
+    /// Longest total wait of a call, in the queue and between attempts.
     pub max_wait: Setting<Duration>,
 }
 

@@ -1,11 +1,11 @@
-//! Reads git's configuration format, as far as a person's own `user.email` needs it.
+//! Reads git's configuration format, as far as needed for a person's own `user.email`.
 //!
-//! No process is started: a configuration can name programs that git would run.
+//! This starts no process, because a configuration can name programs that git would run.
 
-/// One assignment. A name alone (`[core] bare`) has no value.
+/// One assignment. A bare name (`[core] bare`) has no value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Item {
-    /// `section.key` or `section.subsection.key`; section and key in lower case.
+    /// `section.key` or `section.subsection.key`, with section and key in lower case.
     pub(crate) key: String,
     pub(crate) value: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Reader<'_> {
         taken.to_owned()
     }
 
-    /// Returns the next header or assignment; nothing at the end and at what is neither.
+    /// Returns the next header or assignment, or `None` at the end and at anything else.
     fn line(&mut self) -> Option<Line> {
         loop {
             self.take_while(char::is_whitespace);
@@ -66,7 +66,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `[name]`, `[name.sub]` or `[name "Sub"]`; only the last keeps its case.
+    /// Reads `[name]`, `[name.sub]` or `[name "Sub"]`. Only the quoted name keeps its case.
     fn section(&mut self) -> Option<String> {
         self.next();
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
@@ -110,10 +110,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads up to the end of the line, or further where it ends in a backslash.
+    /// Reads up to the end of the line, or further if the line ends in a backslash.
     fn value(&mut self) -> Option<String> {
         let mut value = String::new();
-        // Blanks at the end are dropped, except quoted ones: this is where the last kept one ends.
+        // Blanks at the end are dropped unless they are quoted. This is where the last kept
+        // character ends.
         let mut kept = 0;
         let mut is_quoted = false;
         loop {

@@ -1,4 +1,5 @@
-//! Settings of what agents may do: the profile, policy, the sandbox, what counts as a secret.
+//! Settings of what agents may do: the profile, the policy, the sandbox, and what counts as
+//! a secret.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -54,7 +55,7 @@ pub(crate) const FIELDS: &[Field] = &[
     },
 ];
 
-/// Where Artel runs, which sets the level of the sandbox that is demanded.
+/// The kind of machine that Artel runs on. It sets the sandbox level that is demanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// A person's own machine.
@@ -65,47 +66,48 @@ pub enum Profile {
     Production,
 }
 
-/// What agents may do, as far as settings say.
+/// Settings of what agents may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hands {
-    /// Where this runs.
+    /// Kind of machine that this is.
     pub profile: Setting<Profile>,
-    /// Whether judged commands in the sandbox run without a question.
+    /// Whether judged commands run in the sandbox without a question.
     pub commands: Setting<Commands>,
-    /// Whether the walls of a run judge commands that would be asked about.
+    /// Whether the walls of a run may decide about commands that would otherwise be asked
+    /// about.
     pub contained: Setting<Contained>,
-    /// More names of fields that hold secrets.
+    /// Additional names of fields that hold secrets.
     pub secret_fields: Setting<Vec<String>>,
-    /// The lowest level of the sandbox that the person accepts in profile local.
+    /// Lowest sandbox level that the person accepts in profile local.
     pub accept: Setting<Accept>,
-    /// More folders that can be read inside.
+    /// Additional folders that can be read inside the sandbox.
     pub read: Setting<Vec<PathBuf>>,
 }
 
-/// What is done with commands that can be judged, in the sandbox.
+/// Treatment of commands that can be judged, in the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commands {
-    /// They run.
+    /// The commands run.
     Allow,
     /// The person is asked.
     Ask,
 }
 
-/// Whether walls judge commands that would be asked about.
+/// Whether the walls decide about commands that would otherwise be asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contained {
-    /// They do, where they stand in full.
+    /// The walls decide where they stand in full.
     On,
     /// Rules judge every command.
     Off,
 }
 
-/// A level of the sandbox that a person accepts.
+/// The lowest sandbox level that a person accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accept {
-    /// Nothing below full.
+    /// Only the full level.
     Full,
-    /// Partial will do.
+    /// The partial level is enough.
     Partial,
 }
 

@@ -1,5 +1,5 @@
-//! Settings of hooks: commands that are told what a run does, and can stop it. They are a list, so
-//! that the layers add up: nobody's hooks take those of another layer away.
+//! Settings of hooks: commands that receive what a run does, and can stop it. They are a
+//! list, so that the layers add up: no layer's hooks remove those of another layer.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::schema::{Field, dotted};
 use crate::value::{Given, Kind, Value, Wrong, any_of};
 use crate::{Origin, document, form::Form};
 
-/// What a hook can be run for.
+/// The events that a hook can run for.
 pub const HOOK_EVENTS: [&str; 14] = [
     "SessionStart",
     "UserPromptSubmit",
@@ -33,7 +33,7 @@ pub const HOOK_EVENTS: [&str; 14] = [
     "SessionEnd",
 ];
 
-/// Hooks without a priority run in the middle.
+/// Priority of hooks that set none: in the middle.
 const PRIORITY: u8 = 50;
 
 pub(crate) const EXAMPLE: &str = "\
@@ -49,7 +49,7 @@ pub(crate) const EXAMPLE: &str = "\
 #write = [\"target\"]             # what it can change of the run's files
 ";
 
-/// The keys of one hook; they are checked like settings, and are none of them.
+/// The keys of one hook. They are checked like settings, but are not settings.
 static FIELDS: [Field; 8] = [
     field("hooks.<event>.matcher", Kind::Text(Form::Line)),
     field("hooks.<event>.command", Kind::Text(Form::Line)),
@@ -72,48 +72,48 @@ static FIELDS: [Field; 8] = [
     field("hooks.<event>.write", Kind::List(Form::Line)),
 ];
 
-/// A hook as a settings file declares it.
+/// A hook, as a settings file declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookEntry {
-    /// One of [`HOOK_EVENTS`].
+    /// Event that it runs for, one of [`HOOK_EVENTS`].
     pub event: &'static str,
-    /// The tools it is run for; all if empty.
+    /// Tools that it runs for; all of them if empty.
     pub matcher: String,
-    /// What the shell runs.
+    /// Command for the shell.
     pub command: String,
-    /// How long it may take, if not as long as others.
+    /// Longest time that it may take, or `None` for the usual one.
     pub timeout: Option<Duration>,
-    /// Lower runs first.
+    /// Priority; lower ones run first.
     pub priority: u8,
-    /// What a hook that fails means.
+    /// Effect of a failure of the hook.
     pub on_failure: OnFailure,
-    /// Hosts it can reach; the user's own file alone gives any.
+    /// Hosts that it can reach. Only the user's own file can grant any.
     pub network: Vec<String>,
-    /// Folders it can read besides; the user's own file alone gives any.
+    /// Additional folders that it can read. Only the user's own file can grant any.
     pub read: Vec<PathBuf>,
-    /// Folders it can write; relative ones are in the run's files.
+    /// Folders that it can write. Relative ones are in the run's files.
     pub write: Vec<PathBuf>,
-    /// Where it is declared.
+    /// Place of its declaration.
     pub origin: Origin,
 }
 
-/// What a hook that cannot be run, or fails, means for what it guards.
+/// The effect of a hook that fails or cannot be run, on the action that it guards.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// It is said, and things go on.
+    /// The person gets a warning, and the action continues.
     #[default]
     Warn,
-    /// What it guards does not happen.
+    /// The guarded action does not happen.
     Block,
 }
 
-/// Where things stand in the file.
+/// Finds the origin and the source text of places in the file.
 pub(crate) struct Page<'p> {
     pub(crate) origin: &'p dyn Fn(usize) -> Origin,
     pub(crate) source: &'p dyn Fn(std::ops::Range<usize>) -> String,
 }
 
-/// Reads the section `hooks`. What is wrong comes with its place in the text.
+/// Reads the section `hooks`. Every problem comes with its place in the text.
 pub(crate) fn read(
     section: &Spanned<DeValue<'_>>,
     page: &Page<'_>,
@@ -144,14 +144,14 @@ pub(crate) fn read(
     read
 }
 
-/// Reads one hook, or says everything that is wrong with it.
+/// Reads one hook, or returns all its problems.
 fn one(
     event: &'static str,
     at: usize,
     table: &DeTable<'_>,
     page: &Page<'_>,
 ) -> Vec<(usize, Result<HookEntry, Failure>)> {
-    // A table in double brackets has no place of its own; its first key has.
+    // A table in double brackets has no place of its own, but its first key has one.
     let first = table.keys().map(|key| key.span().start).min();
     let at = first.unwrap_or(at);
     let mut hook = HookEntry {
@@ -241,7 +241,7 @@ impl HookEntry {
         Ok(())
     }
 
-    /// Returns the hook as a line of TOML, without where it stands: what it is and no more.
+    /// Returns the hook as a line of TOML, without its origin.
     pub(crate) fn to_toml(&self) -> String {
         let lists = [
             ("network", self.network.clone()),
@@ -282,13 +282,14 @@ fn texts(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(text).collect()
 }
 
-/// Tells whether a path stays inside the run's files, whatever they are.
+/// Returns whether a path always stays inside the run's files.
 fn is_inside(path: &str) -> bool {
     let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     !path.starts_with('~') && Path::new(path).components().all(is_plain)
 }
 
-/// A file that came with the work wants more than the sandbox gives.
+/// Returns the failure for a settings file that came with the work and wants more than the
+/// sandbox gives.
 fn not_here(entry: &Entry) -> Failure {
     let name = shown(&dotted(&entry.path));
     let what = format!("`{name}` cannot be `{}`", shown(&entry.echo));

@@ -1,4 +1,4 @@
-//! Who the person is: the name under which their acts stand in the journal.
+//! The identity of the person: the name under which the journal records their acts.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use crate::Environment;
 use crate::file;
 use crate::git_config;
 
-/// As deep as git itself follows includes.
+/// Deepest include that is followed, the same as in git itself.
 const DEEPEST_INCLUDE: usize = 10;
 
-/// A bound on the files read in all, because files that include each other multiply.
+/// Largest number of files read in total, because files that include each other multiply.
 const MOST_FILES: usize = 50;
 
-/// No address is longer (RFC 5321).
+/// Longest name in bytes. No e-mail address is longer (RFC 5321).
 const LONGEST: usize = 254;
 
 /// Returns the person's global git `user.email`, else their name on this machine, else
 /// `uid-<n>`.
 ///
-/// A repository's own configuration never counts: whoever wrote the repository could choose the
-/// name under which approvals are recorded.
+/// A repository's own configuration never counts: its author could choose the name under
+/// which approvals are recorded.
 pub fn person(environment: &Environment) -> String {
     let uid = rustix::process::getuid().as_raw();
     global_email(environment).unwrap_or_else(|| {
@@ -40,8 +40,9 @@ fn global_email(environment: &Environment) -> Option<String> {
     search.email.filter(|email| is_usable(email))
 }
 
-/// Returns git's global files, the one that wins last. A `GIT_CONFIG_GLOBAL` that is set stands
-/// for all of them; a relative one is left aside, since it could lead into a repository.
+/// Returns git's global files, the one that wins last. If `GIT_CONFIG_GLOBAL` is set, it
+/// replaces all of them; a relative one is ignored, because it could lead into a
+/// repository.
 fn global_files(environment: &Environment) -> Vec<PathBuf> {
     if environment.get("GIT_CONFIG_GLOBAL").is_some() {
         let only = environment.absolute_path("GIT_CONFIG_GLOBAL");
@@ -68,8 +69,8 @@ struct Search<'e> {
 }
 
 impl Search<'_> {
-    /// Reads one file and, where it names them, others in place; `includeIf` depends on the
-    /// repository and is left aside.
+    /// Reads one file and, in place, the files that it includes. `includeIf` depends on the
+    /// repository and is ignored.
     fn read(&mut self, path: &Path, depth: usize) {
         if self.files_left == 0 || depth > DEEPEST_INCLUDE {
             return;
@@ -89,7 +90,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the file that an include in `from` means; `~name/` is left aside.
+    /// Returns the file that an include in `from` names. `~name/` is ignored.
     fn resolve(&self, named: &str, from: &Path) -> Option<PathBuf> {
         if let Some(rest) = named.strip_prefix("~/") {
             return Some(self.home?.join(rest));
@@ -99,7 +100,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the name of the account with this number in the text of `/etc/passwd`.
+/// Returns the name of the account with this user id in the text of `/etc/passwd`.
 fn account_name(accounts: &str, uid: u32) -> Option<String> {
     let name = accounts.lines().find_map(|line| {
         let mut columns = line.split(':');
@@ -109,12 +110,12 @@ fn account_name(accounts: &str, uid: u32) -> Option<String> {
     is_usable(name).then(|| name.to_owned())
 }
 
-/// Tells whether a name can stand in the journal and on a screen.
+/// Returns whether a name is fit for the journal and a screen.
 fn is_usable(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST && !name.contains(char::is_control)
 }
 
-/// Returns the text of a file that is there and sane; whatever else it is, it names nobody.
+/// Returns the text of a file if it exists and is sane. Any other file names nobody.
 fn read(path: &Path) -> Option<String> {
     let bytes = file::read_bytes(path).ok()??;
     Some(String::from_utf8_lossy(&bytes).into_owned())

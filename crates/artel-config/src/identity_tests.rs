@@ -1,4 +1,4 @@
-//! Identity: which file wins, what an include means, and what is left aside.
+//! Identity: which file wins, how includes are followed, and what is ignored.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A home folder with these files; `HOME` is set to it, and `extra` variables too, in whose
-/// values `~` stands for the home folder.
+/// Makes a home folder with these files, sets `HOME` to it, and returns the e-mail address
+/// found. In the values of the `extra` variables, `~` stands for the home folder.
 fn email(files: &[(&str, &str)], extra: &[(&str, &str)]) -> Option<String> {
     let home = TempDir::new().unwrap();
     for (name, text) in files {

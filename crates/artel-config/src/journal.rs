@@ -44,25 +44,25 @@ pub(crate) const FIELDS: &[Field] = &[
     },
 ];
 
-/// How the journal is kept.
+/// Settings of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journal {
-    /// How hard a record is pushed to the disk before it counts.
+    /// Durability that a record needs before it counts as written.
     pub durability: Setting<Durability>,
-    /// How long after the last backup the next one is taken.
+    /// Time after the last backup at which the next one is taken.
     pub backup_every: Setting<Duration>,
-    /// How many backups are kept, from 1 to 1000.
+    /// Number of backups to keep, from 1 to 1000.
     pub backups_kept: Setting<u64>,
-    /// How long to wait for the write turn.
+    /// Longest wait for the write turn.
     pub busy_after: Setting<Duration>,
 }
 
-/// What must have happened before a record counts as written.
+/// The point at which a record counts as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// It is on disk, whatever happens next.
     Full,
-    /// The system has it: it survives a crash of Artel, not a loss of power.
+    /// The operating system has it: it survives a crash of Artel, but not a loss of power.
     Normal,
 }
 

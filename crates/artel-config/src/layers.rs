@@ -1,4 +1,4 @@
-//! The layers, lowest first, and what each of them says.
+//! The layers, lowest first, and the settings in each.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +13,20 @@ use crate::{Environment, Origin, document, file, names, problem, schema};
 /// Variables of Artel that are not settings.
 const OTHER_VARIABLES: [&str; 3] = ["ARTEL_WORKSHOP", "ARTEL_MODEL", "ARTEL_ACCOUNT"];
 
-/// One setting as one layer has it.
+/// One setting, as one layer gives it.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) field: &'static Field,
-    /// Its name in parts, in which the user's own stand where the schema has brackets.
+    /// Parts of its name, with the user's own names in the places where the schema has
+    /// brackets.
     pub(crate) path: Vec<String>,
     pub(crate) given: Given,
-    /// As much of the value as a message may repeat, safe to print.
+    /// The part of the value that a message may repeat, safe to print.
     pub(crate) echo: String,
     pub(crate) origin: Origin,
 }
 
-/// What the layers say, in the order in which they were added.
+/// Everything that the layers give, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) entries: Vec<Result<Entry, Failure>>,
@@ -35,7 +36,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Adds a settings file; one that does not exist says nothing.
+    /// Adds a settings file. A missing file adds nothing.
     pub(crate) fn add_file(&mut self, path: &Path, origin: fn(PathBuf, usize) -> Origin) {
         let text = match file::read_text(path) {
             Ok(Some(text)) => text,
@@ -48,8 +49,8 @@ impl Found {
         self.hooks.extend(read.hooks);
     }
 
-    /// Adds the variables `ARTEL_…`. An empty one counts as not set, which is how a shell line
-    /// takes a variable away from one command.
+    /// Adds the variables `ARTEL_…`. An empty one counts as not set, so that a shell line can
+    /// remove a variable for one command.
     pub(crate) fn add_variables(&mut self, environment: &Environment) {
         for (name, text) in environment.beginning_with("ARTEL_") {
             if text.is_empty() || OTHER_VARIABLES.contains(&name.as_str()) {
@@ -82,7 +83,7 @@ impl Found {
         }
     }
 
-    /// Adds `--set key=value` flags, in the order given.
+    /// Adds `--set key=value` flags, in the given order.
     pub(crate) fn add_flags(&mut self, flags: &[(String, String)]) {
         for (key, text) in flags {
             let path = parts(key);
@@ -111,7 +112,7 @@ impl Found {
     }
 }
 
-/// Takes the key of a flag apart, as TOML would: a dot in double quotes does not separate.
+/// Splits the key of a flag as TOML would: a dot in double quotes does not separate.
 fn parts(key: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = Some(key);
@@ -131,7 +132,8 @@ fn parts(key: &str) -> Vec<String> {
     parts
 }
 
-/// Tells whether a variable is surely meant as a setting: others may belong to a newer Artel.
+/// Returns whether a variable is surely meant as a setting. Others may belong to a newer
+/// Artel.
 fn is_in(variable: &str, sections: Vec<&str>) -> bool {
     sections.into_iter().any(|section| {
         let prefix = format!("ARTEL_{}_", section.replace('.', "_").to_ascii_uppercase());

@@ -1,10 +1,9 @@
 //! Settings with their origin; the only reader of the environment.
 //!
-//! A value comes from the highest layer that sets it: defaults, the user's `artel.toml`, the
-//! workshop's `artel.toml`, variables `ARTEL_…`, `--set` flags. Nothing here is global: whoever
-//! needs a setting is handed the struct of its area. A misspelt name is refused rather than
-//! ignored, and one load reports everything that is wrong.
-#![warn(missing_docs)]
+//! A value comes from the highest layer that sets it: defaults, the user's `artel.toml`,
+//! the workshop's `artel.toml`, variables `ARTEL_…`, `--set` flags. Nothing here is global:
+//! a component that needs a setting is handed the struct of its area. A misspelt name is
+//! refused rather than ignored, and one load reports all problems.
 
 mod budget;
 mod clean;

@@ -1,4 +1,4 @@
-//! Settings of models: the names that skills and roles use, and who answers under them.
+//! Settings of models: the names that skills and roles use, and the models behind them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -83,7 +83,7 @@ pub(crate) const EXAMPLE: &str = "\
 #model = \"claude-haiku-5-5\"
 ";
 
-/// Puts the entries together. Each needs a provider and a model, from whichever layer.
+/// Returns the model entries. Each needs a provider and a model, from any layer.
 pub(crate) fn entries(
     values: &Values,
 ) -> Result<BTreeMap<String, Setting<ModelEntry>>, Vec<Failure>> {

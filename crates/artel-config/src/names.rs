@@ -1,4 +1,4 @@
-//! Names that people choose inside of settings: aliases, models, providers, headers.
+//! Names that people choose in settings: aliases, models, providers, headers.
 
 use artel_types::model::Provider;
 use artel_types::{Code, Failure};
@@ -8,10 +8,10 @@ use crate::nearest::nearest;
 use crate::problem::{is_harmless, shown, with_providers};
 use crate::schema;
 
-/// Longer names are not typed by people.
+/// Longest name of a model, in bytes. People do not type longer ones.
 const LONGEST_MODEL: usize = 200;
 
-/// Headers that the calls set themselves.
+/// Headers that every call sets itself.
 const OURS: [&str; 7] = [
     "accept",
     "accept-encoding",
@@ -22,7 +22,7 @@ const OURS: [&str; 7] = [
     "transfer-encoding",
 ];
 
-/// Checks the last part of a name, where that part is the user's own.
+/// Checks the last part of a name, if the user chooses that part.
 pub(crate) fn check(path: &[String], origin: &Origin) -> Result<(), Failure> {
     let (Some(sort), Some(name)) = (schema::own_part(path), path.last()) else {
         return Ok(());
@@ -109,7 +109,8 @@ fn header(name: &str, origin: &Origin) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Judges by the words of the name: `x-goog-api-key` holds a key.
+/// Returns whether a header may carry a key. The words of its name decide: `x-goog-api-key`
+/// holds a key.
 fn carries_key(name: &str) -> bool {
     let words = [
         "apikey",

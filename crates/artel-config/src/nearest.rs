@@ -1,11 +1,12 @@
-//! "Did you mean": the known name that a misspelt one most likely stands for.
+//! "Did you mean": finds the known name that a misspelt one most likely stands for.
 
 use crate::schema::{Field, dotted, fields, is_own, sections};
 
-/// Longer text is not a slip of the fingers, and comparing it would only cost time.
+/// Longest name that is compared, in bytes. A longer one is not a typing mistake, and
+/// comparing it would only cost time.
 const LONGEST: usize = 100;
 
-/// Returns the known name that is closest, if any is close enough to be what was meant.
+/// Returns the closest known name, if it is close enough to be the intended one.
 pub(crate) fn nearest<'a>(
     wanted: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -17,8 +18,8 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
-/// Returns the setting that was most likely meant. A single word may also stand for a section, or
-/// for a setting written outside of its section.
+/// Returns the setting that was most likely meant. A single word may also stand for a
+/// section, or for a setting written outside its section.
 pub(crate) fn nearest_key(path: &[String]) -> Option<String> {
     if path.iter().map(String::len).sum::<usize>() > LONGEST {
         return None;
@@ -47,7 +48,7 @@ pub(crate) fn nearest_variable(name: &str) -> Option<String> {
     nearest(name, variables.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// Returns how far apart two names are, if it is a slip of the fingers.
+/// Returns the distance of two names, if it is small enough for a typing mistake.
 fn distance(wanted: &str, known: &str) -> Option<usize> {
     if wanted.len() > LONGEST {
         return None;
@@ -58,9 +59,9 @@ fn distance(wanted: &str, known: &str) -> Option<usize> {
     (distance <= farthest && distance < known.len()).then_some(distance)
 }
 
-/// The user's own parts are taken out on both sides: they are right as they are, and a long one
-/// would make anything beside it look close. For the same reason only the last parts are compared
-/// where all others are the same.
+/// Returns the distance of a setting from a misspelt one. The user's own parts are left out
+/// on both sides: they are correct, and a long one would make everything next to it look
+/// close. For the same reason only the last parts are compared if all others are the same.
 fn distance_to(field: &Field, path: &[String], whole: &str) -> Option<usize> {
     let is_fixed = !field.parts().any(is_own);
     if field.parts().count() != path.len() {
@@ -78,7 +79,7 @@ fn distance_to(field: &Field, path: &[String], whole: &str) -> Option<usize> {
     }
 }
 
-/// Tells whether somebody stopped early, as with `apikey` for `api_key_env`.
+/// Returns whether the person stopped typing early, as with `apikey` for `api_key_env`.
 fn is_beginning(wanted: &str, known: &str) -> bool {
     let plain = |text: &str| text.replace(['-', '_'], "").to_lowercase();
     wanted.len() > 2 && plain(known).starts_with(&plain(wanted))

@@ -1,36 +1,36 @@
-//! Where a value came from, down to the line.
+//! The origin of a value, down to the line.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::problem::{shown, shown_path};
 
-/// The layer, and the place in it, that a value came from. Lines count from 1.
+/// The layer that a value came from, and its place there. Lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// The default: nobody set the value.
     Default,
     /// The user's own settings file, at this line.
     User(PathBuf, usize),
     /// The workshop's settings file, at this line.
     Workshop(PathBuf, usize),
-    /// A variable of this name.
+    /// The variable of this name.
     Env(String),
-    /// `--set` on the command line.
+    /// A `--set` flag on the command line.
     Flag,
 }
 
-/// A value together with where it came from.
+/// A value with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
     /// The value in force.
     pub value: T,
-    /// Who set it.
+    /// The layer and place that set it.
     pub origin: Origin,
 }
 
 impl Origin {
-    /// Returns the line in a file, where it is one.
+    /// Returns the line, if the origin is a file.
     pub(crate) fn line(&self) -> Option<usize> {
         match self {
             Self::User(_, line) | Self::Workshop(_, line) => Some(*line),
@@ -38,7 +38,7 @@ impl Origin {
         }
     }
 
-    /// Returns the place as the `why:` of a failure names it.
+    /// Returns the place, in the words that the `why:` of a failure uses.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Default => "the default".to_owned(),
@@ -51,7 +51,7 @@ impl Origin {
     }
 }
 
-/// The short form for tables: `workshop /home/ada/Artel/artel.toml:3`.
+/// Writes the short form for tables: `workshop /home/ada/Artel/artel.toml:3`.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Settings of what is printed.
+//! Settings of output.
 
 use std::str::FromStr;
 
@@ -16,14 +16,14 @@ pub(crate) const FIELDS: &[Field] = &[Field {
     about: "Whether text is coloured; auto colours only what goes to a terminal.",
 }];
 
-/// How output looks.
+/// Settings of how output looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// Whether text is coloured.
     pub color: Setting<Color>,
 }
 
-/// When to colour text.
+/// The cases in which text is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Color {
     /// Only on a terminal that wants it.

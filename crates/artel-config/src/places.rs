@@ -1,4 +1,4 @@
-//! Where things are on this machine, by the XDG base directory specification.
+//! Folders on this machine, by the XDG base directory specification.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use artel_types::{Code, Failure};
 
 use crate::Environment;
 
-/// The folders that Artel keeps outside of workshops. Finding them makes none of them.
+/// Artel's folders outside of workshops. Finding them does not make them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     home: PathBuf,
@@ -17,7 +17,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds the folders; fails only where there is no usable `HOME`.
+    /// Finds the folders. Fails only without a usable `HOME`.
     pub fn find(environment: &Environment) -> Result<Self, Failure> {
         let home = environment
             .absolute_path("HOME")
@@ -40,22 +40,22 @@ impl Places {
         &self.home
     }
 
-    /// Returns where the user's settings are.
+    /// Returns the folder of the user's settings.
     pub fn config(&self) -> &Path {
         &self.config
     }
 
-    /// Returns where things are kept that must not get lost: keys, trust.
+    /// Returns the folder of data that must not get lost: keys, trust.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// Returns where things are kept that can be made again.
+    /// Returns the folder of data that can be made again.
     pub fn cache(&self) -> &Path {
         &self.cache
     }
 
-    /// Returns where logs are kept.
+    /// Returns the folder of logs.
     pub fn state(&self) -> &Path {
         &self.state
     }
@@ -65,7 +65,7 @@ impl Places {
         self.config.join("artel.toml")
     }
 
-    /// Returns the workshop that is used where none is named or found.
+    /// Returns the workshop that is used if none is named or found.
     pub fn default_workshop(&self) -> PathBuf {
         self.home.join("Artel")
     }

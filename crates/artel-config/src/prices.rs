@@ -1,4 +1,4 @@
-//! Settings of prices: what is known of models that the shipped list does not have, or not right.
+//! Settings of prices: corrections and additions to the shipped list of models.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::schema::Field;
 use crate::value::Kind;
 use crate::values::{Below, Values};
 
-/// More tokens than any model takes.
+/// Number of tokens. No model takes more than the maximum.
 const TOKENS: Kind = Kind::Whole {
     least: 1,
     most: 1_000_000_000,
@@ -72,7 +72,7 @@ pub(crate) const EXAMPLE: &str = "\
 #thinking = \"none\"
 ";
 
-/// Returns what the settings say about models.
+/// Returns the person's settings for models.
 pub(crate) fn cards(values: &Values) -> BTreeMap<String, ModelCard> {
     let named = values.named(&["prices"]).into_iter();
     named

@@ -1,5 +1,5 @@
-//! What can be wrong with settings, in words. Text from files and variables is made safe to print
-//! here: cut to a bound, and without control characters that could fool a terminal.
+//! Problems with settings, in words. Text from files and variables is made safe to print
+//! here: limited in length, and without control characters that could fool a terminal.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use crate::nearest::nearest;
 use crate::schema::{self, dotted};
 use crate::value::{Kind, any_of};
 
-/// No message repeats more of a value than this many characters.
+/// Largest part of a value that a message repeats, in characters.
 const LONGEST_ECHO: usize = 200;
 
-/// The file exists and cannot be used.
+/// The file exists but cannot be used.
 pub(crate) fn unreadable(path: &Path, why: &str) -> Failure {
     Failure::new(
         Code::S001,
@@ -25,7 +25,7 @@ pub(crate) fn unreadable(path: &Path, why: &str) -> Failure {
     .advise("correct the file, or move it away to go on with the defaults")
 }
 
-/// The file breaks the rules of TOML.
+/// The file is not valid TOML.
 pub(crate) fn not_toml(path: &Path, (line, column): (usize, usize), message: &str) -> Failure {
     let message = shown(message);
     Failure::new(Code::S002, format!("`{}` is not TOML", shown_path(path)))
@@ -46,7 +46,7 @@ pub(crate) fn unknown(name: &str, origin: &Origin, meant: Option<&str>) -> Failu
         .advise(advice)
 }
 
-/// A variable stands for a setting whose name the user chooses.
+/// A variable names a setting in a section where the user chooses the names.
 pub(crate) fn no_variable(name: &str, origin: &Origin) -> Failure {
     Failure::new(Code::S003, format!("unknown setting `{}`", shown(name)))
         .because(format!(
@@ -67,21 +67,21 @@ pub(crate) fn not_a_section(path: &[String], origin: &Origin) -> Failure {
         ))
 }
 
-/// A section that the user named has nothing in it.
+/// A section that the user named is empty.
 pub(crate) fn empty_section(name: &str, origin: &Origin) -> Failure {
     Failure::new(Code::S005, format!("`{}` is empty", shown(name)))
         .because(origin.place())
         .advise("write settings below the line, or take it away")
 }
 
-/// Settings that belong together are not all there.
+/// Some of the settings that belong together are missing.
 pub(crate) fn incomplete(name: &str, missing: &str, origin: &Origin) -> Failure {
     Failure::new(Code::S005, format!("`{name}` has no {missing}"))
         .because(origin.place())
         .advise(format!("write {missing} below `[{name}]`"))
 }
 
-/// The value is of another type than the setting.
+/// The value has another type than the setting.
 pub(crate) fn wrong_type(entry: &Entry) -> Failure {
     let Entry {
         field,
@@ -101,7 +101,7 @@ pub(crate) fn wrong_type(entry: &Entry) -> Failure {
         .advise(format!("write {}", field.kind.allowed()))
 }
 
-/// The value is of the right type and not allowed.
+/// The value has the right type, but is not allowed.
 pub(crate) fn not_allowed(entry: &Entry) -> Failure {
     let kind = entry.field.kind;
     let text = entry.given.text().unwrap_or_default();
@@ -128,7 +128,7 @@ pub(crate) fn not_text(name: &str, kind: Kind, origin: &Origin) -> Failure {
     .advise(format!("write {}", kind.allowed()))
 }
 
-/// Adds the providers there are.
+/// Adds the list of existing providers.
 pub(crate) fn with_providers(failure: Failure, meant: Option<&str>) -> Failure {
     let known = any_of(Provider::ALL.map(Provider::as_str));
     failure.advise(format!("write {known}{}", did_you_mean(meant)))
@@ -140,7 +140,7 @@ fn did_you_mean(meant: Option<&str>) -> String {
         .unwrap_or_default()
 }
 
-/// Makes text safe to print, and short.
+/// Makes text safe to print, and shortens it.
 pub(crate) fn shown(text: &str) -> String {
     match text.char_indices().nth(LONGEST_ECHO) {
         Some((end, _)) => format!("{}…", harmless(&text[..end])),
@@ -148,12 +148,13 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// Makes a path safe to print; it is never cut, since a part of a path leads nowhere.
+/// Makes a path safe to print. It is never shortened, because a part of a path leads
+/// nowhere.
 pub(crate) fn shown_path(path: &Path) -> String {
     harmless(&path.to_string_lossy())
 }
 
-/// Tells whether text shows as what it is.
+/// Returns whether text is shown as it is.
 pub(crate) fn is_harmless(text: &str) -> bool {
     !text.chars().any(is_harmful)
 }
@@ -170,7 +171,8 @@ fn harmless(text: &str) -> String {
     harmless
 }
 
-/// Tells control characters, and marks that reorder or hide what stands around them on a screen.
+/// Returns whether a character is a control character, or a mark that reorders or hides the
+/// text around it on a screen.
 fn is_harmful(letter: char) -> bool {
     let is_invisible = matches!(
         letter,

@@ -1,4 +1,4 @@
-//! Which proxy a call goes through, as the environment says.
+//! Chooses the proxy for a call, from the environment.
 
 use std::net::IpAddr;
 
@@ -6,11 +6,11 @@ use crate::Environment;
 use crate::url::{Scheme, Url, is_loopback};
 
 impl Environment {
-    /// Returns the proxy for an address: `HTTPS_PROXY` or `HTTP_PROXY` by its scheme, else
-    /// `ALL_PROXY`, unless `NO_PROXY` has its host. All of them may be written in lower case too,
-    /// which wins. This machine is never behind a proxy.
+    /// Returns the proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by its scheme, else
+    /// `ALL_PROXY`, unless `NO_PROXY` covers its host. All of them may also be written in lower
+    /// case, which wins. This machine is never behind a proxy.
     ///
-    /// What comes back may hold a password; it is not for showing.
+    /// The result may contain a password and must not be shown.
     pub fn proxy_for(&self, url: &str) -> Option<String> {
         let url = Url::read(url)?;
         let own = match url.scheme {
@@ -35,7 +35,8 @@ impl Environment {
         entries.into_iter().any(|entry| covers(entry, url))
     }
 
-    /// Returns a variable by its lower-case name, else by its upper-case one; empty is not set.
+    /// Returns a variable by its lower-case name, else by its upper-case one. An empty one
+    /// counts as not set.
     fn either(&self, name: &str) -> Option<&str> {
         let set = |name: &str| {
             let text = self.get(name)?.to_str()?.trim();
@@ -45,8 +46,9 @@ impl Environment {
     }
 }
 
-/// Tells whether an entry of `NO_PROXY` is about a host: `*`, a host, a domain with all below it, an
-/// address, or a network such as `10.0.0.0/8`; each may have a port.
+/// Returns whether an entry of `NO_PROXY` covers a host. An entry is `*`, a host, a domain
+/// with everything below it, an address, or a network such as `10.0.0.0/8`; a host, domain
+/// or address may have a port.
 fn covers(entry: &str, url: &Url<'_>) -> bool {
     if entry == "*" {
         return true;
@@ -79,8 +81,8 @@ fn entry_parts(entry: &str) -> (&str, Option<u16>) {
     (host.trim_matches(['[', ']']), port)
 }
 
-/// Tells whether a host is a domain or below it; `example.com`, `.example.com` and `*.example.com`
-/// mean the same.
+/// Returns whether a host is a domain or below it. `example.com`, `.example.com` and
+/// `*.example.com` mean the same.
 fn is_below(host: &str, domain: &str) -> bool {
     let plain = |name: &str| name.trim_matches('.').to_ascii_lowercase();
     let (host, domain) = (plain(host), plain(domain.trim_start_matches('*')));

@@ -1,4 +1,4 @@
-//! Settings of runs: skills, turns, shared folders, who is shown what.
+//! Settings of runs: skills, turns, shared folders, visibility.
 
 use std::str::FromStr;
 
@@ -125,65 +125,65 @@ pub(crate) const FIELDS: &[Field] = &[
     },
 ];
 
-/// How runs go.
+/// Settings of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
-    /// How models call tools.
+    /// The way in which models call tools.
     pub tool_calls: Setting<ToolCalls>,
-    /// How many turns there are.
+    /// Number of turns of a run, unless its skill sets one.
     pub max_turns: Setting<u64>,
-    /// How often one call may fail.
+    /// Number of times that one call may fail.
     pub max_retries: Setting<u64>,
-    /// What too long a skill means.
+    /// Consequence of a skill that is too long.
     pub size_limit: Setting<SizeLimit>,
-    /// More folders that runs share.
+    /// Additional folders that runs share.
     pub share: Setting<Vec<String>>,
-    /// How many files a run's tree may hold.
+    /// Largest number of files in a run's tree.
     pub most_files: Setting<u64>,
-    /// How many MiB a file of a run may have.
+    /// Largest file of a run, in MiB.
     pub largest_file: Setting<u64>,
-    /// How many tokens of context the architect may be given.
+    /// Largest context for the architect, in tokens.
     pub context_tokens: Setting<u64>,
-    /// What is left out where it does not fit.
+    /// Parts that are left out if the context does not fit.
     pub context_strategy: Setting<ContextStrategy>,
-    /// The most of one file that is loaded; 0 for no limit.
+    /// Largest part of one file that is loaded, in tokens; 0 for no limit.
     pub context_file_tokens: Setting<u64>,
-    /// Whose view is shown.
+    /// Role whose view of runs is shown.
     pub role: Setting<Viewer>,
-    /// What users may see.
+    /// The part of runs that users may see.
     pub user_sees: Setting<Shown>,
-    /// What developers may see.
+    /// The part of runs that developers may see.
     pub developer_sees: Setting<Shown>,
-    /// What admins may see.
+    /// The part of runs that admins may see.
     pub admin_sees: Setting<Shown>,
-    /// Tools whose input and output nobody is shown.
+    /// Tools whose input and output are shown to nobody.
     pub hidden_tools: Setting<Vec<String>>,
 }
 
-/// How models call tools.
+/// The ways in which models can call tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolCalls {
-    /// In the provider's own form.
+    /// In the provider's own format.
     Native,
     /// As text.
     Text,
 }
 
-/// What a SKILL.md of more than 500 lines means.
+/// The consequence of a SKILL.md with more than 500 lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeLimit {
     /// A warning.
     Warn,
-    /// It is not loaded.
+    /// The skill is not loaded.
     Enforce,
 }
 
-/// What is left out of a context that does not fit.
+/// The choice of what to leave out of a context that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextStrategy(&'static str);
 
 impl ContextStrategy {
-    /// Returns the word for it.
+    /// Returns the strategy as a word.
     pub fn as_str(self) -> &'static str {
         self.0
     }
@@ -203,14 +203,15 @@ impl FromStr for ContextStrategy {
     }
 }
 
-/// Whose view of runs is shown. Each sees and may do what those before it may.
+/// The role whose view of runs is shown. Each role sees and may do what those before it
+/// may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Viewer {
-    /// What came of it.
+    /// Sees the results.
     User,
-    /// Everything.
+    /// Sees everything.
     Developer,
-    /// Everything, and who did it.
+    /// Sees everything, and who did it.
     Admin,
 }
 
@@ -225,10 +226,10 @@ impl Viewer {
     }
 }
 
-/// How much of runs a role may see.
+/// The part of runs that a role may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// What came of each step.
+    /// The result of each step.
     Summary,
     /// Everything.
     Full,
@@ -245,7 +246,7 @@ impl Shown {
 }
 
 impl Runs {
-    /// Returns how much a role may see, and who says so.
+    /// Returns the part that a role may see, with the origin of that setting.
     pub fn sees(&self, role: Viewer) -> &Setting<Shown> {
         match role {
             Viewer::User => &self.user_sees,

@@ -1,8 +1,8 @@
-//! The table of every setting there is. Loading, messages, `artel config show` and the template
-//! all read this one table, so that a new key is one row here and one field in its area.
+//! The table of all settings. Loading, messages, `artel config show` and the template all
+//! read this one table, so that a new key is one row here and one field in its area.
 //!
-//! A part of a key in angle brackets, as in `models.<alias>.provider`, is a name that the user
-//! chooses; `names.rs` says which names there may be.
+//! A part of a key in angle brackets, as in `models.<alias>.provider`, is a name that the
+//! user chooses; `names.rs` says which names are allowed.
 
 use crate::value::Kind;
 use crate::{budget, clean, gateway, hands, hooks, journal, models, output, prices, runs, server};
@@ -10,25 +10,25 @@ use crate::{budget, clean, gateway, hands, hooks, journal, models, output, price
 /// One setting.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// The dotted name.
+    /// Dotted name.
     pub(crate) key: &'static str,
-    /// What it may be.
+    /// Kind of value that it accepts.
     pub(crate) kind: Kind,
-    /// What it is when nobody sets it, written as for a flag; nothing where it is then not set.
+    /// Value if nobody sets it, written as for a flag, or `None` if it has no default.
     pub(crate) default: Option<&'static str>,
-    /// What it does, in a sentence.
+    /// Its effect, in one sentence.
     pub(crate) about: &'static str,
 }
 
-/// Settings that belong together.
+/// A group of settings that belong together.
 #[derive(Debug)]
 pub(crate) struct Area {
     pub(crate) fields: &'static [Field],
-    /// How the settings without a default are used, for the template.
+    /// Example for the template, for settings without a default.
     pub(crate) example: &'static str,
 }
 
-/// Every area, in the order of the documentation.
+/// All areas, in the order of the documentation.
 pub(crate) const AREAS: [Area; 12] = [
     Area::with_example(hands::PROFILE_FIELDS, ""),
     Area::with_example(models::FIELDS, models::EXAMPLE),
@@ -50,12 +50,12 @@ impl Area {
     }
 }
 
-/// Returns every setting, area by area.
+/// Returns all settings, area by area.
 pub(crate) fn fields() -> impl Iterator<Item = &'static Field> {
     AREAS.iter().flat_map(|area| area.fields)
 }
 
-/// Returns the names of the sections, in order, up to where the user's own names begin.
+/// Returns the names of the sections in order, up to where the user's own names begin.
 pub(crate) fn sections() -> Vec<&'static str> {
     let mut sections: Vec<_> = fields().map(Field::fixed_section).collect();
     sections.dedup();
@@ -70,17 +70,19 @@ pub(crate) fn own_sections() -> Vec<&'static str> {
     sections
 }
 
-/// Finds a setting by its name in parts: a dot inside a quoted TOML key does not separate.
+/// Finds a setting by the parts of its name: a dot inside a quoted TOML key does not
+/// separate.
 pub(crate) fn find<Part: AsRef<str>>(path: &[Part]) -> Option<&'static Field> {
     beginning(path).find(|field| field.parts().count() == path.len())
 }
 
-/// Tells whether settings lie below this name.
+/// Returns whether there are settings below this name.
 pub(crate) fn is_section<Part: AsRef<str>>(path: &[Part]) -> bool {
     beginning(path).any(|field| field.parts().count() > path.len())
 }
 
-/// Returns what the last part of a known name stands for, where it is the user's own: `<alias>`.
+/// Returns the placeholder for the last part of a known name, such as `<alias>`, if the
+/// user chooses that part.
 pub(crate) fn own_part(path: &[String]) -> Option<&'static str> {
     let field = beginning(path).next()?;
     field
@@ -89,7 +91,7 @@ pub(crate) fn own_part(path: &[String]) -> Option<&'static str> {
         .filter(|part| is_own(part))
 }
 
-/// Returns the name of the section that settings below this name stand in.
+/// Returns the name of the section for settings below this name.
 pub(crate) fn section_of(path: &[String]) -> String {
     let name = dotted(path);
     let next = beginning(path).find_map(|field| field.parts().nth(path.len()));
@@ -99,7 +101,7 @@ pub(crate) fn section_of(path: &[String]) -> String {
     }
 }
 
-/// Returns the name as it would be written in TOML: a part that is not plain stands in quotes.
+/// Returns the name as TOML would write it: parts with special characters are quoted.
 pub(crate) fn dotted(path: &[String]) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     let part = |part: &String| {
@@ -113,12 +115,12 @@ pub(crate) fn dotted(path: &[String]) -> String {
     path.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
-/// Tells whether a part of a key stands for a name that the user chooses.
+/// Returns whether a part of a key stands for a name that the user chooses.
 pub(crate) fn is_own(part: &str) -> bool {
     part.starts_with('<')
 }
 
-/// Returns the settings whose names begin like that.
+/// Returns the settings whose names begin with this path.
 fn beginning<Part: AsRef<str>>(path: &[Part]) -> impl Iterator<Item = &'static Field> {
     fields().filter(move |field| {
         let mut parts = field.parts();
@@ -130,29 +132,28 @@ fn beginning<Part: AsRef<str>>(path: &[Part]) -> impl Iterator<Item = &'static F
 }
 
 impl Field {
-    /// Returns the parts of the name.
     pub(crate) fn parts(&self) -> std::str::Split<'static, char> {
         self.key.split('.')
     }
 
-    /// Returns the name of the table that the setting stands in.
+    /// Returns the name of the table that contains the setting.
     pub(crate) fn section(&self) -> &'static str {
         self.key.rsplit_once('.').map_or("", |(section, _)| section)
     }
 
-    /// Returns the part of that name which is the same for everybody.
+    /// Returns the part of the table's name before any names that users choose.
     pub(crate) fn fixed_section(&self) -> &'static str {
         let section = self.section();
         section.split_once(".<").map_or(section, |(fixed, _)| fixed)
     }
 
-    /// Returns the name inside that table.
+    /// Returns the name within that table.
     pub(crate) fn name(&self) -> &'static str {
         self.key.rsplit_once('.').map_or(self.key, |(_, name)| name)
     }
 
-    /// Returns the variable that sets it. Where the user chooses names there is none: `MY_MODEL`
-    /// could mean `my-model` as well as `my_model`.
+    /// Returns the variable that sets it. There is none where the user chooses names:
+    /// `MY_MODEL` could mean `my-model` as well as `my_model`.
     pub(crate) fn variable(&self) -> Option<String> {
         let is_fixed = !self.parts().any(is_own);
         is_fixed.then(|| format!("ARTEL_{}", self.key.replace('.', "_").to_ascii_uppercase()))

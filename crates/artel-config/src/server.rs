@@ -1,4 +1,4 @@
-//! Settings of the daemon: where it listens, and how much it does at once.
+//! Settings of the daemon: its address, and how much it does at once.
 
 use artel_types::Failure;
 
@@ -55,20 +55,20 @@ pub(crate) const FIELDS: &[Field] = &[
     },
 ];
 
-/// How the daemon serves.
+/// Settings of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// Where it listens.
+    /// Address that it listens on.
     pub listen: Setting<String>,
-    /// More names for it.
+    /// Additional host names by which it may be called.
     pub hosts: Setting<Vec<String>>,
-    /// How many readers of live events there may be.
+    /// Largest number of readers of live events.
     pub event_streams: Setting<u64>,
-    /// How many requests a second of one token may change something.
+    /// Number of requests per second that one token may use to change something.
     pub acts_per_second: Setting<u64>,
-    /// How many pieces of work go on side by side.
+    /// Number of pieces of work that run at the same time.
     pub works_at_once: Setting<u64>,
-    /// Where traces go.
+    /// Addresses that traces are sent to.
     pub otlp: Setting<Vec<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! The settings in force: every layer read, checked and put over the one below.
+//! The settings in force: every layer is read, checked and put over the one below.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,34 +14,34 @@ use crate::{
     Setting, budget, models, prices,
 };
 
-/// Every setting, typed, with where it came from.
+/// All settings, typed, with their origins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The models that are configured, by alias. The origin is that of the provider.
+    /// Configured models by alias. The origin is that of the provider.
     pub models: BTreeMap<String, Setting<ModelEntry>>,
-    /// What the person says about models, by their providers' names for them.
+    /// The person's prices and limits of models, by the names that the providers use.
     pub prices: BTreeMap<String, ModelCard>,
-    /// What may be spent.
+    /// Limits on spending.
     pub budget: Limits,
-    /// How calls to models are made.
+    /// Settings of calls to models.
     pub gateway: Gateway,
-    /// How the journal is kept.
+    /// Settings of the journal.
     pub journal: Journal,
-    /// How output looks.
+    /// Settings of output.
     pub output: Output,
-    /// What may be removed, and when.
+    /// Settings of what `artel clean` may remove, and when.
     pub clean: Clean,
-    /// What agents may do.
+    /// Settings of what agents may do.
     pub hands: Hands,
-    /// How runs go.
+    /// Settings of runs.
     pub runs: Runs,
-    /// How the daemon serves.
+    /// Settings of the daemon.
     pub server: Server,
-    /// Commands that runs go past, the user's first; each layer adds its own.
+    /// Commands that runs go through, the user's first. Each layer adds its own.
     pub hooks: Vec<HookEntry>,
-    /// Variables that begin with `ARTEL_` and mean nothing to this build.
+    /// Variables that begin with `ARTEL_` but mean nothing to this build.
     pub unknown_variables: Vec<String>,
-    /// Settings that are accepted and have no effect, a sentence each.
+    /// Settings that are accepted but have no effect, a sentence each.
     pub warnings: Vec<String>,
     /// The settings files that were read, lowest layer first.
     pub files: Vec<PathBuf>,
@@ -51,22 +51,22 @@ pub struct Settings {
 /// One setting for people, as `artel config show` prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The dotted name; parts that are not plain stand in quotes, as in TOML.
+    /// Dotted name. Parts with special characters are quoted, as in TOML.
     pub key: String,
     /// The value in force, as TOML.
     pub value: String,
-    /// Where it came from: `default`, `user FILE:LINE`, `workshop FILE:LINE`, a variable, `--set`.
+    /// Origin: `default`, `user FILE:LINE`, `workshop FILE:LINE`, a variable, `--set`.
     pub origin: String,
-    /// What the setting does.
+    /// Effect of the setting.
     pub about: &'static str,
 }
 
 impl Settings {
-    /// Reads all layers. Either everything is right, or all that is wrong is returned, lowest
-    /// layer first; a bad value is reported also where a higher layer would have replaced it. What
-    /// is missing is looked for once all that is there is right.
+    /// Reads all layers. If anything is wrong, returns all problems, lowest layer first; a bad
+    /// value is reported even if a higher layer would have replaced it. Missing values are
+    /// looked for only once everything else is right.
     ///
-    /// `workshop` is the folder of the workshop in use, if it is one whose settings count.
+    /// `workshop` is the folder of the workshop in use, if its settings count.
     pub fn load(
         environment: &Environment,
         places: &Places,
@@ -150,8 +150,8 @@ impl Settings {
         all.into_iter().map(row).chain(hooks).collect()
     }
 
-    /// Returns the BLAKE3 hash, in hex, of the values in force. Where they came from, and how a
-    /// span is spelt, does not count: it changes when and only when the configuration does.
+    /// Returns the BLAKE3 hash, in hex, of the values in force. Their origins, and the spelling
+    /// of a duration, do not count: the hash changes if and only if the configuration does.
     pub fn checksum(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for (path, Held { setting, .. }) in self.values.all() {
@@ -166,7 +166,7 @@ impl Settings {
     }
 }
 
-/// Returns both, or everything that is wrong with either.
+/// Returns both values, or the problems of both.
 fn both<A, B>(
     one: Result<A, Vec<Failure>>,
     other: Result<B, Vec<Failure>>,
@@ -181,8 +181,8 @@ fn both<A, B>(
     }
 }
 
-/// Returns where a value stands in the documentation: what the user named stands together, and
-/// inside of that the order of the schema holds.
+/// Returns a sort key for the order of the documentation: settings below one of the user's
+/// names stay together, in the order of the schema.
 fn place(path: &[String], held: &Held) -> (usize, String, usize, Vec<String>) {
     let index = |is_it: &dyn Fn(&str) -> bool| {
         let found = fields().position(|field| is_it(field.key));

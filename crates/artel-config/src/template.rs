@@ -1,4 +1,5 @@
-//! The text of a fresh `artel.toml`, made from the schema so that it cannot go stale.
+//! The text of a fresh `artel.toml`, generated from the schema so that it cannot become
+//! outdated.
 
 use crate::schema::{AREAS, Area, Field};
 use crate::value::Given;
@@ -9,8 +10,8 @@ const HEAD: &str = "\
 # says what is in force, and why.
 ";
 
-/// Returns a settings file in which every line is commented out. Words begin with `# `; sections
-/// and settings with a bare `#`, so that taking it away makes them count.
+/// Returns a settings file in which every line is commented out. Explanations begin with `#
+/// `; sections and settings begin with a bare `#`, so that removing it puts them in force.
 pub fn template() -> String {
     let areas = AREAS.iter().map(area);
     std::iter::once(HEAD.to_owned()).chain(areas).collect()

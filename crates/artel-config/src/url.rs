@@ -1,19 +1,19 @@
-//! Addresses as settings and variables have them: just enough to tell scheme, host and port.
+//! URLs in settings and variables: just enough parsing to tell scheme, host and port.
 //!
-//! A host that ends in a number must be an IP address as everybody writes it. Other spellings of
-//! one (`127.1`, `0x7f000001`) are understood by some programs and not by others, which is how a
-//! check is fooled.
+//! A host that ends in a number must be an IP address in its usual spelling. Some programs
+//! understand other spellings (`127.1`, `0x7f000001`) and others do not, which makes it
+//! possible to fool a check.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An address taken apart.
+/// A URL split into its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Url<'t> {
     pub(crate) scheme: Scheme,
-    /// Without the brackets of an IPv6 address.
+    /// Host, without the brackets of an IPv6 address.
     pub(crate) host: &'t str,
     pub(crate) port: Option<u16>,
-    /// What follows the port: empty, or from `/` on.
+    /// Everything after the port: empty, or from `/` on.
     pub(crate) path: &'t str,
 }
 
@@ -24,8 +24,8 @@ pub(crate) enum Scheme {
 }
 
 impl<'t> Url<'t> {
-    /// Reads an `http://` or `https://` address without a user, a query or a fragment: all three
-    /// are where keys hide.
+    /// Parses an `http://` or `https://` URL. A user, a query and a fragment are refused,
+    /// because keys hide in all three.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
         let (scheme, rest) = scheme(text)?;
         let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"\\@?#<>`{}^|".contains(&byte);
@@ -46,7 +46,7 @@ impl<'t> Url<'t> {
         })
     }
 
-    /// Returns the port that is asked, named or not.
+    /// Returns the port, or the scheme's usual one if none is given.
     pub(crate) fn port_or_usual(&self) -> u16 {
         self.port.unwrap_or(match self.scheme {
             Scheme::Http => 80,
@@ -55,7 +55,7 @@ impl<'t> Url<'t> {
     }
 }
 
-/// Tells whether a host is this machine.
+/// Returns whether a host is this machine.
 pub(crate) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host

@@ -1,4 +1,4 @@
-//! What a layer says, and the checked value it becomes.
+//! Values as a layer gives them, and the checked values that they become.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use artel_types::parse_span;
 use crate::decimal::{micro_dollars, to_dollars};
 use crate::form::Form;
 
-/// What a setting may be.
+/// The kind of value that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// The word of a provider.
+    /// The name of a provider.
     Provider,
-    /// A length of time such as `24h`.
+    /// A duration such as `24h`.
     Span { least: Duration },
     /// A whole number.
     Whole { least: u64, most: u64 },
@@ -23,39 +23,41 @@ pub(crate) enum Kind {
     Usd,
     /// US dollars, or the word `never`.
     UsdOrNever,
-    /// Text of some form.
+    /// Text of a certain form.
     Text(Form),
     /// True or false.
     Flag,
-    /// Any number of texts of some form; on a command line and in a variable a colon separates.
+    /// A list of texts of a certain form. On a command line and in a variable, a colon
+    /// separates them.
     List(Form),
 }
 
-/// What a layer says, before it is checked.
+/// A value as a layer gives it, before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Given {
-    /// Text that a file has in quotes.
+    /// Quoted text from a file.
     Text(String),
-    /// A whole number in a file; one that is too long to hold stands at the end of the range.
+    /// A whole number from a file. One that is too long to hold becomes the largest or smallest
+    /// one.
     Whole(i128),
-    /// A number with a point in a file, as it is written there.
+    /// A number with a decimal point from a file, as it is written there.
     Point(String),
-    /// True or false in a file.
+    /// True or false from a file.
     Flag(bool),
-    /// A list of texts in a file.
+    /// A list of texts from a file.
     List(Vec<String>),
-    /// Anything else in a file, by the name of its type.
+    /// Any other value from a file, with the name of its type.
     Other(&'static str),
     /// Text from a variable or a flag, which has no type yet.
     Bare(String),
 }
 
-/// How a given value misses what its setting may be.
+/// The reason that a value is not valid for its setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// It is of another type.
+    /// It has the wrong type.
     Type,
-    /// The type is right.
+    /// It has the right type, but the value is not allowed.
     Value,
 }
 
@@ -72,7 +74,7 @@ pub(crate) enum Value {
 }
 
 impl Kind {
-    /// Checks what a layer says.
+    /// Checks a value that a layer gives.
     pub(crate) fn read(self, given: &Given) -> Result<Value, Wrong> {
         match (self, given) {
             (Self::Choice(words), Given::Text(text) | Given::Bare(text)) => {
@@ -121,7 +123,7 @@ impl Kind {
         }
     }
 
-    /// Returns what may be written, for messages and the template.
+    /// Describes the allowed values, for messages and the template.
     pub(crate) fn allowed(self) -> String {
         match self {
             Self::Choice(words) => any_of(words.iter().copied()),
@@ -148,7 +150,7 @@ impl Kind {
         }
     }
 
-    /// Returns the words it may be, if it is one of a few.
+    /// Returns the allowed words, if there are only a few.
     pub(crate) fn words(self) -> Vec<&'static str> {
         match self {
             Self::Choice(words) => words.to_vec(),
@@ -157,7 +159,8 @@ impl Kind {
         }
     }
 
-    /// Returns what a message may repeat of a value. Where people put keys by mistake, nothing.
+    /// Returns the part of a value that a message may repeat. A value that may be a key is
+    /// replaced by `***`.
     pub(crate) fn echo(self, source: &str) -> String {
         match self {
             Self::Text(form) if form.may_hold_key(source) => "***".to_owned(),
@@ -166,7 +169,7 @@ impl Kind {
     }
 }
 
-/// Joins words as messages do.
+/// Joins words for a message.
 pub(crate) fn any_of<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let words: Vec<_> = words.into_iter().map(|it| format!("\"{it}\"")).collect();
     words.join(" or ")
@@ -209,7 +212,7 @@ fn quoted(text: &str) -> String {
 }
 
 impl Given {
-    /// Returns what it is, for messages about the type.
+    /// Returns the type of the value, for messages about a wrong type.
     pub(crate) fn sort(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -222,7 +225,7 @@ impl Given {
         }
     }
 
-    /// Returns the text in it, where there is any.
+    /// Returns the text of the value, if it is text.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Bare(text) => Some(text),
@@ -234,8 +237,8 @@ impl Given {
 }
 
 impl Value {
-    /// Returns the value as TOML, spelt as it was given. Nothing but quotes and backslashes needs
-    /// escaping: no form of text allows control characters.
+    /// Returns the value as TOML, spelt as it was given. Only quotes and backslashes need
+    /// escaping, because no form of text allows control characters.
     pub(crate) fn to_toml(&self) -> String {
         match self {
             Self::Word(word) => format!("\"{word}\""),
@@ -251,7 +254,8 @@ impl Value {
         }
     }
 
-    /// Returns one spelling per value, so that `1d` and `24h` are the same configuration.
+    /// Returns the one canonical spelling of the value, so that `1d` and `24h` are the same
+    /// configuration.
     pub(crate) fn canonical(&self) -> String {
         match self {
             Self::Span { length, .. } => format!("{}ms", length.as_millis()),

@@ -1,4 +1,4 @@
-//! The checked values by name, and how the areas take theirs out.
+//! The checked values by name, and how the areas read them.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,20 +11,20 @@ use crate::schema::{Field, fields};
 use crate::value::{Given, Value, Wrong};
 use crate::{Origin, Setting, problem};
 
-/// The checked values by name, in parts. The areas take theirs out of it by type; asking for a name
-/// or a type that the schema does not have is our mistake, and shows in the first test that loads
-/// anything.
+/// The checked values, by the parts of their names. Each area reads its values by type.
+/// Asking for a name or a type that the schema does not have is our own mistake, and shows
+/// in the first test that loads anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Values(BTreeMap<Vec<String>, Held>);
 
-/// One value with the setting that it is of.
+/// A value with the setting that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) field: &'static Field,
     pub(crate) setting: Setting<Value>,
 }
 
-/// The values below one name, by the rest of theirs.
+/// The values below one name, by the rest of their names.
 #[derive(Debug, Default)]
 pub(crate) struct Below<'v>(Vec<(&'v [String], &'v Setting<Value>)>);
 
@@ -59,7 +59,7 @@ impl Values {
         Ok(())
     }
 
-    /// Returns every value with its name, in order of name.
+    /// Returns all values with their names, in order of name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&[String], &Held)> {
         self.0.iter().map(|(path, held)| (path.as_slice(), held))
     }
@@ -74,7 +74,7 @@ impl Values {
         Below(inside.collect())
     }
 
-    /// Returns what the user has named below a section, each with its values.
+    /// Returns the names that the user chose below a section, each with its values.
     pub(crate) fn named(&self, section: &[&str]) -> BTreeMap<String, Below<'_>> {
         let mut named = BTreeMap::<String, Below<'_>>::new();
         for (path, setting) in self.below(section).0 {
@@ -159,7 +159,7 @@ impl Below<'_> {
         self.get(name)?.value.usd().map(Money)
     }
 
-    /// Returns the texts of a table that the user filled.
+    /// Returns the texts in a table whose names the user chose.
     pub(crate) fn texts_below(&self, table: &str) -> BTreeMap<String, String> {
         let text = |(path, setting): &(&[String], &Setting<Value>)| match path {
             [head, name] if head == table => Some((name.clone(), setting.value.text()?.to_owned())),
@@ -168,13 +168,13 @@ impl Below<'_> {
         self.0.iter().filter_map(text).collect()
     }
 
-    /// Returns where one value came from, or else the first of all.
+    /// Returns the origin of one value or, if it is not set, of the first value.
     pub(crate) fn origin_of(&self, name: &str) -> Origin {
         let own = self.get(name).map(|setting| setting.origin.clone());
         own.unwrap_or_else(|| self.origin())
     }
 
-    /// Returns where the first of the values came from.
+    /// Returns the origin of the first of the values.
     pub(crate) fn origin(&self) -> Origin {
         let origins = self.0.iter().map(|(_, setting)| &setting.origin);
         let first = origins.min_by_key(|origin| origin.line().unwrap_or(usize::MAX));

@@ -1,4 +1,4 @@
-//! What is said about settings that are wrong; the text is what a person reads.
+//! Messages about wrong settings, as a person reads them.
 
 use std::ffi::OsString;
 use std::fs;

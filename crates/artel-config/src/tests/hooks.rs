@@ -1,4 +1,5 @@
-//! Hooks of settings files: read in order, each with its line, and helpful where they are wrong.
+//! Hooks in settings files: read in order, each with its line, and helpful messages where
+//! they are wrong.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
-//! Settings files written to do harm: whatever they hold, loading ends with an answer.
+//! Settings files written to do harm: whatever they hold, loading ends with a result.
 
 use artel_types::Code;
 use proptest::prelude::*;
 
 use super::house::House;
 
-/// Loads the text; returns how many things were wrong. Panics and overflows fail the test.
+/// Loads the text and returns the number of problems. Panics and overflows fail the test.
 fn load(text: impl AsRef<[u8]>) -> usize {
     House::new()
         .workshop(text)

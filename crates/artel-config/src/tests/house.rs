@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{Environment, Places, Settings};
 
-/// Everything that settings are read from.
+/// A temporary home and workshop, with everything that settings are read from.
 pub(crate) struct House {
     root: TempDir,
     variables: Vec<(String, String)>,
@@ -70,7 +70,7 @@ impl House {
         Settings::load(&environment, &places, workshop.parent(), &self.flags)
     }
 
-    /// Returns the failures as they are printed, without the temporary folder's name.
+    /// Returns the failures as they are printed, without the name of the temporary folder.
     pub(crate) fn complaints(&self) -> String {
         let failures = self
             .load()

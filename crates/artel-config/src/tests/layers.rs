@@ -1,4 +1,4 @@
-//! Settings as a whole: layers, origins, what is shown and what is written.
+//! Settings as a whole: layers, origins, and what is shown and written.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Settings from the outside: files, variables and flags in, values or complaints out.
+//! Settings from the outside: files, variables and flags go in, values or messages come
+//! out.
 
 mod complaints;
 mod hooks;

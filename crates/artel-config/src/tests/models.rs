@@ -1,4 +1,4 @@
-//! Entries of `[models]`: the shape that people write, the layers, and what is refused.
+//! Entries of `[models]`: the forms that people write, the layers, and what is refused.
 
 use std::time::Duration;
 
