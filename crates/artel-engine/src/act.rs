@@ -1,4 +1,4 @@
-//! Carries out calls.
+//! Carries out the tool calls of a run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,23 +16,24 @@ use crate::hooked::{Cleared, asking, response};
 use crate::log::{CallLog, Gathers, Written};
 use crate::steer::{Steering, Stop};
 
-/// What came of a call, on record.
+/// The recorded result of a tool call.
 struct Done {
     finished: ToolFinished,
     text: String,
     images: Vec<Image>,
 }
 
-/// Whether calls have results.
+/// Whether all the calls of a turn have results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Acted {
     Done,
-    /// Whoever was asked about one left: it stays open, with those that were made beside it.
+    /// The person who was asked about a call left. The call stays open, and so do those
+    /// made alongside it.
     Left,
 }
 
 impl Driver {
-    /// Carries out calls, several at once where none changes anything.
+    /// Carries out calls, several at once if none of them changes anything.
     pub(crate) async fn act(&mut self, acts: Vec<Act>) -> Result<Acted, Failure> {
         let Some(first) = acts.first() else {
             return Ok(Acted::Done);
@@ -77,7 +78,7 @@ impl Driver {
             };
             entries.extend(written.entries);
             let finished = written.finished.unwrap_or_else(|| {
-                // There is no such tool, so nothing was written down yet.
+                // There is no such tool, so nothing was recorded yet.
                 let finished = unknown_tool(act, &result);
                 let entry = Entry::quiet(finished.clone());
                 entries.push(entry.ending(Outcome::Failed));
@@ -105,8 +106,9 @@ impl Driver {
         Ok(Acted::Done)
     }
 
-    /// Puts results on record. Where the model is asked next, they are written with the intent of
-    /// that, which waits for them; anything else follows only once they are durable.
+    /// Records results. If the model is asked next, they are written together with the
+    /// intent of that call, which waits for them. Anything else follows only once they are
+    /// durable.
     async fn hand_in(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
         if entries.is_empty() {
             return Ok(());
@@ -119,7 +121,7 @@ impl Driver {
         chronicle.append(entries).await
     }
 
-    /// Gets the files ready, and puts on record what was done for that.
+    /// Prepares the files for a call and records what that took.
     async fn ready(&mut self, tool: &str) -> Result<Arc<Hands>, Failure> {
         if !self.setup.workplace.needs_ground(tool) {
             return Ok(Arc::clone(self.setup.workplace.hands()));
@@ -143,7 +145,7 @@ fn is_failed(finished: &ToolFinished) -> bool {
     finished.trouble.is_some() || finished.exit.is_some_and(|exit| exit != 0)
 }
 
-/// Carries out one call; nothing comes of one whose question was left open.
+/// Carries out one call. Returns `None` if its question was left open.
 fn call(
     hands: &Hands,
     log: &CallLog,
@@ -163,8 +165,8 @@ fn call(
     }
 }
 
-/// Returns the input of a call that reads a file of the skill by the name that the skill's text
-/// has for it: a path that is not there in the tree, and is in the skill's folder.
+/// Returns the input of a call that reads a file of the skill by the name that the skill's
+/// text uses: a path that does not exist in the tree but does exist in the skill's folder.
 fn of_the_skill(hands: &Hands, act: &Act) -> Option<Value> {
     let skill = hands.bench.skill.as_ref().filter(|_| act.tool == "read")?;
     let path = act.input["path"].as_str()?;
@@ -181,7 +183,7 @@ fn of_the_skill(hands: &Hands, act: &Act) -> Option<Value> {
     Some(input)
 }
 
-/// Joins what the model sees with what is on record.
+/// Joins what the model sees with what is recorded.
 fn of(called: &Called, finished: ToolFinished) -> Done {
     let (text, images) = match &called.result {
         Ok(observation) => (observation.text.clone(), &observation.images[..]),
@@ -219,10 +221,11 @@ fn unknown_tool(act: &Act, called: &Called) -> ToolFinished {
 }
 
 impl Steering {
-    /// Waits for something to reach the run, and takes it in. A cancelled run ends what it runs.
+    /// Waits for something to reach the run and folds it. If the run was cancelled, the
+    /// running command is ended.
     async fn turned(&mut self, hands: &Hands, turn: &mut artel_rules::turn::Turn) {
         if let Some(fact) = self.heard().await {
-            // Facts of people hold nothing that was kept apart.
+            // Facts that people record contain no texts that are kept apart.
             drop(turn.fold(&fact));
         }
         if (turn.is_cancelled() || self.stop() == Stop::Now)
@@ -233,7 +236,7 @@ impl Steering {
     }
 }
 
-/// Writes bytes as standard base64, as images are sent.
+/// Encodes bytes as standard base64, the form in which images are sent.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,4 +1,4 @@
-//! Puts the conversation to the model.
+//! Asks the model with the conversation of the run.
 
 use std::sync::Arc;
 
@@ -14,37 +14,36 @@ use crate::drive::{Driver, Left};
 use crate::family::Family;
 use crate::steer::Stop;
 
-/// So often the model may take longer than it may.
+/// Number of slow replies after which the run ends.
 const MOST_SLOW: u32 = 3;
 
-/// The model of a run, and on whose account it is asked.
+/// The model of a run, with the account and the terms on which it is called.
 #[derive(Clone)]
 pub struct Voice {
-    /// The door to all models.
+    /// The only way to any model.
     pub gateway: Gateway,
-    /// Who answers.
     pub model: Arc<dyn Model>,
-    /// How that was chosen.
+    /// The choice of the model, with its settings.
     pub chosen: Chosen,
-    /// How urgent it is.
+    /// Priority of the run's own calls.
     pub priority: Priority,
-    /// How urgent a call is at least that is made for it beside its work.
+    /// Minimum priority of the calls made on the side, such as for summaries.
     pub least_priority: Priority,
-    /// Where content may go.
+    /// Where the content may be sent.
     pub privacy: Privacy,
-    /// On whose account.
+    /// The account that the calls are charged to.
     pub account: Attribution,
-    /// What every event names.
+    /// The ids that every event of a call carries.
     pub context: Context,
-    /// How freely it chooses its words.
+    /// Sampling temperature, or `None` for the provider's default.
     pub temperature: Option<f64>,
 }
 
-/// What came of asking.
+/// The run driver's next move after asking the model.
 pub(crate) enum Asked {
-    /// The reply is taken in.
+    /// The reply is folded.
     Replied,
-    /// Something changed; look again what comes next.
+    /// Something changed: decide again what comes next.
     Again,
     /// The run is left here.
     Left(Left),
@@ -52,17 +51,17 @@ pub(crate) enum Asked {
     Ended(Ending),
 }
 
-/// What came of one call of the gateway.
+/// The outcome of one gateway call.
 enum Heard {
     Answer(Box<Answer>),
     Failed(Box<CallError>),
-    /// Nobody waits for it any more: the run was cancelled, or is to be left.
+    /// The call is not needed any more: the run was cancelled or is to be left.
     CalledOff,
     Slow,
 }
 
 impl Driver {
-    /// Asks, and takes the reply in.
+    /// Asks the model and folds its reply.
     pub(crate) async fn ask(&mut self) -> Result<Asked, Failure> {
         if self.setup.family.is_spent() {
             let most = Family::MOST_TURNS;
@@ -70,7 +69,8 @@ impl Driver {
             return Ok(Asked::Ended(self.setup.turn.partial(why)));
         }
         if tokens::of_messages(self.setup.turn.messages()) > self.setup.window / 4 {
-            // It may be made shorter first, which follows from the last results as well.
+            // The conversation may be shortened first, and that depends on the last
+            // results too.
             self.written().await?;
         }
         if self.shorten().await? {
@@ -106,7 +106,7 @@ impl Driver {
         }
     }
 
-    /// Says what a failed call means for the run.
+    /// Decides what a failed call means for the run.
     fn failed(&mut self, error: CallError) -> Asked {
         match error {
             CallError::OverBudget { .. } | CallError::NoPrice { .. } => {
@@ -117,7 +117,8 @@ impl Driver {
                 if matches!(fault.kind, FaultKind::ContextOverflow | FaultKind::TooLarge)
                     && !self.has_shortened =>
             {
-                // What was thought to fit does not: from here on half as much is sent.
+                // The estimate was wrong: this does not fit. From now on half as much is
+                // sent.
                 self.has_shortened = true;
                 self.setup.window /= 2;
                 Asked::Again
@@ -126,7 +127,7 @@ impl Driver {
         }
     }
 
-    /// Puts the request together.
+    /// Builds the request for the model.
     pub(crate) fn request(&self) -> Request {
         let setup = &self.setup;
         let mut request = Request {
@@ -155,7 +156,7 @@ impl Driver {
             context,
             ..
         } = self.setup.voice.clone();
-        // Who gave a hint waits for what becomes of it.
+        // The person who gave a hint is waiting for its effect.
         let priority = match self.is_hinted {
             true => Priority::of_call(CallReason::PersonWaits, priority),
             false => priority,

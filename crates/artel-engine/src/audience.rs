@@ -1,33 +1,33 @@
-//! Who watches a run while it happens. What is on record they read in the journal; this is what
-//! passes without being recorded.
+//! The interface for watching a run live. Recorded events are read from the journal;
+//! observers get what passes without being recorded.
 
-/// Watches a run.
+/// Watches a run live.
 pub trait Audience: Send + Sync {
-    /// The model says more.
+    /// The model streams more text.
     fn words(&self, text: &str);
-    /// What was said in the attempt under way is void.
+    /// The text streamed by the current attempt is void.
     fn begins(&self);
-    /// A command printed something, secrets taken out.
+    /// A command printed output, with its secrets removed.
     fn output(&self, text: &str);
-    /// The run waits, and for what.
+    /// The run waits for `what`.
     fn waits(&self, what: &str);
-    /// Something a person should know.
+    /// Something that the person should know.
     fn notice(&self, text: &str);
-    /// Nothing is done, for a person paused it, until what is returned is dropped.
+    /// The run rests because a person paused it, until the returned value is dropped.
     fn rests(&self) -> Option<Spell> {
         None
     }
-    /// Whoever has several at work says that not all of them rest, until what is returned is
-    /// dropped: one of them that does is then no sign that the others do.
+    /// At least one of several parts is working, until the returned value is dropped. A
+    /// single part that rests is then no sign that the others do.
     fn works(&self) -> Option<Spell> {
         None
     }
 }
 
-/// Something that lasts until this is dropped.
+/// A state that lasts until this value is dropped.
 pub type Spell = Box<dyn Send>;
 
-/// Nobody watches.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nobody;
 

@@ -1,4 +1,4 @@
-//! What the runs took that a run called.
+//! Adds up the usage of the runs that a run called.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use artel_types::{Event, Fact, Failure, MetricsBelow, Money, RunId};
 
 use crate::chronicle::Chronicle;
 
-/// Adds up what the runs below a run took, as it is on record by now. Those that took over from it
-/// are the run itself.
+/// Adds up the usage of all runs below a run, as recorded so far. Runs that took over from
+/// it count as the run itself.
 pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<MetricsBelow, Failure> {
     let below = runs_below(chronicle.run(), &of_kind(chronicle, "run.started")?);
     if below.is_empty() {
@@ -35,10 +35,10 @@ pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<MetricsBelow, Failure
     Ok(sum)
 }
 
-/// Returns the runs that a run called, and those that they called.
+/// Returns the runs that a run called, and the runs called by those.
 fn runs_below(top: RunId, started: &[Event]) -> BTreeSet<RunId> {
     let (mut itself, mut below) = (BTreeSet::from([top]), BTreeSet::new());
-    // A run begins after the one that it is begun by.
+    // A run always starts after the run that called it.
     for event in started {
         let Fact::RunStarted(started) = &event.fact else {
             continue;

@@ -1,4 +1,4 @@
-//! The journal of one run: what is appended to it, and all of it again.
+//! The journal of one run: appends to it and reads all of it again.
 
 use std::ops::{ControlFlow, RangeInclusive};
 
@@ -10,10 +10,11 @@ use artel_types::{
 };
 use futures_util::FutureExt as _;
 
-/// Larger texts are kept beside the journal, and the event names them.
+/// Largest text that is stored in an event, in bytes. Larger texts are kept beside the
+/// journal, and the event refers to them.
 const LARGEST_INLINE: usize = 4 * 1024;
 
-/// The journal of one run.
+/// The journal, narrowed to one run.
 #[derive(Debug, Clone)]
 pub struct Chronicle {
     journal: Journal,
@@ -21,25 +22,24 @@ pub struct Chronicle {
     trace: TraceId,
     session: Option<SessionId>,
     actor: Actor,
-    /// The proof that this process drives the run.
+    /// Proof that this process drives the run.
     fence: Option<Fence>,
 }
 
-/// Something to append.
+/// An entry to append.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What happened.
     pub fact: Fact,
-    /// How it ended.
+    /// The outcome, if the fact has one.
     pub outcome: Option<Outcome>,
-    /// Who is shown it.
+    /// Who is shown the entry.
     pub visibility: Visibility,
-    /// Who did it, if not the run's agent.
+    /// The actor, if it is not the run's agent.
     pub actor: Option<Actor>,
 }
 
 impl Entry {
-    /// Everybody sees it.
+    /// Makes an entry that every view shows.
     pub fn shown(fact: impl Into<Fact>) -> Self {
         Self {
             fact: fact.into(),
@@ -49,7 +49,7 @@ impl Entry {
         }
     }
 
-    /// Only the full view has it.
+    /// Makes an entry that only the full view shows.
     pub fn quiet(fact: impl Into<Fact>) -> Self {
         Self {
             visibility: Visibility::Full,
@@ -57,14 +57,14 @@ impl Entry {
         }
     }
 
-    /// Says how it ended.
+    /// Sets the outcome.
     #[must_use]
     pub fn ending(mut self, outcome: Outcome) -> Self {
         self.outcome = Some(outcome);
         self
     }
 
-    /// Says who did it.
+    /// Sets the actor.
     #[must_use]
     pub fn by(mut self, actor: Actor) -> Self {
         self.actor = Some(actor);
@@ -73,7 +73,6 @@ impl Entry {
 }
 
 impl Chronicle {
-    /// Opens the journal of a run.
     pub fn new(
         journal: Journal,
         run: RunId,
@@ -91,35 +90,33 @@ impl Chronicle {
         }
     }
 
-    /// Appends only as long as a lease holds.
+    /// Allows appends only as long as the lease holds.
     #[must_use]
     pub fn fenced(mut self, fence: Fence) -> Self {
         self.fence = Some(fence);
         self
     }
 
-    /// Returns the run.
     pub fn run(&self) -> RunId {
         self.run
     }
 
-    /// Returns the piece of work.
+    /// Returns the trace of the work that the run belongs to.
     pub fn trace(&self) -> TraceId {
         self.trace
     }
 
-    /// Returns the journal.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Marks the moment at which something begins that a full disk could spoil.
+    /// Marks the beginning of something that a full disk could spoil.
     pub fn mark_room(&self) -> u64 {
         self.journal.room().mark()
     }
 
-    /// Refuses to go by a result that came while there was no room on the disk: what failed may have
-    /// failed for that alone. It is settled like one whose process was killed.
+    /// Refuses a result that came while the disk had no room: that alone may be the reason
+    /// for the failure. The work is then settled like that of a killed process.
     pub fn ensure_room(&self, since: u64) -> Result<(), Failure> {
         let what = match self.journal.lack() {
             Some(lack) => lack.to_string(),
@@ -131,13 +128,13 @@ impl Chronicle {
             .advise("free some space, then resume"))
     }
 
-    /// Appends, and returns once that is durable.
+    /// Appends entries and returns once they are durable.
     pub async fn append(&self, entries: Vec<Entry>) -> Result<(), Failure> {
         self.append_at(entries).await?;
         Ok(())
     }
 
-    /// Appends, and returns where that stands once it is durable.
+    /// Appends entries and returns their sequence numbers once they are durable.
     pub(crate) async fn append_at(
         &self,
         entries: Vec<Entry>,
@@ -145,8 +142,8 @@ impl Chronicle {
         Ok(self.journal.append(self.batch(entries)).await?.seqs)
     }
 
-    /// Hands over what is written with the next thing that this run appends, and returns the
-    /// promise: nothing may follow from it before it is kept.
+    /// Queues entries to be written with the next append of this run. Nothing may depend
+    /// on them before the returned future is done.
     pub(crate) fn append_with_next(&self, entries: Vec<Entry>) -> Owed {
         let ack = self.journal.append(self.batch(entries).with_next());
         let done = async move {
@@ -156,7 +153,7 @@ impl Chronicle {
         done.boxed().shared()
     }
 
-    /// The same for a thread that may wait.
+    /// Like [`Self::append`], for a thread that may block.
     pub fn append_blocking(&self, entries: Vec<Entry>) -> Result<(), Failure> {
         self.journal.append(self.batch(entries)).wait()?;
         Ok(())
@@ -170,7 +167,7 @@ impl Chronicle {
         }
     }
 
-    /// Makes an event that only the full view has.
+    /// Makes an event that only the full view shows.
     pub(crate) fn quiet(&self, fact: impl Into<Fact>) -> Draft {
         self.draft(Entry::quiet(fact))
     }
@@ -190,7 +187,7 @@ impl Chronicle {
         draft
     }
 
-    /// Puts a text where an event can name it; this may wait for the disk.
+    /// Stores a text so that an event can refer to it. This may wait for the disk.
     pub fn keep(&self, text: String) -> Result<Text, Failure> {
         if text.len() <= LARGEST_INLINE {
             return Ok(Text::Inline(text));
@@ -199,7 +196,7 @@ impl Chronicle {
         Ok(Text::Kept(blob))
     }
 
-    /// Returns a text, wherever it is.
+    /// Returns a text, wherever it is stored.
     pub fn text(&self, text: &Text) -> Result<String, Failure> {
         match text {
             Text::Inline(text) => Ok(text.clone()),
@@ -213,8 +210,8 @@ impl Chronicle {
         }
     }
 
-    /// Returns every event of the run, with the texts put back in that machines need. One that was
-    /// forked begins with the past of the other.
+    /// Returns every event of the run, including the stored texts that folding needs. The
+    /// events of a forked run begin with the past of its source.
     pub fn events(&self) -> Result<Vec<Event>, Failure> {
         let own = self.own_events()?;
         let forked = own.iter().find_map(|event| match &event.fact {
@@ -254,7 +251,7 @@ impl Chronicle {
         Ok(events)
     }
 
-    /// Puts texts that are kept apart back into an event, those that machines need.
+    /// Puts the stored texts that folding needs back into a fact.
     pub(crate) fn put_back(&self, fact: &mut Fact) -> Result<(), Failure> {
         for text in fact.machine_texts() {
             if matches!(text, Text::Kept(_)) {

@@ -1,5 +1,5 @@
-//! Drives the run of a plan: does what the machine orders, several things at once, writes down
-//! what came of each, and folds that.
+//! Drives the run of a plan: carries out the orders of the state machine, several at once,
+//! records their results, and folds those.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -17,83 +17,82 @@ use crate::drive::{Left, blocking};
 use crate::first::{First, answer_own, told_first};
 use crate::steer::{Steering, Stop};
 
-/// What a crew does takes its time.
+/// A future of the plan executor, because its work takes time.
 pub type Doing<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
 
-/// Whoever carries out the orders of a plan: agents in trees of their own, or a script.
+/// Carries out the orders of a plan: agents in trees of their own, or a script.
 ///
-/// An order may be given again after a crash. Whatever a crew began under its name it has to find,
-/// and end in the same facts.
+/// An order may be given again after a crash. The executor must then find the work that it
+/// began under the order's name, and end in the same facts.
 pub trait Crew: Send + Sync + 'static {
-    /// Carries out an order and says what came of it.
+    /// Carries out an order and returns its outcome.
     fn carry_out(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Doing<Did>;
 
-    /// Tells all that is under way to end.
+    /// Tells everything under way to end.
     fn call_off(self: Arc<Self>) -> Doing<()>;
 
-    /// Lets the agents of a step go on that were held with it.
+    /// Lets the agents of a step resume that were paused with it.
     fn wake(self: Arc<Self>, step: String) -> Doing<()>;
 }
 
-/// What came of an order.
+/// The outcome of an order.
 #[derive(Debug)]
 pub enum Did {
-    /// It is done, and this is what goes on record.
+    /// The order is done, and these are the facts to record.
     Facts(Vec<Entry>),
-    /// It has to be left, and can be taken up again.
+    /// The order has to be left and can be taken up again.
     Left(Left),
 }
 
-/// Is told whenever a step has come further.
+/// Callback for progress of the steps.
 pub type Told = dyn Fn(&Conduct) + Send + Sync;
 
-/// What a plan is carried out with.
+/// Drives the run of a plan.
 pub struct Conductor<C> {
-    /// The journal of its run.
+    /// The journal of the plan's run.
     pub chronicle: Chronicle,
-    /// The state it goes on from.
+    /// The state to resume from.
     pub conduct: Conduct,
-    /// Who does it.
+    /// Carries out the orders.
     pub crew: Arc<C>,
-    /// How people reach it.
+    /// The channel through which people reach the run.
     pub steering: Steering,
-    /// Who watches.
     pub audience: Arc<dyn Audience>,
-    /// Who can answer.
+    /// The person who can answer, or `None` if nobody is here.
     pub person: Option<Arc<dyn Person>>,
-    /// In whose name answers are recorded.
+    /// The actor in whose name answers are recorded.
     pub answers_as: Actor,
-    /// Who is told how far steps have come.
+    /// Called whenever a step has progressed.
     pub told: Arc<Told>,
 }
 
-/// How it ended.
+/// The outcome of conducting a plan's run.
 #[derive(Debug)]
 pub enum Led {
     /// The run is over.
     Over(Box<Conduct>),
-    /// The run can be taken up again.
+    /// The run was left and can be taken up again.
     Left(Left),
 }
 
-/// An order by its name, and what came of it.
+/// The name of an order, with its outcome.
 type Done = (String, Result<Did, Failure>);
 
-/// What is under way, and what had to be left.
+/// Orders under way, and the reason for leaving if one had to be left.
 #[derive(Default)]
 struct Underway {
     tasks: JoinSet<Done>,
-    /// What this process has begun by its name; nothing where it had to leave it.
+    /// Orders that this process has begun, by name; `None` for one that it had to leave.
     orders: BTreeMap<String, Option<Order>>,
-    /// Steps that a person holds, or held: their agents may have to be woken.
+    /// Steps that are or were paused by a person. Their agents may have to be woken.
     resting: BTreeSet<String>,
     left: Option<Left>,
     is_called_off: bool,
 }
 
 impl Underway {
-    /// Tells whether an order can begin beside those that have. The machine does not know of them:
-    /// a step that a person lets go on may find its place taken.
+    /// Returns whether an order can begin alongside those under way. The state machine
+    /// does not know about them: a step that a person resumes may find its place taken.
     fn has_room_for(&self, order: &Order, conduct: &Conduct) -> bool {
         let at_once = conduct.rules().at_once;
         let mut begun = self.orders.values().flatten();
@@ -106,28 +105,28 @@ impl Underway {
                 }
                 let is_new = *part == Part::Start && conduct.steps_at_work().all(|it| it != step);
                 if is_new {
-                    // A step that waits for its turn to commit has nothing under way, and keeps its
-                    // place before those that have not begun.
+                    // A step that waits for its turn to commit has nothing under way, yet
+                    // keeps its place ahead of steps that have not begun.
                     steps.extend(conduct.steps_at_work());
                 }
                 steps.len() < at_once
             }
-            // What is on its way to the branch belongs to what the run ends with.
+            // Commits on their way to the branch belong to the result of the run.
             Order::Close { .. } => !begun.any(moves_branch),
             _ => true,
         }
     }
 
-    /// Tells whether something is done that no person holds. Whoever is at a step that one does
-    /// says by themselves when they have come to rest.
+    /// Returns whether work is under way that no person has paused. Work on a paused step
+    /// reports itself when it has come to rest.
     fn is_at_work(&self, conduct: &Conduct) -> bool {
         let is_held = |step| conduct.step(step).is_some_and(|step| step.is_paused);
         let mut begun = self.orders.values().flatten();
         !conduct.is_paused() && begun.any(|order| !step_of(order).is_some_and(is_held))
     }
 
-    /// Tells whether an order takes no place because its step is held. Agents wait then; what the
-    /// runtime does itself it ends first.
+    /// Returns whether an order takes no place because its step is paused. Its agents wait
+    /// meanwhile; parts that the runtime carries out itself are finished first.
     fn is_resting(&self, order: &Order) -> bool {
         match order {
             Order::Do { step, part, .. } => part.is_of_agent() && self.resting.contains(step),
@@ -135,7 +134,7 @@ impl Underway {
         }
     }
 
-    /// Notes that a person holds a step.
+    /// Notes that a person paused a step.
     fn hears(&mut self, fact: &Fact) {
         if let Fact::StepSteered(it) = fact
             && it.act == "pause"
@@ -161,13 +160,13 @@ fn moves_branch(order: &Order) -> bool {
 }
 
 impl<C: Crew> Conductor<C> {
-    /// Carries the plan out to its end, or to where it has to be left.
+    /// Carries out the plan until it ends or has to be left.
     pub async fn conduct(mut self) -> Result<Led, Failure> {
         let mut works = None;
         let begun = self.conduct.steps();
         let begun = begun.filter(|(_, step)| step.round > 0 && !step.is_over());
         let mut underway = Underway {
-            // Another process may have left agents of them that were held.
+            // Another process may have left paused agents of these steps.
             resting: begun.map(|(spec, _)| spec.id.clone()).collect(),
             ..Underway::default()
         };
@@ -197,7 +196,8 @@ impl<C: Crew> Conductor<C> {
         }
     }
 
-    /// Begins what can be done now; true if something went on record instead.
+    /// Begins the orders that can be carried out now. Returns true if a fact was recorded
+    /// instead.
     async fn order(&mut self, underway: &mut Underway) -> Result<bool, Failure> {
         let mut state = None;
         for order in self.conduct.next() {
@@ -227,7 +227,7 @@ impl<C: Crew> Conductor<C> {
         Ok(false)
     }
 
-    /// Says why nothing goes on, once nothing is under way.
+    /// Returns why the run is left once nothing is under way, or `None` to keep waiting.
     fn rests(&self, underway: &Underway) -> Result<Option<Left>, Failure> {
         if !underway.tasks.is_empty() {
             return Ok(None);
@@ -254,7 +254,7 @@ impl<C: Crew> Conductor<C> {
         ))
     }
 
-    /// Waits for something to be done, or for a person to say something.
+    /// Waits until an order is done or a person intervenes.
     async fn wait(&mut self, underway: &mut Underway) -> Result<(), Failure> {
         let done = if underway.tasks.is_empty() {
             let rest = self.audience.rests();
@@ -270,7 +270,7 @@ impl<C: Crew> Conductor<C> {
         self.take_in(done, underway).await
     }
 
-    /// Puts on record what is done: all of it together, if several things are.
+    /// Records finished orders, all of them together if there are several.
     async fn take_in(
         &mut self,
         mut done: Option<Result<Done, JoinError>>,
@@ -285,11 +285,12 @@ impl<C: Crew> Conductor<C> {
                     entries.extend(facts);
                     names.push(name);
                 }
-                // It was answered elsewhere meanwhile.
+                // The question was answered elsewhere in the meantime.
                 Ok((name, Did::Left(_))) if self.is_settled(underway.orders.get(&name)) => {
                     names.push(name);
                 }
-                // Its name stays taken: this process does not begin it again.
+                // The name stays taken, so that this process does not begin the order
+                // again.
                 Ok((name, Did::Left(left))) => {
                     underway.orders.insert(name, None);
                     underway.left = Some(left);
@@ -311,8 +312,9 @@ impl<C: Crew> Conductor<C> {
         self.hear(fact)
     }
 
-    /// Tells whether an order was to wait for an answer that is there. What an agent of a step asks
-    /// is not known here: that step has to be left until somebody answers.
+    /// Returns whether an order was waiting for an answer that has arrived. Questions from
+    /// the agent of a step are unknown here, so such a step stays left until somebody
+    /// answers.
     fn is_settled(&self, order: Option<&Option<Order>>) -> bool {
         let Some(Some(Order::Await(asked))) = order else {
             return false;
@@ -320,7 +322,8 @@ impl<C: Crew> Conductor<C> {
         self.conduct.is_cancelled() || !self.is_open(&asked.question)
     }
 
-    /// Takes in what others recorded, with the texts that the machine needs.
+    /// Folds what others recorded, including the stored texts that the state machine
+    /// needs.
     fn hear(&mut self, mut fact: Fact) -> Result<(), Failure> {
         self.chronicle.put_back(&mut fact)?;
         let open: Vec<RunAsked> = self.conduct.questions().cloned().collect();
@@ -333,8 +336,8 @@ impl<C: Crew> Conductor<C> {
         Ok(())
     }
 
-    /// Returns which questions a fact has made into none, and why: whoever is here is not asked
-    /// any more.
+    /// Returns the questions that a fact has settled, each with the reason, so that the
+    /// person here is not asked any more.
     fn no_more_asked(&self, open: Vec<RunAsked>, fact: &Fact) -> Vec<(RunAsked, String)> {
         let is_open = |asked: &RunAsked| self.is_open(&asked.question);
         let why = |asked: &RunAsked| match fact {
@@ -354,13 +357,14 @@ impl<C: Crew> Conductor<C> {
         settled.collect()
     }
 
-    /// Tells whether nobody has answered a question.
+    /// Returns whether a question is still unanswered.
     fn is_open(&self, question: &str) -> bool {
         let mut open = self.conduct.questions();
         open.any(|it| it.question == question)
     }
 
-    /// Puts on record what follows from what is known. A question may be among what is over.
+    /// Records a fact that follows from the state. Such a fact can settle an open
+    /// question.
     async fn conclude(&mut self, fact: Fact, underway: &mut Underway) -> Result<(), Failure> {
         let open: Vec<RunAsked> = self.conduct.questions().cloned().collect();
         self.record(vec![Entry::shown(fact.clone())], underway)
@@ -374,8 +378,8 @@ impl<C: Crew> Conductor<C> {
         Ok(())
     }
 
-    /// Puts an answer on record. Where somebody elsewhere was first theirs counts, and is heard
-    /// with whatever stands beside it.
+    /// Records an answer. If somebody elsewhere was first, that answer counts; it is then
+    /// read from the journal together with the events around it.
     async fn record_answer(
         &mut self,
         entry: Entry,
@@ -385,7 +389,7 @@ impl<C: Crew> Conductor<C> {
         let Fact::RunAnswered(RunAnswered { question, .. }) = &fact else {
             return Ok(());
         };
-        // Whoever is here was told whose answer counts.
+        // The person here has been told whose answer counts.
         if !self.is_open(question) {
             return Ok(());
         }
@@ -434,7 +438,7 @@ impl<C: Crew> Conductor<C> {
         Ok(())
     }
 
-    /// Puts a question to whoever is there.
+    /// Puts a question to the person here, if there is one.
     fn answer(&self, asked: RunAsked) -> Doing<Did> {
         let (person, by) = (self.person.clone(), self.answers_as.clone());
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! Drives one run: does what the machine says, writes down what came of it, and folds that.
+//! Drives one run: does what the state machine says, records the results, and folds them.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -28,95 +28,90 @@ use crate::hooked::Hooked;
 use crate::log::CallLog;
 use crate::steer::{Course, Steering, Stop};
 
-/// After how many calls a step is reminded of what it is about.
+/// Number of calls after which a step is reminded of its task.
 const REMIND_EVERY: u32 = 3;
 
-/// The last lines of an answer that a list of runs shows.
+/// Longest summary that a list of runs shows, in characters: the first line of the answer.
 const LONGEST_SUMMARY: usize = 200;
 
-/// What a run is driven with.
+/// Everything that a run driver is built from.
 pub struct Setup {
-    /// Its journal.
     pub chronicle: Chronicle,
-    /// The state it goes on from.
+    /// The state to resume from.
     pub turn: Turn,
-    /// Its model.
     pub voice: Voice,
-    /// Its hands and its files.
+    /// The tool runner and the files of the run.
     pub workplace: Workplace,
-    /// Where its calls are written down.
+    /// The log that records the run's tool calls.
     pub log: Arc<CallLog>,
-    /// Which tools it sees.
+    /// Decides which tools the run sees.
     pub viewer: Viewer,
-    /// What it is told all the time.
+    /// The system prompt.
     pub system: String,
-    /// How many tokens of conversation fit.
+    /// Size of the conversation that fits, in tokens.
     pub window: u64,
-    /// How people reach it.
+    /// The channel through which people reach the run.
     pub steering: Steering,
-    /// Who watches.
     pub audience: Arc<dyn Audience>,
-    /// Who can answer.
+    /// The person who can answer, or `None` if nobody is here.
     pub person: Option<Arc<dyn Person>>,
-    /// The turns it shares with its relatives.
+    /// The turns shared by the run and all runs that it calls.
     pub family: Family,
-    /// How many turns it has left, for those it forks.
+    /// Turns left, for the runs that this one forks.
     pub left: Arc<AtomicU32>,
-    /// How long one answer of the model may take.
+    /// Longest time that one reply of the model may take.
     pub patience: Option<Duration>,
-    /// The tokens of everything that its skill brings, for what loading on demand saves.
+    /// Tokens of everything in the run's skill, to compute what loading on demand saves.
     pub all_tokens: Option<u64>,
-    /// Whether it began the tree, and so ends it.
+    /// Whether the run began the tree and therefore also ends it.
     pub is_root: bool,
-    /// Whether it waits for an answer that nobody can give now, rather than go on without.
+    /// Whether the run waits for an answer that nobody can give now, instead of proceeding
+    /// without it.
     pub waits: bool,
-    /// Tells the time.
     pub clock: Clock,
 }
 
-/// A run under way.
+/// Drives one run.
 pub struct Driver {
-    /// Apart, for it is large, and a future holds what it is given more than once.
+    /// Boxed because it is large and a future holds its arguments more than once.
     pub(crate) setup: Box<Setup>,
-    /// What was asked last: the next request begins with it.
+    /// The previous model call: the next request begins with it.
     pub(crate) prior: Option<Prior>,
-    /// What came of the last calls, handed to the journal. The next question waits for it, and
-    /// takes its own intent to disk with it.
+    /// Results of the last calls, handed to the journal. The next model call waits for
+    /// them and is written to disk together with them.
     pub(crate) owed: Option<Owed>,
-    /// How often the model was too slow.
+    /// Number of replies that took too long.
     pub(crate) slow: u32,
-    /// Whether the conversation was made shorter because the provider refused it.
+    /// Whether the conversation was shortened because the provider refused it.
     pub(crate) has_shortened: bool,
-    /// Whether a person gave a hint that no model has seen.
+    /// Whether a person gave a hint that no model has seen yet.
     pub(crate) is_hinted: bool,
-    /// What it goes past.
     pub(crate) hooked: Hooked,
-    /// Who goes on where its conversation is worn out.
+    /// The run that takes over once the conversation is worn out.
     pub(crate) succession: Option<Succession>,
 }
 
-/// How driving ended.
+/// The outcome of driving a run.
 #[derive(Debug)]
 pub enum Ended {
     /// The run is over.
     Over(Box<RunFinished>),
-    /// The run can be taken up again.
+    /// The run was left and can be taken up again.
     Left(Left),
 }
 
 /// Why a run was left.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Left {
-    /// Whoever sits at this process wanted it.
+    /// The person at this process wanted it.
     Interrupted,
     /// A person has to answer.
     Question(Box<RunAsked>),
-    /// The model cannot be asked now.
+    /// The model cannot be called now.
     Model(Failure),
 }
 
 impl Driver {
-    /// Makes a driver.
     pub fn new(setup: Setup) -> Self {
         Self {
             setup: Box::new(setup),
@@ -130,7 +125,7 @@ impl Driver {
         }
     }
 
-    /// Drives the run to its end, or to where it has to be left.
+    /// Drives the run until it ends or has to be left.
     pub async fn drive(mut self) -> Result<Ended, Failure> {
         loop {
             for fact in self.setup.steering.news() {
@@ -201,8 +196,8 @@ impl Driver {
         Ok(None)
     }
 
-    /// Tells whether the run was cancelled, and takes that in: a call that waited is left then, and
-    /// may know before the driver does.
+    /// Returns whether the run was cancelled, and folds the cancellation. A waiting call
+    /// is left when the run is cancelled, so it may know before the driver does.
     async fn hears_cancel(&mut self) -> Result<bool, Failure> {
         let chronicle = self.setup.chronicle.clone();
         let course = blocking(move || Course::of(chronicle.journal(), chronicle.run())).await?;
@@ -217,7 +212,7 @@ impl Driver {
         Ok(true)
     }
 
-    /// Puts the conversation to the model and takes its reply in.
+    /// Asks the model and handles the outcome.
     async fn asked(&mut self) -> Result<Option<Ended>, Failure> {
         let ending = match self.ask().await? {
             Asked::Replied => return Ok(None),
@@ -229,7 +224,7 @@ impl Driver {
         Ok(Some(Ended::Over(Box::new(finished))))
     }
 
-    /// Waits until all that was handed to the journal is durable.
+    /// Waits until everything handed to the journal is durable.
     pub(crate) async fn written(&mut self) -> Result<(), Failure> {
         match self.owed.take() {
             Some(owed) => owed.await,
@@ -237,7 +232,7 @@ impl Driver {
         }
     }
 
-    /// Appends a fact and takes it in.
+    /// Appends a fact and folds it.
     pub(crate) async fn record(&mut self, entry: Entry) -> Result<(), Failure> {
         let fact = entry.fact.clone();
         self.setup.chronicle.append(vec![entry]).await?;
@@ -307,8 +302,8 @@ impl Driver {
             .await
     }
 
-    /// Returns what an agent asks, where somebody is there or the run waits for an answer. The
-    /// question is on record then, so that it can be answered from anywhere.
+    /// Returns the question that an agent asks, if a person is here or the run waits for
+    /// answers. It is then recorded, so that it can be answered from anywhere.
     fn question_of(&self, acts: &[Act]) -> Option<RunAsked> {
         let act = acts.first().filter(|act| act.tool == "ask_person")?;
         if !self.setup.waits && self.setup.person.is_none() {
@@ -325,7 +320,7 @@ impl Driver {
         })
     }
 
-    /// Hands on what a person answered.
+    /// Gives the person's answer to the agent.
     async fn tell(&mut self, act: &Act, text: String) -> Result<(), Failure> {
         let finished = ToolFinished {
             call: act.id.clone(),
@@ -343,7 +338,7 @@ impl Driver {
         self.record(Entry::quiet(finished)).await
     }
 
-    /// Asks about a call of which nobody knows whether it happened.
+    /// Asks the person about a call whose outcome is unknown.
     async fn ask_person(&mut self, act: &Act) -> Result<(), Failure> {
         let asked = RunAsked {
             question: format!("unknown-{}", act.id),
@@ -385,7 +380,7 @@ impl Driver {
                 },
             }
         };
-        // What was recorded elsewhere counts, also where somebody typed at the same moment.
+        // A recorded answer counts, even if the person here typed one at the same moment.
         if is_settled {
             return Ok(None);
         }
@@ -400,7 +395,7 @@ impl Driver {
         Ok(None)
     }
 
-    /// Puts on record what the person here said, unless somebody elsewhere was first.
+    /// Records the answer of the person here, unless somebody elsewhere was first.
     async fn answer(&mut self, question: String, answer: String) -> Result<(), Failure> {
         let answered = RunAnswered {
             question: question.clone(),
@@ -421,7 +416,7 @@ impl Driver {
         self.fold(&fact)
     }
 
-    /// Ends the run: the last snapshot, what was changed, what it took.
+    /// Ends the run: takes the last snapshot, and records the changes and the usage.
     async fn finish(&mut self, ending: &Ending) -> Result<RunFinished, Failure> {
         self.written().await?;
         self.tell_end(ending).await?;
@@ -498,7 +493,7 @@ impl Driver {
     }
 }
 
-/// Returns what the machine has to know about the tools of a registry.
+/// Returns what the state machine must know about the tools of a registry.
 pub fn kinds(registry: &Registry) -> BTreeMap<String, Kind> {
     registry
         .cards()
@@ -520,7 +515,7 @@ fn kind_of(card: &Card) -> Kind {
     }
 }
 
-/// Returns the rules of a run that was prepared.
+/// Returns the rules of a run from what it was prepared with.
 pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &Registry) -> Rules {
     Rules {
         turns: prepared.turns,
@@ -540,7 +535,7 @@ pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &Registry) -> Rul
     }
 }
 
-/// Does what may wait for a disk or a process where waiting harms nobody.
+/// Runs work that may block on a disk or a process, on a thread where that harms nobody.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

@@ -1,28 +1,28 @@
-//! What a run shares with all that it calls: one count of turns, whoever takes them.
+//! The count of turns that a run shares with all runs it calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The turns of a run with all that it calls.
+/// The number of turns taken by a run and all runs it calls.
 #[derive(Debug, Clone, Default)]
 pub struct Family(Arc<AtomicU32>);
 
 impl Family {
-    /// No run with all that it calls takes more turns.
+    /// Most turns of a run together with all runs it calls.
     pub const MOST_TURNS: u32 = 100;
 
-    /// No chain of skills is longer.
+    /// Longest chain of skills.
     pub const MOST_SKILLS: usize = 5;
 
-    /// No fork lies deeper.
+    /// Deepest nesting of forked runs.
     pub const MOST_DEPTH: u32 = 2;
 
-    /// Begins to count, where turns were taken before.
+    /// Starts counting from turns that were taken before.
     pub fn with(turns: u32) -> Self {
         Self(Arc::new(AtomicU32::new(turns)))
     }
 
-    /// Takes a turn, if there is one left.
+    /// Takes a turn. Returns false if none is left.
     pub fn take(&self) -> bool {
         let more = |turns: u32| (turns < Self::MOST_TURNS).then(|| turns + 1);
         let taken = self
@@ -31,12 +31,12 @@ impl Family {
         taken.is_ok()
     }
 
-    /// Returns how many were taken.
+    /// Returns the number of turns taken.
     pub fn turns(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Tells whether none is left.
+    /// Returns whether no turn is left.
     pub fn is_spent(&self) -> bool {
         self.turns() >= Self::MOST_TURNS
     }

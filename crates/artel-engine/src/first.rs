@@ -1,5 +1,5 @@
-//! Answers from several surfaces to one question: the first on record counts, and whoever comes
-//! second is told so.
+//! Resolves answers to one question from several surfaces: the first recorded answer
+//! counts, and the second surface learns that.
 
 use artel_journal::{AppendError, Batch, Fence, Filter, Journal, Query};
 use artel_types::{Draft, Event, Fact, Failure, RunId, Stream};
@@ -8,13 +8,13 @@ use crate::chronicle::{Chronicle, Entry};
 
 /// Whose answer counts.
 pub(crate) enum First {
-    /// This one; where it stands.
+    /// This process's own answer, with its sequence number.
     Mine(u64),
-    /// One that was on record before.
+    /// An answer that was recorded before.
     Other(Box<Event>),
 }
 
-/// Says whose answer counts, to whoever answered after them.
+/// Returns the notice for a person who answered too late: whose answer counts.
 pub(crate) fn told_first(event: &Event) -> String {
     let who = event.actor.label();
     match &event.fact {
@@ -25,8 +25,8 @@ pub(crate) fn told_first(event: &Event) -> String {
     }
 }
 
-/// Answers what a run asks, wherever that is driven: a question, or whether a call may be carried
-/// out. Returns the answer on record if somebody was first.
+/// Answers a question of a run, or its request to approve a call, whichever process drives
+/// the run. Returns the recorded answer if somebody was first.
 pub fn answer_first(
     journal: &Journal,
     run: RunId,
@@ -51,7 +51,7 @@ pub(crate) fn answer_own(
     append_first(journal, run, asked, (draft, chronicle.fence()))
 }
 
-/// Returns where a question was asked last.
+/// Returns the sequence number at which a question was last asked.
 fn asked_at(journal: &Journal, run: RunId, question: &str) -> Result<u64, Failure> {
     let filter = Filter {
         run: Some(run.to_string()),
@@ -67,11 +67,11 @@ fn asked_at(journal: &Journal, run: RunId, question: &str) -> Result<u64, Failur
             return Ok(event.seq);
         }
     }
-    // A fork has it from the run that it came from.
+    // A forked run has the question from its source.
     Ok(0)
 }
 
-/// Appends an answer unless there is one, which is returned then.
+/// Appends an answer unless one exists, in which case that one is returned.
 pub(crate) fn append_first(
     journal: &Journal,
     run: RunId,
@@ -79,7 +79,7 @@ pub(crate) fn append_first(
     (draft, fence): (Draft, Option<&Fence>),
 ) -> Result<First, Failure> {
     loop {
-        // The position first: whatever comes after it makes the append fail.
+        // Read the position first: anything recorded after it makes the append fail.
         let position = position(journal, run)?;
         if let Some(event) = answer_to(journal, run, asked, &draft.fact)? {
             return Ok(First::Other(Box::new(event)));
@@ -103,7 +103,7 @@ fn position(journal: &Journal, run: RunId) -> Result<u64, Failure> {
     Ok(last.first().map_or(0, |record| record.stream_seq))
 }
 
-/// Returns the answer on record to what was asked there.
+/// Returns the recorded answer to the question at `asked`.
 pub(crate) fn answer_to(
     journal: &Journal,
     run: RunId,
@@ -131,7 +131,7 @@ pub(crate) fn answer_to(
     Ok(None)
 }
 
-/// Lets a batch through only as long as the lease holds.
+/// Makes the batch valid only as long as the lease holds.
 pub(crate) fn fenced(batch: Batch, fence: Option<&Fence>) -> Batch {
     match fence {
         Some(fence) => batch.fenced(fence),

@@ -1,8 +1,9 @@
-//! What people allowed for whole trees of runs, folded from the answers on record.
+//! The grants that people gave to whole trees of runs, folded from the recorded answers.
 //!
-//! A tree is a run that nobody called and all that lie below it: the agents of a plan's run with
-//! their later rounds and judges, called skills, and whoever takes over. A yes for the run holds
-//! in all of it, whichever of its runs asked and whichever process drives it.
+//! A tree is a run that nobody called, with all runs below it: the agents of a plan's run
+//! with their later rounds and verifiers, called skills, and runs that took over. A yes
+//! for the run holds in the whole tree, whichever of its runs asked and whichever process
+//! drives it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use artel_journal::{Filter, Query, Reader};
 use artel_tools::RunGrant;
 use artel_types::{Event, Fact, Failure, Outcome, RunId, TraceId};
 
-/// The grants of pieces of work, each with the run that asked.
+/// The grants given in some pieces of work, each with the run that asked.
 #[derive(Debug, Default)]
 pub struct TreeGrants {
     parents: BTreeMap<RunId, Option<RunId>>,
@@ -25,7 +26,7 @@ struct Given {
 }
 
 impl TreeGrants {
-    /// Reads what was allowed in pieces of work.
+    /// Reads the grants given in some pieces of work.
     pub fn read(
         reader: &Reader,
         traces: impl IntoIterator<Item = TraceId>,
@@ -46,7 +47,7 @@ impl TreeGrants {
         Ok(all)
     }
 
-    /// Takes an event in.
+    /// Folds an event.
     pub fn fold(&mut self, event: &Event) {
         match &event.fact {
             Fact::RunStarted(started) => {
@@ -63,7 +64,8 @@ impl TreeGrants {
         }
     }
 
-    /// Returns what holds for a run at a place in the journal: what was allowed in its tree before.
+    /// Returns the grants that apply to a run at a place in the journal: those given in
+    /// its tree before that place.
     pub fn of(&self, run: RunId, before: u64) -> Vec<RunGrant> {
         let root = self.root_of(run);
         let given = self.given.iter();
@@ -73,10 +75,12 @@ impl TreeGrants {
             .collect()
     }
 
-    /// Returns the run at the top of the tree; the run itself where its parent is not on record.
+    /// Returns the run at the top of the tree, or the run itself if its parent is not
+    /// recorded.
     fn root_of(&self, run: RunId) -> RunId {
         let mut root = run;
-        // A journal cannot hold a circle of parents; one that does ends here all the same.
+        // Parents in a journal cannot form a circle, but the loop would end even if they
+        // did.
         for _ in 0..=self.parents.len() {
             match self.parents.get(&root) {
                 Some(Some(parent)) if self.parents.contains_key(parent) => root = *parent,
@@ -143,7 +147,8 @@ mod tests {
         }
     }
 
-    /// A plan's run 1 with two agents, 2 and 3; 2 called 4. Another run of the same work, 5.
+    /// The run 1 of a plan has two agents, 2 and 3; run 2 called 4. Run 5 belongs to the
+    /// same work but to no tree of these.
     fn trees() -> TreeGrants {
         let mut all = TreeGrants::default();
         for (child, parent) in [
@@ -166,7 +171,7 @@ mod tests {
         let given = |number: u8, before: u64| all.of(run(number), before).len();
         for number in 1..=4 {
             assert_eq!(given(number, u64::MAX), 2, "run {number}");
-            // Played again, a call is decided by what was allowed before it.
+            // In a replay, a call is decided by the grants given before it.
             assert_eq!(
                 (given(number, 10), given(number, 11)),
                 (0, 1),

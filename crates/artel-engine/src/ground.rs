@@ -1,5 +1,5 @@
-//! The files of a run: the person's folder until something is to be changed, then a tree of its
-//! own with snapshots.
+//! The files of a run: the person's folder until something has to change, then a tree of
+//! its own with snapshots.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,60 +16,61 @@ use artel_types::{
 use crate::chronicle::Entry;
 use crate::hooks::Hooks;
 
-/// Puts the hands of a run together for its own tree, from those that only read the folder.
+/// Builds the tool runner for the run's own tree from one that only reads the person's
+/// folder.
 pub type Furnish = dyn Fn(&RunTree, &Hands) -> Result<Hands, Failure> + Send + Sync;
 
-/// The files of a run and all that it calls.
+/// The files of a run and of all runs it calls.
 pub struct Ground {
     git: Option<PathBuf>,
     origin: PathBuf,
     at: PathBuf,
     /// Ignored files that the person named.
     named: Vec<PathBuf>,
-    /// More folders that are shared and not copied.
+    /// Additional folders that are shared instead of copied.
     share: Vec<String>,
     bounds: TreeBounds,
     clock: Clock,
-    /// How the names of its snapshots begin.
+    /// Prefix of the snapshot names.
     prefix: String,
     state: Mutex<State>,
-    /// What was let through the walls around these files.
+    /// Openings that were allowed in the sandbox around these files.
     openings: Arc<Openings>,
 }
 
-/// Where a run's files come from and where its own tree is made.
+/// Where a run's files come from, and where its own tree is made.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// The git to use, by absolute path.
+    /// Absolute path of git, or `None` if there is none on the `PATH`.
     pub git: Option<PathBuf>,
     /// The person's folder.
     pub origin: PathBuf,
-    /// Where the tree is made.
+    /// The place for the tree.
     pub at: PathBuf,
     /// Ignored files that the person named.
     pub named: Vec<PathBuf>,
-    /// More folders that are shared and not copied.
+    /// Additional folders that are shared instead of copied.
     pub share: Vec<String>,
-    /// How much of what the run makes is kept.
+    /// Limits on the run's files that are kept.
     pub bounds: TreeBounds,
 }
 
 #[derive(Default)]
 struct State {
     tree: Option<Arc<RunTree>>,
-    /// The newest snapshot, and what the tree looked like then.
+    /// The newest snapshot, with the fingerprint of the tree at that moment.
     newest: Option<(String, Fingerprint)>,
     count: u32,
 }
 
-/// What stands ready before a call.
+/// The tool runner prepared for a call.
 pub(crate) struct Ready {
     pub(crate) hands: Arc<Hands>,
-    /// What was done for it, to be put on record before the call.
+    /// Entries about the preparation, to be recorded before the call.
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Where a run works.
+/// The tool runner of a run, with its files.
 #[derive(Clone)]
 pub struct Workplace {
     hands: Arc<Hands>,
@@ -79,7 +80,7 @@ pub struct Workplace {
 }
 
 impl Ground {
-    /// Names the folder and where a tree is made once one is needed.
+    /// Sets the folder, and the place for a tree once one is needed.
     pub fn new(plot: Plot, clock: Clock) -> Self {
         let Plot {
             git,
@@ -103,13 +104,13 @@ impl Ground {
         }
     }
 
-    /// Returns what was let through the walls around these files, by whichever run.
+    /// Returns the sandbox openings that any run was allowed around these files.
     pub fn openings(&self) -> &Arc<Openings> {
         &self.openings
     }
 
-    /// Stands on a tree that was made before and that several runs work in, one after another;
-    /// `prefix` tells their snapshots apart.
+    /// Uses an existing tree that several runs work in, one after another; `prefix` tells
+    /// their snapshots apart.
     pub fn holding(plot: Plot, clock: Clock, tree: Arc<RunTree>, prefix: String) -> Self {
         let ground = Self {
             prefix,
@@ -128,26 +129,25 @@ impl Ground {
         Ok(())
     }
 
-    /// Counts on from the newest snapshot of a run that is taken up.
+    /// Continues counting from the newest snapshot of a run that is taken up.
     pub fn count_from(&self, newest: &str) {
         let count = newest.rsplit('-').next().and_then(|last| last.parse().ok());
         self.lock().count = count.unwrap_or(0);
     }
 
-    /// Returns the tree, if one was made.
+    /// Returns the tree, or `None` if none was made yet.
     pub fn tree(&self) -> Option<Arc<RunTree>> {
         self.lock().tree.clone()
     }
 
-    /// Returns the folder that the run works on.
+    /// Returns the person's folder that the run works on.
     pub fn origin(&self) -> &Path {
         &self.origin
     }
 
-    /// Makes the tree.
     fn make(&self) -> Result<(Arc<RunTree>, Entry), Failure> {
         let began = self.clock.uptime();
-        // A process that was killed before its tree was on record has done nothing in it.
+        // A process that was killed before its tree was recorded has done nothing in it.
         if let Ok(old) = RunTree::open(self.git()?, &self.at) {
             old.remove().map_err(|error| failed(&error))?;
         }
@@ -176,7 +176,7 @@ impl Ground {
         Ok((tree, Entry::quiet(made)))
     }
 
-    /// Takes a snapshot, unless the tree is as it was at the last one.
+    /// Takes a snapshot, unless the tree is unchanged since the last one.
     pub(crate) fn snap(&self, why: &str) -> Result<Option<Entry>, Failure> {
         let Some(tree) = self.tree() else {
             return Ok(None);
@@ -201,7 +201,7 @@ impl Ground {
         Ok(Some(Entry::quiet(snapped)))
     }
 
-    /// Puts the tree back to a snapshot.
+    /// Restores the tree to a snapshot.
     pub(crate) fn restore(&self, label: &str, why: &str) -> Result<Option<Entry>, Failure> {
         let Some(tree) = self.tree() else {
             return Ok(None);
@@ -218,7 +218,7 @@ impl Ground {
         Ok(Some(Entry::quiet(fact)))
     }
 
-    /// Returns what the run has made and changed since its start.
+    /// Returns the files that the run has made and changed since its start.
     pub fn changes(&self) -> Result<Vec<FileChange>, Failure> {
         let Some(tree) = self.tree() else {
             return Ok(Vec::new());
@@ -228,7 +228,7 @@ impl Ground {
         Ok(changes.iter().filter(is_wanted).map(change_of).collect())
     }
 
-    /// Returns what of the run's files is kept nowhere and never put in place.
+    /// Returns the run's files that are kept nowhere and never copied back.
     pub fn left_out(&self) -> Result<Vec<LeftOutPath>, Failure> {
         let Some(tree) = self.tree() else {
             return Ok(Vec::new());
@@ -263,7 +263,8 @@ impl Ground {
 }
 
 impl Workplace {
-    /// Begins with hands that only read; without a ground they stay as they are.
+    /// Starts with a tool runner that only reads. Without files for a tree it stays that
+    /// way.
     pub fn new(mut hands: Hands, ground: Option<Arc<Ground>>, furnish: Arc<Furnish>) -> Self {
         if let Some(ground) = &ground {
             hands.openings = Arc::clone(&ground.openings);
@@ -276,25 +277,26 @@ impl Workplace {
         }
     }
 
-    /// Returns the hands as they are now.
+    /// Returns the current tool runner.
     pub fn hands(&self) -> &Arc<Hands> {
         &self.hands
     }
 
-    /// Puts hooks before whoever answers questions.
+    /// Puts hooks in front of the approver.
     pub(crate) fn asks_through(&mut self, hooks: &Hooks) {
         let mut hands = self.hands.moved(self.hands.bench.clone(), |_, _| {});
         hands.approver = hooks.before(hands.approver.take());
         self.hands = Arc::new(hands);
     }
 
-    /// Returns the files.
+    /// Returns the run's files, or `None` if it has no tree.
     pub fn ground(&self) -> Option<&Arc<Ground>> {
         self.ground.as_ref()
     }
 
-    /// Tells whether a call changes files, starts a process or reaches the network: the last goes
-    /// through the filter of the sandbox, which stands around the run's own tree.
+    /// Returns whether a call needs the run's own tree: it changes files, starts a process
+    /// or reaches the network. The network is reached through the filter of the sandbox,
+    /// which stands around that tree.
     pub(crate) fn needs_ground(&self, tool: &str) -> bool {
         let touches =
             |effect: &Effect| matches!(effect, Effect::Write | Effect::Process | Effect::Network);
@@ -306,8 +308,8 @@ impl Workplace {
         is_new || tool.is_ok_and(|tool| tool.card().effects.iter().any(touches))
     }
 
-    /// Gets the files ready for a call: a tree where it changes something or starts a process, a
-    /// snapshot where an unknown outcome means going back.
+    /// Prepares the files for a call: makes a tree if the call changes something or starts
+    /// a process, and a snapshot if an unknown outcome means restoring.
     pub(crate) fn ready(&mut self, tool: &str) -> Result<Ready, Failure> {
         let mut entries = Vec::new();
         let known = self.hands.registry.get(tool);
@@ -330,7 +332,7 @@ impl Workplace {
         })
     }
 
-    /// Moves into the tree, once there is one.
+    /// Moves the tool runner into the tree, once there is one.
     pub fn furnished(&mut self) -> Result<(), Failure> {
         let tree = self.ground.as_ref().and_then(|ground| ground.tree());
         if let Some(tree) = tree
@@ -343,7 +345,7 @@ impl Workplace {
     }
 }
 
-/// Says why a tree could not be had.
+/// Returns the failure for an error of the tree.
 pub(crate) fn failed(error: &TreeError) -> Failure {
     let mut why = Vec::new();
     let mut next = std::error::Error::source(error);
@@ -359,7 +361,7 @@ pub(crate) fn failed(error: &TreeError) -> Failure {
     }
 }
 
-/// Says what a tree is, for the record.
+/// Describes the tree for the record.
 fn how_made(tree: &RunTree) -> String {
     match (tree.is_copy(), tree.foreign()) {
         (false, _) => "a tree with its own repository".to_owned(),
@@ -396,7 +398,8 @@ fn left_out_of(one: &SetAside) -> LeftOutPath {
     }
 }
 
-/// Deep folders have names of thousands of letters; the beginning tells which it is.
+/// Most characters shown of a path. Paths in deep folders can have thousands; the
+/// beginning is enough to recognise one.
 const LONGEST_SHOWN: usize = 200;
 
 fn change_of(change: &Change) -> FileChange {

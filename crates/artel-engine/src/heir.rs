@@ -1,5 +1,6 @@
-//! Hands the work of a run over to a fresh one where its conversation is worn out, and waits for
-//! that one. The run stays the one that people know: it ends as its heir ends, with the same files.
+//! Hands the work of a run over to a fresh run once the conversation is worn out, and
+//! waits for that run. To people it stays the same run: it ends as the fresh run ends,
+//! with the same files.
 
 use std::sync::Arc;
 
@@ -12,53 +13,54 @@ use futures_util::future::BoxFuture;
 use crate::chronicle::{Chronicle, Entry};
 use crate::drive::{Driver, Ended, Left, blocking};
 
-/// With fewer turns left nothing is worth handing over.
+/// Fewest remaining turns for which a handover is worthwhile.
 const FEWEST_TURNS: u32 = 2;
 
-/// Why work is handed over.
+/// The recorded reason for a handover.
 const WHY: &str = "its conversation was summarised again and again, and is too long once more";
 
-/// Begins the run of this name, which has so many turns, or takes it up, and waits for it.
+/// Begins the run with this id and number of turns, or takes it up, and waits until it
+/// ends.
 pub type Begin = dyn Fn(RunId, u32) -> BoxFuture<'static, Result<Followed, Failure>> + Send + Sync;
 
-/// Who goes on with the work of a run.
+/// The run that would take over the work.
 #[derive(Clone)]
 pub struct Succession {
-    /// The name of the run that would.
+    /// The id of the fresh run.
     pub fresh: RunId,
-    /// Has it begin.
+    /// Begins the fresh run.
     pub begin: Arc<Begin>,
 }
 
-/// What came of the run that went on.
+/// The outcome of the run that took over.
 #[derive(Debug)]
 pub enum Followed {
-    /// It is over.
+    /// The run is over.
     Over {
-        /// How it ended.
+        /// The ending of that run.
         ending: Ending,
-        /// What it set out to do.
+        /// The objectives that the run set itself.
         objectives: Vec<Objective>,
     },
-    /// It can be taken up again.
+    /// The run was left and can be taken up again.
     Left(Left),
 }
 
 impl Driver {
-    /// Lets a fresh run go on where a conversation is worn out.
+    /// Lets a fresh run take over once the conversation is worn out.
     #[must_use]
     pub fn with_succession(mut self, succession: Succession) -> Self {
         self.succession = Some(succession);
         self
     }
 
-    /// Tells whether the work is better handed over than summarised once more.
+    /// Returns whether a handover is better than another summary.
     pub(crate) fn is_worn(&self) -> bool {
         let turn = &self.setup.turn;
         self.succession.is_some() && turn.shortened().is_worn() && turn.left() >= FEWEST_TURNS
     }
 
-    /// Hands the work over: from here on the run only waits.
+    /// Hands the work over: from now on this run only waits.
     pub(crate) async fn hand_over(&mut self) -> Result<(), Failure> {
         let Some(to) = self.succession.as_ref().map(|it| it.fresh) else {
             return Ok(());
@@ -91,7 +93,7 @@ impl Driver {
         self.record(Entry::shown(handed)).await
     }
 
-    /// Waits for the run that goes on, and takes in how it ended.
+    /// Waits for the run that took over, and folds how it ended.
     pub(crate) async fn follow(&mut self, heir: RunId) -> Result<Option<Ended>, Failure> {
         let Some(succession) = self.succession.clone() else {
             let why = "the run that went on with it cannot be driven here".to_owned();
@@ -110,7 +112,7 @@ impl Driver {
     }
 }
 
-/// Returns what those recorded who went on with the work, for what all of it took.
+/// Returns the events of the runs that took over, to add up the usage of the whole work.
 pub(crate) fn events_of_heirs(
     chronicle: &Chronicle,
     first: Option<RunId>,
@@ -132,7 +134,8 @@ pub(crate) fn events_of_heirs(
     Ok(all)
 }
 
-/// Calls are named by their run alone: those of several would be taken for one another.
+/// Makes call names unique across runs: each is unique only within its run, and those of
+/// several runs would be mistaken for one another.
 fn rename(run: RunId, event: &mut Event) {
     let call = match &mut event.fact {
         Fact::ToolRequested(it) => &mut it.call,
@@ -157,7 +160,7 @@ fn changed(events: &[Event]) -> Vec<String> {
     files
 }
 
-/// Returns what the agent said last, besides its calls.
+/// Returns the agent's last text, without its calls.
 fn last_words(messages: &[Message]) -> String {
     let said = messages.iter().rev();
     let mut said = said.filter(|message| message.role == Role::Assistant);

@@ -1,5 +1,6 @@
-//! Where a run goes past its hooks: when it begins and ends, around the model, calls and what is
-//! left out. What they say to the agent is on record like anything that is said to it.
+//! The points at which a run calls its hooks: at the beginning and end, and around the
+//! model, calls and compaction. What hooks say to the agent is recorded like any other
+//! message to it.
 
 use std::sync::Arc;
 
@@ -14,40 +15,37 @@ use crate::chronicle::{Chronicle, Entry};
 use crate::drive::Driver;
 use crate::hooks::{Active, Heard, HookReport, Hooks, RecordHook, ToolCall, Verdict};
 
-/// So often hooks may have a run go on after its answer.
+/// Most times that hooks may keep a run going after its answer.
 const MOST_HELD: u32 = 5;
 
-/// The hooks of a run, and what they have to do with it so far.
+/// The hooks of a run, with what they have done to it so far.
 pub(crate) struct Hooked {
     pub(crate) hooks: Hooks,
-    /// How the run begins, until it has.
+    /// The kind of beginning; `None` once the run has begun.
     begins: Option<Begins>,
-    /// Whether it goes on with the work of a run that tells the end.
+    /// Whether the run continues the work of an earlier run, which reports the end itself.
     is_heir: bool,
-    /// How often hooks had it go on after its answer.
+    /// Number of times that hooks kept the run going after its answer.
     held: u32,
-    /// Why a hook ends it.
+    /// The reason, if a hook ended the run.
     stop: Option<String>,
 }
 
-/// How a run begins, as hooks are told.
+/// The kind of a run's beginning, as reported to hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begins {
-    /// With a person's words, or those of the run that called it.
-    Startup {
-        /// The words.
-        prompt: String,
-    },
-    /// Where another process left it.
+    /// With a prompt from a person, or from the run that called it.
+    Startup { prompt: String },
+    /// At the point where another process left it.
     Resume,
-    /// With what an earlier run handed over. That one tells the end.
+    /// With the handover of an earlier run, which reports the end itself.
     TakenOver,
 }
 
 /// A call that hooks let pass.
 pub(crate) struct Cleared {
     pub(crate) act: Act,
-    /// Whether a person has to be asked, whatever policy says.
+    /// Whether a person must be asked, whatever policy says.
     pub(crate) is_asked: bool,
 }
 
@@ -64,7 +62,7 @@ impl Hooked {
 }
 
 impl Driver {
-    /// Has the run go past hooks, its questions too.
+    /// Makes the run call hooks, also for its questions to the person.
     #[must_use]
     pub fn with_hooks(mut self, hooks: Hooks, begins: Begins) -> Self {
         if !hooks.is_none() {
@@ -79,14 +77,15 @@ impl Driver {
         self
     }
 
-    /// Returns the hooks, with the conversation as it is now.
+    /// Returns the hooks, updated with the current conversation.
     fn hooks(&self) -> Hooks {
         let hooks = self.hooked.hooks.clone();
         hooks.read_along(self.setup.turn.messages());
         hooks
     }
 
-    /// Tells hooks that the run begins, once; returns why it ends before it began.
+    /// Reports the beginning of the run to hooks, once. Returns the ending if a hook ended
+    /// the run.
     pub(crate) async fn pass_begin(&mut self) -> Result<Option<Ending>, Failure> {
         let Some(begins) = self.hooked.begins.take() else {
             return Ok(self.stopped());
@@ -111,7 +110,7 @@ impl Driver {
         Ok(self.stopped())
     }
 
-    /// Asks hooks before the model is asked; returns why it is not.
+    /// Calls the hooks before a model call. Returns the ending if a hook ended the run.
     pub(crate) async fn pass_model(&mut self) -> Result<Option<Ending>, Failure> {
         let hooks = self.hooks();
         let model = self.setup.voice.chosen.entry.model.clone();
@@ -120,7 +119,7 @@ impl Driver {
         Ok(self.stopped())
     }
 
-    /// Tells hooks what the model said.
+    /// Reports the model's reply to hooks.
     pub(crate) async fn tell_reply(&mut self, reply: &Reply) -> Result<(), Failure> {
         let hooks = self.hooks();
         let model = self.setup.voice.chosen.entry.model.clone();
@@ -129,7 +128,8 @@ impl Driver {
         self.heed(&heard).await
     }
 
-    /// Asks hooks before calls are carried out, and answers those that they deny.
+    /// Calls the hooks before tool calls are carried out, and answers those that they
+    /// deny.
     pub(crate) async fn pass_calls(
         &mut self,
         acts: Vec<Act>,
@@ -171,7 +171,8 @@ impl Driver {
         Ok(cleared)
     }
 
-    /// Tells hooks what came of calls. What they say stands beside the results.
+    /// Reports the results of tool calls to hooks. Their words are added beside the
+    /// results.
     pub(crate) async fn tell_calls(
         &mut self,
         came: Vec<(Act, Result<Value, String>)>,
@@ -186,7 +187,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Tells whether hooks keep the conversation as long as it is.
+    /// Returns whether hooks prevent the conversation from being shortened.
     pub(crate) async fn keeps_length(&mut self) -> Result<bool, Failure> {
         let mut heard = self.hooks().compacting("auto").await?;
         let is_kept = heard.block.take().is_some();
@@ -194,20 +195,20 @@ impl Driver {
         Ok(is_kept)
     }
 
-    /// Tells hooks that the conversation was made shorter.
+    /// Reports to hooks that the conversation was shortened.
     pub(crate) async fn tell_shortened(&mut self) -> Result<(), Failure> {
         let mut heard = self.hooks().compacted("auto").await?;
         heard.block = None;
         self.heed(&heard).await
     }
 
-    /// Tells whether hooks have the run go on although it has its answer.
+    /// Returns whether hooks keep the run going although it has its answer.
     pub(crate) async fn is_held(&mut self, ending: &Ending) -> Result<bool, Failure> {
         let Ending::Complete { answer } = ending else {
             return Ok(false);
         };
         if self.setup.turn.heir().is_some() {
-            // The run that went on was asked, and its answer stands.
+            // The run that took over has already asked its hooks, and its answer stands.
             return Ok(false);
         }
         let active = match self.hooked.held {
@@ -233,7 +234,7 @@ impl Driver {
         Ok(true)
     }
 
-    /// Tells hooks that the run is over. Whatever they say, it is.
+    /// Reports the end of the run to hooks. They cannot prevent it.
     pub(crate) async fn tell_end(&mut self, ending: &Ending) -> Result<(), Failure> {
         let hooks = self.hooks();
         if hooks.is_of_agent() || self.hooked.is_heir {
@@ -246,7 +247,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Tells people and the agent what hooks say to them, and remembers whether the run ends.
+    /// Passes the hooks' words to people and the agent, and notes whether the run ends.
     async fn heed(&mut self, heard: &Heard) -> Result<(), Failure> {
         for notice in &heard.notices {
             self.setup.audience.notice(notice);
@@ -267,7 +268,7 @@ impl Driver {
     }
 }
 
-/// Returns what writes hooks into the journal of a run.
+/// Returns the function that records hooks in the journal of a run.
 pub fn record_hooks(chronicle: Chronicle) -> Arc<RecordHook> {
     Arc::new(move |report: HookReport| {
         let mut entries = vec![Entry::quiet(report.ran).ending(report.outcome)];
@@ -281,14 +282,14 @@ pub fn record_hooks(chronicle: Chronicle) -> Arc<RecordHook> {
     })
 }
 
-/// Returns hands that ask about a call whatever policy says.
+/// Returns a tool runner that asks about a call whatever policy says.
 pub(crate) fn asking(hands: &Hands, tool: &str) -> Hands {
     hands.moved(hands.bench.clone(), |policy, _| {
         policy.ask.push(Rule::of_tool(tool));
     })
 }
 
-/// Returns what came of a call, as hooks are told.
+/// Returns the result of a call in the form that hooks get.
 pub(crate) fn response(called: &Called) -> Result<Value, String> {
     match &called.result {
         Ok(observation) => Ok(json!({

@@ -1,10 +1,11 @@
-//! Hooks: commands and parts of this program that are told what a run does, and can stop it.
+//! Hooks: commands and parts of this program that are told what a run does and can stop
+//! it.
 //!
-//! They run one after another, the lowest priority first. Commands get JSON on their standard input
-//! and answer with an exit code and JSON, as the convention of other agents has it. They always run
-//! in the sandbox; those that came with the work run only as a person saw them. A hook can forbid,
-//! ask, change and say something; it never allows what policy does not. Each one that ran is on
-//! record before its answer is used.
+//! They run one after another, the lowest priority number first. Commands get JSON on
+//! their standard input and answer with an exit code and JSON, by the convention of other
+//! agents. They always run in the sandbox; hooks that came with the work run only in the
+//! form that a person saw. A hook can forbid, ask, change and say something, but it never
+//! allows what policy does not. Each hook that ran is recorded before its answer is used.
 
 mod answer;
 mod beside;
@@ -41,85 +42,88 @@ use answer::bounded;
 use fire::Shared;
 use matcher::names_of;
 
-/// Writes down that a hook ran, and returns once that is durable. It may wait.
+/// Records that a hook ran, and returns once that is durable. It may block.
 pub type RecordHook = dyn Fn(HookReport) -> Result<(), Failure> + Send + Sync;
 
-/// What is written down of a hook that ran.
+/// The record of a hook that ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookReport {
-    /// What it said.
+    /// The hook's answer.
     pub ran: HookRan,
-    /// How it ended.
     pub outcome: Outcome,
-    /// What it brought into the run that nobody vouched for and that is not on record yet.
+    /// New unvouched-for sources that the hook brought into the run and that are not
+    /// recorded yet.
     pub foreign: Vec<ForeignSource>,
 }
 
-/// What hooks need to run.
+/// Everything that hooks need to run.
 #[derive(Clone)]
 pub struct Runner {
-    /// The sandbox; nothing where no process may run, which every hook that is a command fails of.
+    /// The sandbox, or `None` if no process may run; then every hook that is a command
+    /// fails.
     pub room: Option<Arc<Workroom>>,
-    /// Where it is written down.
+    /// Records the hooks that ran.
     pub record: Arc<RecordHook>,
-    /// What hooks are told about the run.
+    /// The facts about the run that hooks get.
     pub session: Session,
-    /// The run's files, to begin with.
+    /// The run's files at its beginning.
     pub tree: PathBuf,
     /// The hashes of hooks that a person trusted.
     pub trusted: BTreeSet<String>,
-    /// What the piece of work has read that nobody vouched for.
+    /// The sources without a vouching person that the work has read so far.
     pub marks: ContentMarks,
 }
 
-/// What hooks are told about a run.
+/// The facts about a run that hooks get.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Session {
-    /// The session, or else the run.
+    /// The id of the session, or of the run if there is no session.
     pub id: String,
-    /// Where the conversation is put as JSON lines before a hook runs; empty for nowhere.
+    /// Path of the conversation as JSON lines, written before a hook runs; empty for none.
     pub transcript: String,
-    /// How questions are answered: `default`, `plan`, `acceptEdits`, `dontAsk`.
+    /// The permission mode: `default`, `plan`, `acceptEdits`, `dontAsk`.
     pub permission_mode: String,
-    /// The kind of agent, of a run that another one called.
+    /// The kind of agent, if another run called this one.
     pub agent: Option<String>,
 }
 
-/// The hooks of one run. Clones are one.
+/// The hooks of one run. All clones share the same state.
 #[derive(Clone)]
 pub struct Hooks(Option<Arc<Shared>>);
 
-/// A call that hooks are told.
+/// A tool call as reported to hooks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// Names it.
+    /// The id of the call.
     pub id: String,
-    /// Our name of the tool.
+    /// Artel's name of the tool.
     pub tool: String,
-    /// What it is called with.
+    /// The input of the call.
     pub input: Value,
 }
 
-/// What all hooks of one event said together.
+/// The combined answers of all hooks of one event.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heard {
-    /// About the call; the strictest stands. [`Verdict::Allow`] spares nothing: policy decides.
+    /// The strictest verdict about the call. [`Verdict::Allow`] skips nothing: policy
+    /// still decides.
     pub verdict: Verdict,
-    /// Other input for the call, to be judged like any.
+    /// A different input for the call, to be judged like any other.
     pub input: Option<Value>,
     /// Words for the agent, in the order of the hooks.
     pub context: Vec<String>,
-    /// Words for the person: what hooks say to them, and which hooks failed.
+    /// Notices for the person: what hooks say to them, and which hooks failed.
     pub notices: Vec<String>,
-    /// What comes next is not to happen, and why. After a run's answer this means: go on.
+    /// The reason, if the next thing must not happen. After a run's answer it means: keep
+    /// going.
     pub block: Option<String>,
-    /// The run is to end, and why.
+    /// The reason, if the run must end.
     pub stop: Option<String>,
 }
 
 impl Hooks {
-    /// Puts the hooks of a run in order. Those that need trust and have none are left out: whoever
-    /// asks people asks about [`strangers`] first.
+    /// Sorts the hooks of a run by priority. Hooks that need trust and have none are left
+    /// out: the caller asks people about [`strangers`] first.
     pub fn new(hooks: Vec<Hook>, runner: Runner) -> Self {
         let is_known = |hook: &Hook| trust::stranger(hook, &runner.tree, &runner.trusted).is_none();
         let mut hooks: Vec<_> = hooks.into_iter().filter(is_known).collect();
@@ -130,7 +134,7 @@ impl Hooks {
         Self(Some(Arc::new(Shared::new(hooks, runner))))
     }
 
-    /// No hooks.
+    /// Returns a handle without hooks.
     pub fn none() -> Self {
         Self(None)
     }
@@ -149,21 +153,21 @@ impl Hooks {
         Self(Some(Arc::new(shared.for_child(runner))))
     }
 
-    /// Says where the run's files are from now on.
+    /// Sets the folder with the run's files.
     pub fn works_in(&self, tree: &Path) {
         if let Some(shared) = &self.0 {
             shared.works_in(tree);
         }
     }
 
-    /// Says what the conversation is by now; hooks find it as a file.
+    /// Updates the conversation that hooks find as a file.
     pub(crate) fn read_along(&self, messages: &[Message]) {
         if let Some(shared) = &self.0 {
             shared.read_along(messages);
         }
     }
 
-    /// Puts the hooks that hear of questions before whoever answers them.
+    /// Puts hooks that listen to permission requests in front of the approver.
     pub fn before(&self, person: Option<Arc<dyn Approver>>) -> Option<Arc<dyn Approver>> {
         let hears = |shared: &Arc<Shared>| {
             let mut hooks = shared.hooks.iter();
@@ -176,41 +180,42 @@ impl Hooks {
         Some(Arc::new(Gate { hooks, person }))
     }
 
-    /// A run begins: `startup`, `resume`, `clear` or `compact`.
+    /// Reports that a run begins: `startup`, `resume`, `clear` or `compact`.
     pub async fn session_started(&self, source: &str) -> Result<Heard, Failure> {
         let facts = json!({"source": source});
         self.fire(Event::SessionStart, vec![source.to_owned()], facts)
             .await
     }
 
-    /// A run is over, and why.
+    /// Reports that a run is over, with the reason.
     pub async fn session_ended(&self, reason: &str) -> Result<Heard, Failure> {
         let facts = json!({"reason": reason});
         self.fire(Event::SessionEnd, vec![reason.to_owned()], facts)
             .await
     }
 
-    /// A person's words are about to reach the agent.
+    /// Reports that a person's words are about to reach the agent.
     pub async fn prompt_submitted(&self, prompt: &str) -> Result<Heard, Failure> {
         let facts = json!({"prompt": prompt});
         self.fire(Event::UserPromptSubmit, Vec::new(), facts).await
     }
 
-    /// The model is about to be asked for the answer of this turn.
+    /// Reports that the model is about to be called for this turn.
     pub async fn before_model(&self, model: &str, turn: u32) -> Result<Heard, Failure> {
         let facts = json!({"model": model, "turn": turn});
         self.fire(Event::PreModel, vec![model.to_owned()], facts)
             .await
     }
 
-    /// The model answered.
+    /// Reports the model's reply.
     pub async fn after_model(&self, model: &str, said: &str) -> Result<Heard, Failure> {
         let facts = json!({"model": model, "last_assistant_message": said});
         self.fire(Event::PostModel, vec![model.to_owned()], facts)
             .await
     }
 
-    /// A tool is about to be called. The input that comes back is the tool's own.
+    /// Reports that a tool is about to be called. The returned input is in the tool's own
+    /// form.
     pub async fn before_tool(&self, call: &ToolCall) -> Result<Heard, Failure> {
         let Some(shared) = self.wanted(Event::PreToolUse, &names_of(&call.tool)) else {
             return Ok(Heard::default());
@@ -224,7 +229,7 @@ impl Hooks {
         Ok(heard)
     }
 
-    /// A tool was called, and this came of it, or this is why nothing did.
+    /// Reports the result of a tool call, or the reason why there is none.
     pub async fn after_tool(
         &self,
         call: &ToolCall,
@@ -245,8 +250,8 @@ impl Hooks {
         self.fire(event, names(call), facts).await
     }
 
-    /// A run is about to end with this answer; `active` if it goes on only because a hook said so.
-    /// [`Heard::block`] says why it goes on.
+    /// Reports that a run is about to end with this answer; `active` if it continues only
+    /// because a hook said so. [`Heard::block`] is the reason to keep going.
     pub async fn stopping(&self, last: &str, active: Active) -> Result<Heard, Failure> {
         let event = match self
             .0
@@ -261,33 +266,33 @@ impl Hooks {
         self.fire(event, self.agent(), facts).await
     }
 
-    /// A run begins that another one called.
+    /// Reports that a run begins that another run called.
     pub async fn subagent_started(&self, prompt: &str) -> Result<Heard, Failure> {
         let facts = json!({"prompt": prompt});
         self.fire(Event::SubagentStart, self.agent(), facts).await
     }
 
-    /// The conversation is about to be made shorter: `manual` or `auto`.
+    /// Reports that the conversation is about to be shortened: `manual` or `auto`.
     pub async fn compacting(&self, trigger: &str) -> Result<Heard, Failure> {
         let facts = json!({"trigger": trigger, "custom_instructions": ""});
         self.fire(Event::PreCompact, vec![trigger.to_owned()], facts)
             .await
     }
 
-    /// The conversation was made shorter.
+    /// Reports that the conversation was shortened.
     pub async fn compacted(&self, trigger: &str) -> Result<Heard, Failure> {
         let facts = json!({"trigger": trigger});
         self.fire(Event::PostCompact, vec![trigger.to_owned()], facts)
             .await
     }
 
-    /// Tells whether they are those of a run that another one called.
+    /// Returns whether these are the hooks of a run that another run called.
     pub(crate) fn is_of_agent(&self) -> bool {
         let session = self.0.as_ref().map(|shared| &shared.runner.session);
         session.is_some_and(|session| session.agent.is_some())
     }
 
-    /// Tells whether there are any.
+    /// Returns whether there are no hooks.
     pub fn is_none(&self) -> bool {
         self.0.is_none()
     }
@@ -300,7 +305,7 @@ impl Hooks {
             .collect()
     }
 
-    /// Returns what runs hooks, if there is one for this.
+    /// Returns the shared state if any hook is for this event.
     fn wanted(&self, event: Event, names: &[&str]) -> Option<&Arc<Shared>> {
         let shared = self.0.as_ref()?;
         let is_wanted = |hook: &Hook| hook.event == event && hook.matcher.admits(names);
@@ -321,17 +326,17 @@ impl Hooks {
     }
 }
 
-/// Whether a run goes on only because a hook said so.
+/// Whether a run continues only because a hook said so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Active {
-    /// It does.
+    /// A hook kept the run going.
     Yes,
-    /// It does not.
+    /// No hook has kept the run going.
     No,
 }
 
 impl Heard {
-    /// Takes in what one hook answered.
+    /// Adds the answer of one hook.
     fn take(&mut self, answer: Answer) {
         let Answer {
             verdict,
@@ -349,13 +354,13 @@ impl Heard {
         self.stop = self.stop.take().or(stop);
     }
 
-    /// Tells whether what comes next does not happen, whatever others say.
+    /// Returns whether the next thing is prevented, whatever other hooks say.
     fn is_final(&self) -> bool {
         let is_denied = matches!(self.verdict, Verdict::Deny(_));
         is_denied || self.block.is_some() || self.stop.is_some()
     }
 
-    /// Returns the words for the agent as one text, if there are any.
+    /// Returns the words for the agent as one text, or `None` if there are none.
     pub fn words(&self) -> Option<String> {
         (!self.context.is_empty()).then(|| bounded(&self.context.join("\n\n")))
     }

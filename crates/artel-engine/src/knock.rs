@@ -1,6 +1,6 @@
-//! Asks whether a call may be carried out. The question is on record before it is put, so that it
-//! can be answered from any surface; the first answer on record decides, and whoever still asks is
-//! told.
+//! Asks whether a call may be carried out. The question is recorded before it is put to
+//! the person, so that it can be answered from any surface. The first recorded answer
+//! decides, and surfaces that still show the question are notified.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -15,24 +15,23 @@ use crate::first::{First, answer_to, append_first, fenced};
 use crate::log::CallLog;
 use crate::steer::{Course, Stop};
 
-/// How long there is a look for an answer before the next look whether it is still waited for.
+/// Poll interval while waiting for an answer.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Asks a person, once everything up to the question is on record.
+/// Records everything up to the question, then asks a person.
 pub struct Knock {
-    /// Who asks.
+    /// The approver that asks the person.
     pub inner: Arc<dyn Approver>,
-    /// What has to be on record first.
+    /// The call log, which must be flushed before the question.
     pub log: Arc<CallLog>,
-    /// What takes secrets out of whatever is stored.
+    /// Removes secrets from everything that is stored.
     pub redactor: Redactor,
-    /// Says when this process should stop.
+    /// Whether this process should stop.
     pub stop: tokio::sync::watch::Receiver<Stop>,
-    /// Who watches.
     pub audience: Arc<dyn Audience>,
 }
 
-/// Asks nobody here: whoever looks at what waits answers, from wherever they are.
+/// Asks nobody here: people answer from wherever they see the waiting questions.
 pub struct Elsewhere {
     stop: tokio::sync::watch::Receiver<Stop>,
     settled: Mutex<Vec<String>>,
@@ -40,7 +39,7 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Waits until there is an answer, or until it is to stop.
+    /// Waits until there is an answer, or until the process is to stop.
     pub fn new(stop: tokio::sync::watch::Receiver<Stop>) -> Self {
         Self {
             stop,
@@ -78,7 +77,7 @@ impl Approver for Knock {
     fn approve(&self, question: &Question) -> Option<Said> {
         self.log.flush().ok()?;
         let asked = self.put(question).ok()?;
-        // Whatever comes after the question is heard while it is put.
+        // Anything recorded after the question is noticed while it is shown.
         if self.is_cancelled() {
             return Some(Reply::Left.into());
         }
@@ -91,7 +90,7 @@ impl Approver for Knock {
     }
 }
 
-/// Says that a question is over when it goes out of scope, also where asking came to grief.
+/// Marks the question as over when dropped, even if asking failed.
 struct Over<'o>(&'o AtomicBool);
 
 impl Drop for Over<'_> {
@@ -101,10 +100,11 @@ impl Drop for Over<'_> {
 }
 
 impl Knock {
-    /// Has the question answered here, unless there is an answer from elsewhere or no more need.
+    /// Asks the question here, until it is answered elsewhere or no longer needed.
     fn pose(&self, question: &Question, asked: u64) -> Option<Said> {
         let is_over = AtomicBool::new(false);
-        // One who asks for several runs tells their questions apart, also two about one call.
+        // An approver for several runs must tell their questions apart, even two about the
+        // same call.
         let posed = Question {
             call: format!("{}/{}/{asked}", self.log.chronicle().run(), question.call),
             ..question.clone()
@@ -129,8 +129,8 @@ impl Knock {
         matches!(self.course(), Ok(Course::Cancelled))
     }
 
-    /// Holds a yes back for as long as the run is paused. In one that was cancelled meanwhile, or
-    /// that this process leaves, nothing is begun.
+    /// Holds back a yes while the run is paused. Nothing is begun if the run was cancelled
+    /// meanwhile, or if this process leaves it.
     fn held(&self, said: Said) -> Said {
         if !matches!(said.reply, Reply::Yes { .. }) {
             return said;
@@ -144,13 +144,14 @@ impl Knock {
             if matches!(course, Ok(Course::Cancelled)) || *self.stop.borrow() != Stop::No {
                 return Reply::Left.into();
             }
-            // Paused; or the journal cannot be read now, and may be at the next look.
+            // The run is paused, or the journal cannot be read now but may be readable at
+            // the next look.
             rest = rest.or_else(|| self.audience.rests());
             std::thread::park_timeout(LOOK);
         }
     }
 
-    /// Puts the question on record, and returns where.
+    /// Records the question and returns its sequence number.
     fn put(&self, question: &Question) -> Result<u64, Failure> {
         let chronicle = self.log.chronicle();
         let shown = question.record.lines().join("\n");
@@ -168,8 +169,8 @@ impl Knock {
         Ok(*receipt.seqs.end())
     }
 
-    /// Waits for what makes the question into none, and says what it was: an answer from
-    /// elsewhere, or the end of the run.
+    /// Waits until the question is settled, and returns how: by an answer from elsewhere,
+    /// or by the cancellation of the run.
     fn listen(&self, question: &Question, asked: u64, is_over: &AtomicBool) -> Option<String> {
         let chronicle = self.log.chronicle();
         let subscribe = || {
@@ -204,13 +205,13 @@ impl Knock {
         None
     }
 
-    /// Returns the first answer: the one on record, or what was said here, which is put on record,
-    /// also where nobody answered.
+    /// Returns the first answer: the recorded one, or the one given here, which is then
+    /// recorded. Nobody answering here is recorded too.
     fn first(&self, question: &Question, asked: u64, said: Option<Said>) -> Option<Said> {
         let chronicle = self.log.chronicle();
         let mine = said.unwrap_or_else(|| Reply::Nobody.into());
         if matches!(mine.reply, Reply::Left) {
-            // Nothing was said here; an answer may have come all the same.
+            // No answer was given here; one may have been recorded all the same.
             let found = found(chronicle.journal(), chronicle.run(), question, asked);
             let told = found.ok().flatten().map(|event| told(&event));
             return Some(told.unwrap_or(mine));
@@ -250,7 +251,7 @@ fn is_answer(answered: &ToolAnswered, question: &Question) -> bool {
     answered.call == question.call && answered.record == question.record.hash().as_str()
 }
 
-/// Returns what an answer on record says. How far a yes reaches is on record with it.
+/// Returns a recorded answer. It includes how far a yes reaches.
 fn told(event: &Event) -> Said {
     let reply = match (&event.fact, event.outcome) {
         (Fact::ToolAnswered(_), Some(Outcome::Allowed)) => Reply::once(),

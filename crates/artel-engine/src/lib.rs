@@ -1,6 +1,5 @@
-//! The drivers: they carry out what the machines of `artel-rules` decide, write down what came of
-//! it, and go on from there; live, or after a process died.
-#![warn(missing_docs)]
+//! The drivers: they carry out what the state machines of `artel-rules` decide, record the
+//! results, and resume from there, live or after a process died.
 
 mod act;
 mod ask;

@@ -1,8 +1,9 @@
-//! Where tool calls of a run are written down.
+//! Records the tool calls of a run.
 //!
-//! The intent of a call that changes something is durable before it begins. A call that changes
-//! nothing has its intent in the reply that made it: what it writes is gathered. Results are
-//! always gathered; they are appended together, before they are used.
+//! The intent of a call that changes something is durable before the call begins. The
+//! intent of a call that changes nothing is part of the reply that made it, so its entries
+//! are buffered. Results are always buffered; they are appended together, before they are
+//! used.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,31 +14,28 @@ use artel_types::{Actor, BlobRef, Fact, Outcome, Text, ToolFinished};
 use crate::chronicle::{Chronicle, Entry};
 use crate::granted::TreeGrants;
 
-/// The journal as the tools of a run see it.
+/// The run's journal, as its tools see it.
 pub struct CallLog {
     chronicle: Chronicle,
     calls: Mutex<HashMap<String, Bucket>>,
 }
 
-/// What one call has written.
+/// The entries that one call has written so far.
 #[derive(Default)]
 struct Bucket {
-    /// Whether it waits to be appended together.
+    /// Whether the entries wait to be appended together.
     gathers: bool,
     entries: Vec<Entry>,
     finished: Option<ToolFinished>,
 }
 
-/// What a call left to do.
+/// The entries and the result that a finished call leaves to append.
 pub(crate) struct Written {
-    /// To be appended.
     pub(crate) entries: Vec<Entry>,
-    /// Its result.
     pub(crate) finished: Option<ToolFinished>,
 }
 
 impl CallLog {
-    /// Writes into the journal of a run.
     pub fn new(chronicle: Chronicle) -> Self {
         Self {
             chronicle,
@@ -45,7 +43,7 @@ impl CallLog {
         }
     }
 
-    /// Begins a call; one that changes nothing gathers all that it writes.
+    /// Begins a call. A call that changes nothing buffers all its entries.
     pub(crate) fn begin(&self, call: &str, gathers: Gathers) {
         let bucket = Bucket {
             gathers: gathers == Gathers::Yes,
@@ -54,7 +52,7 @@ impl CallLog {
         self.lock().insert(call.to_owned(), bucket);
     }
 
-    /// Ends a call, and returns what is still to be appended.
+    /// Ends a call and returns what is still to be appended.
     pub(crate) fn end(&self, call: &str) -> Written {
         let bucket = self.lock().remove(call).unwrap_or_default();
         Written {
@@ -63,7 +61,7 @@ impl CallLog {
         }
     }
 
-    /// Appends what was gathered so far: a person is about to be asked.
+    /// Appends the entries buffered so far, because a person is about to be asked.
     pub(crate) fn flush(&self) -> Result<(), String> {
         let mut entries = Vec::new();
         for bucket in self.lock().values_mut() {
@@ -84,7 +82,8 @@ impl CallLog {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Large results are kept beside the journal, and inputs that no event could hold.
+    /// Moves large results, and inputs too large for any event, to storage beside the
+    /// journal.
     fn stored(&self, mut fact: Fact) -> Result<Fact, String> {
         let text = match &mut fact {
             Fact::ToolFinished(finished) => &mut finished.observation,
@@ -99,13 +98,13 @@ impl CallLog {
     }
 }
 
-/// What is called with stands in the event as long as an event can hold it.
+/// Returns whether an input is too large for an event; smaller ones stay in it.
 fn is_huge(text: &Text) -> bool {
     const MOST: usize = 256 * 1024;
     matches!(text, Text::Inline(text) if text.len() > MOST)
 }
 
-/// Whether a call gathers what it writes.
+/// Whether a call buffers its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gathers {
     Yes,
@@ -140,7 +139,7 @@ impl Log for CallLog {
     fn granted(&self) -> Vec<RunGrant> {
         let chronicle = &self.chronicle;
         let granted = TreeGrants::read(chronicle.journal().reader(), [chronicle.trace()]);
-        // What cannot be read allows nothing: the person is asked.
+        // Unreadable grants allow nothing: the person is asked.
         granted.map_or_else(|_| Vec::new(), |all| all.of(chronicle.run(), u64::MAX))
     }
 

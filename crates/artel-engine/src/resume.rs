@@ -1,5 +1,5 @@
-//! Takes up a run that another process left: folds what is on record, and settles what was in
-//! flight by the rule of its tool.
+//! Takes up a run that another process left: folds the recorded events, and settles the
+//! calls that were in flight by the rules of their tools.
 
 use artel_rules::turn::{InFlight, Turn};
 use artel_types::model::Image;
@@ -10,7 +10,7 @@ use crate::chronicle::{Chronicle, Entry};
 use crate::drive::rules_of;
 use crate::ground::Workplace;
 
-/// Finds what a run was prepared with.
+/// Finds the fact with which a run was prepared.
 pub fn prepared(events: &[Event]) -> Option<&RunPrepared> {
     events.iter().find_map(|event| match &event.fact {
         Fact::RunPrepared(prepared) => Some(prepared),
@@ -65,8 +65,9 @@ fn images(chronicle: &Chronicle, finished: &ToolFinished) -> Result<Vec<Image>, 
     .collect()
 }
 
-/// Settles what was in flight: puts the tree back where that is the rule, and says what is done
-/// about each. What may have happened once and may not happen twice is left to a person.
+/// Settles the calls that were in flight: restores the tree if a tool's rule says so, and
+/// records what is done about each call. A call that may have happened and must not happen
+/// twice is left to a person.
 pub fn settle(turn: &mut Turn, after: u64, workplace: &Workplace) -> Result<Vec<Entry>, Failure> {
     let flights = turn.in_flight();
     let mut entries = Vec::new();

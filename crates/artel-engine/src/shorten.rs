@@ -1,6 +1,6 @@
-//! Makes a conversation shorter before it no longer fits: old results are left out, then the old
-//! part becomes a summary, and where that was done often, a fresh run goes on. All of it stays in
-//! the journal.
+//! Shortens a conversation before it no longer fits. First old results are left out, then
+//! the old part becomes a summary, and if that happened often, a fresh run takes over. All
+//! of it stays in the journal.
 
 use artel_model::{Call, CallError};
 use artel_rules::context::{Plan, fallback_summary, plan, summary_request, with_summary};
@@ -11,17 +11,18 @@ use artel_types::{ContextCompacted, Failure};
 use crate::chronicle::Entry;
 use crate::drive::{Driver, blocking};
 
-/// By this step calls for summaries are known; they are not turns of the agent.
+/// Step name that marks calls for summaries; they are not turns of the agent.
 const STEP: &str = "summary";
 
-/// Room for the reply, and for what the estimate misses.
+/// Tokens reserved for the reply and for errors of the estimate.
 const RESERVE: u64 = 8_000;
 
 impl Driver {
-    /// Makes the conversation shorter where it would not fit, or hands the work over; tells whether
-    /// it did either.
+    /// Shortens the conversation if it would not fit, or hands the work over. Returns
+    /// whether it did either.
     pub(crate) async fn shorten(&mut self) -> Result<bool, Failure> {
-        // The instructions and tools never take more than half; a short conversation always fits.
+        // The instructions and tools never take more than half of the window, so a short
+        // conversation always fits.
         let before = tokens::of_messages(self.setup.turn.messages());
         if before <= self.setup.window / 4 {
             return Ok(false);
@@ -75,13 +76,13 @@ impl Driver {
         self.setup.chronicle.append(vec![entry]).await?;
         fact.messages = artel_types::Text::Inline(json);
         self.fold(&fact.into())?;
-        // What was sent before is gone from the conversation; a file that is asked for once more
-        // is sent once more.
+        // Earlier file contents are gone from the conversation, so a file is sent again
+        // when it is asked for again.
         self.setup.workplace.hands().bench.seen().forget_sent();
         Ok(())
     }
 
-    /// Asks for a summary; where none comes, one is made from what the calls say.
+    /// Asks for a summary. If none arrives, one is made from the calls themselves.
     pub(crate) async fn summary(&self, old: &[Message]) -> String {
         let voice = self.setup.voice.clone();
         let mut account = voice.account;

@@ -1,5 +1,5 @@
-//! How people reach a run under way: what they record in its stream from any process, and the
-//! wish of whoever sits at this one that it stop.
+//! The ways in which people reach a run under way: the events that they record in its
+//! stream from any process, and a stop request from the person at this process.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use artel_journal::{Filter, Journal, Query};
 use artel_types::{Fact, Failure, RunId};
 use tokio::sync::{mpsc, watch};
 
-/// What is recorded about the plan of a run by others than its driver.
+/// Kinds of events about a run's plan that others than its driver record.
 const OF_PLANS: &[&str] = &[
     "step.settled",
     "step.steered",
@@ -18,19 +18,19 @@ const OF_PLANS: &[&str] = &[
     "plan.proposed",
 ];
 
-/// Whether this process should go on.
+/// Whether this process should stop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
-    /// Go on.
+    /// Keep running.
     #[default]
     No,
-    /// Begin nothing new; what runs may end.
+    /// Begin nothing new, but let running work finish.
     Politely,
-    /// End what runs, too.
+    /// End running work, too.
     Now,
 }
 
-/// What people want of a run, as it stands in the journal now.
+/// The steering state of a run, as recorded in the journal now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Course {
     GoesOn,
@@ -39,8 +39,8 @@ pub(crate) enum Course {
 }
 
 impl Course {
-    /// Reads it. A driver hears of it a moment later than it is on record: whoever is about to
-    /// begin what waited for long looks here.
+    /// Reads the current state from the journal. The driver learns of it a moment later,
+    /// so code that is about to begin something after a long wait checks here.
     pub(crate) fn of(journal: &Journal, run: RunId) -> Result<Self, Failure> {
         let filter = Filter {
             run: Some(run.to_string()),
@@ -63,28 +63,29 @@ impl Course {
     }
 }
 
-/// Hears what people record for runs, for all runs that are connected to it.
+/// Listens to what people record for runs, and passes it on to all connected runs.
 #[derive(Debug, Clone, Default)]
 pub struct Wheel(Arc<Ears>);
 
 #[derive(Debug, Default)]
 struct Ears {
     by_run: Mutex<HashMap<RunId, Ear>>,
-    /// Closes when nobody holds the wheel any more, so that nobody listens for nothing: a daemon
-    /// lives longer than all of its runs.
+    /// Closes when nobody holds the hub any more, so that the listeners end: a daemon
+    /// outlives all of its runs.
     held: watch::Sender<()>,
 }
 
-/// Takes what was recorded for one run, with where it stands in the journal.
+/// Channel for the facts recorded for one run, with their sequence numbers.
 type Ear = mpsc::UnboundedSender<(u64, Box<Fact>)>;
 
-/// What reaches one run.
+/// Receives the events for one run.
 #[derive(Debug)]
 pub struct Steering {
     facts: mpsc::UnboundedReceiver<(u64, Box<Fact>)>,
-    /// Where events stand that its driver recorded itself and has not heard yet.
+    /// Sequence numbers of events that the driver recorded itself and has not received
+    /// yet.
     own: BTreeSet<u64>,
-    /// Events up to here are known to its driver.
+    /// Sequence number of the last event that the driver already knows.
     known: u64,
     stop: watch::Receiver<Stop>,
     wheel: Wheel,
@@ -92,7 +93,8 @@ pub struct Steering {
 }
 
 impl Wheel {
-    /// Begins to listen, from behind `after` on, for as long as somebody holds the wheel.
+    /// Starts listening after the sequence number `after`, as long as somebody holds the
+    /// hub.
     pub fn listen(journal: &Journal, after: u64) -> Self {
         let wheel = Self::default();
         let filter = Filter {
@@ -103,7 +105,8 @@ impl Wheel {
         wheel
     }
 
-    /// Hears also what people and agents record about the plan that a run carries out.
+    /// Also listens to what people and agents record about the plan that a run carries
+    /// out.
     pub fn follow(&self, journal: &Journal, run: RunId, after: u64) {
         let filter = Filter {
             run: Some(run.to_string()),
@@ -137,7 +140,7 @@ impl Wheel {
     fn pass_on(&self, run: Option<RunId>, (seq, fact): (u64, Fact)) {
         let lock = self.lock();
         if let Some(sender) = run.and_then(|run| lock.get(&run)) {
-            // A run that has just ended hears nothing more.
+            // A run that has just ended receives nothing more.
             drop(sender.send((seq, Box::new(fact))));
         }
     }
@@ -163,19 +166,20 @@ impl Wheel {
 }
 
 impl Steering {
-    /// Leaves out what the driver has read already. It listens first and reads then: whatever
-    /// people record in between is known, or heard, and never lost.
+    /// Skips events that the driver has already read. It listens first and reads
+    /// afterwards, so that everything recorded in between is either read or received, and
+    /// never lost.
     pub fn knows_up_to(&mut self, last: u64) {
         self.known = last;
     }
 
-    /// Leaves out what the driver recorded itself: taken in a second time, it would undo what
-    /// followed from it.
+    /// Skips events that the driver recorded itself: folded a second time, they would undo
+    /// their consequences.
     pub(crate) fn leave_out(&mut self, seqs: RangeInclusive<u64>) {
         self.own.extend(seqs);
     }
 
-    /// Returns what has come since.
+    /// Returns the facts received since the last call.
     pub(crate) fn news(&mut self) -> Vec<Fact> {
         let mut news = Vec::new();
         while let Ok((seq, fact)) = self.facts.try_recv() {
@@ -186,7 +190,7 @@ impl Steering {
         news
     }
 
-    /// Waits for something to come, or for the wish to stop to grow.
+    /// Waits for a fact, or for a stronger stop request.
     pub(crate) async fn heard(&mut self) -> Option<Fact> {
         let Self {
             facts,
@@ -209,7 +213,7 @@ impl Steering {
     }
 }
 
-/// Waits for the wish to stop to grow; for ever where nobody can have it.
+/// Waits for a stronger stop request, or for ever if nobody can send one.
 async fn grown(stop: &mut watch::Receiver<Stop>) {
     if stop.changed().await.is_err() {
         std::future::pending().await

@@ -1,57 +1,59 @@
-//! What a hook says: its exit code and its output, read as the convention has it.
+//! Reads the answer of a hook, its exit code and output, by the convention of other
+//! agents.
 //!
-//! Exit code 0 lets things pass, with JSON on the standard output where there is more to say; 2
-//! blocks, and the standard error is the reason; anything else is a hook that failed.
+//! Exit code 0 lets things pass; JSON on the standard output can say more. Exit code 2
+//! blocks, with the standard error as the reason. Any other code is a failure of the hook.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::event::Event;
 
-/// More of one hook's words never enters a conversation.
+/// Longest text of one hook that enters a conversation, in bytes.
 const LONGEST_TEXT: usize = 10_000;
 
-/// What hooks say about a call. Of several answers the strictest stands.
+/// A hook's verdict on a call. Of several the strictest counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing; policy decides.
+    /// No verdict: policy decides.
     #[default]
     Pass,
-    /// They have nothing against it. Policy decides all the same: a hook never widens it.
+    /// No objection. Policy decides all the same: a hook never widens it.
     Allow,
-    /// A person has to say so, and why.
+    /// A person must be asked, with the reason.
     Ask(String),
-    /// It waits until a person decides, and why.
+    /// The call waits until a person decides, with the reason.
     Defer(String),
-    /// It is not done, and why.
+    /// The call is denied, with the reason.
     Deny(String),
 }
 
-/// What one hook answered.
+/// The answer of one hook.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// About the call.
+    /// The verdict on the call.
     pub verdict: Verdict,
-    /// Other input for the call.
+    /// A different input for the call.
     pub input: Option<Value>,
     /// Words for the agent.
     pub context: Option<String>,
-    /// Words for the person.
+    /// A notice for the person.
     pub notice: Option<String>,
-    /// What it guards is not to happen, and why. After a run's answer this means: go on.
+    /// The reason, if the guarded thing must not happen. After a run's answer it means:
+    /// keep going.
     pub block: Option<String>,
-    /// The run is to end, and why.
+    /// The reason, if the run must end.
     pub stop: Option<String>,
 }
 
-/// How a command ended.
+/// The outcome of a hook command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// Its exit code, where it ended by itself.
+    /// The exit code, if the command ended by itself.
     pub(super) exit: Option<i32>,
     pub(super) stdout: String,
     pub(super) stderr: String,
-    /// Why it did not end by itself, or never began.
+    /// Why the command did not end by itself or never began.
     pub(super) trouble: Option<String>,
 }
 
@@ -89,7 +91,7 @@ struct Permission {
 #[serde(rename_all = "lowercase")]
 enum Decision {
     Allow,
-    /// What `allow` was called before.
+    /// The former name of `allow`.
     Approve,
     Ask,
     Defer,
@@ -98,7 +100,7 @@ enum Decision {
 }
 
 impl Verdict {
-    /// Returns the stricter of two; of equals the first.
+    /// Returns the stricter of two verdicts, or the first if they are equal.
     pub(super) fn or_stricter(self, other: Self) -> Self {
         if other.rank() > self.rank() {
             return other;
@@ -106,7 +108,7 @@ impl Verdict {
         self
     }
 
-    /// Returns how it is written down.
+    /// Returns the word for the record.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Pass => "none",
@@ -129,7 +131,7 @@ impl Verdict {
 }
 
 impl Answer {
-    /// Returns the answer that keeps what a hook guards from happening.
+    /// Returns the answer that prevents the guarded thing.
     pub(super) fn blocking(event: Event, why: String) -> Self {
         match event {
             Event::PreToolUse | Event::PermissionRequest => Self {
@@ -143,7 +145,7 @@ impl Answer {
         }
     }
 
-    /// Returns how it is written down.
+    /// Returns the word for the record.
     pub(super) fn word(&self) -> &'static str {
         let is_mere = matches!(self.verdict, Verdict::Pass | Verdict::Allow);
         if is_mere && (self.block.is_some() || self.stop.is_some()) {
@@ -155,14 +157,15 @@ impl Answer {
         }
     }
 
-    /// Tells whether any of it reaches the agent or what it does: words, reasons, another input.
+    /// Returns whether any part reaches the agent or its actions: words, reasons, a
+    /// different input.
     pub(super) fn reaches_the_agent(&self) -> bool {
         let has_reason = !matches!(self.verdict, Verdict::Pass | Verdict::Allow);
         let said = [&self.context, &self.block, &self.stop];
         has_reason || self.input.is_some() || said.iter().any(|words| words.is_some())
     }
 
-    /// Returns what it said, for the record.
+    /// Returns the hook's words for the record.
     pub(super) fn message(&self) -> String {
         let reason = match &self.verdict {
             Verdict::Ask(why) | Verdict::Defer(why) | Verdict::Deny(why) => Some(why),
@@ -179,7 +182,7 @@ impl Answer {
 }
 
 impl Ended {
-    /// Reads what a hook said, or says why it failed.
+    /// Reads the answer of a hook, or returns why it failed.
     pub(super) fn answer(&self, event: Event) -> Result<Answer, String> {
         if let Some(trouble) = &self.trouble {
             return Err(bounded(trouble));
@@ -277,7 +280,7 @@ impl Output {
     }
 }
 
-/// Reads a decision; what does not fit the event is an error of the hook.
+/// Reads a decision. A decision that does not fit the event is an error of the hook.
 fn decided(event: Event, decision: Decision, why: Option<String>) -> Result<Answer, String> {
     let why = why.unwrap_or_else(|| "it gave no reason".to_owned());
     let is_call = matches!(event, Event::PreToolUse | Event::PermissionRequest);
@@ -296,7 +299,7 @@ fn decided(event: Event, decision: Decision, why: Option<String>) -> Result<Answ
     })
 }
 
-/// Cuts a text to what may be repeated, and says so.
+/// Cuts a text to the length that may be repeated, and says so.
 pub(super) fn bounded(text: &str) -> String {
     match text.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => format!("{} [cut: {} more bytes]", &text[..end], text.len() - end),

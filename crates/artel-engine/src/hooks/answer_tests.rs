@@ -1,4 +1,5 @@
-//! The table of the convention: exit codes, output, what each means for which event.
+//! Tests of the convention as a table: exit codes, output, and what each means for which
+//! event.
 
 use serde_json::json;
 

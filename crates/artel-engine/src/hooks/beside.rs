@@ -1,8 +1,10 @@
-//! What lies beside the scripts that a hook's command names, and what they may load from there.
+//! Hashes of the files beside the scripts that a hook's command names, and of what they
+//! may load from there.
 //!
-//! A script speaks as the hook, and so does whatever it loads. Most scripts load what lies in
-//! their own folder, so all of that folder is held against what a person trusted. The folder of a
-//! project itself holds the work; of that only files of the script's own kind count that it names.
+//! A script speaks for the hook, and so does everything it loads. Most scripts load files
+//! from their own folder, so all of that folder is compared with what a person trusted.
+//! The root folder of a project holds the work itself; of that, only files of the script's
+//! own kind count that it names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,26 +12,26 @@ use std::path::{Path, PathBuf};
 
 use super::loads::Loads;
 
-/// A folder of scripts holds no more files,
+/// Most files in a folder of scripts.
 const MOST_FILES: usize = 2_000;
 
-/// and no more bytes.
+/// Most bytes in a folder of scripts.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Nobody nests scripts deeper.
+/// Deepest nesting of folders; nobody nests scripts deeper.
 const DEEPEST: usize = 16;
 
-/// What lies beside the scripts of a hook: each file or link with the hash of what is in it.
+/// The files and links beside the scripts of a hook, each with the hash of its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Beside {
     pub(super) files: BTreeMap<PathBuf, blake3::Hash>,
-    /// There was more than is looked at, or something could not be read.
+    /// Whether there was more than is examined, or something could not be read.
     pub(super) is_cut: bool,
 }
 
 impl Beside {
-    /// Looks at what lies beside these files of a tree, and at what else a command may load. All
-    /// paths are free of links; what is found is named from the tree on.
+    /// Hashes everything beside these files of a tree, and everything else that a command
+    /// may load. All paths are free of links; the recorded names are relative to the tree.
     pub(super) fn of(scripts: &[PathBuf], loads: &Loads, tree: &Path) -> Self {
         let mut looked = Looking {
             tree,
@@ -57,8 +59,8 @@ impl Beside {
         looked.found
     }
 
-    /// Tells whether everything here is as it is there. What git ignores is not in a run's tree, so
-    /// there may be more than here.
+    /// Returns whether every file here is unchanged in `trusted`. A run's tree lacks the
+    /// files that git ignores, so `trusted` may have more.
     pub(super) fn is_part_of(&self, trusted: &Self) -> bool {
         let is_there =
             |(path, hash): (&PathBuf, &blake3::Hash)| trusted.files.get(path) == Some(hash);
@@ -97,7 +99,7 @@ impl Looking<'_> {
         }
     }
 
-    /// Takes in the files of a folder, but not what its folders hold.
+    /// Adds the files directly in a folder, but not those in its subfolders.
     fn top(&mut self, folder: &Path, counts: fn(&Path) -> bool) {
         let Ok(entries) = fs::read_dir(folder) else {
             self.found.is_cut = true;
@@ -119,7 +121,7 @@ impl Looking<'_> {
         }
     }
 
-    /// A link counts by where it leads, and by what is there.
+    /// Adds a link by its target, and by the content there.
     fn link(&mut self, path: &Path) {
         let Ok(target) = fs::read_link(path) else {
             self.found.is_cut = true;
@@ -137,7 +139,7 @@ impl Looking<'_> {
         }
     }
 
-    /// Takes a file in under a name, and returns its bytes.
+    /// Adds a file under a name and returns its bytes.
     fn file(&mut self, name: &Path, file: &Path) -> Option<Vec<u8>> {
         let left = MOST_BYTES.saturating_sub(self.bytes);
         let Ok(bytes) = artel_files::read_bounded(file, left) else {
@@ -155,8 +157,8 @@ impl Looking<'_> {
         self.found.is_cut |= self.found.files.len() > MOST_FILES;
     }
 
-    /// Takes in a script at the root of the tree, with the files of its kind there that it names,
-    /// and those that they name.
+    /// Adds a script at the root of the tree, with the files of its kind there that it
+    /// names, and those that they name in turn.
     fn named_by(&mut self, script: &Path) {
         let mut waiting = vec![script.to_owned()];
         while let Some(script) = waiting.pop() {
@@ -183,7 +185,7 @@ impl Looking<'_> {
     }
 }
 
-/// Tells whether a file at the root of a project looks like settings of a program.
+/// Returns whether a file at the root of a project looks like the settings of a program.
 fn is_setting(path: &Path) -> bool {
     const ENDINGS: [&str; 9] = [
         "toml", "json", "json5", "jsonc", "yaml", "yml", "cfg", "ini", "conf",
@@ -195,8 +197,8 @@ fn is_setting(path: &Path) -> bool {
         || ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-/// Tells whether a file at the root of a project is one that no program loads as code: prose, data in
-/// tables, pictures, records of what ran.
+/// Returns whether a file at the root of a project is one that no program loads as code:
+/// prose, data tables, images, logs.
 fn is_no_code(path: &Path) -> bool {
     const ENDINGS: [&str; 12] = [
         "md", "rst", "adoc", "csv", "tsv", "png", "jpg", "jpeg", "gif", "svg", "pdf", "log",

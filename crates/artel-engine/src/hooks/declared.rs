@@ -1,4 +1,4 @@
-//! Hooks as `.claude/settings.json` and the frontmatter of roles declare them.
+//! Reads hooks as `.claude/settings.json` and the frontmatter of roles declare them.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use super::event::Event;
 use super::hook::{Hook, OnFailure, Source};
 use super::matcher::Matcher;
 
-/// What a file declares.
+/// The hooks that a file declares.
 #[derive(Debug, Clone, Default)]
 pub struct Declared {
-    /// The hooks, in the order of the file.
+    /// The hooks in the order of the file.
     pub hooks: Vec<Hook>,
     /// What is not run, and why.
     pub notes: Vec<String>,
 }
 
 impl Declared {
-    /// Reads the whole of a settings file.
+    /// Reads a whole settings file.
     pub fn of_settings(settings: &Value, source: &Source) -> Self {
         let is_off = settings.get("disableAllHooks") == Some(&Value::Bool(true));
         match settings.get("hooks") {

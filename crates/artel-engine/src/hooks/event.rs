@@ -1,33 +1,33 @@
-//! What hooks are run for.
+//! The events that hooks are run for.
 
 use std::time::Duration;
 
-/// Something that hooks are told.
+/// An event that hooks are told about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A run begins or is taken up again.
     SessionStart,
     /// A person's words are about to reach an agent.
     UserPromptSubmit,
-    /// The model is about to be asked.
+    /// The model is about to be called.
     PreModel,
-    /// The model answered.
+    /// The model replied.
     PostModel,
     /// A tool is about to be called.
     PreToolUse,
     /// A person is about to be asked about a call.
     PermissionRequest,
-    /// A tool did what it was called for.
+    /// A tool call succeeded.
     PostToolUse,
-    /// A tool did not do what it was called for.
+    /// A tool call failed.
     PostToolUseFailure,
-    /// The conversation is about to be made shorter.
+    /// The conversation is about to be shortened.
     PreCompact,
-    /// The conversation was made shorter.
+    /// The conversation was shortened.
     PostCompact,
-    /// A run begins that another one called.
+    /// A run begins that another run called.
     SubagentStart,
-    /// A run that another one called is about to end.
+    /// A run that another run called is about to end.
     SubagentStop,
     /// A run is about to end with its answer.
     Stop,
@@ -35,14 +35,13 @@ pub enum Event {
     SessionEnd,
 }
 
-/// How long a hook may take, unless it says otherwise.
+/// Default time limit of a hook.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The same where a person waits for their words to be taken.
+/// Default time limit while a person waits for their prompt to be accepted.
 const PATIENCE_AT_THE_PROMPT: Duration = Duration::from_secs(30);
 
 impl Event {
-    /// Every event.
     pub const ALL: [Self; 14] = [
         Self::SessionStart,
         Self::UserPromptSubmit,
@@ -60,7 +59,7 @@ impl Event {
         Self::SessionEnd,
     ];
 
-    /// Returns its name as declarations and `hook_event_name` spell it.
+    /// Returns the event's name, as in declarations and `hook_event_name`.
     pub fn name(self) -> &'static str {
         match self {
             Self::SessionStart => "SessionStart",
@@ -80,12 +79,11 @@ impl Event {
         }
     }
 
-    /// Finds an event by its name.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.name() == name)
     }
 
-    /// Returns how long a hook for it may take, unless it says otherwise.
+    /// Returns the default time limit of a hook for this event.
     pub(super) fn patience(self) -> Duration {
         match self {
             Self::UserPromptSubmit => PATIENCE_AT_THE_PROMPT,
@@ -93,7 +91,7 @@ impl Event {
         }
     }
 
-    /// Tells whether it comes before something that a hook can keep from happening.
+    /// Returns whether the event comes before something that a hook can prevent.
     pub(super) fn is_gate(self) -> bool {
         matches!(
             self,
@@ -107,7 +105,8 @@ impl Event {
         )
     }
 
-    /// Tells whether exit code 2 blocks anything; otherwise its reason is for the person.
+    /// Returns whether exit code 2 blocks something; otherwise its reason is for the
+    /// person.
     pub(super) fn hears_exit_two(self) -> bool {
         !matches!(
             self,
@@ -115,7 +114,7 @@ impl Event {
         )
     }
 
-    /// Tells whether a hook's plain output, which is not JSON, is for the agent.
+    /// Returns whether a hook's plain output, which is not JSON, is for the agent.
     pub(super) fn hears_plain_text(self) -> bool {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)
     }

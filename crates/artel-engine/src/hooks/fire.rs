@@ -1,4 +1,4 @@
-//! Runs the hooks of an event, one after another, and puts each on record.
+//! Runs the hooks of an event, one after another, and records each of them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::runner::{self, Task};
 use super::trust::ScriptPrint;
 use super::{Heard, HookReport, Runner, ToolCall, input, transcript, trust};
 
-/// The hooks of a run, in order, with what they need.
+/// The hooks of a run, in order, with everything they need.
 pub(super) struct Shared {
     pub(super) hooks: Vec<Hook>,
     pub(super) runner: Runner,
@@ -24,13 +24,13 @@ pub(super) struct Shared {
     tree: Mutex<PathBuf>,
     /// The conversation as it is now.
     conversation: Mutex<Vec<Message>>,
-    /// What each hook runs, as it was trusted.
+    /// The fingerprint of each hook's files, as a person trusted them.
     trusted: Arc<Prints>,
-    /// The same in each tree of the run, as it was when the run came there.
+    /// The same for each tree of the run, as it was when the run entered it.
     copies: Arc<Mutex<BTreeMap<PathBuf, Arc<Prints>>>>,
 }
 
-/// What each hook runs, in their order.
+/// The fingerprints of the hooks' files, in the order of the hooks.
 type Prints = Vec<Option<ScriptPrint>>;
 
 fn prints(hooks: &[Hook], tree: &Path) -> Arc<Prints> {
@@ -50,7 +50,7 @@ impl Shared {
         }
     }
 
-    /// The same hooks for a run that this one calls, where this one works.
+    /// Returns the same hooks for a run that this one calls, working in the same tree.
     pub(super) fn for_child(&self, runner: Runner) -> Self {
         Self {
             hooks: self.hooks.clone(),
@@ -62,8 +62,9 @@ impl Shared {
         }
     }
 
-    /// Tells whether the run changed what a hook runs, or what lies beside that. In the person's own
-    /// folder it is what a person trusted; a run's tree is a copy of that.
+    /// Returns whether the run changed a file that a hook runs, or one beside it. In the
+    /// person's own folder the files must be as a person trusted them; a run's tree is a
+    /// copy of that folder.
     fn is_changed(&self, hook: &Hook, tree: &Path) -> bool {
         if tree == self.runner.tree {
             return trust::stranger(hook, tree, &self.runner.trusted).is_some();
@@ -81,7 +82,8 @@ impl Shared {
         !trusted.is_copied_to(&now) || first.is_some_and(|first| first != now)
     }
 
-    /// Runs the hooks of an event in order. What one changes, the next one is told.
+    /// Runs the hooks of an event in order. Each hook sees the changes of the ones before
+    /// it.
     pub(super) fn fire(
         &self,
         event: Event,
@@ -114,7 +116,7 @@ impl Shared {
         Ok(heard)
     }
 
-    /// Runs one hook and puts that on record.
+    /// Runs one hook and records it.
     fn run(
         &self,
         hook: &Hook,
@@ -180,7 +182,8 @@ impl Shared {
             }
         };
         if self.is_changed(hook, tree) {
-            // The run itself may have changed it: a guard is not switched off that way.
+            // The run itself may have changed the file: a guard is not to be switched off
+            // that way.
             let why = "a file that it runs, or one beside it, has changed since a person trusted \
                        the hook; restore the file, or end the run and ask a person to trust the \
                        hook again";
@@ -217,7 +220,7 @@ impl Shared {
         letters.take(64).collect()
     }
 
-    /// Returns what hooks are told about a call.
+    /// Returns the fields about a call for hooks.
     pub(super) fn call(&self, call: &ToolCall) -> Value {
         json!({
             "tool_name": names_of(&call.tool).first(),
@@ -226,7 +229,7 @@ impl Shared {
         })
     }
 
-    /// Puts the conversation where hooks are told that it is.
+    /// Writes the conversation to the path that hooks are given.
     fn write_transcript(&self) -> std::io::Result<()> {
         let session = &self.runner.session;
         let (Some(room), false) = (&self.runner.room, session.transcript.is_empty()) else {
@@ -240,14 +243,14 @@ impl Shared {
         transcript::write(path, &session.id, &messages, &redactor)
     }
 
-    /// Says what the conversation is by now.
+    /// Updates the conversation.
     pub(super) fn read_along(&self, messages: &[Message]) {
         let conversation = self.conversation.lock();
         let mut conversation = conversation.unwrap_or_else(PoisonError::into_inner);
         messages.clone_into(&mut conversation);
     }
 
-    /// Says where the run's files are from now on.
+    /// Sets the folder with the run's files.
     pub(super) fn works_in(&self, tree: &Path) {
         let mut now = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
         tree.clone_into(&mut now);
@@ -265,7 +268,7 @@ impl Shared {
     }
 }
 
-/// Why a hook failed, and whether that may be overlooked.
+/// The reason for a hook's failure, and whether it may be ignored.
 struct Trouble {
     why: String,
     is_open: bool,
@@ -284,7 +287,7 @@ impl Trouble {
     }
 }
 
-/// Returns enough of a command to know it by.
+/// Returns enough of a command to recognise it.
 fn short(command: &str) -> String {
     match command.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", &command[..end]),

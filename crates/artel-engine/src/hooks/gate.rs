@@ -1,4 +1,4 @@
-//! Hooks that hear of a question before a person does.
+//! Shows a question to hooks before a person sees it.
 
 use std::sync::Arc;
 
@@ -10,11 +10,10 @@ use super::event::Event;
 use super::matcher::names_of;
 use super::{Hooks, input};
 
-/// Puts questions to hooks first. They can say no; a yes is the person's alone.
+/// Asks hooks before the person. Hooks can say no; only the person can say yes.
 pub struct Gate {
-    /// The hooks.
     pub hooks: Hooks,
-    /// Who is asked then; nobody where no person is there.
+    /// The approver to ask next, or `None` if nobody is here.
     pub person: Option<Arc<dyn Approver>>,
 }
 
@@ -28,7 +27,8 @@ impl Approver for Gate {
 }
 
 impl Gate {
-    /// Returns why hooks say no, if they do. Where that cannot be written down, it is a no, too.
+    /// Returns the reason if hooks say no. If that cannot be recorded, it counts as a no,
+    /// too.
     fn refused(&self, question: &Question) -> Option<String> {
         let names = names_of(&question.tool);
         let shared = self.hooks.wanted(Event::PermissionRequest, &names)?;

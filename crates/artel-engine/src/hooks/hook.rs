@@ -1,4 +1,4 @@
-//! One hook: what it is run for, what is run, and how far it reaches.
+//! One hook: its event, its command, and how far it reaches.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,80 +11,82 @@ use super::answer::Answer;
 use super::event::Event;
 use super::matcher::Matcher;
 
-/// A hook.
+/// A declared hook.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// What it is run for.
+    /// The event that the hook is run for.
     pub event: Event,
-    /// Which tools, sources or reasons of it.
+    /// The tools, sources or reasons of the event that the hook is for.
     pub matcher: Matcher,
-    /// What is run.
+    /// The command or built-in code to run.
     pub action: Action,
-    /// How long it may take, if not as long as others.
+    /// The time limit, or `None` for the default.
     pub timeout: Option<Duration>,
-    /// Lower runs first, 0 to 100; equals keep the order they were declared in.
+    /// Lower numbers run first, 0 to 100; equal ones keep the order of declaration.
     pub priority: u8,
-    /// What it means if it fails.
+    /// The effect of a failure of the hook.
     pub on_failure: OnFailure,
-    /// How far it reaches out of the sandbox.
+    /// The hook's reach out of the sandbox.
     pub profile: Profile,
-    /// Who declared it.
+    /// The source of the declaration.
     pub source: Source,
 }
 
-/// What a hook runs.
+/// The command or built-in code of a hook.
 #[derive(Clone)]
 pub enum Action {
-    /// A command of the shell.
+    /// A shell command.
     Command(String),
     /// A part of this program.
     BuiltIn(Arc<dyn BuiltIn>),
 }
 
-/// A hook that is part of this program. It gets what a command would read, and answers as a command
-/// would; it must neither wait long nor change anything by itself.
+/// A hook that is part of this program. It gets what a command would read, and answers as
+/// a command would. It must not wait long and must not change anything itself.
 pub trait BuiltIn: Send + Sync {
-    /// Returns its name for the record.
+    /// Returns the name for the record.
     fn name(&self) -> &str;
 
-    /// Answers, or says why it failed.
+    /// Answers, or returns why the hook failed.
     fn answer(&self, event: Event, input: &Value) -> Result<Answer, String>;
 }
 
-/// What a hook that crashes, takes too long or talks nonsense means for what it guards.
+/// The effect on the guarded thing if a hook crashes, takes too long or answers nonsense.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// It is said, and things go on.
+    /// The failure is reported, and the run proceeds.
     #[default]
     Warn,
-    /// What it guards does not happen.
+    /// The guarded thing does not happen.
     Block,
 }
 
-/// How far a hook reaches out of the sandbox.
+/// A hook's reach out of the sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Hosts; only those of the person's own hooks count.
+    /// Hosts that it can reach; counts only for the person's own hooks.
     pub network: Vec<String>,
-    /// What it can read besides; only of the person's own hooks.
+    /// Additional paths that it can read; counts only for the person's own hooks.
     pub read: Vec<PathBuf>,
-    /// What it can write; of others than the person's own hooks only what is in the run's files.
+    /// Paths that it can write; for hooks other than the person's own, only paths in the
+    /// run's files.
     pub write: Vec<PathBuf>,
 }
 
-/// Who declared a hook.
+/// The source of a declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Artel itself.
     BuiltIn,
     /// The person, in their own settings file.
     User(PathBuf),
-    /// A file that came with the work: the workshop's settings, a role, a portal's settings.
+    /// A file that came with the work: the workshop's settings, a role, a portal's
+    /// settings.
     Other(PathBuf),
 }
 
 impl Hook {
-    /// Makes a hook of a command with nothing special about it.
+    /// Makes a hook from a command, with defaults for everything else.
     pub fn of_command(event: Event, matcher: Matcher, command: &str, source: Source) -> Self {
         Self {
             event,
@@ -98,10 +100,10 @@ impl Hook {
         }
     }
 
-    /// Hooks without a priority run in the middle.
+    /// Priority of hooks that set none: the middle.
     pub const PRIORITY: u8 = 50;
 
-    /// Returns what is run, or its name.
+    /// Returns the command, or the name of a built-in hook.
     pub fn label(&self) -> &str {
         match &self.action {
             Action::Command(command) => command,
@@ -109,7 +111,7 @@ impl Hook {
         }
     }
 
-    /// Returns how long it may take.
+    /// Returns the time limit.
     pub fn time(&self) -> Duration {
         self.timeout.unwrap_or_else(|| self.event.patience())
     }

@@ -1,4 +1,5 @@
-//! What hooks are told: JSON in the spelling that hooks written for other agents expect.
+//! The input of hooks: JSON with the field names that hooks written for other agents
+//! expect.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Session;
 use super::event::Event;
 
-/// Fields that have another name in other agents' tools: tool, ours, theirs.
+/// Fields with another name in other agents' tools: tool, Artel's name, the other name.
 const FIELDS: &[(&str, &str, &str)] = &[
     ("read", "path", "file_path"),
     ("write", "path", "file_path"),
@@ -21,14 +22,14 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("multi_edit", "all", "replace_all"),
 ];
 
-/// Which way fields are renamed.
+/// The direction in which fields are renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Out,
     In,
 }
 
-/// Returns what every hook is told.
+/// Returns the fields that every hook gets.
 pub(super) fn common(session: &Session, event: Event, tree: &Path) -> Map<String, Value> {
     let mut map = Map::new();
     let mut put = |name: &str, value: &str| map.insert(name.to_owned(), json!(value));
@@ -44,8 +45,8 @@ pub(super) fn common(session: &Session, event: Event, tree: &Path) -> Map<String
     map
 }
 
-/// Returns the input of a call as hooks are told it: fields in their spelling, files with their
-/// whole paths.
+/// Returns the input of a call as hooks see it: with the other agents' field names and
+/// absolute paths.
 pub(super) fn outward(tool: &str, input: &Value, tree: &Path) -> Value {
     let mut told = renamed(tool, input, Way::Out);
     if let Some(Value::String(path)) = told.get_mut("file_path")
@@ -56,7 +57,7 @@ pub(super) fn outward(tool: &str, input: &Value, tree: &Path) -> Value {
     told
 }
 
-/// Returns the input that a hook gave back as the tool knows it.
+/// Returns the input that a hook gave back, in the tool's own form.
 pub(super) fn inward(tool: &str, told: &Value, tree: &Path) -> Value {
     let mut input = renamed(tool, told, Way::In);
     let has_path = FIELDS
@@ -84,7 +85,7 @@ fn renamed(tool: &str, value: &Value, way: Way) -> Value {
         other.map_or(field.to_owned(), |other| (*other).to_owned())
     };
     let inner = |field: &str, value: &Value| match value {
-        // The edits of one call have the fields of an edit.
+        // The edits within one call have the fields of an edit.
         Value::Array(items) if field == "edits" => {
             items.iter().map(|item| renamed(tool, item, way)).collect()
         }

@@ -1,13 +1,15 @@
-//! What a hook's command may load without naming it by a plain word.
+//! Finds out what a hook's command may load without naming it in a plain word.
 //!
-//! `make -s lint` runs what a `Makefile` says, `python3 -m check` a module, and nobody knows which
-//! file `sh tools/c*` means next year. What lies at the root of the folder that such a command runs
-//! in counts as its script; of other programs, such as formatters, only settings there do.
+//! `make -s lint` runs what a `Makefile` says, `python3 -m check` a module, and nobody
+//! knows which file `sh tools/c*` will mean next year. For such a command, the files at
+//! the root of the folder that it runs in count as its scripts. For other programs, such
+//! as formatters, only the settings there do.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Commands that load nothing: words of shells, and programs that only read what they are given.
+/// Commands that load nothing: shell keywords, and programs that only read their
+/// arguments.
 const HARMLESS: &[&str] = &[
     ":",
     "[",
@@ -68,13 +70,13 @@ const HARMLESS: &[&str] = &[
     "}",
 ];
 
-/// Words before the command itself.
+/// Words that can precede the actual command.
 const BEFORE: &[&str] = &[
     "!", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "nohup", "then", "time",
     "until", "while", "{",
 ];
 
-/// Programs that run a file which they are given.
+/// Programs that run a file given to them.
 const INTERPRETERS: &[&str] = &[
     ".", "bash", "bun", "dash", "deno", "eval", "fish", "ksh", "lua", "node", "perl", "php",
     "pypy3", "python", "python2", "python3", "ruby", "sh", "source", "tsx", "zsh",
@@ -87,10 +89,11 @@ const BUILDERS: &[&str] = &[
     "npm", "npx", "pnpm", "rake", "sbt", "task", "tox", "yarn",
 ];
 
-/// Programs that run what they are told of, one by one or as a folder.
+/// Programs that run the commands given to them, one by one or as a folder.
 const RUNNERS: &[&str] = &["parallel", "run-parts", "xargs"];
 
-/// Programs that run a command for each file that they find, after these words.
+/// Programs that run a command for each file that they find, after the words in
+/// `EXECUTING`.
 const FINDERS: &[&str] = &["fd", "fdfind", "find"];
 const EXECUTING: &[&str] = &[
     "--exec",
@@ -103,14 +106,15 @@ const EXECUTING: &[&str] = &[
     "-x",
 ];
 
-/// Programs that say what lies in a folder. What they are told counts where another one runs it.
+/// Programs that list the contents of a folder. Their arguments count if another program
+/// runs what they list.
 const LISTERS: &[&str] = &[
     "cat", "echo", "fd", "fdfind", "find", "for", "git", "grep", "head", "ls", "printf", "rg",
     "sort", "tail", "tree",
 ];
 
-/// Programs that look at the files of a folder, or try them out, for which a run is there: formatters,
-/// linters, compilers and runners of tests. They load their settings.
+/// Programs that examine or test the files of a folder, which is what a run is for:
+/// formatters, linters, compilers and test runners. They load their settings.
 const CHECKERS: &[&str] = &[
     "actionlint",
     "ava",
@@ -168,7 +172,7 @@ const CHECKERS: &[&str] = &[
     "yapf",
 ];
 
-/// Build files in other folders than the root.
+/// Build files that also count outside the root folder.
 const BUILD_FILES: &[&str] = &[
     "build.gradle",
     "build.gradle.kts",
@@ -204,29 +208,29 @@ const BUILD_FILES: &[&str] = &[
     "tox.ini",
 ];
 
-/// No command that can be looked at names more folders.
+/// Most folders that a command may name and still be examined.
 const MOST_FOLDERS: usize = 8;
 
-/// What the shell puts something in for.
+/// Characters with which the shell expands a word.
 const OPEN: [char; 8] = ['*', '?', '[', ']', '{', '}', '$', '~'];
 
-/// What a command may load.
+/// The files and folders that a command may load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Loads {
-    /// Files that count as scripts which are named.
+    /// Files that count like scripts named by the command.
     pub(super) scripts: BTreeSet<PathBuf>,
-    /// Folders that count with all that is in them.
+    /// Folders that count with everything in them.
     pub(super) wholes: BTreeSet<PathBuf>,
-    /// Folders whose own files count.
+    /// Folders whose direct files count.
     pub(super) tops: BTreeSet<PathBuf>,
-    /// Folders of whose own files the settings count.
+    /// Folders of whose direct files only the settings count.
     pub(super) settings: BTreeSet<PathBuf>,
     /// Files that count by themselves.
     pub(super) files: BTreeSet<PathBuf>,
 }
 
 impl Loads {
-    /// Looks at what a command in a tree may load. The tree's path is free of links.
+    /// Finds what a command in a tree may load. The tree's path is free of links.
     pub(super) fn of(command: &str, tree: &Path) -> Self {
         let mut looking = Looking {
             tree,
@@ -239,7 +243,8 @@ impl Loads {
             looking.segment(segment);
         }
         if !looking.loads.tops.is_empty() {
-            // `for it in tools/*; do sh $it; done`, `cat tools/c* | sh`, `find tools | xargs sh`.
+            // `for it in tools/*; do sh $it; done`, `cat tools/c* | sh`,
+            // `find tools | xargs sh`.
             for words in segments.iter().filter(|words| is_list(words)) {
                 let is_lister = words.first().is_some_and(|word| is_of(LISTERS, word));
                 for word in words.iter() {
@@ -257,9 +262,9 @@ impl Loads {
 
 struct Looking<'t> {
     tree: &'t Path,
-    /// The folders that the command names, and the one that it begins in.
+    /// The folders that the command names, and the one in which it starts.
     folders: Vec<PathBuf>,
-    /// The folders that it works in.
+    /// The folders in which it works.
     entered: Vec<PathBuf>,
     loads: Loads,
 }
@@ -289,20 +294,21 @@ impl Looking<'_> {
         if is_harmless || head.chars().all(|it| it.is_ascii_digit()) {
             return;
         }
-        // `timeout 5 sh tools/c*`: what comes after a program in front of another.
+        // `timeout 5 sh tools/c*`: the program behind a wrapper counts.
         let start = all
             .iter()
             .position(|word| is_of(INTERPRETERS, word) || is_of(BUILDERS, word));
         let program = start.and_then(|at| all.get(at..)).unwrap_or(all);
         let code = code_words(program);
-        // Which of them a checker is given, it does not run.
+        // A checker does not run the files that it is given.
         let is_folder = |word: &str| self.inside(word).is_some_and(|path| path.is_dir());
         let mut named = all.iter();
         let is_checker = named.any(|word| is_of(CHECKERS, word) && !is_folder(word));
         let runs_any = code.iter().any(|word| is_open(word)) || runs_what_it_is_told(all);
         let any_open = runs_any && !is_checker;
-        // A program that runs neither files nor build files, such as a formatter, loads its settings.
-        // More would switch it off whenever a run edits what it is there to look at.
+        // A program that runs neither files nor build files, such as a formatter, loads
+        // its settings. Counting more would disable it whenever a run edits the files that
+        // it is meant to check.
         let entered = self.entered.iter().cloned();
         if any_open || (start.is_some() && !all.iter().any(|word| self.is_file(word))) {
             self.loads.tops.extend(entered);
@@ -346,8 +352,8 @@ impl Looking<'_> {
         is_plain && folders.any(|folder| folder.join(word).is_file())
     }
 
-    /// A word that the shell puts something in: the folder that it surely begins with, or what it
-    /// ends with, whatever comes before.
+    /// Handles a word that the shell expands: counts the folder with which it surely
+    /// begins, or the file or folder with which it ends, whatever comes before.
     fn open(&mut self, word: &str) {
         let sure = word.split(OPEN).next().unwrap_or_default();
         let folder = sure.rsplit_once('/').map(|(folder, _)| folder);
@@ -374,7 +380,7 @@ impl Looking<'_> {
         }
     }
 
-    /// A folder that a program is given, also as the value of an option.
+    /// Counts a folder that a program is given, also as the value of an option.
     fn named_folder(&mut self, word: &str) {
         let option = word.strip_prefix('-').and_then(|it| it.split_once('='));
         let name = option.map_or(word, |(_, value)| value);
@@ -404,7 +410,7 @@ impl Looking<'_> {
         }
     }
 
-    /// The module of a name: a file with what lies beside it, or a folder.
+    /// Counts a Python module: a file with everything beside it, or a folder.
     fn module(&mut self, name: &str) {
         let path = name.replace('.', "/");
         if let Some(file) = self.inside(&format!("{path}.py")) {
@@ -417,8 +423,8 @@ impl Looking<'_> {
     }
 }
 
-/// Returns the words that say what a program runs: the program itself, and what an interpreter is
-/// given first. After an option nobody knows which word that is.
+/// Returns the words that determine what a program runs: the program itself, and the first
+/// argument of an interpreter. After an option, any word could be that argument.
 fn code_words(program: &[String]) -> &[String] {
     let is_interpreter = program.first().is_some_and(|it| is_of(INTERPRETERS, it));
     let has_options = program.get(1).is_some_and(|word| word.starts_with('-'));
@@ -439,7 +445,7 @@ fn finds_and_runs(words: &[String]) -> bool {
     is_finder && words.iter().any(|word| is_executing(word))
 }
 
-/// Tells whether a program runs what another one tells it, or what it finds.
+/// Returns whether a program runs what another program prints, or what it finds.
 fn runs_what_it_is_told(words: &[String]) -> bool {
     let mut pairs = words.windows(2);
     if finds_and_runs(words)
@@ -458,7 +464,7 @@ fn runs_what_it_is_told(words: &[String]) -> bool {
     }
 }
 
-/// Tells whether a command says what there is, for others to run.
+/// Returns whether a command lists things for others to run.
 fn is_list(words: &[String]) -> bool {
     let head = words.first();
     head.is_some_and(|head| HARMLESS.contains(&head.as_str()) || is_of(LISTERS, head))
@@ -485,12 +491,12 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Takes a command apart into the commands that it consists of, roughly: what the shell runs to get
-/// a word is one, too, and leaves a `$` where its words come to stand.
+/// Splits a command roughly into the commands that it consists of. A command substitution
+/// is such a command too, and leaves a `$` in the place of its output.
 fn segments(command: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let (mut word, mut quote, mut last) = (String::new(), None, ' ');
-    // The quotes around what is in brackets and in backticks.
+    // The quotes around the open parentheses and backticks.
     let (mut around, mut ticked): (Vec<Option<char>>, Option<Option<char>>) = (Vec::new(), None);
     let mut letters = command.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -533,7 +539,7 @@ fn segments(command: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// Ends a word and the command that it belongs to.
+/// Ends the current word and its command.
 fn next(all: &mut Vec<Vec<String>>, word: &mut String) {
     end(all, word);
     all.push(Vec::new());
@@ -587,7 +593,7 @@ mod tests {
             ("X=tools; sh $X/dry.sh", "tools/dry.sh +."),
             ("for it in tools/*; do sh \"$it\"; done", "tools/** +."),
             ("cat tools/d* | sh", "tools/** +."),
-            // What runs what lies in a folder loads all of it.
+            // A program that runs the contents of a folder loads all of it.
             ("run-parts tools", "tools/** settings of ."),
             (
                 "timeout 5 run-parts --verbose tools/",
@@ -610,7 +616,7 @@ mod tests {
             ("./q tools", ""),
             ("sh tools/dry.sh sub", ""),
             ("find . -name '*.sh' | xargs sh", ROOT),
-            // What only looks at the files of a folder does not.
+            // A program that only examines the files of a folder does not load them.
             ("ruff check tools sub", SETTINGS),
             ("timeout 60 pytest -q tools", SETTINGS),
             ("python3 -m black tools", ROOT),

@@ -1,12 +1,12 @@
-//! Which calls a hook is for, and the names that hooks know tools by.
+//! Matches calls with hooks, and knows the names by which hooks know tools.
 
 use regex::{Regex, RegexBuilder};
 
-/// Larger expressions are a mistake or an attack.
+/// Largest compiled size of an expression, in bytes; more is a mistake or an attack.
 const LARGEST_EXPRESSION: usize = 1 << 20;
 
-/// Our tools with the names that hooks written for other agents use, the first one being what they
-/// are told.
+/// Artel's tools with the names that hooks written for other agents use. Hooks get the
+/// first one.
 const NAMES: &[(&str, &[&str])] = &[
     ("bash", &["Bash"]),
     ("edit", &["Edit"]),
@@ -23,14 +23,14 @@ const NAMES: &[(&str, &[&str])] = &[
     ("ask_person", &["AskUserQuestion"]),
 ];
 
-/// Which of the things that happen a hook is for.
+/// Selects the calls, sources or reasons that a hook is for.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     text: String,
     sort: Sort,
 }
 
-/// Why a matcher cannot be used.
+/// Why a matcher cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the matcher `{text}` is neither names nor a regular expression: {why}")]
 pub struct BadMatcher {
@@ -46,7 +46,7 @@ enum Sort {
 }
 
 impl Matcher {
-    /// Reads a matcher: nothing or `*` for all, names with `|` between them, or else a regular
+    /// Parses a matcher: empty or `*` for all, names separated by `|`, or else a regular
     /// expression that may match anywhere.
     pub fn new(text: &str) -> Result<Self, BadMatcher> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_|".contains(letter);
@@ -63,12 +63,12 @@ impl Matcher {
         })
     }
 
-    /// Returns it as it was written.
+    /// Returns the matcher as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Tells whether it admits something that goes by any of these names.
+    /// Returns whether the matcher accepts something with any of these names.
     pub(super) fn admits(&self, names: &[&str]) -> bool {
         match &self.sort {
             Sort::All => true,
@@ -78,7 +78,7 @@ impl Matcher {
     }
 }
 
-/// Returns all names that a tool goes by, the one that hooks are told first.
+/// Returns all names of a tool, beginning with the one that hooks get.
 pub(super) fn names_of(tool: &str) -> Vec<&str> {
     let found = NAMES.iter().find(|(ours, _)| *ours == tool);
     let theirs = found.map_or(&[][..], |(_, theirs)| theirs);

@@ -1,4 +1,4 @@
-//! Runs commands of hooks: always in the sandbox, with the run's files to read.
+//! Runs hook commands, always in the sandbox, with the run's files to read.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -15,34 +15,35 @@ use artel_types::{ForeignSource, Redactor};
 use super::answer::{Answer, Ended};
 use super::hook::{Hook, Source};
 
-/// More output than this is no answer.
+/// Most bytes of output; more than this is not an answer.
 const LARGEST_OUTPUT: u64 = 256 << 10;
 
-/// What is kept behind it, only to see that there was more.
+/// Bytes kept beyond that limit, only to see that there was more.
 const TAIL: usize = 1 << 10;
 
-/// What one command gets.
+/// Everything needed to run one hook command.
 pub(super) struct Task<'t> {
     pub(super) hook: &'t Hook,
     pub(super) command: &'t str,
     pub(super) stdin: Vec<u8>,
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) tree: &'t Path,
-    /// The conversation as a file, if it is one.
+    /// The conversation as a file, if that file exists.
     pub(super) transcript: &'t Path,
-    /// Letters, digits and `-` that no other run has.
+    /// Letters, digits and `-` that are unique to the run.
     pub(super) session: String,
 }
 
-/// Runs a command to its end.
+/// Runs a command until it ends.
 pub(super) fn run(room: &Workroom, task: Task<'_>) -> Ended {
     let number = room.count.fetch_add(1, Ordering::Relaxed);
     let folder = format!("hook-{}-{number:06}", task.session);
     let folder = room.spool.join(folder);
-    // A process that was killed may have left one of that name.
+    // A process that was killed may have left a folder of that name.
     drop(std::fs::remove_dir_all(&folder));
     let ended = run_in(room, task, &folder).unwrap_or_else(Ended::failed);
-    // What it said has been read; a folder that stays is swept with the others.
+    // The output has been read. If the folder cannot be removed, it is swept with the
+    // others.
     drop(std::fs::remove_dir_all(&folder));
     ended
 }
@@ -67,7 +68,7 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     let hosts = hosts(task.hook)?;
     let tree = task.tree;
     let mut job = job(room, task, hosts.clone());
-    // Nobody is asked for a hook, and what it says is told to the agent.
+    // Nobody is asked on behalf of a hook, and its output reaches the agent.
     room.keep_paths(&mut job.view, tree)
         .map_err(|trouble| trouble.what)?;
     let mut live = |_: Live<'_>| {};
@@ -139,7 +140,7 @@ impl Ended {
     }
 }
 
-/// Reads the whole output; half an answer is none.
+/// Reads the whole output; a partial answer is not an answer.
 fn text(spooled: &Spooled) -> Result<String, String> {
     if spooled.bytes > LARGEST_OUTPUT {
         return Err(format!("it said more than {LARGEST_OUTPUT} bytes"));
@@ -170,8 +171,9 @@ fn job(room: &Workroom, task: Task<'_>, hosts: Vec<Host>) -> Job {
     }
 }
 
-/// Returns what a hook can see: what every command can, the conversation, and the run's files, which
-/// it cannot change unless it says so. Only the person's own hooks see more.
+/// Returns what a hook can see: what every command can, the conversation, and the run's
+/// files, which it can change only where it declares so. Only the person's own hooks see
+/// more.
 fn view(room: &Workroom, task: &Task<'_>) -> View {
     let (hook, command, tree) = (task.hook, task.command, task.tree);
     let mut view = room.view.clone();
@@ -192,7 +194,7 @@ fn view(room: &Workroom, task: &Task<'_>) -> View {
     let whole = |path: &PathBuf| at(path, tree, home.as_deref());
     view.read.extend(profile.read.iter().filter_map(whole));
     view.write.extend(profile.write.iter().filter_map(whole));
-    // Their own scripts lie anywhere; the words of the command alone say where.
+    // The person's own scripts can be anywhere; only the words of the command say where.
     let scripts = command
         .split_whitespace()
         .map(|word| PathBuf::from(word.trim_matches(['"', '\''])));
@@ -202,7 +204,8 @@ fn view(room: &Workroom, task: &Task<'_>) -> View {
     view
 }
 
-/// Returns where a path that stays inside a tree really is; links out of it lead nowhere.
+/// Returns the real place of a path that stays inside a tree, or `None` if links lead out
+/// of it.
 fn inside_of(path: &Path, tree: &Path) -> Option<PathBuf> {
     let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     if !path.components().all(is_plain) {
@@ -213,7 +216,8 @@ fn inside_of(path: &Path, tree: &Path) -> Option<PathBuf> {
     (real.starts_with(&tree) && real.is_dir()).then_some(real)
 }
 
-/// Returns where a path of the person's own settings is: whole, in their home, or in the tree.
+/// Returns the place of a path from the person's own settings: absolute, in their home, or
+/// in the tree.
 fn at(path: &Path, tree: &Path, home: Option<&Path>) -> Option<PathBuf> {
     if let Ok(rest) = path.strip_prefix("~") {
         return Some(home?.join(rest)).filter(|path| path.exists());
@@ -230,7 +234,7 @@ fn home(room: &Workroom) -> Option<PathBuf> {
     home.map(|(_, value)| PathBuf::from(value))
 }
 
-/// Returns the hosts that a hook reaches. Nothing that came with the work has any.
+/// Returns the hosts that a hook can reach. Hooks that came with the work can reach none.
 fn hosts(hook: &Hook) -> Result<Vec<Host>, String> {
     let hosts = host_names(hook).iter().map(|host| Host::parse(host));
     let hosts: Result<_, _> = hosts.collect();
@@ -244,9 +248,9 @@ fn host_names(hook: &Hook) -> &[String] {
     }
 }
 
-/// Names what a hook that has run brought into the run from other machines: whatever it tells the
-/// agent, and what it may have written among the run's files. One that only sends something out
-/// brings nothing.
+/// Returns the hosts through which a hook may have brought foreign content into the run:
+/// by its words to the agent, or by files that it can write among the run's. A hook that
+/// only sends something out brings nothing in.
 pub(super) fn foreign_through(hook: &Hook, answer: &Answer, tree: &Path) -> Vec<ForeignSource> {
     let is_inside = |path: &PathBuf| !path.starts_with("~") && tree.join(path).starts_with(tree);
     if !answer.reaches_the_agent() && !hook.profile.write.iter().any(is_inside) {

@@ -1,5 +1,6 @@
-//! The conversation of a run as a file that hooks can read: JSON lines, one for each message, in
-//! the form that hooks written for other agents expect. Secrets are not in it.
+//! Writes the conversation of a run to a file that hooks can read: JSON lines, one per
+//! message, in the form that hooks written for other agents expect. It contains no
+//! secrets.
 
 use std::fs;
 use std::io;
@@ -9,7 +10,7 @@ use artel_types::Redactor;
 use artel_types::model::{Message, Part, Role};
 use serde_json::{Value, json};
 
-/// Writes the file anew. It is a copy of what is on record, so nobody waits for the disk.
+/// Replaces the file. It is a copy of recorded data, so nothing waits for the disk.
 pub(super) fn write(
     path: &Path,
     session: &str,

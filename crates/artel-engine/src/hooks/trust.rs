@@ -1,7 +1,8 @@
-//! Trust: a hook that came with the work runs only as a person saw it.
+//! Trust: a hook that came with the work runs only in the form that a person saw.
 //!
-//! The hash is over what it is run for, what is run, what it can write, and the content of every
-//! file among the run's that its command names, with what lies beside those (see `beside`).
+//! The hash covers the hook's event, its command, what it can write, and the content of
+//! every one of the run's files that the command names, with everything beside those (see
+//! `beside`).
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -12,21 +13,21 @@ use super::beside::Beside;
 use super::hook::{Action, Hook, Source};
 use super::loads::Loads;
 
-/// Larger files are not scripts; a hook that names one is not trusted.
+/// Largest script in bytes; a hook that names a larger file is not trusted.
 const LARGEST: u64 = 4 << 20;
 
-/// No command that can be trusted names more files.
+/// Most files that a trusted command may name.
 const MOST_FILES: usize = 32;
 
-/// The same for folders.
+/// Most folders in which a command's words are looked up.
 const MOST_FOLDERS: usize = 8;
 
-/// A hook that a person has not seen as it is now.
+/// A hook that no person has trusted in its present form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stranger {
-    /// What is written down once they trust it.
+    /// The fact to record once the person trusts it.
     pub fact: HookTrusted,
-    /// What they are shown.
+    /// The lines to show the person.
     pub lines: Vec<String>,
 }
 
@@ -34,9 +35,9 @@ pub struct Stranger {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Named {
     word: String,
-    /// Where it is, without links.
+    /// The real path, without links.
     path: PathBuf,
-    /// Its content, if it could be read whole.
+    /// The hash of the content, or `None` if it could not be read whole.
     hash: Option<blake3::Hash>,
 }
 
@@ -51,7 +52,7 @@ pub fn strangers(hooks: &[Hook], tree: &Path, trusted: &BTreeSet<String>) -> Vec
         .collect()
 }
 
-/// Returns what a person has to see of a hook, unless they have.
+/// Returns a hook that a person has to see first, or `None` if it needs no further trust.
 pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> Option<Stranger> {
     let (Action::Command(command), Source::Other(file)) = (&hook.action, &hook.source) else {
         return None;
@@ -85,7 +86,8 @@ pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> 
     })
 }
 
-/// Returns what lies beside the files that a command names, and what else it may load.
+/// Hashes everything beside the files that a command names, and everything else it may
+/// load.
 fn beside(command: &str, files: &[Named], tree: &Path) -> Beside {
     let Ok(tree) = tree.canonicalize() else {
         return Beside::default();
@@ -114,7 +116,7 @@ fn shown(beside: &Beside) -> Option<String> {
     Some(format!("beside    {count} {hash}"))
 }
 
-/// What a hook's command names in a tree, with what lies beside that.
+/// The files that a hook's command names in a tree, with everything beside them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ScriptPrint {
     named: Vec<(String, Option<blake3::Hash>)>,
@@ -122,7 +124,7 @@ pub(super) struct ScriptPrint {
 }
 
 impl ScriptPrint {
-    /// Looks at what a hook that came with the work runs; nothing for others.
+    /// Fingerprints the files of a hook that came with the work; `None` for other hooks.
     pub(super) fn of(hook: &Hook, tree: &Path) -> Option<Self> {
         let (Action::Command(command), Source::Other(_)) = (&hook.action, &hook.source) else {
             return None;
@@ -134,22 +136,22 @@ impl ScriptPrint {
         })
     }
 
-    /// Tells whether a copy of the tree has the same scripts, and nothing beside them that was not
-    /// there.
+    /// Returns whether a copy of the tree has the same scripts, and nothing new beside
+    /// them.
     pub(super) fn is_copied_to(&self, copy: &Self) -> bool {
         let is_read = copy.named.iter().all(|(_, hash)| hash.is_some());
         self.named == copy.named && is_read && copy.beside.is_part_of(&self.beside)
     }
 }
 
-/// Returns the hash that trust is bound to. Every part is written with its length.
+/// Returns the hash that trust is bound to. Every part is hashed with its length.
 fn hash(hook: &Hook, command: &str, (files, beside): (&[Named], &Beside)) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut put = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    // Trust in a command that names no file was never about files.
+    // Earlier trust in a command without files never covered any files.
     put(match files {
         [] if beside.files.is_empty() => b"artel hook 1",
         _ => b"artel hook 2",
@@ -175,8 +177,8 @@ fn hash(hook: &Hook, command: &str, (files, beside): (&[Named], &Beside)) -> Str
     hasher.finalize().to_hex().to_string()
 }
 
-/// Finds the files of a tree that a command names, whatever they are to it: also those that it
-/// names from a folder which it names.
+/// Finds the files of a tree that a command names, whatever role they have in it. Names
+/// relative to a folder that it names count too.
 fn named(command: &str, tree: &Path) -> Vec<Named> {
     let Ok(tree) = tree.canonicalize() else {
         return Vec::new();
@@ -199,13 +201,13 @@ fn named(command: &str, tree: &Path) -> Vec<Named> {
     };
     let mut files: Vec<_> = all.filter_map(file).take(MOST_FILES + 1).collect();
     if files.len() > MOST_FILES {
-        // More than anybody looks at: it stays a stranger.
+        // More than anybody examines, so the hook stays untrusted.
         files.iter_mut().for_each(|file| file.hash = None);
     }
     files
 }
 
-/// Returns where a word of a command would be in a tree; nothing if it is surely elsewhere.
+/// Returns the place of a word in a tree, or `None` if it is surely elsewhere.
 fn inside(word: &str, tree: &Path) -> Option<PathBuf> {
     let path = Path::new(word);
     if path.is_absolute() {
@@ -217,7 +219,7 @@ fn inside(word: &str, tree: &Path) -> Option<PathBuf> {
     is_named.then(|| tree.join(path))
 }
 
-/// Leaves away what stands for the tree in a command.
+/// Replaces the variables for the tree in a command by `.`.
 fn in_tree(command: &str) -> String {
     let names = ["CLAUDE_PROJECT_DIR", "ARTEL_PROJECT_DIR", "PWD"];
     names.iter().fold(command.to_owned(), |text, name| {
@@ -226,8 +228,8 @@ fn in_tree(command: &str) -> String {
     })
 }
 
-/// Takes a command apart, roughly: whatever could be a path is a word, quoted or not, and what
-/// stands for the tree is left away.
+/// Splits a command roughly into words: anything that could be a path, without quotes and
+/// without the variables for the tree.
 fn words(command: &str) -> Vec<String> {
     let plain = in_tree(command).replace(['"', '\''], "");
     let splits = |letter: char| letter.is_whitespace() || ";|&()<>=`:,".contains(letter);
@@ -242,7 +244,7 @@ fn matcher(hook: &Hook) -> &str {
     }
 }
 
-/// Writes characters that could deceive the eye as escapes.
+/// Escapes characters that could deceive the eye.
 fn visible(text: &str) -> String {
     let letter = |letter: char| {
         let is_invisible = matches!(
