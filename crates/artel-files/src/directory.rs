@@ -1,4 +1,4 @@
-//! Folders: opened as handles, made durably.
+//! Opening folders as handles and creating them durably.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -9,9 +9,9 @@ use rustix::io::Errno;
 
 use crate::{FileError, Found};
 
-/// Makes a folder with at most these permissions (the umask may take some away), and does not
-/// return before it would survive a loss of power. One that is there already is left as it is;
-/// a file or a link in its place is refused.
+/// Creates a folder with at most these permissions (the umask may take some away). It
+/// returns only when the folder would survive a loss of power. An existing folder is left
+/// as it is; a file or a link in its place is refused.
 pub fn make_dir(path: &Path, mode: u32) -> Result<(), FileError> {
     let (parent, name) = Folder::of(path)?;
     match rustix::fs::mkdirat(&parent.handle, name, Mode::from_raw_mode(mode)) {
@@ -21,9 +21,10 @@ pub fn make_dir(path: &Path, mode: u32) -> Result<(), FileError> {
     }
 }
 
-/// Makes a folder and those above it that are missing, all with these permissions.
+/// Creates a folder and its missing ancestors, all with these permissions.
 pub fn make_dirs(path: &Path, mode: u32) -> Result<(), FileError> {
-    // An ancestor that is there may be a link to a folder: only what is made here is ours to judge.
+    // An existing ancestor may be a link to a folder; only the folders created here are ours
+    // to judge.
     let missing: Vec<_> = path
         .ancestors()
         .skip(1)
@@ -35,13 +36,14 @@ pub fn make_dirs(path: &Path, mode: u32) -> Result<(), FileError> {
     make_dir(path, mode)
 }
 
-/// An open folder: names are looked up in it, so that it cannot be exchanged half way.
+/// An open folder. Names are looked up through the handle, so the folder cannot be
+/// exchanged half way.
 pub(crate) struct Folder {
     pub(crate) handle: OwnedFd,
 }
 
 impl Folder {
-    /// Opens the folder that holds `path`, and returns the name in it.
+    /// Opens the folder that holds `path` and returns the name within it.
     pub(crate) fn of(path: &Path) -> Result<(Self, &OsStr), FileError> {
         let no_name = || FileError::NoName {
             path: path.to_owned(),
@@ -57,7 +59,7 @@ impl Folder {
         Ok((Self { handle }, name))
     }
 
-    /// Returns what stands under a name, itself and not what it may lead to.
+    /// Returns what stands under a name; a link counts as itself, not as its target.
     pub(crate) fn find(&self, name: &OsStr, path: &Path) -> Result<Option<Found>, FileError> {
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(about) => Ok(Some(Found::of(FileType::from_raw_mode(about.st_mode)))),
@@ -66,7 +68,7 @@ impl Folder {
         }
     }
 
-    /// Refuses whatever is not what should stand there; nothing at all is fine.
+    /// Refuses anything but the wanted kind; a name that does not exist is fine.
     pub(crate) fn expect(&self, name: &OsStr, path: &Path, wanted: Found) -> Result<(), FileError> {
         match self.find(name, path)? {
             Some(found) if found != wanted => Err(FileError::Other {
@@ -79,7 +81,7 @@ impl Folder {
     }
 
     /// Makes the names in the folder durable. Some network file systems cannot do that for a
-    /// folder and say so with EINVAL; they keep names safe in their own way.
+    /// folder and answer EINVAL; they keep names safe in their own way.
     pub(crate) fn sync(&self, path: &Path) -> Result<(), FileError> {
         match rustix::fs::fsync(&self.handle) {
             Ok(()) | Err(Errno::INVAL) => Ok(()),

@@ -1,4 +1,4 @@
-//! What can go wrong with a file, with its path and what the system said.
+//! Why a file operation failed, with the path and the system's error.
 
 use std::fmt;
 use std::io;
@@ -9,64 +9,64 @@ use rustix::fs::FileType;
 /// Why a file or folder could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The path ends in no name: it is empty, a root, or ends in `..`.
+    /// The path has no final name: it is empty, a root, or ends in `..`.
     #[error("`{}` names no file", path.display())]
     NoName {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// Something else stands where the file or folder should be.
+    /// Another kind of entry stands where the file or folder should be.
     #[error("`{}` is {found}; {wanted} was expected", path.display())]
     Other {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What is there.
+        /// The kind that is there.
         found: Found,
-        /// What should be there.
+        /// The kind that should be there.
         wanted: Found,
     },
-    /// The file must be new and is not.
+    /// The file must be new, but it exists.
     #[error("`{}` exists already", path.display())]
     Exists {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The file holds more than the caller takes.
+    /// The file is larger than the caller accepts.
     #[error("`{}` is larger than {most} bytes", path.display())]
     TooLarge {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// The bound.
+        /// The limit in bytes.
         most: u64,
     },
-    /// The system refused.
+    /// A system call failed.
     #[error("could not {doing} `{}`: {cause}", path.display())]
     System {
-        /// The file or folder.
+        /// The file or folder it was about.
         path: PathBuf,
-        /// What was being done.
+        /// The failed operation, as a verb for the message.
         doing: &'static str,
-        /// What the system said.
+        /// The error of the system call.
         #[source]
         cause: io::Error,
     },
 }
 
-/// What stands at a path.
+/// The kind of entry that stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// An ordinary file.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, wherever it points.
     Link,
     /// A pipe, a socket or a device.
     Special,
 }
 
 impl FileError {
-    /// Returns the path that the error is about.
+    /// Returns the path the error is about.
     pub fn path(&self) -> &Path {
         match self {
             Self::NoName { path }
@@ -77,8 +77,8 @@ impl FileError {
         }
     }
 
-    /// Returns the sort of error the system reported, if it was the system: callers tell a full
-    /// disk or a missing file apart by it.
+    /// Returns the kind of the system's error, or `None` for any other cause. Callers use it
+    /// to tell a full disk from a missing file.
     pub fn system_kind(&self) -> Option<io::ErrorKind> {
         match self {
             Self::System { cause, .. } => Some(cause.kind()),
@@ -86,7 +86,7 @@ impl FileError {
         }
     }
 
-    /// Makes the function that puts words around what the system said.
+    /// Returns a function that turns a system error into a [`FileError::System`].
     pub(crate) fn system<E: Into<io::Error>>(
         path: &Path,
         doing: &'static str,

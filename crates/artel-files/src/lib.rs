@@ -1,13 +1,13 @@
-//! The only crate that touches files of the workshop: atomic, handle-based.
+//! The only crate that touches files of the workshop: atomic and handle-based.
 //!
-//! Three promises. A reader sees a file's old bytes or its new bytes, never a part, and what was
-//! acknowledged survives a loss of power. A link in the place of a file is refused, so that
-//! nobody can turn a write or a read elsewhere. No call waits on a pipe or a device, and none
-//! reads without a bound.
+//! It makes three promises. A reader sees a file's old bytes or its new bytes, never a
+//! mixture, and acknowledged writes survive a loss of power. A link in the place of a file
+//! is refused, so nobody can redirect a read or a write. No call waits on a pipe or a
+//! device, and no read is unbounded.
 //!
-//! Files that people or the workshop itself name are used by their paths. Files that an agent
-//! names are used beneath a [`Root`], by handle, and judged by a [`Guard`] on the path they
-//! really have.
+//! Files that people or the workshop itself name are used by their paths. Files that an
+//! agent names are used beneath a [`Root`], by handle, and judged by a [`Guard`] on the
+//! path they really have.
 #![warn(missing_docs)]
 
 mod directory;

@@ -1,4 +1,4 @@
-//! Reading with a bound, and never waiting.
+//! Bounded reads that never wait.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,12 +9,12 @@ use rustix::fs::{FileType, Mode, OFlags};
 use crate::directory::Folder;
 use crate::{FileError, Found};
 
-/// Returns the bytes of an ordinary file, or refuses: a link, a folder, a pipe, a socket, a
-/// device, or a file of more than `most` bytes.
+/// Returns the bytes of an ordinary file. Links, folders, pipes, sockets, devices and
+/// files of more than `most` bytes are refused.
 pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let (folder, name) = Folder::of(path)?;
-    // Looked at first because opening alone can set off a device; looked at again once open
-    // because the name may have changed hands in between.
+    // Checked before opening because opening alone can set off a device, and checked again
+    // once open because the name may have changed hands in between.
     folder.expect(name, path, Found::File)?;
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! Removing a folder with all that is in it, however deep it goes.
+//! Removing a folder with everything in it, however deep it goes.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -10,16 +10,16 @@ use rustix::io::Errno;
 
 use crate::TEMP_PREFIX;
 
-/// As many levels are entered at once, each with a handle of its own. What lies deeper is moved up
-/// first, so neither handles nor the stack grow with the depth.
+/// Number of nested folders held open at once, one handle each. Deeper folders are first
+/// moved up, so neither handles nor the stack grow with the depth.
 const LEVELS: usize = 64;
 
-/// How often a folder is emptied again when something appeared in it meanwhile.
+/// Number of times a folder is emptied again when new entries appeared in it meanwhile.
 const PASSES: usize = 8;
 
-/// Removes a file, a link or a folder with all that is in it; what is not there is fine. Links are
-/// removed and not followed, folders are opened up where their permissions are in the way, and a
-/// tree of any depth takes bounded memory.
+/// Removes a file, a link or a folder with everything in it; a missing path is fine. Links
+/// are removed, not followed. Permissions of folders are relaxed where they are in the
+/// way. A tree of any depth takes bounded memory.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     let about = match rustix::fs::lstat(path) {
         Err(Errno::NOENT) => return Ok(()),
@@ -39,15 +39,16 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
         top: &top,
         moved: 0,
     };
-    // What was moved up appears in the topmost folder, which is therefore looked at until it is empty.
+    // Folders that were moved up appear in the topmost folder, so it is emptied until nothing
+    // is left.
     while removal.empty(top.as_fd(), 0)? == Found::Something {}
     Ok(rustix::fs::rmdir(path)?)
 }
 
-/// One removal under way.
+/// One recursive removal in progress.
 struct Removal<'t> {
     top: &'t OwnedFd,
-    /// How many folders were moved up, for their names.
+    /// Number of folders moved up so far; it makes their new names unique.
     moved: u64,
 }
 
@@ -58,7 +59,7 @@ enum Found {
 }
 
 impl Removal<'_> {
-    /// Removes or moves away what is in a folder now, and tells whether there was anything.
+    /// Removes or moves away everything in a folder, and returns whether it held anything.
     fn empty(&mut self, folder: BorrowedFd<'_>, level: usize) -> io::Result<Found> {
         rustix::fs::fchmod(folder, Mode::RWXU)?;
         let mut found = Found::Nothing;
@@ -71,7 +72,7 @@ impl Removal<'_> {
             found = Found::Something;
             match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
-                // A folder says one or the other.
+                // Unlinking a folder fails with one or the other.
                 Err(Errno::ISDIR | Errno::PERM) => self.inner(folder, name, level)?,
                 Err(cause) => return Err(cause.into()),
             }
@@ -88,7 +89,7 @@ impl Removal<'_> {
             opened => opened?,
         };
         if level >= LEVELS {
-            // Moving a folder changes what `..` in it means, which takes the right to write in it.
+            // Moving a folder changes its `..` entry, which takes the right to write in it.
             rustix::fs::fchmod(&inner, Mode::RWXU)?;
             return self.move_up(folder, name);
         }
@@ -127,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes folders one in another, deeper than any path reaches.
+    /// Creates nested folders, deeper than any path can name.
     fn make_deep(at: &Path, levels: usize) {
         let mut here = rustix::fs::open(at, folder_flags(), Mode::empty()).unwrap();
         for _ in 0..levels {

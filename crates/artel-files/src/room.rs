@@ -1,4 +1,5 @@
-//! Whether there is room for a file: what the file system says of itself, and one small write.
+//! Checks whether there is room for a file: asks the file system, then tries one small
+//! write.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -10,13 +11,14 @@ use rustix::fs::{StatVfs, StatVfsMountFlags};
 
 use crate::temp;
 
-/// What a small write takes at most, with what the file system itself needs for it.
+/// Free bytes that a small write needs at most, with what the file system itself adds.
 const LITTLE: u64 = 64 * 1024;
 
-/// What is written to see whether it can be.
+/// Test data written to see whether a write succeeds.
 const PROBE: [u8; 16 * 1024] = [0; 16 * 1024];
 
-/// Looks whether the file system of a path says that nothing can be written to it.
+/// Returns the shortage that the file system of a path reports, or `None` if it can be
+/// written to.
 pub fn shortage(path: &Path) -> Option<Shortage> {
     let there = path.ancestors().find(|it| it.exists())?;
     let about = rustix::fs::statvfs(there).ok()?;
@@ -28,16 +30,17 @@ fn of_numbers(about: &StatVfs) -> Option<Shortage> {
         return Some(Shortage::ReadOnly);
     }
     let free = about.f_bavail.saturating_mul(about.f_frsize);
-    // Where there is no table of files there is no limit to their number.
+    // A file system without an inode table has no limit on the number of files.
     let has_names = about.f_files == 0 || about.f_favail > 0;
-    // One that counts no blocks, as some that programs make, does not say how many are left.
+    // A file system that counts no blocks, as some implemented by programs, does not report
+    // free space.
     let has_blocks = about.f_blocks == 0 || free >= LITTLE;
     (!has_blocks || !has_names).then_some(Shortage::Full)
 }
 
-/// Looks the same way, and then writes a little beside the file, as far into a file of its own as
-/// that one is long: quotas and limits of sizes are told by nothing else. The folder has to be
-/// Artel's own.
+/// Like [`shortage`], but also writes a little to a temporary file beside `path`, at the
+/// offset where `path` ends. Only a write reveals quotas and limits on file size. The
+/// folder must be Artel's own.
 pub fn shortage_by_writing(path: &Path) -> Option<Shortage> {
     if let Some(found) = shortage(path) {
         return Some(found);
@@ -50,7 +53,7 @@ pub fn shortage_by_writing(path: &Path) -> Option<Shortage> {
     }
 }
 
-/// Tells which errors of the system mean a lack of room.
+/// Maps the system errors that mean a lack of room.
 fn of_error(cause: &io::Error) -> Option<Shortage> {
     match cause.kind() {
         io::ErrorKind::StorageFull => Some(Shortage::Full),
@@ -69,7 +72,7 @@ fn written(folder: &Path, offset: u64) -> io::Result<()> {
         .mode(0o600)
         .open(&path)?;
     let written = write(&file, offset);
-    // A file that stays is removed by `clean`, as any that was not finished.
+    // If the removal fails, `clean` removes the file like any other unfinished one.
     drop(std::fs::remove_file(&path));
     written
 }

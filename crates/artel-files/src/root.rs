@@ -1,18 +1,20 @@
-//! A folder held open, and everything beneath it used by handle.
+//! A folder held open, through whose handle everything beneath it is used.
 //!
-//! A path is used in three steps. *Look*: it is followed component by component, links included,
-//! without ever opening anything outside; the end is a relative path free of links. *Judge*: the
-//! guard is asked about that path. *Use*: the kernel opens exactly that path beneath the root and
-//! refuses any link in it (`openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS`). Whoever
-//! changes the tree between the steps makes the last one fail, and the three begin again, a
-//! bounded number of times. There is no answer for one file and use of another.
+//! A path is used in three steps. *Look*: it is followed component by component, links
+//! included, without ever opening anything outside; the result is a relative path free of
+//! links. *Judge*: the guard decides about that path. *Use*: the kernel opens exactly that
+//! path beneath the root and refuses any link in it (`openat2` with `RESOLVE_BENEATH` and
+//! `RESOLVE_NO_SYMLINKS`). If the tree changes between the steps, the last one fails and
+//! all three start over, a bounded number of times. The guard never approves one file
+//! while another is used.
 //!
-//! What changes a folder does so through its handle, and checks before and after that the handle
-//! still lies where it was judged; if not, the change is taken back. What remains: a process that
-//! may move folders out of the root can carry a changed folder along between the change and the
-//! second look. It could as well have written there itself.
+//! Changes to a folder are made through its handle. Before and after the change, the
+//! handle is checked to lie where it was judged; if it does not, the change is undone. One
+//! gap remains: a process that may move folders out of the root can carry a changed folder
+//! along between the change and the second check. It could as well have written there
+//! itself.
 //!
-//! Mount points are not crossed: a bound folder shows files that lie elsewhere.
+//! Mount points are not crossed: a bind-mounted folder shows files that lie elsewhere.
 
 mod beneath;
 mod error;
@@ -37,59 +39,59 @@ use crate::{Found, Guard, Op};
 use error::Stop;
 use walk::Last;
 
-/// How often a path is looked at again when the tree changes underneath.
+/// Number of attempts while the tree changes underneath.
 const MOST_TRIES: u32 = 32;
 
-/// A folder held open. Every access goes through its handle: the folder may be renamed, and a
-/// link put in its place leads nobody astray.
+/// A folder held open. Every access goes through its handle: the folder may be renamed,
+/// and a link put in its place misleads nobody.
 #[derive(Debug)]
 pub struct Root {
     handle: OwnedFd,
-    /// As it was named, made absolute; absolute paths may begin with it.
+    /// The path the root was opened with, made absolute; absolute paths may begin with it.
     given: PathBuf,
-    /// Without links; absolute paths may begin with it too.
+    /// The path without links; absolute paths may begin with it too.
     real: PathBuf,
     resolve: ResolveFlags,
 }
 
-/// What a path leads to.
+/// The place that a path leads to beneath the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The path relative to the root, without links; empty for the root itself.
     pub path: PathBuf,
-    /// What is there, or nothing if it would have to be made.
+    /// What is there, or `None` if it would have to be created.
     pub about: Option<About>,
 }
 
-/// What is known of a file or folder without opening it.
+/// What is known about a file or folder without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
-    /// Its kind.
+    /// The kind of entry.
     pub found: Found,
-    /// Which file it is, whatever it is called.
+    /// Identifies the file whatever its name.
     pub identity: Identity,
-    /// How many bytes a file holds.
+    /// The file's length in bytes.
     pub length: u64,
-    /// Its permission bits.
+    /// The permission bits.
     pub mode: u32,
-    /// When it last changed, in nanoseconds since 1970. A file whose identity, length and this
-    /// are what they were has not been written since.
+    /// Time of the last change, in nanoseconds since 1970. If identity, length and this time
+    /// are all unchanged, the file has not been written since.
     pub changed_ns: i128,
     links: u64,
     owner: (u32, u32),
 }
 
-/// Tells files apart, whatever they are called.
+/// Identifies a file whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The device it lies on.
+    /// The device the file lies on.
     pub device: u64,
-    /// Its number there.
+    /// The inode number on that device.
     pub inode: u64,
 }
 
 impl Root {
-    /// Opens a folder as a root. Links in the folder's own path are followed, once, here.
+    /// Opens a folder as a root. Links in the folder's own path are followed here, once.
     pub fn open(dir: &Path) -> Result<Self, RootError> {
         let failed = |doing| RootError::system(dir, doing);
         let io = |cause: std::io::Error| Errno::from_io_error(&cause).unwrap_or(Errno::INVAL);
@@ -109,7 +111,7 @@ impl Root {
         };
         match root.open_at(Path::new(""), OFlags::PATH) {
             Ok(_) => Ok(root),
-            // Some containers forbid the call instead of not knowing it.
+            // Some containers forbid the call although the kernel knows it.
             Err(cause @ (Errno::NOSYS | Errno::PERM)) => Err(RootError::Unsupported {
                 cause: cause.into(),
             }),
@@ -117,7 +119,7 @@ impl Root {
         }
     }
 
-    /// Lets paths cross mount points beneath the root: for trees that a person has built of
+    /// Lets paths cross mount points beneath the root, for trees that a person has built from
     /// several file systems on purpose.
     #[must_use]
     pub fn across_mounts(mut self) -> Self {
@@ -125,15 +127,16 @@ impl Root {
         self
     }
 
-    /// Returns where the root lay when it was opened, without links.
+    /// Returns the path of the root when it was opened, without links.
     pub fn path(&self) -> &Path {
         &self.real
     }
 
-    /// Follows a path to what it leads to, links included. What does not exist yet has a path too.
+    /// Follows a path to its target, links included. A path that does not exist yet resolves
+    /// too.
     ///
-    /// The answer is true for the moment only: it is for showing and for judging, never for
-    /// opening. Reading and writing take the path as it was asked for and do all of it anew.
+    /// The answer holds for this moment only: use it for showing and judging, never for
+    /// opening. Reading and writing take the original path and resolve it again.
     pub fn resolve(&self, path: &Path) -> Result<Resolved, RootError> {
         self.steadily(
             path,
@@ -141,12 +144,12 @@ impl Root {
         )
     }
 
-    /// Like [`Root::resolve`], but a link at the end is looked at and not followed.
+    /// Like [`Root::resolve`], but a link at the end of the path is not followed.
     pub fn look(&self, path: &Path) -> Result<Resolved, RootError> {
         self.steadily(path, || Ok(walk::walk(self, path, Last::Keep)?.resolved()))
     }
 
-    /// Does something again while the tree changes underneath, up to a bound.
+    /// Repeats an attempt while the tree changes underneath, up to a bound.
     fn steadily<T>(
         &self,
         path: &Path,
@@ -182,7 +185,7 @@ impl About {
     }
 }
 
-/// Asks the guard about a resolved path.
+/// Asks the guard about a resolved path and turns its refusal into an error.
 fn ask(guard: &dyn Guard, asked: &Path, resolved: &Path, op: Op) -> Result<(), RootError> {
     guard
         .judge(resolved, op)

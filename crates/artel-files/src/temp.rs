@@ -1,4 +1,4 @@
-//! Files on their way: written beside their target under a name that nobody else uses.
+//! Unfinished files, written beside their target under a unique name.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,26 +14,27 @@ use rustix::io::Errno;
 use crate::directory::Folder;
 use crate::{FileError, Identity};
 
-/// How the names of unfinished files begin.
+/// Prefix of the names of unfinished files.
 pub const TEMP_PREFIX: &str = ".artel-tmp-";
 
-/// A name that is taken is somebody's mischief: that many are tried before we give up.
+/// Number of names tried before giving up. A taken name means that somebody is
+/// interfering.
 const MOST_TRIES: u32 = 1000;
 
-/// How the names of this process's unfinished files begin. The number of a process comes again,
-/// in a container nearly always; what is drawn by lot does not.
+/// Prefix of the names of this process's unfinished files. Process ids repeat, in a
+/// container nearly always; the random part does not.
 static OURS: LazyLock<String> = LazyLock::new(|| {
     let lot = RandomState::new().hash_one(());
     format!("{TEMP_PREFIX}{}-{lot:016x}-", std::process::id())
 });
 
-/// Tells whether a file's name is that of an unfinished file.
+/// Returns whether this is the name of an unfinished file.
 pub fn is_unfinished(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(TEMP_PREFIX.as_bytes())
 }
 
-/// Tells whether a file's name is that of an unfinished file of another process. In a folder where
-/// no other process writes, a crash has left it.
+/// Returns whether this is the name of another process's unfinished file. In a folder
+/// where no other process writes, a crash has left it.
 pub fn is_leftover(name: &OsStr) -> bool {
     is_unfinished(name) && !name.as_encoded_bytes().starts_with(OURS.as_bytes())
 }
@@ -46,7 +47,8 @@ pub(crate) struct Temp<'f> {
 }
 
 impl<'f> Temp<'f> {
-    /// Writes the bytes to a new file in the folder, durably. `path` is the target, for messages.
+    /// Writes the bytes durably to a new file in the folder. `path` is the target, for error
+    /// messages.
     pub(crate) fn write(
         folder: &'f Folder,
         path: &Path,
@@ -60,8 +62,8 @@ impl<'f> Temp<'f> {
         Ok(temp)
     }
 
-    /// Moves whatever stands under `name` aside, to a name that nobody else uses. Unlike a file of
-    /// ours it is not removed when this is dropped.
+    /// Moves the entry called `name` aside, to a unique name. Unlike a file we created, it is
+    /// not removed when this is dropped.
     pub(crate) fn aside(folder: &'f Folder, name: &OsStr) -> Result<Self, Errno> {
         let flags = RenameFlags::NOREPLACE;
         let handle = &folder.handle;
@@ -113,7 +115,7 @@ impl<'f> Temp<'f> {
         ))
     }
 
-    /// Puts the file in the place of `name`, whatever ordinary file was there.
+    /// Renames the file to `name`, replacing any ordinary file there.
     pub(crate) fn replace(mut self, name: &OsStr) -> Result<(), Errno> {
         let folder = &self.folder.handle;
         rustix::fs::renameat(folder, &self.name, folder, name)?;
@@ -121,23 +123,24 @@ impl<'f> Temp<'f> {
         Ok(())
     }
 
-    /// Gives the file another's permissions, and its owner where the system lets us.
+    /// Sets the file's permissions and, where the system allows it, its owner.
     pub(crate) fn take_after(&self, mode: u32, (user, group): (u32, u32)) -> Result<(), Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(&self.folder.handle, &self.name, flags, Mode::empty())?;
         let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-        // Only root may give files away; for everyone else the file becomes the writer's.
+        // Only root may give files away; for everyone else the file stays the writer's.
         let _ = rustix::fs::fchown(&handle, Some(user), Some(group));
         rustix::fs::fchmod(&handle, Mode::from_raw_mode(mode))
     }
 
-    /// Exchanges the file with what stands under `name`: from then on that is what is removed.
+    /// Exchanges the file with the entry called `name`. From then on dropping this removes
+    /// that entry.
     pub(crate) fn exchange(&self, name: &OsStr) -> Result<(), Errno> {
         let folder = &self.folder.handle;
         rustix::fs::renameat_with(folder, &self.name, folder, name, RenameFlags::EXCHANGE)
     }
 
-    /// Returns which file it is.
+    /// Returns the identity of the file, or `None` if it cannot be looked up.
     pub(crate) fn identity(&self) -> Option<Identity> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         let stat = rustix::fs::statat(&self.folder.handle, &self.name, flags).ok()?;
@@ -147,29 +150,29 @@ impl<'f> Temp<'f> {
         })
     }
 
-    /// Removes the file.
     pub(crate) fn remove(&self, flags: AtFlags) -> Result<(), Errno> {
         rustix::fs::unlinkat(&self.folder.handle, &self.name, flags)
     }
 
-    /// Gives back what was moved aside.
+    /// Moves the entry that was moved aside back to `name`.
     pub(crate) fn put_back(&mut self, name: &OsStr) -> Result<(), Errno> {
         let (folder, flags) = (&self.folder.handle, RenameFlags::NOREPLACE);
         rustix::fs::renameat_with(folder, &self.name, folder, name, flags)
     }
 
-    /// Puts the file under `name` if nothing is there.
+    /// Renames the file to `name`, failing if the name is taken.
     pub(crate) fn place(mut self, name: &OsStr) -> Result<(), Errno> {
         self.settle(name)
     }
 
-    /// Takes the file away from `name` again; dropping removes it.
+    /// Takes the file away from `name` again, so that dropping this removes it.
     pub(crate) fn unsettle(&mut self, name: &OsStr) {
         let folder = &self.folder.handle;
         let flags = RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(folder, name, folder, &self.name, flags) {
             Ok(()) => self.is_there = true,
-            // The second name that `settle` gave it on such a file system; the first one is there.
+            // On such a file system `settle` only added a second name; the first one is still
+            // there.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
             }
@@ -177,7 +180,7 @@ impl<'f> Temp<'f> {
         }
     }
 
-    /// Like [`Temp::place`], and can be taken back.
+    /// Like [`Temp::place`], but can be undone with [`Temp::unsettle`].
     pub(crate) fn settle(&mut self, name: &OsStr) -> Result<(), Errno> {
         let folder = &self.folder.handle;
         let flags = RenameFlags::NOREPLACE;
@@ -186,8 +189,8 @@ impl<'f> Temp<'f> {
                 self.is_there = false;
                 Ok(())
             }
-            // A file system without that flag: a second name is refused just as surely if the
-            // name is taken, and dropping takes the first one away.
+            // This file system does not support the flag. A hard link fails just as surely if
+            // the name is taken, and dropping this removes the first name.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 rustix::fs::linkat(folder, &self.name, folder, name, AtFlags::empty())
             }
@@ -205,7 +208,8 @@ pub(crate) fn fresh_name() -> String {
 impl Drop for Temp<'_> {
     fn drop(&mut self) {
         if self.is_there {
-            // There is nobody left to tell; the name says what it is, and `clean` finds it.
+            // There is nobody left to report to; the name marks the file as unfinished, and
+            // `clean` finds it.
             let _ = rustix::fs::unlinkat(&self.folder.handle, &self.name, AtFlags::empty());
         }
     }

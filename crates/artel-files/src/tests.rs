@@ -25,7 +25,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Returns every name in the folder, so that a leftover shows.
+    /// Returns every name in the folder, so that leftovers show.
     fn names(&self) -> Vec<OsString> {
         let mut names: Vec<_> = fs::read_dir(self.0.path())
             .unwrap()
@@ -35,7 +35,7 @@ impl Place {
         names
     }
 
-    /// Returns the message without the temporary folder's name.
+    /// Returns the error message without the temporary folder's name.
     fn said(&self, result: Result<impl Sized, FileError>) -> String {
         let message = result.err().expect("refused").to_string();
         message.replace(&self.0.path().display().to_string(), "DIR")
@@ -191,7 +191,7 @@ fn the_system_s_words_reach_the_caller() {
 #[test]
 fn a_write_that_cannot_finish_leaves_nothing() {
     let place = Place::new();
-    // A folder appears under the name only after the check: the rename itself must fail.
+    // A folder appears under the name only after the check, so the rename itself must fail.
     let path = place.at("late");
     let (folder, name) = Folder::of(&path).unwrap();
     for finish in [Temp::replace, Temp::place] {

@@ -1,4 +1,4 @@
-//! Writing whole files: all of the bytes or none, durable when it returns.
+//! Writing whole files: all of the bytes or none, durable on return.
 
 use std::path::Path;
 
@@ -8,24 +8,24 @@ use crate::directory::Folder;
 use crate::temp::Temp;
 use crate::{FileError, Found};
 
-/// Makes or replaces a file in one step, with at most these permissions (the umask may take some
-/// away).
+/// Creates or replaces a file in one step, with at most these permissions (the umask may
+/// take some away).
 ///
-/// A link in the place of the file is refused, even one that leads to an ordinary file: writing
-/// through it would change a file that the caller did not name, and replacing it would part the
-/// person from the file they linked to.
+/// A link in the place of the file is refused, even one that leads to an ordinary file:
+/// writing through it would change a file that the caller did not name, and replacing it
+/// would separate the person from the file they linked to.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let (folder, name) = Folder::of(path)?;
     folder.expect(name, path, Found::File)?;
-    // Should a link appear from here on, the rename replaces it and follows it nowhere.
+    // If a link appears from here on, the rename replaces it without following it.
     let temp = Temp::write(&folder, path, bytes, mode)?;
     temp.replace(name)
         .map_err(FileError::system(path, "put in place"))?;
     folder.sync(path)
 }
 
-/// Makes a file that was not there before; whatever stands under the name, a link too, is left
-/// alone and reported as [`FileError::Exists`].
+/// Creates a file that must not exist yet. Anything that stands under the name, including
+/// a link, is left alone and reported as [`FileError::Exists`].
 pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let (folder, name) = Folder::of(path)?;
     let exists = || FileError::Exists {

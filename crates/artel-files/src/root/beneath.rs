@@ -1,4 +1,4 @@
-//! The system calls: opening beneath a root, one name or a whole path without links.
+//! The system calls that open one name or a whole path beneath a root, without links.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,7 +11,8 @@ use super::error::{RootError, Stop};
 use super::{About, Root};
 use crate::directory::Folder;
 
-/// The kernel gives up with EAGAIN when something is renamed while it checks a path.
+/// Number of retries after EAGAIN, which the kernel returns when a rename happens while it
+/// checks a path.
 const MOST_AGAINS: u32 = 64;
 
 impl Root {
@@ -46,8 +47,8 @@ impl Root {
         open_beneath(folder, name, flags | OFlags::NOFOLLOW, self.resolve)
     }
 
-    /// Opens what was just looked at and judged. If it is not there any more, or a link is in the
-    /// way now, the tree has changed.
+    /// Opens a path that was just looked at and judged. If it is gone, or a link is in the
+    /// way, the tree has changed.
     pub(super) fn reopen(
         &self,
         asked: &Path,
@@ -67,7 +68,7 @@ impl Root {
         Ok(Folder { handle })
     }
 
-    /// Refuses unless the open folder lies at that path at this moment.
+    /// Fails unless the open folder lies at that path right now.
     pub(super) fn still_at(
         &self,
         asked: &Path,
@@ -82,13 +83,14 @@ impl Root {
     }
 }
 
-/// Looks at what is open.
+/// Returns the metadata of an open file.
 pub(super) fn about(handle: impl AsFd, asked: &Path) -> Result<About, RootError> {
     let stat = rustix::fs::fstat(handle).map_err(RootError::system(asked, "look at"))?;
     Ok(About::of(&stat))
 }
 
-/// Sorts what the system said about a path that was there a moment ago.
+/// Classifies the system error for a path that was there a moment ago: the tree changed,
+/// or a real failure.
 pub(super) fn changed_or(asked: &Path, cause: Errno) -> Stop {
     match cause {
         Errno::NOENT | Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::AGAIN => Stop::Changed,

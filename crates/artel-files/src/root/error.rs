@@ -7,106 +7,106 @@ use rustix::io::Errno;
 
 use crate::{FileError, Op, Refusal};
 
-/// Why a path beneath a root was not used. Nothing was changed, unless the system failed half way
-/// and says so.
+/// Why a path beneath a root was not used. Nothing was changed, unless a system call
+/// failed half way and the error says so.
 #[derive(Debug, thiserror::Error)]
 pub enum RootError {
-    /// The path leads out of the root: by `..`, by a link, or because it is another absolute path.
+    /// The path leads out of the root: by `..`, by a link, or as an absolute path elsewhere.
     #[error("`{}` leads outside of `{}`: {how}", path.display(), root.display())]
     Outside {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// The root.
+        /// The root folder.
         root: PathBuf,
-        /// What leads out.
+        /// What leads out, as a phrase for the message.
         how: String,
     },
-    /// Another file system or a bound folder is mounted there; what it shows lies elsewhere.
+    /// Another file system or a bind-mounted folder is mounted there; its files lie elsewhere.
     #[error("`{}` crosses a mount point at `{}`, so its files lie outside", path.display(), at.display())]
     Mount {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// Where the mount begins.
+        /// The mount point.
         at: PathBuf,
     },
-    /// The guard said no.
+    /// The guard refused access.
     #[error("`{}` may not be {op}: {}", resolved.display(), refusal.reason)]
     Refused {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
         /// The path it really has.
         resolved: PathBuf,
-        /// What was to be done.
+        /// The refused access.
         op: Op,
-        /// Rule and reason.
+        /// The rule and the reason.
         refusal: Refusal,
     },
-    /// The file has more names than were found inside; one of them may lie outside.
+    /// The file has more names than were found inside the root; one of them may lie outside.
     #[error(
         "`{}` is a hard link: the file has {links} names and {found} of them were found inside \
          ({searched} entries searched), so it may be a file from outside",
         path.display()
     )]
     NamedElsewhere {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// How many names the file has.
+        /// Number of names the file has.
         links: u64,
-        /// How many lie beneath the root.
+        /// Number of its names found beneath the root.
         found: u64,
-        /// How many entries of the tree were looked at.
+        /// Number of entries of the tree that were searched.
         searched: usize,
     },
     /// The folder is not empty.
     #[error("`{}` is a folder that is not empty; remove what is in it first", path.display())]
     NotEmpty {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The root itself is only ever read.
+    /// The root itself can only be read.
     #[error("`{}` is the root itself, which is neither written nor removed", path.display())]
     IsRoot {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The tree changed each time between looking and opening.
+    /// Every attempt found the tree changed between looking and opening.
     #[error("`{}` kept changing while it was opened; try again when nothing else moves it", path.display())]
     Unsteady {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The kernel cannot open files beneath a folder, and nothing else is safe.
+    /// The kernel cannot open files beneath a folder, and no other way is safe.
     #[error(
         "this system cannot open files beneath a folder (openat2, Linux 5.6 or newer): {cause}"
     )]
     Unsupported {
-        /// What the system said.
+        /// The error of the system call.
         #[source]
         cause: io::Error,
     },
-    /// The file itself: missing, of the wrong kind, too large, not permitted.
+    /// The file itself is at fault: missing, of the wrong kind, too large, not permitted.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
 impl RootError {
-    /// Tells whether nothing is there under that name.
+    /// Returns whether the path does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::File(error) if error.system_kind() == Some(io::ErrorKind::NotFound))
     }
 
-    /// Makes the function that puts words around what the system said.
+    /// Returns a function that turns a system error into a [`RootError`].
     pub(super) fn system(path: &Path, doing: &'static str) -> impl FnOnce(Errno) -> Self {
         let path = path.to_owned();
         move |cause| Self::File(FileError::system(&path, doing)(cause))
     }
 }
 
-/// How one attempt ended without success.
+/// The failure of one attempt.
 pub(super) enum Stop {
-    /// Somebody changed the tree in between: look again.
+    /// The tree changed in between: try again.
     Changed,
-    /// Looking again would not help.
+    /// Trying again would not help.
     Failed(RootError),
 }
 

@@ -1,9 +1,10 @@
-//! The other names of a file: hard links inside the root are counted, so that one to a file
-//! outside is found out.
+//! A file's other names: hard links inside the root are counted, so that a link to a file
+//! outside is detected.
 //!
-//! A link made by `ln` leaves no trace in the path, only in the count of names. If all names lie
-//! inside, the file is as much inside as any other, and the guard is asked about each name, so
-//! that a second name does not unlock a file that the first one would not.
+//! A link made by `ln` leaves no trace in the path, only in the number of links. If all
+//! names lie inside, the file is as much inside as any other. The guard is then asked
+//! about each name, so that a second name does not unlock a file that the first one would
+//! not.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,16 +16,16 @@ use super::error::{RootError, Stop};
 use super::{About, Identity, Root, ask};
 use crate::{Found, Guard, Op};
 
-/// How many entries of the tree are searched for a file's other names before giving up. What was
-/// not found by then counts as outside.
+/// Number of entries searched for a file's other names before giving up. Names not found
+/// by then count as outside.
 pub const MOST_ENTRIES_SEARCHED: usize = 100_000;
 
-/// How deep the search goes: each level holds a handle.
+/// Depth limit of the search: each level holds a handle.
 const DEEPEST: usize = 200;
 
 impl Root {
-    /// Refuses an ordinary file that has a name outside the root, or a name inside under which
-    /// the guard would not let it be used.
+    /// Refuses an ordinary file that has a name outside the root, or a name inside that the
+    /// guard does not allow for this access.
     pub(super) fn judge_names(
         &self,
         asked: &Path,
@@ -42,7 +43,7 @@ impl Root {
             searched: 0,
         };
         search.run(about.links);
-        // Looked at once more, so that a name moved during the search is not counted twice.
+        // Checked again, so that a name moved during the search is not counted twice.
         let is_there = |name: &PathBuf| {
             let opened = self.reopen(asked, name, OFlags::PATH | OFlags::NOFOLLOW);
             opened.is_ok_and(|(_, there)| there.identity == about.identity)
@@ -71,8 +72,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Looks through the tree until all names are found or the bound is reached. Folders that
-    /// cannot be opened hide what is in them; the count then stays short.
+    /// Searches the tree until all names are found or the bound is reached. Folders that
+    /// cannot be opened hide their contents; the count then stays short.
     fn run(&mut self, wanted: u64) {
         let mut at = PathBuf::new();
         let mut open: Vec<Dir> = self.enter(&at).into_iter().collect();
@@ -108,7 +109,8 @@ impl Search<'_> {
         Dir::new(self.root.open_at(at, flags).ok()?).ok()
     }
 
-    /// What did not open as a folder may be a file on a file system that does not tell kinds.
+    /// Notes an entry that did not open as a folder: on a file system that reports no kinds it
+    /// may be a file.
     fn step_back(&mut self, at: &mut PathBuf, inode: u64) {
         let name: OsString = at.file_name().unwrap_or_default().to_owned();
         at.pop();

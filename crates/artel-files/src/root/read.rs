@@ -1,4 +1,4 @@
-//! Reading beneath a root: with a bound, and never waiting.
+//! Bounded reads beneath a root that never wait.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,35 +19,35 @@ use crate::{FileError, Found, Guard, Op};
 pub struct Opened {
     /// The open file.
     pub file: File,
-    /// The path it really has, relative to the root.
+    /// The path the file really has, relative to the root.
     pub path: PathBuf,
-    /// What it is.
+    /// The file's metadata when it was opened.
     pub about: About,
 }
 
-/// One name in a folder.
+/// One entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The name, byte for byte.
     pub name: OsString,
-    /// What it is; a link is not followed.
+    /// The kind of entry; a link is not followed.
     pub found: Found,
 }
 
-/// The names in a folder, in the order of their bytes.
+/// The entries of a folder, sorted by the bytes of their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// The path that the folder really has, relative to the root.
+    /// The path the folder really has, relative to the root.
     pub path: PathBuf,
-    /// What is in it.
+    /// The entries, at most as many as were requested.
     pub entries: Vec<Entry>,
-    /// The folder holds more than was asked for.
+    /// Whether the folder holds more entries than were requested.
     pub is_cut: bool,
 }
 
 impl Root {
-    /// Returns the bytes of an ordinary file of at most `most` bytes. Folders, pipes, sockets and
-    /// devices are refused without being opened.
+    /// Returns the bytes of an ordinary file of at most `most` bytes. Folders, pipes, sockets
+    /// and devices are refused without being opened.
     pub fn read(&self, path: &Path, most: u64, guard: &dyn Guard) -> Result<Vec<u8>, RootError> {
         let opened = self.open_file(path, guard)?;
         let too_large = || FileError::TooLarge {
@@ -74,7 +74,7 @@ impl Root {
         self.steadily(path, || self.open_once(path, guard))
     }
 
-    /// Lists a folder, at most so many names of it.
+    /// Lists at most `most` names of a folder.
     pub fn list(&self, path: &Path, most: usize, guard: &dyn Guard) -> Result<Listing, RootError> {
         self.steadily(path, || self.list_once(path, most, guard))
     }
@@ -86,8 +86,8 @@ impl Root {
             return Err(wrong_kind(asked, seen.found, Found::File).into());
         }
         walked.ask(guard, asked, Op::Read)?;
-        // Should a pipe or a terminal have taken the file's place by now, it is neither waited
-        // for nor taken as our own, and the next line finds it out.
+        // If a pipe or a terminal has taken the file's place by now, the flags keep us from
+        // waiting for it or making it our controlling terminal, and the next line detects it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let (handle, about) = self.reopen(asked, &walked.path, flags)?;
         if about.identity != seen.identity {
@@ -137,7 +137,7 @@ impl Root {
     }
 }
 
-/// Some file systems list names without their kinds.
+/// Returns an entry's kind, looking it up on file systems that list names without kinds.
 fn kind(dir: &Dir, name: &OsStr, listed: FileType) -> Found {
     if listed != FileType::Unknown {
         return Found::of(listed);

@@ -1,7 +1,8 @@
 //! Removing and moving beneath a root.
 //!
-//! A name is first moved aside in its own folder, then looked at, then removed: what is removed is
-//! what was judged, and if the folder was carried elsewhere meanwhile, the name goes back.
+//! A name is first moved aside in its own folder, then checked, then removed. So what is
+//! removed is what was judged, and if the folder was carried elsewhere meanwhile, the name
+//! is put back.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,14 +20,14 @@ use crate::temp::Temp;
 use crate::{FileError, Found, Guard, Op};
 
 impl Root {
-    /// Removes a file, a link or an empty folder, and returns the path it had. A link is removed
-    /// itself; what it leads to is not touched. Pipes, sockets and devices are left alone.
+    /// Removes a file, a link or an empty folder, and returns the path it had. A link itself
+    /// is removed, never its target. Pipes, sockets and devices are left alone.
     pub fn delete(&self, path: &Path, guard: &dyn Guard) -> Result<PathBuf, RootError> {
         self.steadily(path, || self.delete_once(path, guard))
     }
 
-    /// Gives an ordinary file another path beneath the root, where nothing is yet; folders above
-    /// it are made. The guard is asked about removing the one and writing the other.
+    /// Moves an ordinary file to an unused path beneath the root, creating missing parent
+    /// folders. The guard is asked about deleting the old path and writing the new one.
     pub fn rename(&self, from: &Path, to: &Path, guard: &dyn Guard) -> Result<PathBuf, RootError> {
         self.steadily(from, || self.rename_once(from, to, guard))
     }

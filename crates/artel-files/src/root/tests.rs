@@ -1,4 +1,4 @@
-//! Roots on a real file system: what the tables of the path tool cannot spell.
+//! Roots on a real file system: cases that the tables of the path tool cannot express.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        // In memory where there is such a place: thousands of writes that reach a disk take minutes.
+        // In memory where possible: thousands of writes that reach a disk take minutes.
         let dir = TempDir::new_in("/dev/shm")
             .or_else(|_| TempDir::new())
             .unwrap();
@@ -30,7 +30,7 @@ impl Place {
         Self { dir, root }
     }
 
-    /// Makes a file, with its folders, in the folder around the root.
+    /// Creates a file, with its folders, in the folder around the root.
     fn file(&self, path: &str, text: &str) -> PathBuf {
         let path = self.at(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -244,7 +244,7 @@ fn hard_links_count_as_inside_only_if_all_are_found() {
 
 #[test]
 fn other_mounts_are_not_entered_unless_allowed() {
-    // The kernel's own files are a mount on every system.
+    // The kernel's own file systems are mounted on every machine.
     let root = Root::open(Path::new("/")).unwrap();
     let error = read(&root, "proc/self/status").unwrap_err();
     assert!(
@@ -258,7 +258,7 @@ fn other_mounts_are_not_entered_unless_allowed() {
             .about
             .is_some()
     );
-    // A link that the kernel computes is taken by its text and leads nowhere that its text does not.
+    // A link that the kernel computes is followed by its text, and leads nowhere else.
     let by_text = root.resolve(Path::new("/proc/self/root/etc")).unwrap();
     assert_eq!(by_text.path, Path::new("etc"));
 }
@@ -273,7 +273,7 @@ fn a_root_is_what_was_opened() {
     assert_eq!(read(&by_link, place.at("alias/a")).unwrap(), b"inside");
     assert_eq!(read(&by_link, place.at("root/a")).unwrap(), b"inside");
     assert!(read(&place.root, place.at("alias/a")).is_err());
-    // Renamed, and something else in its place: the handle still leads to the first.
+    // The folder is renamed and another put in its place: the handle still leads to the first.
     fs::rename(place.at("root"), place.at("moved")).unwrap();
     symlink("outside", place.at("root")).unwrap();
     assert_eq!(read(&place.root, "a").unwrap(), b"inside");
@@ -328,7 +328,8 @@ fn permissions_of_the_system_hold() {
     mode("root/theirs", 0o444);
     mode("root/unreadable", 0o000);
     mode("root/locked", 0o555);
-    // Threads have their own identity, so nobody else notices; who is not root stays who they are.
+    // Credentials are per thread, so no other test notices; without root the user stays the
+    // same.
     let tried = std::thread::scope(|scope| {
         let try_all = || {
             if rustix::process::geteuid().is_root() {
@@ -365,7 +366,8 @@ fn a_folder_carried_off_after_the_answer_takes_no_file_along() {
     let place = Place::new();
     place.file("root/d/file", "old");
     fs::hard_link(place.at("root/d/file"), place.at("root/second")).unwrap();
-    // The guard is asked about the second name when the folder is open already: the worst moment.
+    // The guard is asked about the second name when the folder is already open: the worst
+    // moment.
     let asked = Cell::new(0);
     let carry_off = |path: &Path, _: Op| {
         if path == Path::new("second") {
@@ -399,7 +401,7 @@ fn what_takes_the_place_after_the_answer_is_not_used() {
         let (cwd, flags) = (rustix::fs::CWD, rustix::fs::RenameFlags::EXCHANGE);
         rustix::fs::renameat_with(cwd, place.at(one), cwd, place.at(other), flags).unwrap();
     };
-    // The answer is yes for the folder, and then a link to a protected one stands there.
+    // The guard allows the folder, and then a link to a protected one stands there.
     let is_first = Cell::new(true);
     let to_hooks = |path: &Path, op: Op| {
         if is_first.replace(false) {
@@ -418,7 +420,7 @@ fn what_takes_the_place_after_the_answer_is_not_used() {
     );
     assert!(!place.at("root/.git/hooks/new").exists());
     exchange("root/d", "root/l");
-    // The answer is yes for the file, and then a pipe stands there.
+    // The guard allows the file, and then a pipe stands there.
     let to_pipe = |_: &Path, _: Op| {
         exchange("root/d/file", "root/pipe");
         Ok(())
@@ -443,7 +445,7 @@ fn a_tree_that_never_rests_is_given_up() {
         Ok(())
     };
     for _ in 0..4 {
-        // Each answer comes with a swap: what was judged is a link by the time it is opened.
+        // Each answer comes with a swap: by the time of opening, the judged file is a link.
         let read = place.root.read(Path::new("d/file"), 100, &flip);
         assert!(read.is_err(), "{read:?}");
         let written = place.root.write(Path::new("d/file"), b"new", &flip);
@@ -507,7 +509,7 @@ fn trees() -> impl Strategy<Value = Vec<Node>> {
     prop::collection::vec(node, 5..25)
 }
 
-/// Builds what can be built: later nodes that do not fit are left out.
+/// Builds the tree, leaving out later nodes that do not fit.
 fn build(place: &Place, nodes: &[Node]) {
     let mut folders = vec![place.at("root"), place.at("root"), place.at("outside")];
     let base = place.dir.path().to_str().unwrap().to_owned();
@@ -551,7 +553,8 @@ proptest! {
                     let resolved = place.root.resolve(&path).unwrap().path;
                     prop_assert_eq!(place.root.path().join(resolved), real);
                 }
-                // What the system finds inside is refused only if the way there leaves the root.
+                // Targets that the system finds inside are refused only if the way there
+                // leaves the root.
                 Err(RootError::Outside { .. }) => {}
                 Err(error) => {
                     let is_file = real.as_ref().is_ok_and(|real| real.is_file());

@@ -1,10 +1,11 @@
 //! Following a path, component by component, without ever leaving the root.
 //!
-//! The kernel could follow links beneath a root by itself, but it refuses absolute links that lead
-//! back inside, and it does not say which path it ended at. So links are followed here: each name
-//! is opened as what it is, the text of a link takes its place in what is left to do. Nothing is
-//! opened that is not one name beneath a folder beneath the root. The result is a proposal, and the
-//! use of it is checked by the kernel.
+//! The kernel could follow links beneath a root by itself, but it refuses absolute links
+//! that lead back inside, and it does not report the path it ended at. So links are
+//! followed here: each name is opened without following it, and the text of a link
+//! replaces it in the steps still to do. Nothing is opened that is not one name beneath a
+//! folder beneath the root. The result is a proposal; the kernel checks it when the path
+//! is used.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,29 +20,29 @@ use super::error::{RootError, Stop};
 use super::{About, Resolved, Root, ask};
 use crate::{FileError, Found, Guard, Op};
 
-/// As many links as the kernel follows in one path.
+/// The kernel's limit on links followed in one path.
 const MOST_LINKS: usize = 40;
-/// As many bytes as the kernel takes for one path, and for one name.
+/// The kernel's limits in bytes for one path and for one name.
 const MOST_BYTES: usize = 4095;
 const MOST_NAME_BYTES: usize = 255;
 
-/// What to do with a link at the very end.
+/// The treatment of a link at the very end of the path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Last {
     Follow,
     Keep,
 }
 
-/// Where a path led.
+/// The place that a path led to.
 pub(super) struct Walked {
     pub(super) path: PathBuf,
-    /// What is there; nothing if it, or a folder above it, is missing.
+    /// What is there, or `None` if it or a folder above it is missing.
     pub(super) about: Option<About>,
-    /// How many names at the end of the path are missing.
+    /// Number of names at the end of the path that are missing.
     pub(super) missing: usize,
-    /// The paths that links on the way stood for.
+    /// The paths of the links that were followed on the way.
     pub(super) links: Vec<PathBuf>,
-    /// The path ended in a slash or a dot: only a folder will do.
+    /// Whether only a folder will do, because the path ended in a slash or a dot.
     pub(super) wants_folder: bool,
 }
 
@@ -69,7 +70,7 @@ impl Walked {
         }
     }
 
-    /// Returns what is there, or the error that nothing is.
+    /// Returns the metadata, or an error if the path does not exist.
     pub(super) fn there(&self, asked: &Path) -> Result<About, RootError> {
         let about = self
             .about
@@ -81,7 +82,7 @@ impl Walked {
     }
 }
 
-/// The error that something else stands there.
+/// Returns the error for an entry of the wrong kind.
 pub(super) fn wrong_kind(asked: &Path, found: Found, wanted: Found) -> RootError {
     let path = asked.to_owned();
     RootError::File(FileError::Other {
@@ -132,11 +133,11 @@ pub(super) fn walk(root: &Root, asked: &Path, last: Last) -> Result<Walked, Stop
 struct Walk<'w> {
     root: &'w Root,
     asked: &'w Path,
-    /// The names from the root to where we are: folders, until the last step.
+    /// The names from the root to the current position: folders, until the last step.
     names: Vec<OsString>,
-    /// Where we are; nothing means at the root.
+    /// Handle of the current position; `None` means the root.
     here: Option<OwnedFd>,
-    /// What is left to do, the next step last.
+    /// The steps left, the next one last.
     todo: Vec<Step>,
     links: Vec<PathBuf>,
     wants_folder: bool,
@@ -163,8 +164,8 @@ enum Entered {
 }
 
 impl Walk<'_> {
-    /// Takes the path as it was asked for apart. A `~` would be a home folder to whoever wrote it;
-    /// taking it for a name would make a folder that nobody meant.
+    /// Splits the requested path into steps. The person who writes `~` means a home folder;
+    /// treating it as a name would create a folder that nobody wanted.
     fn first_steps(&self) -> Result<Vec<Step>, Stop> {
         let bytes = self.asked.as_os_str().as_bytes();
         if bytes.is_empty() {
@@ -180,7 +181,7 @@ impl Walk<'_> {
         self.steps(self.asked, "it is absolute and not beneath the root")
     }
 
-    /// Takes a path apart, from the root if it is absolute.
+    /// Splits a path into steps; an absolute path must lie beneath the root.
     fn steps(&self, path: &Path, otherwise: &str) -> Result<Vec<Step>, Stop> {
         let relative = if path.is_absolute() {
             let beneath = [&self.root.given, &self.root.real];
@@ -274,8 +275,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Ends the walk at a name that is not there. What is left must be plain names: nobody can go
-    /// up from a folder that does not exist.
+    /// Ends the walk at a name that does not exist. The steps left must be plain names: nobody
+    /// can go up from a missing folder.
     fn missing(mut self, name: OsString) -> Result<Walked, Stop> {
         let mut missing = 1;
         self.names.push(name);

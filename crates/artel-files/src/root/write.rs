@@ -1,4 +1,5 @@
-//! Writing beneath a root: whole files, durable, in the place that was judged or not at all.
+//! Writing beneath a root: whole files, durable, in the place that was judged or not at
+//! all.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -15,23 +16,23 @@ use crate::directory::Folder;
 use crate::temp::Temp;
 use crate::{Found, Guard, Op};
 
-/// What a write did.
+/// The result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The path that was written, relative to the root and without links.
     pub path: PathBuf,
-    /// The file was not there before.
+    /// Whether the file did not exist before.
     pub is_new: bool,
 }
 
 impl Root {
-    /// Makes or replaces a file in one step, and the folders above it that are missing.
+    /// Creates or replaces a file in one step, with its missing parent folders.
     ///
-    /// A link at the end is followed, as an editor would, and the guard is asked about the file
-    /// it leads to; one that leads outside is refused. An existing file keeps its permission bits
-    /// and, where the system lets us, its owner; other attributes are those of a new file, and a
-    /// second name inside the root keeps the old bytes. A file that may not be written in place
-    /// is not replaced either.
+    /// A link at the end is followed, as an editor would, and the guard is asked about the
+    /// file it leads to; a link that leads outside is refused. An existing file keeps its
+    /// permission bits and, where the system allows it, its owner. Its other attributes are
+    /// those of a new file, and a second name inside the root keeps the old bytes. A file that
+    /// may not be written in place is not replaced either.
     pub fn write(
         &self,
         path: &Path,
@@ -62,7 +63,7 @@ impl Root {
         })
     }
 
-    /// Makes the folders that are missing above the file, each in the handle of the one before.
+    /// Creates the missing folders above the file, each through the handle of its parent.
     pub(super) fn make_missing(&self, asked: &Path, walked: &Walked) -> Result<Made<'_>, Stop> {
         let names: Vec<OsString> = walked.path.iter().map(OsStr::to_owned).collect();
         let there = names.len() - walked.missing;
@@ -87,8 +88,8 @@ impl Root {
         Ok(made)
     }
 
-    /// Returns what is about to be replaced, after the same questions as for the path: kind,
-    /// permission, other names. Nothing if the name is free.
+    /// Returns the file about to be replaced, after the same checks as for the path (kind,
+    /// permission, other names), or `None` if the name is free.
     fn replaceable(
         &self,
         asked: &Path,
@@ -125,7 +126,7 @@ impl Root {
         let Some(old) = old else {
             return Ok(Temp::write(folder, asked, bytes, 0o666)?);
         };
-        // The bits that give a program its owner's rights do not outlive a change of its bytes.
+        // The setuid and setgid bits do not survive a change of the file's bytes.
         let mode = old.mode & 0o777;
         let temp = Temp::write(folder, asked, bytes, mode & 0o700)?;
         temp.take_after(mode, old.owner)
@@ -157,9 +158,9 @@ impl Root {
         moved
     }
 
-    /// Exchanges the new file with the old one, so that what came out can be looked at: it must be
-    /// the very file that was judged, in a folder that is still where it was. If not, the two are
-    /// exchanged back.
+    /// Exchanges the new file with the old one, so that the old one can be checked: it must be
+    /// the very file that was judged, in a folder that is still where it was. If not, the two
+    /// are exchanged back.
     fn put_over(
         &self,
         asked: &Path,
@@ -172,7 +173,8 @@ impl Root {
         match temp.exchange(name) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Err(Stop::Changed),
-            // A file system that cannot exchange names: replaced in one step, without a way back.
+            // This file system cannot exchange names: the file is replaced in one step, with
+            // no way back.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 let replaced = temp.replace(name);
                 return Ok(replaced.map_err(RootError::system(asked, "put in place"))?);
@@ -213,12 +215,12 @@ pub(super) fn place_of<'w>(
     }
 }
 
-/// Folders made on the way to a file. Dropped without [`Made::keep`], they go away again, as far as
-/// they are empty.
+/// Folders created on the way to a file. Unless [`Made::keep`] is called, dropping this
+/// removes those that are empty.
 pub(super) struct Made<'r> {
     root: &'r Root,
     base: Option<OwnedFd>,
-    /// The names below `base`, and whether we made each.
+    /// The names below `base`, each with who created it.
     names: Vec<(OsString, Maker)>,
 }
 
@@ -251,7 +253,8 @@ impl Made<'_> {
         Ok(())
     }
 
-    /// Makes all of them durable. Done at the end, this costs one commit of the file system.
+    /// Makes all of the folders durable. Done at the end, this costs one commit of the file
+    /// system.
     fn sync(&self, asked: &Path) -> Result<(), Stop> {
         for count in (0..self.names.len()).rev() {
             let folder = self
@@ -262,7 +265,7 @@ impl Made<'_> {
         Ok(())
     }
 
-    /// Opens the folder so many names below the base.
+    /// Opens the folder that lies `count` names below the base.
     fn below(&self, count: usize) -> Result<Folder, Errno> {
         let base = self.base.as_ref().ok_or(Errno::NOENT)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -282,7 +285,7 @@ impl Drop for Made<'_> {
             let Ok(folder) = self.below(count) else {
                 return;
             };
-            // One that is not empty any more is somebody else's by now, and stays.
+            // A folder that is no longer empty is in use by another process and stays.
             let is_gone = *maker == Maker::Us
                 && rustix::fs::unlinkat(&folder.handle, name, AtFlags::REMOVEDIR).is_ok();
             if !is_gone {
