@@ -1,21 +1,21 @@
-//! What a repository's configuration could make git start.
+//! The settings by which a repository could make git start programs.
 
-/// A setting that starts something or reads settings from elsewhere, and cannot be switched off
-/// without changing what git would do.
+/// A setting that starts a program or loads settings from elsewhere, and that cannot be
+/// switched off without changing what git would do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Danger {
-    /// The key, such as `filter.lfs.smudge`.
+    /// Key of the setting, such as `filter.lfs.smudge`.
     pub key: String,
-    /// What it would start or read.
+    /// Value of the setting: the program it would start, or what it would read.
     pub value: String,
 }
 
-/// Every danger of a repository.
+/// All dangerous settings of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dangers(pub Vec<Danger>);
 
 impl Dangers {
-    /// Returns the hash that a person's trust is bound to; a changed setting has another.
+    /// Returns the hash that a person's trust is bound to. A changed setting changes it.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for Danger { key, value } in &self.0 {
@@ -45,7 +45,8 @@ pub(crate) fn find(listed: &[u8]) -> Dangers {
     Dangers(dangers)
 }
 
-/// Git writes the section and the last part in lower case; what stands between is the person's.
+/// Returns whether a setting is dangerous. Git writes the section and the last part of the
+/// key in lower case; anything between is the person's own spelling.
 fn is_dangerous(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
     let name = key.rsplit('.').next().unwrap_or_default();

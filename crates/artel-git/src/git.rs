@@ -1,4 +1,4 @@
-//! One repository, and calls in it.
+//! Runs git commands in one repository.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use artel_sandbox::trusted::{self, Call, Output, TrustedError};
 use crate::danger::{self, Dangers};
 use crate::includes;
 
-/// Settings that stand over whatever the repository says.
+/// Settings that override the repository's own.
 const FIXED: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -52,16 +52,18 @@ const FIXED: &[&str] = &[
     "color.ui=false",
 ];
 
-/// Where git looks for other programs; nothing of a person's `PATH`.
+/// `PATH` in which git finds other programs. It has nothing of the person's `PATH`.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Where it looks if it needs none.
+/// `PATH` for subcommands that need no other program.
 const NOWHERE: &str = "/nonexistent";
 
-/// Subcommands that need other programs: a way to another machine, more of git, a filter that the
-/// person trusts. Any other cannot start a git of its own. It would do that to look at a repository
-/// within the tree, whose settings are the word of whoever made it. The first six look into none by
-/// the settings here and the words that they are called with; the last never runs over one.
+/// Subcommands that need other programs: a way to another machine, more of git, a filter
+/// that the person trusts. Every other subcommand is kept from starting another git. It
+/// would start one to look at a repository within the tree, and anybody may have written
+/// that repository's settings. The first six look into no such repository, because of the
+/// settings here and the arguments they are called with; the last never runs if the tree
+/// has one.
 const NEEDING_PROGRAMS: &[&str] = &[
     "fetch", "pull", "status", "diff", "blame", "ls-files", STASH,
 ];
@@ -69,10 +71,10 @@ const NEEDING_PROGRAMS: &[&str] = &[
 /// Looks into every repository that the index names, whatever the settings say.
 const STASH: &str = "stash";
 
-/// How git lists an entry that is a repository of its own.
+/// The way git lists an index entry that is a separate repository.
 const GITLINK: &[u8] = b"160000 ";
 
-/// Calls in one tree.
+/// Runs git commands in one working tree.
 #[derive(Debug, Clone)]
 pub struct Git {
     program: PathBuf,
@@ -80,42 +82,43 @@ pub struct Git {
     identity: Identity,
     timeout: Duration,
     most_output: usize,
-    /// Settings and variables of one kind of call, after all others.
+    /// Extra settings for one kind of call. They come after all others.
     settings: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
 }
 
-/// Who commits.
+/// Name and e-mail address of a committer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The name.
+    /// Name of the committer.
     pub name: String,
-    /// The address.
+    /// E-mail address of the committer.
     pub email: String,
 }
 
-/// What the code of a call said.
+/// A yes-or-no answer, given as git's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     Yes,
     No,
 }
 
-/// Why a call of git gave nothing.
+/// An error of running git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The tree is in no repository.
     #[error("`{0}` is not in a git repository")]
     NoRepository(PathBuf),
-    /// Git said no.
+    /// Git refused the command.
     #[error("git {command}: {said}")]
     Refused {
-        /// The subcommand.
+        /// The git subcommand.
         command: String,
-        /// What git said.
+        /// Message from git.
         said: String,
     },
-    /// Git would wait for a pipe, or read a device without end.
+    /// The settings include something that is not a file. Git would wait for it if it is a
+    /// pipe, or read it without end if it is a device.
     #[error(
         "`{}` is not a file, and the settings in `{}` include it: remove the `path` that names it \
          from there",
@@ -124,7 +127,7 @@ pub enum GitError {
     OddInclude {
         /// The file with the settings.
         config: PathBuf,
-        /// What they include.
+        /// The path that they include.
         named: PathBuf,
     },
     /// Git could not be run.
@@ -133,7 +136,7 @@ pub enum GitError {
 }
 
 impl Identity {
-    /// Who commits where nobody else is known.
+    /// Returns the identity used where no other committer is known.
     pub fn artel() -> Self {
         Self {
             name: "Artel".to_owned(),
@@ -143,7 +146,8 @@ impl Identity {
 }
 
 impl Git {
-    /// Looks at a tree with a git of this path.
+    /// Creates a runner for a tree, with the git at this path. Calls may take 30 seconds and
+    /// print 16 MiB.
     pub fn new(program: impl Into<PathBuf>, tree: impl Into<PathBuf>, identity: Identity) -> Self {
         Self {
             program: program.into(),
@@ -156,31 +160,31 @@ impl Git {
         }
     }
 
-    /// Lets calls take that long and say that much.
+    /// Sets the longest time of a call, and the most bytes it may print.
     pub(crate) fn patiently(mut self, timeout: Duration, most_output: usize) -> Self {
         (self.timeout, self.most_output) = (timeout, most_output);
         self
     }
 
-    /// Adds a setting that stands over the repository's.
+    /// Adds a setting that overrides the repository's.
     pub(crate) fn set(mut self, setting: &str) -> Self {
         self.settings.push(setting.into());
         self
     }
 
-    /// Lets every subcommand start other programs of git, as those of tests have to.
+    /// Lets every subcommand start other git programs, which tests need.
     #[cfg(test)]
     pub(crate) fn with_programs(self) -> Self {
         self.variable("PATH", PATH).variable("GIT_EXEC_PATH", "")
     }
 
-    /// Adds a variable to the environment; it stands over one of the same name.
+    /// Adds an environment variable. It overrides an earlier one of the same name.
     pub(crate) fn variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// Returns the tree.
+    /// Returns the working tree.
     pub fn tree(&self) -> &Path {
         &self.tree
     }
@@ -195,7 +199,7 @@ impl Git {
         self.run_on(arguments, stdin)
     }
 
-    /// Like [`Git::run_with`], with arguments that may be names of files.
+    /// Runs a subcommand like [`Git::run_with`], with arguments that may be file names.
     pub(crate) fn run_on(
         &self,
         arguments: &[impl AsRef<OsStr>],
@@ -221,7 +225,7 @@ impl Git {
         if is_nowhere {
             return Err(GitError::NoRepository(self.tree.clone()));
         }
-        // Some commands say on their output why they did nothing.
+        // Some commands explain on stdout why they did nothing.
         let said = if said.is_empty() {
             String::from_utf8_lossy(&output.stdout).trim().to_owned()
         } else {
@@ -234,7 +238,8 @@ impl Git {
         })
     }
 
-    /// Runs a subcommand whose code is an answer: 0 and 1 are, anything else is a refusal.
+    /// Runs a subcommand whose exit code is an answer: 0 is yes, 1 is no, anything else is a
+    /// refusal.
     pub(crate) fn answer(
         &self,
         arguments: &[impl AsRef<OsStr>],
@@ -255,15 +260,15 @@ impl Git {
         Ok((answer, output.stdout))
     }
 
-    /// Returns what the repository's configuration would make git start, as far as it cannot be
-    /// switched off here.
+    /// Returns what the repository's configuration would make git start and cannot be switched
+    /// off here.
     pub fn dangers(&self) -> Result<Dangers, GitError> {
         let listed = self.run(&["config", "--list", "--local", "--no-includes", "-z"])?;
         Ok(danger::find(&listed))
     }
 
-    /// Refuses a subcommand where the index or the last commit names a repository in the tree.
-    /// Whether one is there now would not tell: it can be made at any moment.
+    /// Refuses a subcommand if the index or the last commit names a repository in the tree. It
+    /// does not matter whether one is there now: it can be made at any moment.
     fn looks_into_nothing(&self, command: &str) -> Result<(), GitError> {
         let staged = self.run(&["ls-files", "--stage", "-z"])?;
         let committed = match self.run(&["ls-tree", "-r", "-z", "HEAD"]) {
@@ -347,7 +352,7 @@ impl Git {
         let ceiling = self.tree.parent().unwrap_or(Path::new("/"));
         let needs_programs =
             subcommand.is_some_and(|it| NEEDING_PROGRAMS.iter().any(|name| it == *name));
-        // Git's own programs are where it was installed, or nowhere.
+        // Git finds its own programs where it was installed, or nowhere.
         let (path, own) = match needs_programs {
             true => (PATH, ""),
             false => (NOWHERE, NOWHERE),
@@ -377,7 +382,8 @@ impl Git {
     }
 }
 
-/// Says what it means that a git could not be started in a repository within the tree.
+/// Explains the error that git gives when it could not start another git in a repository
+/// within the tree.
 fn explained(said: String) -> String {
     if !said.contains("in submodule ") {
         return said;

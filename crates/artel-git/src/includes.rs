@@ -1,7 +1,8 @@
-//! What the settings of a repository include from other files.
+//! The files that a repository's settings include.
 //!
-//! Git opens every one of these before whatever it was started for: it waits for a pipe, and reads a
-//! device without end. They are looked at here first, and opened by nobody where one is not a file.
+//! Git opens every one of them before it does anything else: it waits for a pipe, and reads
+//! a device without end. So they are checked here first, and if one is not a file, git is
+//! not started.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,20 +12,22 @@ use artel_sandbox::trusted::{self, Call};
 
 use crate::GitError;
 
-/// Longer than settings are that come without an include.
+/// Size in bytes above which a settings file is assumed to include others. Files without an
+/// include are smaller.
 const LARGEST: u64 = 1 << 20;
 
-/// More files than any settings are spread over.
+/// Largest number of settings files. Real settings are spread over fewer.
 const MOST_FILES: usize = 64;
 
-/// Longer than any of git's one-line files.
+/// Largest size of git's one-line files, in bytes.
 const LONGEST_LINE: u64 = 64 * 1024;
 
-/// The keys that include, as git spells them.
+/// Pattern of the keys that include a file, as git spells them.
 const KEYS: &str = "^include(if\\..*)?\\.path$";
 
-/// Refuses settings of a repository that include what is not a file, directly or through others.
-/// `call` is a call of git as it would be made; `git_dir` is the folder of the repository.
+/// Refuses a repository whose settings include something that is not a file, directly or
+/// through other files. `call` is the git call that is about to be made; `git_dir` is the
+/// repository's folder.
 pub(crate) fn refuse_odd(call: &Call, git_dir: &Path) -> Result<(), GitError> {
     let mut waiting = settings_of(git_dir);
     let mut next = 0;
@@ -47,7 +50,7 @@ pub(crate) fn refuse_odd(call: &Call, git_dir: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Returns the folder of the repository that git finds in a tree, whatever it is.
+/// Returns the folder of the repository that git finds in a tree, whatever that is.
 pub(crate) fn git_dir_of(tree: &Path) -> PathBuf {
     let dot_git = tree.join(".git");
     match pointed_to(&dot_git, "gitdir:") {
@@ -56,7 +59,7 @@ pub(crate) fn git_dir_of(tree: &Path) -> PathBuf {
     }
 }
 
-/// Returns the files with the settings of a repository.
+/// Returns the files that hold a repository's settings.
 fn settings_of(git_dir: &Path) -> Vec<PathBuf> {
     let common = pointed_to(&git_dir.join("commondir"), "");
     let common = common.map_or_else(|| git_dir.to_owned(), |named| git_dir.join(named));
@@ -69,7 +72,8 @@ fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(named)))
 }
 
-/// Tells whether a file of settings has to be asked for its includes; one that is not there has none.
+/// Returns whether git has to be asked for the includes of a settings file. A missing file
+/// has none.
 fn may_include(config: &Path) -> bool {
     let word = b"include";
     match artel_files::read_bounded(config, LARGEST) {
@@ -80,8 +84,8 @@ fn may_include(config: &Path) -> bool {
     }
 }
 
-/// Returns what a file of settings includes, whatever the condition: git reads it, and this file
-/// alone.
+/// Returns the files that a settings file includes, under whatever condition. Git itself
+/// reads the file, and reads no other.
 fn included(call: &Call, config: &Path) -> Result<Vec<PathBuf>, GitError> {
     let words = ["config", "--no-includes", "-z", "--type=path", "--file"].map(OsStr::new);
     let words = words.into_iter().chain([config.as_os_str()]);
@@ -97,7 +101,7 @@ fn included(call: &Call, config: &Path) -> Result<Vec<PathBuf>, GitError> {
         ..call.clone()
     })?;
     let above = config.parent().unwrap_or(Path::new("/"));
-    // What git cannot read it says itself, when it comes to that.
+    // If git cannot read the file, the actual call will report it.
     let entries = output.stdout.split(|byte| *byte == 0);
     let named = entries.filter_map(|entry| {
         let at = entry.iter().position(|byte| *byte == b'\n')?;

@@ -1,13 +1,14 @@
-//! Git as Artel runs it: by absolute path, in an environment of its own, with everything switched
-//! off that a repository could make it start.
+//! Git as Artel runs it: by absolute path, in an environment of its own, with everything
+//! switched off that a repository could make it start.
 //!
-//! A repository is data that somebody else may have written. Its hooks, pagers, editors, helpers
-//! and drivers are never run; what cannot be switched off on the command line, such as a filter
-//! that changes file contents, is reported as a [`Danger`] before anything else is done.
+//! A repository is data that somebody else may have written. Its hooks, pagers, editors,
+//! helpers and drivers are never run. Anything that cannot be switched off on the command
+//! line, such as a filter that changes file contents, is reported as a [`Danger`] before
+//! anything else is done.
 //!
-//! A run works in a [`RunTree`] of its own, and only a person's word puts its changes in place. The
-//! commits of a plan are made on a [`Line`], and only a person's word merges them.
-#![warn(missing_docs)]
+//! A run works in a [`RunTree`] of its own, and its changes are put in place only when a
+//! person says so. The commits of a plan are made on a [`Line`], and they are merged only
+//! when a person says so.
 
 mod danger;
 mod git;

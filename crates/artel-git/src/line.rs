@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! <line>/git/    a bare repository of the line's own, which borrows the person's objects
-//! <line>/line    what it belongs to; written last, so a line without it is not whole
+//! <line>/line    what it belongs to; written last, so a line without it is incomplete
 //! ```
 //!
-//! Every commit is made here, where no hook, filter or setting of the person's exists. The person's
-//! repository gets objects first and a branch last, and their files, index and `HEAD` change only
-//! when a merge that a person ordered is carried out. Commits depend on nothing but what was
-//! ordered, dates included, so the same order again makes the same commit: whatever was cut short
-//! is simply ordered again.
+//! Every commit is made here, where none of the person's hooks, filters or settings exist.
+//! The person's repository gets objects first and a branch last. Their files, index and
+//! `HEAD` change only when a merge that a person ordered is carried out. A commit depends
+//! only on its order, dates included, so the same order makes the same commit again.
+//! Anything that was cut short is therefore simply ordered again.
 
 mod branch;
 mod commit;
@@ -49,29 +49,30 @@ use crate::tree::store::Store;
 use crate::tree::{LONGEST_CALL, MOST_OUTPUT};
 use crate::{Git, Identity, RunTree, TreeError};
 
-/// How the record of a line begins.
+/// First field of a line's record.
 const RECORD: &str = "artel line 1";
 
-/// Bytes in are bytes out, and what a text is does the person's `.gitattributes` say.
+/// Attributes that leave every byte as it is. The person's `.gitattributes` still decide
+/// what counts as text.
 const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding !eol !crlf !merge\n";
 
-/// A changeset's line of commits.
+/// A changeset's line: the commits of a plan's run, in a repository beside the person's.
 #[derive(Debug)]
 pub struct Line {
     program: PathBuf,
     at: PathBuf,
     origin: PathBuf,
     format: String,
-    /// The first commit, where the line made it of a folder in no repository.
+    /// The first commit, if the line made it from a folder in no repository.
     first: Option<String>,
-    /// How much its checkouts keep of what is made in them.
+    /// Limits on what its checkouts keep of a run's files.
     bounds: TreeBounds,
 }
 
 impl Line {
-    /// Makes a line for a person's folder, or opens the one that is there. Of a folder in no
-    /// repository the files as they are become the first commit, unless they are more than the
-    /// bounds allow, which hold for checkouts as well.
+    /// Makes a line for a person's folder, or opens the existing one. For a folder in no
+    /// repository, its current files become the first commit, unless they exceed the bounds.
+    /// The bounds also hold for checkouts.
     pub fn make(
         git: &Path,
         at: &Path,
@@ -100,7 +101,7 @@ impl Line {
         Ok(line)
     }
 
-    /// Opens a line that was made before, with the usual bounds.
+    /// Opens an existing line, with the default bounds.
     pub fn open(git: &Path, at: &Path) -> Result<Self, LineError> {
         let not_made = || LineError::NotMade { at: at.to_owned() };
         let at = at.canonicalize().map_err(|_| not_made())?;
@@ -124,25 +125,26 @@ impl Line {
         })
     }
 
-    /// Returns the person's folder, without links.
+    /// Returns the person's folder, with links resolved.
     pub fn origin(&self) -> &Path {
         &self.origin
     }
 
-    /// Returns where the person's folder is in their repository. Paths of a line start at the root
-    /// of the repository, those of a checkout in this folder.
+    /// Returns the path of the person's folder within their repository. Paths of a line start
+    /// at the root of the repository, those of a checkout at this folder.
     pub fn prefix(&self) -> PathBuf {
         let repository = self.repository();
         repository.map_or(PathBuf::new(), |found| found.prefix().to_owned())
     }
 
-    /// Tells whether the person's folder is in no repository, so that the line's is the only one.
+    /// Returns whether the person's folder is in no repository, so that the line's is the only
+    /// one.
     pub fn is_private(&self) -> bool {
         self.first.is_some()
     }
 
-    /// Makes a tree with the files of a commit or tree, in an empty folder or one that is not there
-    /// yet. Folders to share are still found in the person's folder.
+    /// Makes a tree with the files of a commit or tree, in a folder that is empty or missing.
+    /// Shared folders are still looked for in the person's folder.
     pub fn checkout(
         &self,
         treeish: &str,
@@ -207,7 +209,7 @@ impl Line {
         })
     }
 
-    /// The person's repository; nothing for a private line.
+    /// Returns the person's repository, or `None` for a private line.
     fn repository(&self) -> Option<Repository> {
         match self.first {
             Some(_) => None,
@@ -219,14 +221,15 @@ impl Line {
         self.at.join("git")
     }
 
-    /// Git in the line's repository, with no working tree.
+    /// Returns a git runner for the line's repository, with no working tree.
     fn git(&self) -> Git {
         let at = self.repository_at();
         self.settle(Git::new(&self.program, &at, Identity::artel()))
             .variable("GIT_DIR", at)
     }
 
-    /// Git in the line's repository with an index of its own and a folder as working tree.
+    /// Returns a git runner for the line's repository, with an index of its own and `work_tree`
+    /// as the working tree.
     fn git_with(&self, index: &Path, work_tree: &Path) -> Git {
         self.settle(Git::new(&self.program, work_tree, Identity::artel()))
             .set("core.bare=false")
@@ -244,12 +247,12 @@ impl Line {
         Store::new(self.git(), self.repository_at())
     }
 
-    /// An index that is gone with the value.
+    /// Returns a temporary index, deleted on drop.
     fn index(&self) -> Index {
         Index(self.at.join(new_name()))
     }
 
-    /// Lays the repository out beside a person's.
+    /// Creates the line's repository beside a person's.
     fn beside(&mut self, repository: &Repository) -> Result<(), LineError> {
         if let Some(from) = repository.foreign() {
             let folder = self.origin.clone();
@@ -277,7 +280,8 @@ impl Line {
         .write()?)
     }
 
-    /// Lays the repository out for a folder in none, and commits its files.
+    /// Creates the line's repository for a folder in no repository, and commits the folder's
+    /// files.
     fn alone(&mut self) -> Result<(), LineError> {
         Layout {
             is_bare: true,
@@ -313,7 +317,8 @@ impl Line {
         let index = self.index();
         let git = self
             .git_with(&index.0, &self.origin)
-            // Git writes what it takes for large into one pack, and not each into a file.
+            // Makes git write files above this size into one pack, instead of one object file
+            // for each.
             .set("core.bigFileThreshold=1")
             .set("pack.compression=1");
         git.run_with(
@@ -342,7 +347,7 @@ impl Line {
     }
 }
 
-/// A file for git's index, gone with the value.
+/// An index file for git, deleted on drop.
 struct Index(PathBuf);
 
 impl Drop for Index {
@@ -352,14 +357,16 @@ impl Drop for Index {
     }
 }
 
-/// A name for an index that nothing else has, not even what outlived a kill.
+/// Returns a new name for an index. Nothing else uses it, not even a git that outlived a
+/// kill.
 fn new_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("index-{}-{count}", std::process::id())
 }
 
-/// Writes what was named as git finds only that: a whole id, or a branch.
+/// Spells a name so that git can take it for nothing else: as a whole object id, or as a
+/// branch.
 fn spell(name: &str) -> Result<String, LineError> {
     if is_id(name) {
         return Ok(name.to_owned());
@@ -376,7 +383,7 @@ fn is_id(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Tells whether a branch can have that name, here and in a file system.
+/// Returns whether a branch may have this name, for git and for a file system.
 fn is_branch(name: &str) -> bool {
     let is_good =
         |part: &str| !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with(".lock");

@@ -100,8 +100,8 @@ fn nothing_that_a_repository_names_is_started() {
     }
 }
 
-/// A repository with one of its own in `sub`, whose settings start the trap when git looks there, and
-/// which is known to the index.
+/// Makes a repository with another one in `sub`, which the index knows. Its settings start
+/// the trap if git looks into it.
 fn around_another(marker: &Path, outside: &Path) -> (TempDir, Git) {
     let (folder, outer) = repository();
     let sub = folder.path().join("sub");

@@ -1,21 +1,22 @@
-//! A run's own tree: made from the person's folder as it is, kept in snapshots, put back, put in
-//! place.
+//! A run's own tree: made from the person's folder as it is, kept in snapshots, restored
+//! from them, and put in place.
 //!
 //! ```text
-//! <run>/tree/        the files; `.git` in it leads to the repository beside it
+//! <run>/tree/        the files; `.git` in it points to the repository beside it
 //! <run>/git/         a repository of the run's own, which borrows the person's objects
 //! <run>/index        git's index of snapshots, so that the visible one stays the person's commit
 //! <run>/snapshots/   a record of each snapshot
-//! <run>/line         what was checked out, where the files are those of a commit
+//! <run>/line         what was checked out, if the files are those of a commit
 //! <run>/bringing/    a shared folder on its way into the tree
 //! <run>/aside        what was in no snapshot from the start, and how much of a run is kept
 //! <run>/plan         what is being put in place at this moment
-//! <run>/run          what the tree was made of; written last, so a tree without it is not whole
+//! <run>/run          what the tree was made of; written last, so a tree without it is incomplete
 //! ```
 //!
-//! Nothing is written in the person's folder or repository before the person agreed. The run's
-//! repository lies beside the tree, out of reach of what runs in the tree, and has no setting of
-//! the person's: no token in an address, no filter, no hook. Removing a run is removing a folder.
+//! Nothing is written to the person's folder or repository before the person agrees. The
+//! run's repository lies beside the tree, out of reach of programs that run in the tree,
+//! and has none of the person's settings: no token in an address, no filter, no hook. To
+//! remove a run is to remove a folder.
 
 mod apply;
 pub(crate) mod aside;
@@ -66,37 +67,39 @@ use snapshot::Known;
 use store::Store;
 use walk::Files;
 
-/// Longer than git takes for the largest tree.
+/// Longest time of a git call. Git takes less even for the largest tree.
 pub(crate) const LONGEST_CALL: Duration = Duration::from_secs(300);
 
-/// More than the list of all files of the largest tree.
+/// Most bytes that a git call may print. The list of all files of the largest tree is
+/// shorter.
 pub(crate) const MOST_OUTPUT: usize = 256 << 20;
 
-/// How the record of a tree begins.
+/// First field of a tree's record.
 const RECORD: &str = "artel run 1";
 
-/// The name of the first snapshot.
+/// Name of the first snapshot.
 const START: &str = "start";
 
-/// What a tree is made of.
+/// Specification of a tree to make.
 #[derive(Debug, Clone, Copy)]
 pub struct Making<'m> {
-    /// The git to use, by absolute path.
+    /// Absolute path of the git to use.
     pub git: &'m Path,
     /// The person's folder.
     pub from: &'m Path,
-    /// The run's folder: empty, or not there yet. What an earlier attempt left is replaced.
+    /// The run's folder: empty or missing. Leftovers of an earlier attempt are replaced.
     pub at: &'m Path,
-    /// Files and folders to take along even if git ignores them, relative to the person's folder
-    /// or absolute.
+    /// Files and folders to take along even if git ignores them, relative to the person's
+    /// folder or absolute.
     pub named: &'m [PathBuf],
-    /// More names of folders that are shared and not copied, beside [`SHARED_NAMES`].
+    /// More names of folders that are shared rather than copied, in addition to
+    /// [`SHARED_NAMES`].
     pub share: &'m [String],
-    /// How much of what the run makes is kept.
+    /// Limits on what is kept of the run's files.
     pub bounds: TreeBounds,
 }
 
-/// A run's own tree.
+/// A run's own tree, with its repository and snapshots.
 #[derive(Debug)]
 pub struct RunTree {
     own: Own,
@@ -104,14 +107,14 @@ pub struct RunTree {
     share: Vec<String>,
     start: Snapshot,
     left_out: LeftOut,
-    /// Folders of objects that the tree's repository reads and does not own.
+    /// Object folders that the tree's repository reads but does not own.
     borrowed: Vec<PathBuf>,
     known: Mutex<Known>,
     kind: Kind,
     began: Began,
 }
 
-/// What a tree was made from.
+/// The origin that a tree was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A commit: the repository borrows its objects.
@@ -123,9 +126,10 @@ enum Kind {
 }
 
 impl RunTree {
-    /// Makes a tree from a person's folder as it is: what git knows, as it is on disk, what is new
-    /// and not ignored, and what was named. Modes and times are those of the person's files. What
-    /// leads through a link, and what is neither file nor link, is left out.
+    /// Makes a tree from a person's folder as it is: files that git knows, as they are on disk,
+    /// new files that git does not ignore, and the named files. Modes and times are those of
+    /// the person's files. Leaves out paths that lead through a link, and anything that is
+    /// neither file nor link.
     pub fn make(making: &Making<'_>) -> Result<Self, TreeError> {
         let at = clear_for(making.at)?;
         let origin = making.from.canonicalize();
@@ -171,7 +175,7 @@ impl RunTree {
         self.began.write(&self.own.at, self.start.set_aside())
     }
 
-    /// Opens a tree that was made before.
+    /// Opens an existing tree.
     pub fn open(git: &Path, at: &Path) -> Result<Self, TreeError> {
         let not_made = || TreeError::NotMade { at: at.to_owned() };
         let whole = at.canonicalize().map_err(|_| not_made())?;
@@ -210,8 +214,8 @@ impl RunTree {
         Ok(tree)
     }
 
-    /// Removes what a process that is gone had not finished writing, for whoever takes its work up:
-    /// it is nobody's. The caller alone writes in the tree.
+    /// Removes what a process that is gone had not finished writing, for the process that takes
+    /// over its work. The caller must be the only one that writes in the tree.
     pub fn clear_unfinished(&self) -> Result<(), TreeError> {
         let walk = self.look(&Files::default())?;
         let is_leftover = |path: &&PathBuf| path.file_name().is_some_and(artel_files::is_leftover);
@@ -219,46 +223,47 @@ impl RunTree {
         if leftovers.is_empty() {
             return Ok(());
         }
-        // What the tree began with is the person's, whatever it is called.
+        // Files that the tree began with are the person's, whatever their names.
         let began = self.store().manifest(self.start.tree())?;
         let beneath = Beneath::open(&self.own.files)?;
         let mut left = leftovers.iter().filter(|path| !began.contains_key(**path));
         left.try_for_each(|path| beneath.remove(path))
     }
 
-    /// Returns where the run's files are.
+    /// Returns the folder with the run's files.
     pub fn files(&self) -> &Path {
         &self.own.files
     }
 
-    /// Returns the person's folder, without links.
+    /// Returns the person's folder, with links resolved.
     pub fn origin(&self) -> &Path {
         &self.origin
     }
 
-    /// Returns the snapshot of what the run began with.
+    /// Returns the snapshot of the files that the run began with.
     pub fn start(&self) -> &Snapshot {
         &self.start
     }
 
-    /// Tells whether this is a plain copy, without a commit of the person's beneath it.
+    /// Returns whether this is a plain copy, not based on a commit of the person's.
     pub fn is_copy(&self) -> bool {
         self.kind != Kind::Commit
     }
 
-    /// Returns where the person's repository borrows from or leads to, if that is not its own. The
-    /// run is shown nothing of it, and has a plain copy of the files.
+    /// Returns the foreign folder that the person's repository borrows from or leads to, if
+    /// any. The run sees nothing of it, and gets a plain copy of the files.
     pub fn foreign(&self) -> Option<PathBuf> {
         let repository = Repository::find(&self.origin).filter(|_| self.is_copy());
         repository.and_then(|found| found.foreign())
     }
 
-    /// Returns the run's own repository. What runs in the tree may read it and never writes it.
+    /// Returns the run's own repository. Programs in the tree may read it but never write it.
     pub fn repository(&self) -> PathBuf {
         self.own.repository()
     }
 
-    /// Returns the folders that git in the tree reads beside the run's own: the person's objects.
+    /// Returns the folders that git in the tree reads in addition to the run's own: the
+    /// person's objects.
     pub fn borrowed(&self) -> &[PathBuf] {
         &self.borrowed
     }
@@ -266,12 +271,13 @@ impl RunTree {
     /// Removes the tree with all its snapshots.
     pub fn remove(self) -> Result<(), TreeError> {
         let at = &self.own.at;
-        // Without its record it is no tree any more, should removing the rest be cut short.
+        // Without its record it no longer counts as a tree, even if removing the rest is cut
+        // short.
         drop(fs::remove_file(at.join("run")));
         artel_files::remove_tree(at).map_err(TreeError::system("remove", at))
     }
 
-    /// Tells whether the files are the whole tree and not a part below it.
+    /// Returns whether the files are the whole tree, not a folder within it.
     fn is_whole(&self) -> bool {
         self.own.files == self.own.tree()
     }
@@ -322,7 +328,8 @@ impl Kind {
     }
 }
 
-/// Leaves out what an older build noted of folders that are not the repository's own.
+/// Drops object folders that an older build noted although they are not the repository's
+/// own.
 fn shown(mut objects: Vec<PathBuf>, at: &Path, origin: &Path) -> Vec<PathBuf> {
     let Some(repository) = Repository::find(origin) else {
         return objects;
@@ -341,7 +348,7 @@ fn borrowed(kind: Kind, repository: Option<&Repository>) -> Vec<PathBuf> {
     repository.map(Repository::objects).unwrap_or_default()
 }
 
-/// Makes the folder of a new run, without what an attempt that was cut short left there.
+/// Makes the folder of a new run, without leftovers of an attempt that was cut short.
 fn clear_for(at: &Path) -> Result<PathBuf, TreeError> {
     if at.join("run").symlink_metadata().is_ok() {
         return Err(TreeError::Exists { at: at.to_owned() });
@@ -358,7 +365,8 @@ fn clear_for(at: &Path) -> Result<PathBuf, TreeError> {
     at.canonicalize().map_err(TreeError::system("find", at))
 }
 
-/// Copies the files, and the ignore files above them, which decide about them too.
+/// Copies the files, and the ignore files in the folders above them, which apply to them
+/// too.
 fn copy_files(
     making: &Making<'_>,
     own: &Own,

@@ -1,4 +1,5 @@
-//! Branches: of the line, moved under a lock of ours, and of the person, objects first and ref last.
+//! Branches. The line's are moved under a lock of ours; in the person's repository the
+//! objects come first and the ref last.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,14 +12,14 @@ use crate::TreeError;
 use super::person::{Person, Seat};
 use super::{Line, LineError, id_of, is_branch, is_id, spell};
 
-/// So many objects are worth a pack.
+/// Number of objects from which a pack is worthwhile.
 const MANY: u32 = 100;
 
-/// More names than anybody tries.
+/// Largest number of branch names to try.
 const MOST_TRIES: usize = 10_000;
 
 impl Line {
-    /// Returns where a branch of the line is; nothing where there is none yet.
+    /// Returns the commit of a branch of the line, or `None` if the branch does not exist yet.
     pub fn head(&self, branch: &str) -> Result<Option<String>, LineError> {
         let path = self.branch_path(branch)?;
         let held = match artel_files::read_bounded(&path, 128) {
@@ -37,8 +38,9 @@ impl Line {
         }
     }
 
-    /// Moves a branch of the line from one commit to another, durably; a branch that is not there
-    /// yet is made. One that is there already is fine, one that is elsewhere is refused.
+    /// Moves a branch of the line from one commit to another, durably. Makes the branch if it
+    /// does not exist yet. Succeeds if the branch is already at `to`, and refuses if it is
+    /// anywhere else.
     pub fn advance(&self, branch: &str, from: &str, to: &str) -> Result<(), LineError> {
         let path = self.branch_path(branch)?;
         if !is_id(to) {
@@ -48,7 +50,7 @@ impl Line {
         }
         let lock = self.at.join("lock");
         let lock = File::create(&lock).map_err(TreeError::system("make", &lock))?;
-        // It is let go with the file, also by a kill.
+        // The lock is released with the file, even by a kill.
         rustix::fs::flock(&lock, FlockOperation::LockExclusive)
             .map_err(TreeError::system("lock", &self.at))?;
         match self.head(branch)? {
@@ -68,7 +70,7 @@ impl Line {
         Ok(())
     }
 
-    /// Returns a name for a branch that the person has none of yet: this one, or one with a number.
+    /// Returns a branch name that the person does not use yet: this one, or one with a number.
     pub fn free_branch(&self, name: &str) -> Result<String, LineError> {
         if !is_branch(name) {
             return Err(LineError::BadName {
@@ -102,8 +104,9 @@ impl Line {
             })
     }
 
-    /// Brings the commits of a branch into the person's repository and makes or moves the branch of
-    /// that name there. A branch of somebody else's is refused, and so is one that is checked out.
+    /// Brings the commits of a branch into the person's repository, and makes or moves the
+    /// branch of that name there. Refuses if somebody else made the branch, or if it is checked
+    /// out.
     pub fn publish(&self, branch: &str) -> Result<(), LineError> {
         let head = self.head(branch)?;
         let head = head.ok_or_else(|| LineError::Empty {
@@ -133,7 +136,7 @@ impl Line {
         }
     }
 
-    /// Removes a branch from the person's repository if it still is as it was left there.
+    /// Removes a branch from the person's repository if it still is where Artel left it.
     pub fn unpublish(&self, branch: &str, expected: &str) -> Result<(), LineError> {
         self.branch_path(branch)?;
         let person = self.person()?;
@@ -156,10 +159,11 @@ impl Line {
         )
     }
 
-    /// Brings a commit, and whatever it needs that the person does not have, into their objects.
+    /// Brings a commit into the person's objects, with everything it needs that they do not
+    /// have.
     pub(super) fn bring_over(&self, person: &Person, commit: &str) -> Result<(), LineError> {
         let commit = spell(commit)?;
-        // What is borrowed is the person's own.
+        // `--local` skips borrowed objects, which are the person's own.
         let arguments = ["pack-objects", "--revs", "--local", "--stdout", "-q"];
         let listed = ["for-each-ref", "--format=%(objectname)", "refs/heads"];
         let heads = person.git.run(&listed)?;
@@ -182,8 +186,8 @@ impl Line {
         Ok(())
     }
 
-    /// Tells whether a commit was made here: then the line's own objects hold it. Those of the
-    /// person are only borrowed.
+    /// Returns whether a commit was made here. If so, the line's own objects hold it; the
+    /// person's objects are only borrowed.
     fn is_ours(&self, commit: &str) -> bool {
         let Some((folder, file)) = commit.split_at_checked(2) else {
             return false;

@@ -1,4 +1,5 @@
-//! Commits: a step's files taken over, put onto the branch, one commit each.
+//! Commits a step's files: takes them over from a checkout and puts them onto the branch,
+//! one commit per step.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,41 +17,41 @@ use crate::{Identity, RunTree, TreeError};
 use super::threeway::{Conflict, Merged};
 use super::{Line, LineError, id_of, spell};
 
-/// What to commit.
+/// A commit to make.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitOrder<'c> {
-    /// The tree of the files.
+    /// Tree with the files.
     pub tree: &'c str,
-    /// The commit that the work began with.
+    /// Commit that the work began with.
     pub base: &'c str,
-    /// The commit that the new one follows; another than `base` where other work came in between.
+    /// Commit that the new one follows. It differs from `base` if other work came in between.
     pub onto: &'c str,
-    /// The whole message, trailers included.
+    /// Full message, trailers included.
     pub message: &'c str,
-    /// When, in seconds since 1970.
+    /// Date in seconds since 1970.
     pub when: i64,
-    /// Who is author and committer.
+    /// Author and committer.
     pub author: &'c Identity,
 }
 
-/// What became of a commit that was ordered.
+/// The outcome of a commit order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Committed {
     /// There was nothing to commit.
     Nothing,
-    /// There is one more commit.
+    /// The commit was made.
     Done {
-        /// Its id.
+        /// Id of the new commit.
         commit: String,
-        /// The files in which it differs from the one before, in order.
+        /// Files that differ from the commit before it, in order.
         files: Vec<PathBuf>,
     },
-    /// Other work changed the same places, so there is no commit.
+    /// Other work changed the same places, so no commit was made.
     Conflict(Vec<Conflict>),
 }
 
 impl Line {
-    /// Takes over the files of a checkout as they are now and returns their tree: that of the
+    /// Takes over the current files of a checkout and returns their tree: the tree of the
     /// commit with exactly the run's changes in it. New files that git ignores are left out.
     pub fn take(&self, tree: &RunTree) -> Result<String, LineError> {
         let Some(work) = tree.work()? else {
@@ -71,8 +72,8 @@ impl Line {
         self.put_into_tree(&work)
     }
 
-    /// Returns a tree with these files and folders as they are in another; absent where they are
-    /// absent there.
+    /// Returns `tree` with these files and folders as they are in `from`. Those that are
+    /// missing in `from` are removed.
     pub fn graft(&self, tree: &str, from: &str, paths: &[PathBuf]) -> Result<String, LineError> {
         let (tree, from) = (spell(tree)?, spell(from)?);
         let index = self.index();
@@ -95,20 +96,20 @@ impl Line {
             {
                 gone(&mut lines, &self.format, path);
             }
-            // The words of `ls-tree` are among those that an index takes.
+            // `update-index` understands the format of `ls-tree`.
             lines.extend_from_slice(&coming);
             git.run_with(&INDEX_INFO, lines)?;
         }
         Ok(id_of(&git.run(&["write-tree"])?))
     }
 
-    /// Makes these files of a checkout what they are in a tree of this line; one that is not there
-    /// goes, and so does what stands in the way of one.
+    /// Makes these files of a checkout what they are in a tree of this line. Files that the
+    /// tree does not have are removed, and so is anything that blocks a file's path.
     pub fn put_back(&self, tree: &RunTree, from: &str, paths: &[PathBuf]) -> Result<(), LineError> {
         let prefix = self.prefix();
         let beneath = Beneath::open(tree.files())?.without_waiting();
         for path in paths {
-            // A checkout holds the person's folder alone.
+            // A checkout holds only the person's folder.
             let Ok(inside) = path.strip_prefix(&prefix) else {
                 continue;
             };
@@ -124,8 +125,8 @@ impl Line {
         Ok(())
     }
 
-    /// Makes one commit of a change, merged three-way where other work came in between. The same
-    /// order again makes the same commit.
+    /// Makes one commit of a change, with a three-way merge if other work came in between. The
+    /// same order makes the same commit again.
     pub fn commit(&self, order: &CommitOrder<'_>) -> Result<Committed, LineError> {
         let trees = self.trees(&[order.tree, order.base, order.onto])?;
         let [tree, base, onto] = &trees[..] else {
@@ -153,7 +154,7 @@ impl Line {
         Ok(Committed::Done { commit, files })
     }
 
-    /// Writes a commit that depends on nothing but its arguments.
+    /// Writes a commit that depends only on the arguments.
     pub(super) fn write_commit(
         &self,
         tree: &str,
@@ -178,7 +179,7 @@ impl Line {
         Ok(id_of(&git.run_with(&arguments, message.into_bytes())?))
     }
 
-    /// Puts a run's changes into the tree that it was checked out of.
+    /// Puts a run's changes into the tree it was checked out from.
     fn put_into_tree(&self, work: &Work) -> Result<String, LineError> {
         let index = self.index();
         let git = self.git_with(&index.0, &self.at);
@@ -194,7 +195,7 @@ impl Line {
         Ok(id_of(&git.run(&["write-tree"])?))
     }
 
-    /// Sets entries of an index that belongs to this working tree.
+    /// Sets entries in an index that belongs to this working tree.
     pub(super) fn set_entries<'e>(
         &self,
         index: &Path,
@@ -207,14 +208,14 @@ impl Line {
         }
         let git = self.git_with(index, work_tree);
         git.run_with(&INDEX_INFO, lines)?;
-        // Git notes size and times, and so need not read the files at its next look.
+        // Lets git note sizes and times, so that it need not read the files next time.
         git.run(&["update-index", "-q", "--ignore-submodules", "--refresh"])?;
         Ok(())
     }
 }
 
-/// Removes what keeps a file from standing at its path: a link or file among the folders above it, a
-/// folder of its name.
+/// Removes anything that blocks a file's path: a link or file among the folders above it,
+/// or a folder with its name.
 fn clear_way(tree: &RunTree, beneath: &Beneath, path: &Path) -> Result<(), TreeError> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     while let Some(folder) = above.pop() {
@@ -233,7 +234,7 @@ fn clear_way(tree: &RunTree, beneath: &Beneath, path: &Path) -> Result<(), TreeE
     Ok(())
 }
 
-/// Entries in words, one after the other; what is in the way of one goes.
+/// Sets index entries from text lines; an entry replaces anything in its way.
 const INDEX_INFO: [&str; 5] = ["update-index", "--add", "--replace", "-z", "--index-info"];
 
 fn entry(lines: &mut Vec<u8>, format: &str, side: Option<&Side>, path: &Path) {
@@ -253,8 +254,8 @@ fn gone(lines: &mut Vec<u8>, format: &str, path: &[u8]) {
     lines.push(0);
 }
 
-/// Brings objects from a run's repository into the line's: they never change, so a second name for
-/// the same file will do. An index comes after its pack, since it is what git looks for.
+/// Brings objects from a run's repository into the line's. Objects never change, so a hard
+/// link will do. A pack's index comes after the pack, because git looks for the index.
 fn bring(from: &Path, to: &Path) -> Result<(), TreeError> {
     let mut files = BTreeSet::new();
     let listed = |folder: &Path| -> Result<Vec<PathBuf>, TreeError> {
@@ -297,7 +298,8 @@ fn link(source: &Path, target: &Path) -> io::Result<()> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
-        // Another file system: a copy, under its name only when it is whole.
+        // On another file system the object is copied, and gets its name only when it is
+        // complete.
         Err(_) => {
             let temp = target.with_extension("bring");
             fs::copy(source, &temp)?;

@@ -1,9 +1,10 @@
-//! Carrying out a merge: objects, then files, then the index, then the branch.
+//! Carries out a merge into the checked-out branch: objects first, then files, then the
+//! index, then the branch.
 //!
-//! The branch is the last to move, so a deed that was cut short is one whose branch has not moved;
-//! carried out again, it finds files and index half done and goes on. Whatever refuses before the
-//! branch has moved is answered by putting everything back. A note in the line's folder tells a deed
-//! that was begun from work of the person's that happens to be the same.
+//! The branch moves last, so a merge that was cut short is one whose branch has not moved.
+//! Carried out again, it finds files and index half done and continues. If a step fails
+//! before the branch has moved, everything is put back. A note in the line's folder tells a
+//! merge that was begun from work of the person's that happens to be the same.
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,22 +21,22 @@ use super::merge::{Merge, blocked};
 use super::person::{Entries, Person, Seat};
 use super::{Line, LineError, id_of};
 
-/// What to do about an index in which a merge is not decided.
+/// Advice for an index in which a merge conflict is not resolved.
 pub(super) const UNDECIDED: &str =
     "some files of yours are still in conflict; decide them and `git add` them first";
 
-/// The note, in the line's folder, that a merge was begun.
+/// Name of the note, in the line's folder, that a merge was begun.
 const NOTE: &str = "deed";
 
-/// One side of every step.
+/// The old or the new side of every step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Towards {
     Old,
     New,
 }
 
-/// Orders differences as steps: what goes comes first, so that folders can take the places of files
-/// and the other way round.
+/// Orders differences as steps. Removals come first, so that folders can take the places of
+/// files and vice versa.
 pub(super) fn steps(differences: Vec<Difference>) -> Vec<Step> {
     let mut steps: Vec<Step> = differences
         .into_iter()
@@ -46,16 +47,16 @@ pub(super) fn steps(differences: Vec<Difference>) -> Vec<Step> {
 }
 
 impl Line {
-    /// Puts a planned commit on the person's branch. Where the branch is checked out, working tree
-    /// and index move along; other files of the person's, changed or not, stay untouched. It can be
-    /// repeated after a kill at any moment, and does nothing when it is done already. If it is
-    /// refused, everything is as before.
+    /// Puts a planned commit on the person's branch. If the branch is checked out, working tree
+    /// and index change with it; the person's other files, changed or not, stay untouched. It
+    /// can be repeated after a kill at any moment, and does nothing if it is already done. If
+    /// it is refused, everything is as before.
     pub fn carry_out(&self, merge: &Merge) -> Result<(), LineError> {
         let _turn = self.turn_of(&self.person()?.repository.top)?;
         self.carry_out_at(merge, &mut Pace::default())
     }
 
-    /// Waits until nobody else puts files into a folder of the person's.
+    /// Waits until nobody else puts files into this folder of the person's.
     pub(super) fn turn_of(&self, folder: &Path) -> Result<FolderTurn, LineError> {
         FolderTurn::of(folder).map_err(|error| match error {
             TreeError::Occupied { .. } => LineError::Busy {
@@ -102,14 +103,14 @@ impl Line {
         }
     }
 
-    /// Writing files into the person's working tree.
+    /// Returns the file placement for the person's working tree.
     pub(super) fn placing(&self, person: &Person) -> Result<Placing, LineError> {
         let temp = format!("{}{}", artel_files::TEMP_PREFIX, self.mark());
         let temp = OsString::from(temp);
         Ok(Placing::new(self.store(), &person.repository.top, temp)?)
     }
 
-    /// Every line has a name of its own for unfinished files, the same at each try.
+    /// Returns the line's own mark for unfinished files. It is the same at each try.
     pub(super) fn mark(&self) -> String {
         let hash = blake3::hash(self.at.as_os_str().as_bytes()).to_hex();
         hash[..16].to_owned()
@@ -133,8 +134,8 @@ impl Deed<'_> {
         let mut steps = self.steps()?;
         let is_new = |step: &Step| entries.get(&step.path) == step.new.as_ref();
         if is_begun && steps.iter().all(is_new) {
-            // Files and index were done, and only the branch was not. What the person changed
-            // since then is a change to the new files.
+            // Files and index were done, only the branch was not. If the person changed a file
+            // since then, that is a change to the new file.
             return self.index_and_branch(steps, pace);
         }
         let placing = self.line.placing(self.person)?;
@@ -169,7 +170,7 @@ impl Deed<'_> {
         self.index_and_branch(plan.steps, pace)
     }
 
-    /// Does what comes after the files; what refuses has index and files put back.
+    /// Does what comes after the files. If a step fails, index and files are put back.
     fn index_and_branch(&self, steps: Vec<Step>, pace: &mut Pace) -> Result<(), LineError> {
         let done = point(pace)
             .and_then(|()| self.set_index(&steps, Towards::New, pace))
@@ -196,8 +197,8 @@ impl Deed<'_> {
             .move_branch(into, way, &self.line.format, "artel: merge")
     }
 
-    /// Takes a deed back that was cut short and can no longer be completed. What the person has
-    /// committed meanwhile is theirs.
+    /// Takes back a merge that was cut short and can no longer be completed. Files that the
+    /// person has committed since then are left alone.
     fn retreat(&self) -> Result<(), LineError> {
         if !self.merge.is_checked_out || !self.is_begun() {
             return Ok(());
@@ -209,7 +210,8 @@ impl Deed<'_> {
         self.put_back(steps)
     }
 
-    /// Puts index and files back to before the merge, as far as they are as the merge leaves them.
+    /// Puts index and files back to before the merge, wherever they still are as the merge
+    /// leaves them.
     fn put_back(&self, mut steps: Vec<Step>) -> Result<(), LineError> {
         self.line.recover(self.person)?;
         let entries = self.entries()?;
@@ -228,7 +230,7 @@ impl Deed<'_> {
         Ok(())
     }
 
-    /// Notes that files of the person's may be as this merge leaves them, because of us.
+    /// Notes that this merge may have changed files of the person's.
     fn begin(&self) -> Result<(), LineError> {
         let note = self.merge.new.as_bytes();
         artel_files::write_atomic(&self.line.at.join(NOTE), note, 0o600)?;
@@ -241,7 +243,7 @@ impl Deed<'_> {
     }
 
     fn end(&self) {
-        // One that stays only says that a merge was begun which is over.
+        // A note that stays behind only names a merge that is over.
         drop(fs::remove_file(self.line.at.join(NOTE)));
     }
 
@@ -273,7 +275,7 @@ pub(super) fn side(step: &Step, towards: Towards) -> Option<&Side> {
     }
 }
 
-/// Notes the permissions that the person's files have, so that they can be given back.
+/// Notes the permissions of the person's files, so that they can be restored.
 fn note_modes(steps: &mut [Step], states: &[State], placing: &Placing) -> Result<(), TreeError> {
     for (step, state) in steps.iter_mut().zip(states) {
         if step.mode != 0 {
@@ -302,7 +304,7 @@ fn refused(error: ApplyError) -> LineError {
     }
 }
 
-/// A place where tests stop a deed.
+/// A point at which tests can stop a merge.
 pub(super) fn point(pace: &mut Pace) -> Result<(), LineError> {
     match pace.point(Path::new(".")) {
         Ok(()) => Ok(()),

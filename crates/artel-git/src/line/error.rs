@@ -1,4 +1,4 @@
-//! Why a line could not be made or used, and why a merge was refused.
+//! Errors of lines, and refusals of merges.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::{ApplyError, GitError, TreeError};
 
 use super::threeway::Conflict;
 
-/// Why something about a line failed.
+/// An error of an operation on a line.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// The person's repository has no commit yet.
@@ -20,7 +20,7 @@ pub enum LineError {
         /// The person's folder.
         folder: PathBuf,
     },
-    /// The person's repository borrows objects of another.
+    /// The person's repository borrows objects from another one.
     #[error(
         "the repository of `{}` needs `{}`, which lies outside of it, where agents see nothing; \
          try `git repack -a -d`, then remove `{}`",
@@ -31,12 +31,12 @@ pub enum LineError {
     Borrows {
         /// The person's folder.
         folder: PathBuf,
-        /// What it borrows from.
+        /// The object folder it borrows from.
         from: PathBuf,
-        /// The file of its own that says so.
+        /// File in the person's repository that names the other one.
         list: PathBuf,
     },
-    /// A folder or file of the person's repository is a link.
+    /// A link stands where the person's repository keeps objects.
     #[error(
         "in the repository of `{}` there is a link where git keeps objects, and agents see nothing \
          of what lies outside; try a plain copy in the place of `{}`",
@@ -46,7 +46,7 @@ pub enum LineError {
     LinkedObjects {
         /// The person's folder.
         folder: PathBuf,
-        /// The link.
+        /// Path of the link.
         link: PathBuf,
     },
     /// The person's folder is in no repository.
@@ -59,36 +59,36 @@ pub enum LineError {
         /// The person's folder.
         folder: PathBuf,
     },
-    /// The person's repository is not where it was.
+    /// The person's repository is no longer where it was.
     #[error("the git repository of `{}` is gone", folder.display())]
     Gone {
         /// The person's folder.
         folder: PathBuf,
     },
-    /// No line was made there, or its making was cut short.
+    /// No line was made there, or making it was cut short.
     #[error("`{}` holds no line of commits; make it anew", at.display())]
     NotMade {
         /// The line's folder.
         at: PathBuf,
     },
-    /// Something of the line's own records cannot be read.
+    /// A record of the line cannot be read.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged {
-        /// The record.
+        /// Path of the record.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason that it cannot be read.
         why: &'static str,
     },
-    /// What was named is neither the whole name of an object nor of a branch.
+    /// The name is neither a whole object id nor a valid branch name.
     #[error("`{name}` is neither the whole id of a commit nor the name of a branch")]
     BadName {
-        /// The name.
+        /// Name that was given.
         name: String,
     },
-    /// The tree was not checked out of a line.
+    /// The tree was not checked out from a line.
     #[error("the files of `{}` were not checked out of a commit", files.display())]
     NoCheckout {
-        /// The tree's files.
+        /// Folder with the tree's files.
         files: PathBuf,
     },
     /// A branch is not where it was expected.
@@ -97,120 +97,121 @@ pub enum LineError {
         found.as_deref().unwrap_or("nothing any more")
     )]
     Moved {
-        /// The branch.
+        /// Name of the branch.
         branch: String,
-        /// Where it is now.
+        /// Commit the branch is at now, or `None` if it does not exist.
         found: Option<String>,
     },
-    /// The person has a branch of that name with work of theirs.
+    /// The person has a branch of that name with commits of somebody else's.
     #[error(
         "there is a branch `{branch}` already, with commits of somebody else's; take another name"
     )]
     Taken {
-        /// The branch.
+        /// Name of the branch.
         branch: String,
     },
-    /// The person has the branch checked out, so it cannot be moved or removed under their files.
+    /// The person has the branch checked out, so it cannot be moved or removed under their
+    /// files.
     #[error(
         "the branch `{branch}` is checked out in `{}`; switch to another there first (`git switch -`)",
         at.display()
     )]
     CheckedOut {
-        /// The branch.
+        /// Name of the branch.
         branch: String,
-        /// Where.
+        /// Working tree that has it checked out.
         at: PathBuf,
     },
-    /// There is no commit on the branch, so there is nothing to bring over.
+    /// The branch has no commit, so there is nothing to bring over.
     #[error("the branch `{branch}` has no commit")]
     Empty {
-        /// The branch.
+        /// Name of the branch.
         branch: String,
     },
-    /// The person switched branches between the plan and the deed.
+    /// Another branch was checked out after the merge was planned.
     #[error(
         "another branch was checked out since the merge into `{branch}` was planned; plan it anew"
     )]
     Switched {
-        /// The branch to merge into.
+        /// Branch to merge into.
         branch: String,
     },
-    /// The person changed these between the plan and the deed; nothing is changed.
+    /// The person changed these files after the merge was planned. Nothing was changed.
     #[error(
         "you changed these meanwhile, so nothing was merged: {}; commit or stash them, then try again",
         names(files)
     )]
     Dirty {
-        /// Which.
+        /// Files that the person changed.
         files: Vec<PathBuf>,
     },
-    /// Something of the person's is under way in their repository.
+    /// Another git operation is under way in the person's repository.
     #[error("{why}")]
     Busy {
-        /// What, and what to do about it.
+        /// Which operation it is, and what to do about it.
         why: String,
     },
     /// Files could not be written into the person's folder.
     #[error(transparent)]
     Placing(#[from] ApplyError),
-    /// A tree or a file failed.
+    /// An operation on a run's tree or its files failed.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// A file of the workshop's own failed.
+    /// A file operation of Artel's own failed.
     #[error(transparent)]
     File(#[from] artel_files::FileError),
-    /// Git failed.
+    /// A git command failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
-/// Why a merge, an undo or a redo was not even begun. Nothing was changed.
+/// The reason that a merge, an undo or a redo was not even begun. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeRefused {
-    /// The branch has moved, and says something else in the same places.
+    /// The branch has moved, and changed the same places in another way.
     #[error(
         "`{into}` changed the same places: {}; take the changes of `{into}` into the branch and \
          approve again, or merge by hand with `git merge --no-ff`",
         names(&conflicts.iter().map(|one| one.path.clone()).collect::<Vec<_>>())
     )]
     Conflict {
-        /// The branch to merge into.
+        /// Branch to merge into.
         into: String,
-        /// Where, with both sides.
+        /// The conflicts, with both sides.
         conflicts: Vec<Conflict>,
     },
-    /// The person has changes of their own in the same files.
+    /// The person has their own changes in the same files.
     #[error(
         "you have changes of your own in the same files: {}; commit them or put them aside with \
          `git stash --include-untracked`, then try again",
         names(files)
     )]
     Dirty {
-        /// Which.
+        /// Files with the person's changes.
         files: Vec<PathBuf>,
     },
-    /// Files are not on disk as they are in commits, and what converts them is never run here.
+    /// Git converts these files between commit and disk, and the conversion is never run here.
     #[error(
         "git converts these between commit and disk (filter, eol, encoding), which is never done \
          here: {}; merge by hand with `git merge --no-ff`",
         names(files)
     )]
     Converted {
-        /// Which.
+        /// Files that git converts.
         files: Vec<PathBuf>,
     },
-    /// There is no such branch.
+    /// The branch does not exist.
     #[error(
         "there is no branch `{branch}` any more; name another, or make it with `git branch {branch}`"
     )]
     NoBranch {
-        /// The branch.
+        /// Name of the branch.
         branch: String,
     },
-    /// Something of the person's is under way in their repository.
+    /// Another git operation is under way in the person's repository.
     #[error("{why}")]
     Busy {
-        /// What, and what to do about it.
+        /// Which operation it is, and what to do about it.
         why: String,
     },
     /// The branch is checked out in another worktree.
@@ -220,26 +221,26 @@ pub enum MergeRefused {
         at.display()
     )]
     Elsewhere {
-        /// The branch.
+        /// Name of the branch.
         branch: String,
-        /// Where.
+        /// Path of that worktree.
         at: PathBuf,
     },
-    /// The branch has all of it already.
+    /// The branch already has all of it.
     #[error("`{into}` has all of it already")]
     Already {
-        /// The branch.
+        /// Name of the branch.
         into: String,
     },
-    /// What is to be taken back is not on the branch.
+    /// The commit to be reversed is not on the branch.
     #[error("{commit} is not on `{into}`, so it cannot be taken back there")]
     NotThere {
-        /// The commit.
+        /// Id of the commit.
         commit: String,
-        /// The branch.
+        /// Name of the branch.
         into: String,
     },
-    /// It could not be found out.
+    /// The check itself failed.
     #[error(transparent)]
     Line(#[from] LineError),
 }

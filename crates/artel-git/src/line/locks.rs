@@ -1,4 +1,5 @@
-//! Locks in a person's repository that a git of ours left when it was killed together with us.
+//! Clears locks that a git of ours left in a person's repository when it was killed
+//! together with us.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,13 +9,12 @@ use std::time::{Duration, SystemTime};
 use super::{Line, LineError, found};
 use crate::tree::place::Repository;
 
-/// Clocks of file systems go in steps.
+/// Tolerance for the steps in which file system clocks move.
 const STEP: Duration = Duration::from_secs(1);
 
 impl Line {
-    /// Takes away the locks of a branch, and of what is checked out, that were made since a moment
-    /// at which we had begun to move the branch. It leaves them where a git is at work: they may be
-    /// its own.
+    /// Removes the locks of a branch, and of the working tree, that were made since Artel began
+    /// to move the branch. Leaves them if a git is running there: they may be its own.
     pub fn clear_locks(&self, branch: &str, since: SystemTime) -> Result<(), LineError> {
         let Some(repository) = self.repository() else {
             return Ok(());
@@ -48,7 +48,8 @@ fn locks(repository: &Repository, branch: &str) -> Vec<PathBuf> {
     own.into_iter().chain(shared).collect()
 }
 
-/// Tells whether some git stands in the repository, or cannot be looked at.
+/// Returns whether some git process works in the repository, or may do so but cannot be
+/// inspected.
 fn is_git_at_work(repository: &Repository) -> bool {
     let Ok(processes) = fs::read_dir("/proc") else {
         return true;
@@ -61,7 +62,7 @@ fn is_git_at_work(repository: &Repository) -> bool {
         Ok(at) => [&repository.top, &repository.own, &repository.common]
             .iter()
             .any(|folder| at.starts_with(folder)),
-        // One that has ended stands nowhere; somebody else's may stand here.
+        // A process that has ended works nowhere; somebody else's may work here.
         Err(error) => error.kind() == ErrorKind::PermissionDenied,
     };
     let mut processes = processes.filter_map(Result::ok).map(|it| it.path());

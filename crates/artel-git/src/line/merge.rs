@@ -1,5 +1,5 @@
-//! Merging, taking back and bringing back, as plans: commits are made in the line, and nothing of
-//! the person's is touched.
+//! Plans merges, undos and redos. The commits are made in the line, and nothing of the
+//! person's is touched.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,78 +17,79 @@ use super::person::{Person, Seat};
 use super::threeway::Merged;
 use super::{Line, LineError, MergeRefused, paths, spell};
 
-/// What to merge.
+/// A merge to plan.
 #[derive(Debug, Clone, Copy)]
 pub struct MergeOrder<'m> {
-    /// The commit to merge, or the line's branch.
+    /// Commit to merge, or a branch of the line.
     pub head: &'m str,
-    /// The person's branch to merge into, such as `main`.
+    /// Branch of the person's to merge into, such as `main`.
     pub into: &'m str,
-    /// The whole message.
+    /// Full message of the merge commit.
     pub message: &'m str,
-    /// When, in seconds since 1970.
+    /// Date in seconds since 1970.
     pub when: i64,
-    /// Who is author and committer.
+    /// Author and committer.
     pub author: &'m Identity,
 }
 
-/// What to take back, or to bring back.
+/// An undo or a redo to plan.
 #[derive(Debug, Clone, Copy)]
 pub struct UndoOrder<'u> {
-    /// The commit whose change is taken back: a merge to undo it, an undo to redo what it undid.
+    /// Commit whose change is reversed: a merge to undo it, an undo to redo what it undid.
     pub commit: &'u str,
-    /// The person's branch that it is on.
+    /// Branch of the person's that has the commit.
     pub into: &'u str,
-    /// The whole message.
+    /// Full message of the new commit.
     pub message: &'u str,
-    /// When, in seconds since 1970.
+    /// Date in seconds since 1970.
     pub when: i64,
-    /// Who is author and committer.
+    /// Author and committer.
     pub author: &'u Identity,
 }
 
-/// A commit for a person's branch, made and not yet put there. It can be written down before it is
-/// carried out, and carried out again after a kill.
+/// A commit made for a person's branch, but not put there yet. It can be stored before it
+/// is carried out, and carried out again after a kill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merge {
-    /// The person's branch.
+    /// Branch of the person's to move.
     pub into: String,
-    /// The commit that the branch is at.
+    /// Commit that the branch is at.
     pub old: String,
-    /// The commit that it will be at.
+    /// Commit that the branch will be at.
     pub new: String,
-    /// The files that change, in order.
+    /// Files that change, in order.
     #[serde(with = "paths")]
     pub files: Vec<PathBuf>,
     /// Folders that have to be made in the person's working tree.
     #[serde(with = "paths")]
     pub folders: Vec<PathBuf>,
-    /// The branch is checked out, so working tree and index change with it.
+    /// Whether the branch is checked out, so that working tree and index change with it.
     pub is_checked_out: bool,
 }
 
-/// How a commit came into a person's branch.
+/// The way in which a person brought a commit into their branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByHand {
-    /// The commit of the branch's own row that brought it: a merge, or the commit itself.
+    /// Commit in the branch's first-parent history that brought it: a merge, or the commit
+    /// itself.
     pub commit: String,
-    /// The branch before it.
+    /// Commit of the branch before that.
     pub before: String,
-    /// By which way.
+    /// Whether it was merged or the branch was moved.
     pub way: HandWay,
 }
 
-/// The way by which a commit came into a branch.
+/// The two ways in which a person can bring a commit into a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandWay {
-    /// By a merge commit.
+    /// With a merge commit.
     Merged,
-    /// The branch was moved on to it.
+    /// By moving the branch to the commit.
     Moved,
 }
 
 impl HandWay {
-    /// Returns its word.
+    /// Returns the way as one word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Merged => "merged",
@@ -98,7 +99,7 @@ impl HandWay {
 }
 
 impl Line {
-    /// Tells how a commit came into a person's branch; nothing if it is not in it.
+    /// Returns how a commit came into a person's branch, or `None` if it is not in the branch.
     pub fn brought_by_hand(&self, head: &str, into: &str) -> Result<Option<ByHand>, LineError> {
         let head = spell(head)?;
         let Some(tip) = self.person()?.branch(into)? else {
@@ -111,7 +112,8 @@ impl Line {
         let since = ["rev-list", "--first-parent", "--ancestry-path", &range];
         let since = self.git().run(&since)?;
         let since = String::from_utf8_lossy(&since);
-        // The oldest of the branch's own row that has it: either it sits right on it, or merges it.
+        // The oldest first-parent commit of the branch that has it either sits right on top of
+        // it or merges it.
         let first = since.lines().last().unwrap_or_default();
         let parent = |commit: &str| -> Result<String, LineError> {
             let name = format!("{commit}^1");
@@ -131,7 +133,7 @@ impl Line {
         }))
     }
 
-    /// Plans a merge with a commit of its own, also where the branch could simply be moved on.
+    /// Plans a merge with a merge commit, even if the branch could be fast-forwarded.
     pub fn plan_merge(&self, order: &MergeOrder<'_>) -> Result<Merge, MergeRefused> {
         let (person, old) = self.branch_for(order.into)?;
         let head = match self.head_or_id(order.head)? {
@@ -147,17 +149,17 @@ impl Line {
         self.check(&person, order.into, old.clone(), new)
     }
 
-    /// Plans a commit that takes a merge back and keeps what people changed since.
+    /// Plans a commit that undoes a merge and keeps what people have changed since.
     pub fn plan_undo(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
         self.plan_reverse(order)
     }
 
-    /// Plans a commit that brings back what an undo took away; `order.commit` is the undo.
+    /// Plans a commit that restores what an undo took away; `order.commit` is the undo.
     pub fn plan_redo(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
         self.plan_reverse(order)
     }
 
-    /// Plans a commit with the change of another reversed.
+    /// Plans a commit that reverses the change of another one.
     fn plan_reverse(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
         let (person, old) = self.branch_for(order.into)?;
         let commit = spell(order.commit)?;
@@ -197,7 +199,7 @@ impl Line {
         }
     }
 
-    /// Checks that the person's folder is ready for it.
+    /// Checks that the person's folder is ready for the merge.
     fn check(
         &self,
         person: &Person,
@@ -241,7 +243,7 @@ impl Line {
         Ok(merge)
     }
 
-    /// Checks that files and index are as they are in the branch, and returns the folders to make.
+    /// Checks that files and index match the branch, and returns the folders to make.
     fn check_files(
         &self,
         person: &Person,
@@ -271,7 +273,7 @@ impl Line {
     }
 }
 
-/// Returns the new files where a file of the person's stands in the place of a folder.
+/// Returns the new files that need a folder where the person has a file.
 pub(super) fn blocked(placing: &Placing, steps: &[Step]) -> Result<Vec<PathBuf>, TreeError> {
     let gone = steps.iter().filter(|step| step.new.is_none());
     let gone: BTreeSet<&Path> = gone.map(|step| step.path.as_path()).collect();

@@ -1,4 +1,4 @@
-//! Paths in records: as text where they are text, else as bytes, so that none is lost.
+//! Serializes paths as text if they are UTF-8 and as bytes if not, so that none is lost.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};

@@ -1,7 +1,8 @@
-//! The person's repository, read with care: what they stand on, what they have under way.
+//! The person's repository, read with care: the commit they are on, and the operations they
+//! have under way.
 //!
-//! Nothing here compares the person's files by the person's own git, since that would run their
-//! filters: the line's git does it, on a copy of their index.
+//! The person's own git never compares their files here, because it would run their
+//! filters. The line's git does it, on a copy of their index.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,13 +16,13 @@ use crate::{Git, GitError, Identity, TreeError};
 
 use super::{Line, LineError, id_of};
 
-/// So many changed files are named.
+/// Largest number of changed files that are named.
 const MOST_DIRTY: usize = 1000;
 
-/// Longer than the name of anybody.
+/// Largest number of characters kept of a name or an address.
 const LONGEST_NAME: usize = 200;
 
-/// Files of git's own that tell of something unfinished, and what to do about it.
+/// Git's own files that show an unfinished operation, with advice on what to do about it.
 const UNDER_WAY: &[(&str, &str)] = &[
     (
         "MERGE_HEAD",
@@ -45,25 +46,26 @@ const UNDER_WAY: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a person stands on.
+/// The state of the person's checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
-    /// Their commit.
+    /// Commit that is checked out.
     pub commit: String,
-    /// The branch they have checked out, such as `main`; nothing when detached.
+    /// Branch that is checked out, such as `main`, or `None` if `HEAD` is detached.
     pub branch: Option<String>,
-    /// What they changed, or made and did not add; at most a thousand. A folder ends in `/`.
+    /// Files that the person changed, or made and did not add; at most a thousand. A folder
+    /// ends in `/`.
     pub dirty: Vec<PathBuf>,
 }
 
-/// A person's repository, and git in it.
+/// A person's repository, with a git runner for it.
 #[derive(Debug)]
 pub(super) struct Person {
     pub(super) repository: Repository,
     pub(super) git: Git,
 }
 
-/// Where a branch is checked out.
+/// The place where a branch is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Seat {
     Here,
@@ -75,8 +77,8 @@ pub(super) enum Seat {
 pub(super) type Entries = BTreeMap<PathBuf, Side>;
 
 impl Line {
-    /// Returns what the person stands on now. Of a folder in no repository it is the first commit,
-    /// made of the files as they were.
+    /// Returns the current state of the person's checkout. For a folder in no repository, it is
+    /// the first commit, made from the files as they were.
     pub fn base(&self) -> Result<Base, LineError> {
         if let Some(first) = &self.first {
             return Ok(Base {
@@ -109,8 +111,8 @@ impl Line {
         })
     }
 
-    /// Returns the name and address that the person set for git, in the repository or in their own
-    /// file below `home`; Artel's where they set none.
+    /// Returns the name and address that the person set for git, in the repository or in their
+    /// own file below `home`. Uses Artel's where they set none.
     pub fn identity(&self, home: &Path) -> Identity {
         let mut found = [None, None];
         let local = self.repository().map(|found| found.common.join("config"));
@@ -129,7 +131,7 @@ impl Line {
         }
     }
 
-    /// Looks a name and an address up in one file of settings, as far as they are not known yet.
+    /// Looks up name and address in one settings file, as far as they are still unknown.
     fn look_up(&self, file: &Path, includes: &str, home: &Path, found: &mut [Option<String>; 2]) {
         if found.iter().all(Option::is_some) || !file.is_file() {
             return;
@@ -197,7 +199,7 @@ impl Line {
 }
 
 impl Person {
-    /// Returns where a branch is; nothing where there is no such branch.
+    /// Returns the commit of a branch, or `None` if there is no such branch.
     pub(super) fn branch(&self, name: &str) -> Result<Option<String>, LineError> {
         let name = format!("refs/heads/{name}^{{commit}}");
         match self.git.run(&["rev-parse", "--verify", "--quiet", &name]) {
@@ -207,7 +209,7 @@ impl Person {
         }
     }
 
-    /// Finds out where a branch is checked out, in all of the repository's worktrees.
+    /// Returns where a branch is checked out, across all worktrees of the repository.
     pub(super) fn seat(&self, branch: &str) -> Result<Seat, LineError> {
         let said = self.git.run(&["worktree", "list", "--porcelain", "-z"])?;
         let wanted = format!("branch refs/heads/{branch}");
@@ -218,7 +220,8 @@ impl Person {
         let mut seat = Seat::Nowhere;
         for line in said.split(|byte| *byte == 0) {
             if let Some(path) = line.strip_prefix(b"worktree ") {
-                // The first is the repository's own, of which a submodule has another path.
+                // The first entry is the main worktree, for which a submodule lists another
+                // path.
                 let is_main = at.is_none() && own == common;
                 let path = PathBuf::from(OsStr::from_bytes(path));
                 at = Some(if is_main { top.clone() } else { path });
@@ -233,8 +236,8 @@ impl Person {
         Ok(seat)
     }
 
-    /// Tells whether a branch is being rebased, in any worktree: then it is checked out nowhere and
-    /// still not free to move.
+    /// Returns whether a branch is being rebased, in any worktree. It is then checked out
+    /// nowhere, but still not free to move.
     pub(super) fn is_rebased(&self, branch: &str) -> bool {
         let common = &self.repository.common;
         let linked = fs::read_dir(common.join("worktrees"));
@@ -249,7 +252,7 @@ impl Person {
             })
     }
 
-    /// Tells what of the person's is under way, if anything is.
+    /// Returns a description of the person's operation that is under way, if any.
     pub(super) fn under_way(&self) -> Option<String> {
         let own = &self.repository.own;
         let is_there = |name: &str| own.join(name).symlink_metadata().is_ok();
@@ -261,17 +264,17 @@ impl Person {
         is_there("index.lock").then(|| locked(&lock))
     }
 
-    /// Returns the person's index file.
     pub(super) fn index(&self) -> PathBuf {
         self.repository.own.join("index")
     }
 
-    /// Copies the person's index to a place of ours, whole also where it is kept in two files.
+    /// Copies the person's index to a place of ours. A split index is copied as one complete
+    /// file.
     pub(super) fn copy_index(&self, to: &Path) -> Result<(), LineError> {
         let from = self.index();
         match fs::copy(&from, to) {
             Ok(_) => {}
-            // A repository in which everything was removed need not have one.
+            // A repository from which everything was removed need not have an index.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(TreeError::system("copy", &from)(error).into()),
         }
@@ -288,7 +291,7 @@ impl Person {
         Ok(())
     }
 
-    /// Returns the entries of the person's index; nothing where a merge left some undecided.
+    /// Returns the entries of the person's index, or `None` if a merge left conflicts in it.
     pub(super) fn entries(&self) -> Result<Option<Entries>, LineError> {
         let said = self.git.run(&["ls-files", "-s", "-z"])?;
         let mut entries = Entries::new();
@@ -313,7 +316,7 @@ impl Person {
         Ok(Some(entries))
     }
 
-    /// Returns those files that git would convert between commit and disk.
+    /// Returns the files that git would convert between commit and disk.
     pub(super) fn converted(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, LineError> {
         let mut list = Vec::new();
         for path in paths {
@@ -337,7 +340,8 @@ impl Person {
         Ok(found)
     }
 
-    /// Moves a branch from one commit to another; from nothing and to nothing make and remove it.
+    /// Moves a branch from one commit to another. `None` as the old commit makes the branch,
+    /// `None` as the new one removes it.
     pub(super) fn move_branch(
         &self,
         branch: &str,
@@ -356,7 +360,7 @@ impl Person {
             Err(GitError::Refused { said, .. }) if said.contains(".lock") => {
                 Err(LineError::Busy { why: said })
             }
-            // A git of ours that outlived its kill may have been first.
+            // A git of ours that outlived its kill may have moved the branch already.
             Err(GitError::Refused { .. }) => match self.branch(branch)? {
                 found if found.as_deref() == to => Ok(()),
                 found => Err(LineError::Moved {
@@ -368,8 +372,8 @@ impl Person {
         }
     }
 
-    /// Removes the lock of a branch that a git of ours left when it was killed: nobody else writes
-    /// the id of a commit that we made into one.
+    /// Removes a branch lock that a killed git of ours left. Only we would write the id of a
+    /// commit that we made into a lock.
     fn clear_lock(&self, name: &str, new: &str) {
         let lock = self.repository.common.join(format!("{name}.lock"));
         let held = artel_files::read_bounded(&lock, 128).unwrap_or_default();
@@ -379,7 +383,7 @@ impl Person {
     }
 }
 
-/// Says that somebody else holds the index.
+/// Returns the message that somebody else holds the index lock.
 pub(super) fn locked(lock: &Path) -> String {
     format!(
         "another git is at work in your repository (`{}` is there); wait for it, or remove that \
@@ -388,12 +392,12 @@ pub(super) fn locked(lock: &Path) -> String {
     )
 }
 
-/// Returns the id that stands for nothing.
+/// Returns the all-zero id, which stands for no object.
 pub(super) fn nothing(format: &str) -> String {
     "0".repeat(if format == "sha256" { 64 } else { 40 })
 }
 
-/// Takes out what git does not allow in a name or an address.
+/// Removes the characters that git does not allow in a name or an address.
 fn plain(value: &str) -> String {
     let is_good = |letter: &char| !letter.is_control() && !matches!(letter, '<' | '>');
     let value: String = value.chars().filter(is_good).take(LONGEST_NAME).collect();

@@ -1,9 +1,10 @@
-//! A changeset of a folder in no repository, put into that folder: all of it or nothing.
+//! Puts a changeset for a folder in no repository into that folder, all or nothing.
 //!
-//! It goes the way of a run's files ([`RunTree::put_in_place`](crate::RunTree::put_in_place)): all is
-//! compared with what the line began with, the plan is written down, each file is replaced in one
-//! step. Killed in the middle, it is completed by the next call; what already is as planned, by
-//! whoever's hand, counts as done.
+//! It works like putting a run's files in place
+//! ([`RunTree::put_in_place`](crate::RunTree::put_in_place)): everything is compared with
+//! what the line began with, the plan is written down, and each file is replaced in one
+//! step. If it is killed in the middle, the next call completes it. A file that already is
+//! as planned counts as done, no matter who wrote it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,12 +17,12 @@ use crate::tree::store::{Difference, Lines};
 
 use super::{Line, LineError, Merge, MergeRefused};
 
-/// What the plan is called, in the folder of the line.
+/// Name of the plan file, in the line's folder.
 const PLAN: &str = "placing";
 
 impl Line {
-    /// Plans to put a commit of a private line into the person's folder. Files that they touched
-    /// since the line began are refused by name. Nothing is written.
+    /// Plans to put a commit of a private line into the person's folder. Refuses files that the
+    /// person has touched since the line began, and names them. Writes nothing.
     pub fn plan_placing(&self, head: &str) -> Result<Merge, MergeRefused> {
         let old = self.first.clone().ok_or_else(|| LineError::BadName {
             name: head.to_owned(),
@@ -43,7 +44,8 @@ impl Line {
         })
     }
 
-    /// Puts a planned commit into the person's folder. If it is refused, everything is as before.
+    /// Puts a planned commit into the person's folder. If it is refused, everything is as
+    /// before.
     pub fn place(&self, merge: &Merge) -> Result<(), LineError> {
         let _turn = self.turn_of(&self.origin)?;
         self.place_at(merge, &mut Pace::default())
@@ -89,7 +91,7 @@ impl Line {
         Ok(self.store().differences(&old, &new, Lines::Uncounted)?)
     }
 
-    /// Writing files into a folder in no repository.
+    /// Returns the file placement for a folder in no repository.
     fn placing_alone(&self) -> Result<Placing, LineError> {
         if !self.is_private() {
             return Err(LineError::BadName {
@@ -105,7 +107,7 @@ impl Line {
     }
 }
 
-/// Says of files that the person touched what is said of them wherever something is merged.
+/// Reports files that the person touched in the same way as every other merge does.
 fn told(error: ApplyError) -> LineError {
     match error {
         ApplyError::Touched { paths } => LineError::Dirty {

@@ -1,4 +1,4 @@
-//! Reading a line: its log, what differs between two commits, files of a commit.
+//! Reads a line: its log, the differences between two commits, and the files of a commit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -10,73 +10,73 @@ use crate::{Git, TreeError};
 
 use super::{Line, LineError, spell};
 
-/// One commit of a line.
+/// One commit in the log of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// Its id.
+    /// Id of the commit.
     pub commit: String,
-    /// The first line of its message.
+    /// First line of its message.
     pub subject: String,
-    /// When, in seconds since 1970.
+    /// Commit date in seconds since 1970.
     pub when: i64,
-    /// The trailers of its message, in order.
+    /// Trailers of its message, in order.
     pub trailers: Vec<(String, String)>,
 }
 
-/// What differs between two commits, counted as `git diff --stat` counts.
+/// The differences between two commits, counted as `git diff --stat` counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// Each file, in order.
+    /// The files that differ, in order.
     pub files: Vec<FileStat>,
-    /// All lines that are new.
+    /// Total number of added lines.
     pub added: u64,
-    /// All lines that are gone.
+    /// Total number of removed lines.
     pub removed: u64,
 }
 
-/// What differs in one file.
+/// The differences in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStat {
-    /// Where it is now, or was before it was removed.
+    /// Path of the file now, or before it was deleted.
     pub path: PathBuf,
-    /// Where it was before it was moved.
+    /// Path before the file was moved, if it was.
     pub from: Option<PathBuf>,
-    /// What was done.
+    /// Kind of the difference.
     pub kind: StatKind,
-    /// Lines that are new; nothing for what is not text.
+    /// Number of added lines, or `None` if the file is not text.
     pub added: Option<u64>,
-    /// Lines that are gone.
+    /// Number of removed lines, or `None` if the file is not text.
     pub removed: Option<u64>,
 }
 
-/// What was done with a file between two commits.
+/// The kind of difference in a file between two commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StatKind {
-    /// It was not there.
+    /// The file is new.
     Made,
-    /// It has other bytes, or is a link where a file was.
+    /// The file has other bytes, or is a link where a file was.
     Changed,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
-    /// It was moved, and perhaps changed.
+    /// The file was moved, and perhaps changed.
     Renamed,
-    /// It only became executable, or no longer is.
+    /// Only the executable bit changed.
     Mode,
 }
 
-/// What a commit or tree has at a path.
+/// The kind of entry that a commit or tree has at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// A file, of whatever size.
+    /// A file of any size.
     File,
-    /// A link.
+    /// A symbolic link.
     Link,
-    /// A folder, or a place that is kept for another repository.
+    /// A folder, or a place kept for another repository.
     Other,
 }
 
 impl Line {
-    /// Returns the commits of a branch since another commit, oldest first.
+    /// Returns the commits of a branch since `base`, oldest first.
     pub fn log(&self, base: &str, head: &str) -> Result<Vec<Logged>, LineError> {
         const FORMAT: &str = "--format=%H%x1f%ct%x1f\
             %(trailers:only=true,unfold=true,key_value_separator=%x1d,separator=%x1e)%x1f%s";
@@ -89,7 +89,7 @@ impl Line {
         Ok(records.filter_map(logged).collect())
     }
 
-    /// Counts what differs between two commits or trees.
+    /// Counts the differences between two commits or trees.
     pub fn stat(&self, from: &str, to: &str) -> Result<Stat, LineError> {
         let (from, to) = (spell(from)?, spell(to)?);
         let arguments = [
@@ -112,18 +112,21 @@ impl Line {
         })
     }
 
-    /// Returns the difference as text, of these paths or of all. No attribute hides a file.
+    /// Returns the difference as text, for these paths or, if there are none, for all. No
+    /// attribute hides a file.
     pub fn diff(&self, from: &str, to: &str, paths: &[PathBuf]) -> Result<Vec<u8>, LineError> {
         self.differ(&["-r", "-p", "-M"], from, to, paths)
     }
 
-    /// Returns the difference as `git apply` takes it, with the bytes of what is not text.
+    /// Returns the difference as a patch for `git apply`, with the bytes of files that are not
+    /// text.
     pub fn patch(&self, from: &str, to: &str) -> Result<Vec<u8>, LineError> {
         let how = ["-r", "-p", "--binary", "--full-index", "--no-renames"];
         self.differ(&how, from, to, &[])
     }
 
-    /// Returns the files in which two commits or trees differ, in order; of a moved one both places.
+    /// Returns the files that differ between two commits or trees, in order. A moved file is
+    /// listed with both paths.
     pub fn changed(&self, from: &str, to: &str) -> Result<Vec<PathBuf>, LineError> {
         let how = ["-r", "-z", "--no-renames", "--name-only"];
         let said = self.differ(&how, from, to, &[])?;
@@ -141,8 +144,8 @@ impl Line {
         })
     }
 
-    /// Returns what a file holds in a commit or tree; nothing where there is none, where it is a
-    /// link, or where it has more than `most` bytes.
+    /// Returns the content of a file in a commit or tree. Returns `None` if there is none, if
+    /// it is a link, or if it is larger than `most` bytes.
     pub fn file_at(
         &self,
         treeish: &str,
@@ -186,7 +189,7 @@ impl Line {
         Ok(links.into_keys().zip(named).collect())
     }
 
-    /// Tells what a commit or tree has at a path, if it has anything there.
+    /// Returns the kind of entry that a commit or tree has at a path, if any.
     pub fn entry_at(&self, treeish: &str, path: &Path) -> Result<Option<Entry>, LineError> {
         let said = self.listed(treeish, path)?;
         let entry = match side_in(&said) {
@@ -226,8 +229,9 @@ impl Line {
         Ok(self.git().run_on(&arguments, Vec::new())?)
     }
 
-    /// Git in the line's repository with the person's files, whose `.gitattributes` say what counts
-    /// as text. It has no index, and reads nothing else of theirs.
+    /// Returns a git runner for the line's repository with the person's files, because their
+    /// `.gitattributes` decide what counts as text. It has no index, and reads nothing else of
+    /// theirs.
     fn as_the_person_sees(&self) -> Git {
         let top = self
             .repository()
@@ -236,7 +240,7 @@ impl Line {
     }
 }
 
-/// Returns what a line of `ls-tree` says, where it is of a file or a link.
+/// Reads a line of `ls-tree`, or returns `None` if it is neither a file nor a link.
 fn side_in(said: &[u8]) -> Option<Side> {
     let mut words = said.split(|byte| matches!(byte, b' ' | b'\t'));
     let (mode, _, id) = (words.next(), words.next(), words.next());
@@ -262,7 +266,8 @@ fn logged(record: &str) -> Option<Logged> {
     })
 }
 
-/// Reads what `diff-tree --raw --numstat -z -M` prints: first every raw entry, then every count.
+/// Reads the output of `diff-tree --raw --numstat -z -M`: first all raw entries, then all
+/// counts.
 fn counted(said: &[u8]) -> Option<Stat> {
     let mut stat = Stat::default();
     let mut places: HashMap<PathBuf, usize> = HashMap::new();
@@ -280,7 +285,7 @@ fn counted(said: &[u8]) -> Option<Stat> {
         let mut words = field.splitn(3, |byte| *byte == b'\t');
         let (added, removed, path) = (words.next()?, words.next()?, words.next()?);
         let path = match path {
-            // A moved file: where it was and where it is follow.
+            // A moved file: its old and its new path follow.
             b"" => fields.by_ref().take(2).last()?,
             path => path,
         };

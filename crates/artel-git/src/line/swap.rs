@@ -1,8 +1,8 @@
-//! The person's index, replaced in one step.
+//! Replaces the person's index in one step.
 //!
-//! Git never opens it for writing: a new one is made beside it and takes its place by a rename,
-//! under git's own lock. The lock is held for that rename alone, and is a second name of the new
-//! index, so one that a kill left can be told from anybody else's.
+//! Git never opens it for writing. A new index is made beside it and takes its place by a
+//! rename, under git's own lock. The lock is held for that rename only, and is a second
+//! name of the new index, so a lock that a kill left can be told from anybody else's.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,7 +18,7 @@ use super::deed::{Deed, Towards, point, side};
 use super::person::{Person, locked};
 use super::{Line, LineError, new_name};
 
-/// How often a new index is made when the person's changes meanwhile.
+/// Number of tries at a new index while the person's keeps changing.
 const MOST_TRIES: usize = 5;
 
 impl Line {
@@ -49,8 +49,8 @@ impl Line {
         Ok(())
     }
 
-    /// Where the next index of the person's is made: never where a git that outlived its kill might
-    /// still be writing one.
+    /// Returns the path where the person's next index is made. It never is a path that a git
+    /// which outlived its kill might still be writing.
     fn new_index(&self, person: &Person) -> PathBuf {
         let name = format!("{}-{}", self.begins(), new_name());
         person.repository.own.join(name)
@@ -62,7 +62,8 @@ impl Line {
 }
 
 impl Deed<'_> {
-    /// Replaces the person's index by one in which the steps' files are of that side.
+    /// Replaces the person's index by one in which the files of the steps are as on the given
+    /// side.
     pub(super) fn set_index(
         &self,
         steps: &[Step],
@@ -100,7 +101,8 @@ impl Deed<'_> {
         })
     }
 
-    /// Puts the new index in the place of the old, unless that changed meanwhile.
+    /// Puts the new index in the place of the old one, unless that has changed. Returns whether
+    /// it did.
     fn swap(
         &self,
         new: &Path,
@@ -130,7 +132,7 @@ impl Deed<'_> {
     }
 }
 
-/// Gives a new index the permissions of the old, and waits for the disk.
+/// Gives a new index the permissions of the old one, and waits until it is on disk.
 fn finish(new: &Path, index: &Path) -> io::Result<()> {
     if let Ok(about) = index.symlink_metadata() {
         fs::set_permissions(new, about.permissions())?;
@@ -140,7 +142,7 @@ fn finish(new: &Path, index: &Path) -> io::Result<()> {
 
 type Stamp = (u64, u64, i64, i64);
 
-/// What tells that a file is still the same.
+/// Returns values that tell whether a file is still the same.
 fn stamp(path: &Path) -> Option<Stamp> {
     let about = path.symlink_metadata().ok()?;
     Some((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))

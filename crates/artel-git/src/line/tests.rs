@@ -1,4 +1,4 @@
-//! A changeset's line against real git, in temporary folders.
+//! Tests of a changeset's line against real git, in temporary folders.
 
 mod branching;
 mod committing;
@@ -19,7 +19,7 @@ use super::*;
 
 const WHEN: i64 = 1_700_000_000;
 
-/// Every git of this machine, the oldest and the newest alike.
+/// Returns every git of this machine, the oldest and the newest alike.
 fn programs() -> Vec<PathBuf> {
     ["/usr/local/bin/git", "/usr/bin/git"]
         .map(PathBuf::from)
@@ -35,7 +35,7 @@ fn ada() -> Identity {
     }
 }
 
-/// A person's folder and a place for lines and checkouts.
+/// A person's folder, and a place for lines and checkouts.
 struct Scene {
     folder: TempDir,
     program: PathBuf,
@@ -51,7 +51,7 @@ impl Scene {
         scene
     }
 
-    /// With a repository and these files committed on `main`.
+    /// Makes a scene with a repository and these files committed on `main`.
     fn committed(files: &[(&str, &str)]) -> Self {
         let scene = Self::new();
         scene.git(&["init", "-q", "-b", "main"]);
@@ -115,12 +115,13 @@ impl Scene {
         self.id("HEAD")
     }
 
-    /// What git says of the person's files and index.
+    /// Returns what git says about the person's files and index.
     fn status(&self) -> String {
         self.git(&["status", "--porcelain", "--untracked-files=all"])
     }
 
-    /// All that is the person's: files, what git says of them, where `HEAD` and branches are.
+    /// Returns everything of the person's: files, what git says about them, and where `HEAD`
+    /// and the branches are.
     fn everything(&self) -> (BTreeMap<PathBuf, String>, String, String) {
         let refs = self.git(&["for-each-ref", "--format=%(refname) %(objectname)"]);
         let head = self.git(&["rev-parse", "--symbolic-full-name", "HEAD"]);
@@ -129,7 +130,7 @@ impl Scene {
     }
 }
 
-/// A line with one branch whose commits were made step by step.
+/// A line with one branch whose commits are made step by step.
 struct Work<'s> {
     scene: &'s Scene,
     line: Line,
@@ -163,7 +164,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// The tree of what `change` does to a checkout of a commit.
+    /// Returns the tree of what `change` does to a checkout of a commit.
     fn tree(&mut self, base: &str, change: impl Fn(&Path)) -> String {
         self.steps += 1;
         let name = self.line.at.file_name().unwrap().to_str().unwrap();
@@ -226,7 +227,7 @@ fn put(folder: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Every file and link below a folder, without what git keeps for itself.
+/// Returns every file and link below a folder, without git's own files.
 fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut todo = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Three-way merges of commits, without a working tree, and what to show where they fail.
+//! Three-way merges of commits without a working tree, and the details of conflicts.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,45 +11,46 @@ use crate::{Identity, TreeError};
 
 use super::{Line, LineError, id_of};
 
-/// So much of each side is shown.
+/// Largest part of each side that is shown, in bytes.
 const MOST_SHOWN: usize = 8 * 1024;
 
-/// Of so many conflicts both sides are shown; of the others only the names.
+/// Number of conflicts for which both sides are shown. The others get only their names.
 const MOST_DETAILED: usize = 50;
 
-/// Larger contents are not read to be shown.
+/// Largest content that is read to be shown, in bytes.
 const LARGEST_READ: u64 = 4 << 20;
 
 /// A file that two sides changed in different ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What the two sides did.
+    /// The way in which the two sides clash.
     pub what: Clash,
-    /// What the branch says in the places in question; nothing where it has no such file.
+    /// Text of the branch in the places of the conflict, or `None` if it has no such file.
+    /// `None` too if there are too many conflicts to show.
     pub ours: Option<String>,
-    /// What the change says there.
+    /// Text of the change in the same places.
     pub theirs: Option<String>,
 }
 
-/// How two sides differ in a file.
+/// The ways in which two sides can differ in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clash {
-    /// Both changed it.
+    /// Both sides changed the file.
     BothChanged,
-    /// Both made it.
+    /// Both sides made the file.
     BothMade,
-    /// The change removed what the branch changed.
+    /// The change removed a file that the branch changed.
     RemovedByTheirs,
-    /// The branch removed what the change changed.
+    /// The branch removed a file that the change changed.
     RemovedByOurs,
-    /// Files and folders in one another's way, or moved to different places.
+    /// Files and folders block each other, or were moved to different places.
     InTheWay,
 }
 
 impl Clash {
-    /// Returns the words for it.
+    /// Returns a description for a person.
     pub fn text(self) -> &'static str {
         match self {
             Self::BothChanged => "both sides changed it",
@@ -61,7 +62,7 @@ impl Clash {
     }
 }
 
-/// What a three-way merge gave.
+/// The outcome of a three-way merge: a clean tree, or conflicts.
 #[derive(Debug)]
 pub(super) enum Merged {
     Clean(String),
@@ -69,14 +70,15 @@ pub(super) enum Merged {
 }
 
 impl Line {
-    /// Merges the change from a commit's tree to another tree onto a third, of a commit.
+    /// Merges the change from the tree of commit `base` to the tree `theirs` into commit
+    /// `ours`.
     pub(super) fn three_way(
         &self,
         base: &str,
         ours: &str,
         theirs: &str,
     ) -> Result<Merged, LineError> {
-        // Commits made for this alone have the wanted ancestor in common, and no other.
+        // These commits exist only for the merge: their one common ancestor is the wanted one.
         if self.is_within(base, ours)? {
             let theirs = self.side(theirs, &[base])?;
             return self.merge_commits(ours, &theirs);
@@ -88,7 +90,7 @@ impl Line {
         self.merge_commits(&ours, &theirs)
     }
 
-    /// Merges two commits that have a past in common.
+    /// Merges two commits that have a common history.
     pub(super) fn merge_commits(&self, ours: &str, theirs: &str) -> Result<Merged, LineError> {
         let arguments = ["merge-tree", "--write-tree", "-z", ours, theirs];
         let (answer, said) = self.git().answer(&arguments, Vec::new())?;
@@ -111,12 +113,13 @@ impl Line {
         Ok(Merged::Conflict(conflicts))
     }
 
-    /// Makes a commit that is only ever a side of a merge, or what a tree is checked out of.
+    /// Makes a commit that serves only as a side of a merge, or as the commit of a tree to
+    /// check out.
     pub(super) fn side(&self, tree: &str, parents: &[&str]) -> Result<String, LineError> {
         self.write_commit(tree, parents, "a side\n", 0, &Identity::artel())
     }
 
-    /// Tells whether a commit is another, or in its past.
+    /// Returns whether a commit is another one, or one of its ancestors.
     pub(super) fn is_within(&self, commit: &str, of: &str) -> Result<bool, LineError> {
         if commit == of {
             return Ok(true);
@@ -227,7 +230,7 @@ fn text(store: &Store, side: &Side) -> Result<String, TreeError> {
     Ok(held)
 }
 
-/// Returns what each side says between git's marks; nothing where there are none.
+/// Returns the text of each side between git's conflict marks, or `None` if there are none.
 fn parts(marked: &str) -> Option<[String; 2]> {
     let mut sides = [String::new(), String::new()];
     let mut here: Option<usize> = None;

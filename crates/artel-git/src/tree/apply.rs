@@ -1,10 +1,10 @@
-//! Putting what a run changed in place: all of it or nothing.
+//! Puts a run's changes in place, all or nothing.
 //!
-//! First everything is compared with what the run began with; a file that the person touched
-//! meanwhile is refused by name before anything is written. Then the plan is written down. Then
-//! each file is replaced in one step. Should one fail, those before it are put back. Should the
-//! process be killed, the plan is still there, and the next call goes on with it: what already is
-//! as planned counts as done.
+//! First everything is compared with what the run began with. A file that the person has
+//! touched since is refused by name before anything is written. Then the plan is written
+//! down, and each file is replaced in one step. If one fails, those before it are put back.
+//! If the process is killed, the plan is still there and the next call continues it: a file
+//! that already is as planned counts as done.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,26 +18,27 @@ use super::plan::Plan;
 use super::store::{Difference, Lines};
 use super::{ApplyError, RunTree, TreeError};
 
-/// What was put in place.
+/// The outcome of putting changes in place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Files that were made or changed.
     pub written: Vec<PathBuf>,
     /// Files that were removed.
     pub deleted: Vec<PathBuf>,
-    /// Files that were as the run left them already.
+    /// Files that already were as the run left them.
     pub already: Vec<PathBuf>,
     /// Files that were not put in place, because git would take their folder for a repository.
     pub left_out: Vec<PathBuf>,
 }
 
 impl RunTree {
-    /// Puts what the run changed since its start into the person's folder: these paths, or all
-    /// that git does not ignore. `is_protected` names what no run may put in place.
+    /// Puts what the run has changed since its start into the person's folder: these paths, or
+    /// all that git does not ignore. `is_protected` says which paths no run may put in place.
     ///
-    /// Files that the person touched since the start, and protected ones, are refused by name and
-    /// nothing is written. Killed in the middle, it is completed by the next call. The caller has
-    /// the [`turn`](Self::turn) of the folder: what is taken back here is what was written here.
+    /// Files that the person has touched since the start, and protected ones, are refused by
+    /// name and nothing is written. If it is killed in the middle, the next call completes it.
+    /// The caller holds the [`turn`](Self::turn) of the folder, so that only files written here
+    /// are ever taken back here.
     pub fn put_in_place(
         &self,
         paths: Option<&[PathBuf]>,
@@ -78,7 +79,8 @@ impl RunTree {
         Ok(applied)
     }
 
-    /// Does what is left of a plan, and forgets the plan once the person's folder is whole again.
+    /// Carries out the rest of a plan, and removes the plan once the person's folder is whole
+    /// again.
     fn carry_out(
         &self,
         placing: &Placing,
@@ -110,7 +112,7 @@ impl RunTree {
         Beneath::open(&self.own.at)?.remove(Path::new("plan"))
     }
 
-    /// Picks the paths that were asked for; the person knows them from the list of changes.
+    /// Picks the requested paths; the person knows them from the list of changes.
     fn choose(
         &self,
         differences: Vec<Difference>,
@@ -132,8 +134,9 @@ impl RunTree {
         Ok(chosen.filter(|one| asked.contains(&one.path)).collect())
     }
 
-    /// Leaves out what would be part of a repository in the person's folder: what a run made is
-    /// looked at as a whole before, but what is there already may be the other half.
+    /// Leaves out files that would become part of a repository in the person's folder. The
+    /// run's own files were already checked on their own, but files in the person's folder may
+    /// be the other half.
     fn without_repositories(
         &self,
         chosen: Vec<Difference>,
@@ -166,7 +169,7 @@ impl RunTree {
         self.own.at.join("plan")
     }
 
-    /// Every run has a name of its own for unfinished files, the same at each try.
+    /// Returns the run's own name for unfinished files. It is the same at each try.
     pub(super) fn temp_name(&self) -> OsString {
         let hash = blake3::hash(self.own.at.as_os_str().as_bytes()).to_hex();
         format!("{}{}", artel_files::TEMP_PREFIX, &hash[..16]).into()

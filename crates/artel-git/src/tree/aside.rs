@@ -1,9 +1,9 @@
-//! What stays out of snapshots and is never put in place: metadata of repositories, what is neither
-//! file nor folder, and what is too deep, too large or too much.
+//! Paths that stay out of snapshots and are never put in place: metadata of repositories,
+//! anything that is neither file nor folder, and what is too deep, too large or too much.
 //!
-//! Leaving something out costs the run nothing else: its other files are kept, and what the run
-//! began with below such a path counts as unchanged. Whoever ends a run names what was left out.
-//! What was there from the start is the person's and no news.
+//! Leaving something out costs the run nothing else: its other files are kept, and files
+//! that the run began with below such a path count as unchanged. The end of a run reports
+//! what was left out, except what was there from the start: that is the person's.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,27 +15,29 @@ use rustix::fs::{AtFlags, FileType};
 
 use super::TreeError;
 
-/// What makes git take a folder for a repository: the second is that of a linked tree.
+/// Names that make git take a folder for a repository. The second set is that of a linked
+/// worktree.
 const LAYOUTS: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
 
-/// How the record of what was there from the start begins.
+/// First field of the record of what was there from the start.
 const RECORD: &str = "artel aside 1";
 
-/// The name of that record in the run's folder.
+/// Name of that record in the run's folder.
 const NAME: &str = "aside";
 
-/// More than that record holds.
+/// Largest size of that record, in bytes.
 const LARGEST_RECORD: u64 = 64 << 20;
 
-/// As many entries of a repository tell whether it is still the one that was there at the start.
+/// Number of entries that are compared to tell whether a repository is still the one from
+/// the start.
 const MOST_ENTRIES: usize = 10_000;
 
-/// How much of what a run makes is kept.
+/// Limits on what is kept of a run's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeBounds {
-    /// How many files a tree may hold.
+    /// Largest number of files in a tree.
     pub files: usize,
-    /// How many bytes a file may have.
+    /// Largest size of a file, in bytes.
     pub file_bytes: u64,
 }
 
@@ -48,38 +50,38 @@ impl Default for TreeBounds {
     }
 }
 
-/// Something that is in no snapshot.
+/// A path that is in no snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
-    /// Where it is, relative to the files.
+    /// Path relative to the files.
     pub path: PathBuf,
-    /// Why.
+    /// Reason that it is in no snapshot.
     pub why: SetAsideReason,
-    /// What tells whether it is still the same; nothing where only its place counts.
+    /// Stamp that tells whether it is still the same, or 0 if only its path counts.
     pub(super) stamp: u64,
 }
 
-/// Why something is in no snapshot.
+/// The reasons for which a path is in no snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SetAsideReason {
-    /// It is called `.git`, or a link stands in the place of a file of git's.
+    /// It is called `.git`, or a link stands in the place of one of git's files.
     GitMetadata,
-    /// Git takes the folder for a repository by what is in it.
+    /// Its content makes git take the folder for a repository.
     BareRepository,
     /// It is a pipe, a socket or a device.
     SpecialFile,
     /// It lies too deep below the root.
     TooDeep,
-    /// It has more bytes than are kept.
+    /// It is larger than the limit; the size is in bytes.
     TooLarge(u64),
-    /// It holds so many new files that the tree would hold more than are kept.
+    /// It holds this many new files, so that the tree would hold more than are kept.
     TooMany(u64),
-    /// So many new files lie directly in it.
+    /// This many new files lie directly in it, more than are kept.
     TooManyIn(u64),
 }
 
 impl SetAsideReason {
-    /// Tells whether what the run began with there counts as unchanged.
+    /// Returns whether files that the run began with there count as unchanged.
     pub(super) fn keeps_start(self) -> bool {
         match self {
             Self::GitMetadata | Self::SpecialFile | Self::TooManyIn(_) => false,
@@ -100,7 +102,7 @@ impl SetAsideReason {
     }
 }
 
-/// What was set aside when the tree was made, and how much it keeps.
+/// The paths that were set aside when the tree was made, with the tree's limits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Began {
     pub(super) bounds: TreeBounds,
@@ -116,12 +118,12 @@ impl Began {
         }
     }
 
-    /// Tells whether something stood there from the start, changed or not.
+    /// Returns whether something stood at this path from the start, changed or not.
     pub(super) fn held(&self, path: &Path) -> bool {
         self.aside.contains_key(path)
     }
 
-    /// Tells whether it is what stood there from the start.
+    /// Returns whether this is unchanged since the start.
     pub(super) fn holds(&self, one: &SetAside) -> bool {
         self.aside.get(&one.path) == Some(&one.stamp)
     }
@@ -143,7 +145,8 @@ impl Began {
         Ok(())
     }
 
-    /// Reads the record; a tree of before there was one has none, and its bounds are the usual ones.
+    /// Reads the record. Trees made before there was one have no record, and get the default
+    /// limits.
     pub(super) fn read(at: &Path) -> Result<Self, TreeError> {
         let path = at.join(NAME);
         let bytes = match artel_files::read_bounded(&path, LARGEST_RECORD) {
@@ -182,19 +185,19 @@ fn parse(bytes: &[u8]) -> Option<Began> {
     Some(began)
 }
 
-/// Tells whether git takes a folder with these names in it for a repository.
+/// Returns whether git takes a folder with these names in it for a repository.
 pub(crate) fn is_repository<'n>(names: impl Iterator<Item = &'n OsStr> + Clone) -> bool {
     let has = |wanted: &&str| names.clone().any(|name| name.eq_ignore_ascii_case(wanted));
     LAYOUTS.iter().any(|layout| layout.iter().all(has))
 }
 
-/// Tells whether a name is one of those by which git knows a repository.
+/// Returns whether a name is one of those by which git recognizes a repository.
 pub(crate) fn is_of_repository(name: &OsStr) -> bool {
     let mut names = LAYOUTS.iter().flat_map(|layout| layout.iter());
     names.any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Returns a number that changes when a repository changes, as far as its entries tell.
+/// Returns a number that changes when a repository changes, as far as its entries show.
 pub(super) fn stamp_of(folder: impl AsFd) -> u64 {
     let mut hasher = blake3::Hasher::new();
     let mut left = MOST_ENTRIES;
@@ -204,7 +207,7 @@ pub(super) fn stamp_of(folder: impl AsFd) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Repositories are not deep; what is deeper is not looked at.
+/// Deepest level that is compared. Repositories are not deeper.
 const DEEPEST: usize = 16;
 
 fn feed(

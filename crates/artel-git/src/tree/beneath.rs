@@ -1,9 +1,10 @@
-//! Files beneath a folder held open, without following a single link.
+//! Accesses files beneath a folder that is held open, without following a single link.
 //!
-//! The person's folder is read and written while the person works in it, and the run's own tree
-//! may be changed by whatever the run left running. Every path is therefore opened by the kernel
-//! beneath the folder's handle with links forbidden in all of it, and what is replaced is replaced
-//! by a rename in the handle of its folder: a folder exchanged for a link leads nowhere.
+//! The person's folder is read and written while the person works in it, and processes that
+//! the run left behind may change the run's own tree. So the kernel opens every path
+//! beneath the folder's handle, with links forbidden anywhere in it. A file is replaced by
+//! a rename within the handle of its folder. A folder that was exchanged for a link
+//! therefore leads nowhere.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -17,17 +18,18 @@ use rustix::io::Errno;
 
 use super::TreeError;
 
-/// The kernel gives up with EAGAIN when something is renamed while it checks a path.
+/// Number of tries at a path: the kernel gives up with `EAGAIN` if something is renamed
+/// while it checks the path.
 const MOST_AGAINS: u32 = 64;
 
-/// A folder held open.
+/// A folder that is held open.
 #[derive(Debug)]
 pub(crate) struct Beneath {
     handle: OwnedFd,
     syncs: bool,
 }
 
-/// What stands at a path.
+/// The content found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     Nothing,
@@ -36,14 +38,14 @@ pub(crate) enum Content {
         mode: u32,
     },
     Link(OsString),
-    /// A folder, a pipe, a device: nothing that a run puts in place.
+    /// A folder, a pipe or a device: nothing that a run puts in place.
     Other,
 }
 
-/// What should stand at a path.
+/// The content to put at a path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted<'w> {
-    /// A file with these bytes. The mode is exact where one is given, and else that of a new file.
+    /// A file with these bytes and this mode.
     File {
         bytes: &'w [u8],
         mode: FileMode,
@@ -51,12 +53,12 @@ pub(crate) enum Wanted<'w> {
     Link(&'w OsStr),
 }
 
-/// The permissions of a file that is written.
+/// The permissions of a file to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileMode {
-    /// These bits and, where the system lets us, this owner.
+    /// Exactly these bits and, if the system permits, this owner.
     Exactly(u32, Option<(u32, u32)>),
-    /// What the umask leaves of it.
+    /// These bits, less those that the umask removes.
     New(u32),
 }
 
@@ -71,13 +73,13 @@ impl Beneath {
         })
     }
 
-    /// Does not wait for the disk: for files that can be written again from a snapshot.
+    /// Skips waiting for the disk: for files that can be written again from a snapshot.
     pub(crate) fn without_waiting(mut self) -> Self {
         self.syncs = false;
         self
     }
 
-    /// Opens what is there under a path, a link as a link.
+    /// Opens whatever is at a path; a link is opened as a link.
     fn entry(&self, path: &Path) -> Result<Option<(OwnedFd, Stat)>, Errno> {
         let found = self.open_at(path, OFlags::PATH | OFlags::NOFOLLOW);
         let handle = match found {
@@ -89,14 +91,15 @@ impl Beneath {
         Ok(Some((handle, stat)))
     }
 
-    /// Looks at what is there under a path. A link in the path is an error.
+    /// Returns the status of whatever is at a path. A link among the folders above it is an
+    /// error.
     pub(crate) fn look(&self, path: &Path) -> Result<Option<Stat>, TreeError> {
         let found = self.entry(path);
         let found = found.map_err(TreeError::beneath("look at", path))?;
         Ok(found.map(|(_, stat)| stat))
     }
 
-    /// Opens an ordinary file for reading; never waits for a pipe.
+    /// Opens an ordinary file for reading. Never blocks on a pipe.
     pub(crate) fn open_file(&self, path: &Path) -> Result<File, TreeError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let handle = self.open_at(path, flags);
@@ -105,7 +108,7 @@ impl Beneath {
             .map_err(TreeError::beneath("open", path))
     }
 
-    /// Returns where a link leads.
+    /// Returns the target of a link.
     pub(crate) fn read_link(&self, path: &Path) -> Result<OsString, TreeError> {
         let read = || {
             let handle = self.open_at(path, OFlags::PATH | OFlags::NOFOLLOW)?;
@@ -115,8 +118,8 @@ impl Beneath {
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
-    /// Returns what stands at a path, with its bytes. Of a file that has more than `most` bytes, one
-    /// more than these is read.
+    /// Returns the content at a path. Of a file larger than `most` bytes, only `most` + 1 bytes
+    /// are read.
     pub(crate) fn content(&self, path: &Path, most: u64) -> Result<Content, TreeError> {
         let Some(stat) = self.look(path)? else {
             return Ok(Content::Nothing);
@@ -136,8 +139,8 @@ impl Beneath {
         })
     }
 
-    /// Puts a file or link under a path in one step, with the folders above it. `temp` is the name
-    /// of the unfinished file beside it; one that is there is a leftover and is replaced.
+    /// Puts a file or link at a path in one step, and makes the folders above it. `temp` is the
+    /// name of the unfinished file beside it; an existing one is a leftover and is replaced.
     pub(crate) fn put(
         &self,
         path: &Path,
@@ -161,14 +164,14 @@ impl Beneath {
             .fill(&folder, temp, wanted)
             .and_then(|()| rustix::fs::renameat(&folder, temp, &folder, name));
         if placed.is_err() {
-            // What failed is told; the leftover has a name of ours.
+            // The first error is reported; a leftover has a name of ours.
             let _ = rustix::fs::unlinkat(&folder, temp, AtFlags::empty());
             return placed;
         }
         self.sync(&folder)
     }
 
-    /// Moves a folder of the same file system to a path where none is, with the folders above it.
+    /// Moves a folder of the same file system to a free path, and makes the folders above it.
     pub(crate) fn move_in(&self, from: &Path, path: &Path) -> Result<(), TreeError> {
         let moved = || {
             let name = path.file_name().ok_or(Errno::INVAL)?;
@@ -181,12 +184,12 @@ impl Beneath {
         moved().map_err(TreeError::beneath("move into the tree", path))
     }
 
-    /// Removes a file or link; one that is gone is fine.
+    /// Removes a file or link. Succeeds if it is already gone.
     pub(crate) fn remove(&self, path: &Path) -> Result<(), TreeError> {
         self.unlink(path, AtFlags::empty())
     }
 
-    /// Removes a folder if it is empty, and says whether it is gone.
+    /// Removes a folder if it is empty. Returns whether it is gone.
     pub(crate) fn remove_empty(&self, path: &Path) -> Result<bool, TreeError> {
         match self.unlink(path, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(true),
@@ -212,13 +215,13 @@ impl Beneath {
         };
         match remove() {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
-            // Nothing can be below what is no folder.
+            // Nothing can exist below something that is not a folder.
             Err(Errno::NOTDIR) if !flags.contains(AtFlags::REMOVEDIR) => Ok(()),
             Err(cause) => Err(TreeError::beneath("remove", path)(cause)),
         }
     }
 
-    /// Makes a folder and those above it.
+    /// Makes a folder and the folders above it.
     pub(crate) fn make_folders(&self, path: &Path) -> Result<(), TreeError> {
         self.make_folders_once(path)
             .map_err(TreeError::beneath("make the folder", path))
@@ -283,7 +286,7 @@ impl Beneath {
         if let FileMode::Exactly(mode, owner) = mode {
             let user = owner.map(|(user, _)| Uid::from_raw(user));
             let group = owner.map(|(_, group)| Gid::from_raw(group));
-            // Only root may give files away; for everyone else the file becomes the writer's.
+            // Only root may give files away; for everyone else the file belongs to the writer.
             let _ = rustix::fs::fchown(&file, user, group);
             rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         }
@@ -293,7 +296,7 @@ impl Beneath {
         Ok(())
     }
 
-    /// Makes the names in a folder durable, where the file system can.
+    /// Makes the names in a folder durable, if the file system can.
     fn sync(&self, folder: &OwnedFd) -> Result<(), Errno> {
         if !self.syncs {
             return Ok(());
@@ -305,7 +308,7 @@ impl Beneath {
     }
 }
 
-/// Tells whether a file counts as executable, as git sees it.
+/// Returns whether git takes a file with this mode for executable.
 pub(crate) fn is_executable(mode: u32) -> bool {
     mode & 0o100 != 0
 }

@@ -1,4 +1,4 @@
-//! Copies of shared folders in a run's tree, for systems that cannot show the person's own.
+//! Copies shared folders into a run's tree, on systems that cannot show the person's own.
 
 use std::path::Path;
 
@@ -7,15 +7,16 @@ use super::copy::Copy;
 use super::listing::Listing;
 use super::{RunTree, TreeError};
 
-/// More than a folder may hold that every run gets a copy of: 500 MB.
+/// Largest folder that every run gets a copy of, in bytes: 500 MiB.
 const MOST_BYTES: u64 = 500 << 20;
 
-/// Where a copy is made, beside the tree. What is in the tree is whole.
+/// Folder beside the tree in which a copy is made, so that anything in the tree is
+/// complete.
 const UNFINISHED: &str = "bringing";
 
 impl RunTree {
-    /// Copies a shared folder into the tree, unless one is there. The copy is in no snapshot as long
-    /// as git ignores it.
+    /// Copies a shared folder into the tree, unless it already has one. The copy is in no
+    /// snapshot as long as git ignores it.
     pub fn bring(&self, folder: &Path) -> Result<(), TreeError> {
         let files = Beneath::open(&self.own.files)?.without_waiting();
         if files.look(folder)?.is_some_and(super::restore::is_folder) {
@@ -34,21 +35,21 @@ impl RunTree {
         let clear = || {
             artel_files::remove_tree(&unfinished).map_err(TreeError::system("remove", &unfinished))
         };
-        // An attempt that was cut short left a part of it.
+        // An attempt that was cut short may have left a part of it.
         clear()?;
         artel_files::make_dir(&unfinished, 0o700)?;
         let copy = || {
             Copy::new(&self.origin, &unfinished, self.began.bounds)?
                 .at_most(MOST_BYTES)
                 .all(&paths)?;
-            // An empty folder holds no path that would be copied.
+            // No path is copied for an empty folder, so make it here.
             Beneath::open(&unfinished)?
                 .without_waiting()
                 .make_folders(folder)?;
             files.move_in(&unfinished.join(folder), folder)
         };
         let copied = copy();
-        // What is left of it is in nobody's way.
+        // Leftovers here are in nobody's way.
         drop(clear());
         copied
     }

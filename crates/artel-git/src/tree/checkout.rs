@@ -1,9 +1,9 @@
 //! A tree whose files are those of a commit, whatever the person's folder holds by now.
 //!
-//! Beside the record of the tree lies a file `line`: the commit, its whole tree, and the folders of
-//! objects that the tree's repository reads. With it the work can be handed back as the commit's
-//! tree with exactly the run's changes in it, so that what a run does not see (the folders above
-//! its part, repositories in the repository) stays as it was.
+//! Beside the tree's record lies a file `line`: the commit, its whole tree, and the object
+//! folders that the tree's repository reads. With it the work can be returned as the
+//! commit's tree with exactly the run's changes in it. So everything that a run does not
+//! see (the folders above its part, repositories within the repository) stays as it was.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -19,52 +19,53 @@ use super::own::Own;
 use super::store::{Difference, Lines};
 use super::{Kind, RunTree, START, Snapshot, TreeBounds, TreeError};
 
-/// How the record of a checkout begins.
+/// First field of a checkout's record.
 const RECORD: &str = "artel checkout 1";
 
-/// The name of that record in the run's folder.
+/// Name of that record in the run's folder.
 const NAME: &str = "line";
 
-/// What to check out, and where.
+/// A commit to check out, and the place for it.
 #[derive(Debug)]
 pub(crate) struct Checkout<'c> {
     pub(crate) git: &'c Path,
     pub(crate) at: &'c Path,
-    /// The person's folder, without links.
+    /// The person's folder, with links resolved.
     pub(crate) origin: &'c Path,
-    /// Where in the commit that folder is.
+    /// Path of that folder within the commit.
     pub(crate) prefix: &'c Path,
-    /// The person has no repository.
+    /// Whether the person has no repository.
     pub(crate) is_private: bool,
     pub(crate) format: &'c str,
     pub(crate) exclude: Option<PathBuf>,
     pub(crate) shallow: Option<PathBuf>,
     pub(crate) source: Source,
     pub(crate) share: &'c [String],
-    /// How much of what is made in the tree is kept.
+    /// Limits on what is kept of the run's files.
     pub(crate) bounds: TreeBounds,
 }
 
-/// What a tree was checked out of.
+/// The commit that a tree was checked out from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Source {
     pub(crate) commit: String,
     pub(crate) tree: String,
-    /// Every folder of objects that reading the commit needs.
+    /// All object folders that are needed to read the commit.
     pub(crate) objects: Vec<PathBuf>,
 }
 
-/// What a run made of what was checked out.
+/// A run's changes to a checkout.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) source: Source,
-    /// Where in the commit the files are.
+    /// Path of the files within the commit.
     pub(crate) prefix: PathBuf,
-    /// The tree of all files as they are now, relative to the files.
+    /// Tree of all current files, relative to the files.
     pub(crate) now: String,
-    /// What changed, without new files that git ignores.
+    /// Changed files, without new ones that git ignores.
     pub(crate) differences: Vec<Difference>,
-    /// The tree of the files is all of the commit's tree, and nothing new in it is ignored.
+    /// Whether the tree of the files is the whole tree of the commit, and no new file in it is
+    /// ignored.
     pub(crate) is_all: bool,
 }
 
@@ -113,8 +114,8 @@ impl RunTree {
         Ok(tree)
     }
 
-    /// Takes over the objects that the tree reads from below a folder, so that it outlives what
-    /// lies there.
+    /// Copies the objects that the tree reads from below a folder, so that it outlives that
+    /// folder.
     pub fn stand_alone(mut self, folder: &Path) -> Result<Self, TreeError> {
         let Some(mut source) = Source::read(&self.own.at)? else {
             return Ok(self);
@@ -138,8 +139,8 @@ impl RunTree {
         Ok(self)
     }
 
-    /// Takes the tree that git has just written for the state of the files, where they are all of
-    /// it, so that the first snapshot need not read them again.
+    /// Takes the tree that git has just written for the state of the files, if it is all of
+    /// them. The first snapshot then need not read them again.
     fn begin_with(&self, tree: &str, began: &BTreeSet<&Path>) -> Result<(), TreeError> {
         if !self.is_whole() {
             return Ok(());
@@ -155,7 +156,8 @@ impl RunTree {
         Ok(())
     }
 
-    /// Looks at what the run made of the commit; nothing for a tree that is of no commit.
+    /// Returns the run's changes to the commit, or `None` if the tree was not checked out from
+    /// one.
     pub(crate) fn work(&self) -> Result<Option<Work>, TreeError> {
         let Some(source) = Source::read(&self.own.at)? else {
             return Ok(None);
@@ -177,7 +179,7 @@ impl RunTree {
     }
 }
 
-/// Copies objects, loose and packed, that are not there yet.
+/// Copies missing objects, loose and packed.
 fn take_objects(from: &Path, to: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -211,7 +213,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads what a tree was checked out of; nothing for one that was made of a folder.
+    /// Reads what a tree was checked out from, or returns `None` for a tree made from a folder.
     pub(crate) fn read(at: &Path) -> Result<Option<Self>, TreeError> {
         let path = at.join(NAME);
         let bytes = match artel_files::read_bounded(&path, 1 << 20) {

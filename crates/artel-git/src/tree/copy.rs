@@ -1,4 +1,5 @@
-//! Copying files out of a person's folder: bounded, with modes and times, cloned where possible.
+//! Copies files out of a person's folder: within limits, with modes and times, cloned if
+//! possible.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -12,18 +13,18 @@ use rustix::io::Errno;
 use super::beneath::Beneath;
 use super::{TreeBounds, TreeError};
 
-/// More than a run should take along.
+/// Largest total size that a run takes along, in bytes.
 pub(crate) const MOST_BYTES: u64 = 4 << 30;
 
-/// How many of the largest folders an error names.
+/// Number of largest folders that an error names.
 const NAMED: usize = 3;
 
-/// A copy under way.
+/// Copies files out of the person's folder, within limits.
 pub(crate) struct Copy<'c> {
     folder: &'c Path,
     from: Beneath,
     to: &'c Path,
-    /// Whether the file system shares blocks between files; found out by trying.
+    /// Whether the file system can share blocks between files. Found out by trying.
     clones: bool,
     made: HashSet<PathBuf>,
     bounds: TreeBounds,
@@ -47,14 +48,14 @@ impl<'c> Copy<'c> {
         })
     }
 
-    /// Copies nothing where there are more bytes than these.
+    /// Refuses to copy more than this many bytes in total.
     pub(crate) fn at_most(mut self, bytes: u64) -> Self {
         self.most_bytes = bytes;
         self
     }
 
-    /// Copies what is there of these paths, and returns those that were copied. A path that leads
-    /// through a link is as good as gone, and so is what is neither file nor link.
+    /// Copies those of the paths that exist, and returns them. A path that leads through a link
+    /// counts as missing, and so does anything that is neither file nor link.
     pub(crate) fn all(&mut self, paths: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, TreeError> {
         let mut there = Vec::with_capacity(paths.len());
         for path in paths {
@@ -108,7 +109,7 @@ impl<'c> Copy<'c> {
         copy_data(source, copy)
     }
 
-    /// Makes folders with the permissions they have in the person's folder.
+    /// Makes folders with the permissions that they have in the person's folder.
     fn folders(&mut self, path: &Path) -> Result<(), TreeError> {
         if path.as_os_str().is_empty() || self.made.contains(path) {
             return Ok(());
@@ -129,7 +130,7 @@ impl<'c> Copy<'c> {
     }
 }
 
-/// Refuses what is too much, and names where it lies.
+/// Refuses files that exceed the limits, and names the largest folders.
 pub(crate) fn check(
     folder: &Path,
     there: &[(&PathBuf, Stat)],
@@ -149,7 +150,7 @@ pub(crate) fn check(
         sums.1 += 1;
     }
     let mut folders: Vec<_> = folders.into_iter().collect();
-    // By whichever of the two bounds was passed.
+    // Sorts by the limit that was exceeded.
     let by_bytes = bytes > most_bytes;
     folders.sort_by_key(|(_, (bytes, files))| {
         std::cmp::Reverse(if by_bytes { *bytes } else { *files as u64 })
@@ -171,16 +172,16 @@ pub(crate) fn check(
     })
 }
 
-/// Copies what a file holds and leaves its holes holes.
+/// Copies the content of a file, and keeps its holes.
 fn copy_data(source: &mut File, copy: &mut File) -> io::Result<()> {
     let size = source.metadata()?.len();
     let mut at = 0;
     while at < size {
         let data = match rustix::fs::seek(&*source, SeekFrom::Data(at)) {
             Ok(data) => data,
-            // Nothing but a hole is left.
+            // The rest of the file is a hole.
             Err(Errno::NXIO) => break,
-            // Not every file system tells its holes.
+            // Some file systems do not report holes.
             Err(Errno::INVAL) => {
                 source.seek(io::SeekFrom::Start(at))?;
                 copy.seek(io::SeekFrom::Start(at))?;
@@ -192,7 +193,7 @@ fn copy_data(source: &mut File, copy: &mut File) -> io::Result<()> {
         source.seek(io::SeekFrom::Start(data))?;
         copy.seek(io::SeekFrom::Start(data))?;
         let copied = io::copy(&mut Read::take(&mut *source, hole - data), copy)?;
-        // Somebody made it shorter meanwhile.
+        // Somebody truncated the file in the meantime.
         if copied == 0 {
             return Ok(());
         }

@@ -1,5 +1,5 @@
-//! Choosing what to leave out of a tree that holds too many files: as few folders as possible, and
-//! nothing that the run began with.
+//! Chooses what to leave out of a tree that holds too many files: as few folders as
+//! possible, and nothing that the run began with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -11,23 +11,25 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 use super::walk::{Look, is_too_deep, open_folder};
 
-/// Folders are told apart so far below the root; what lies deeper counts for the one above it.
+/// Depth below the root to which folders are told apart. Deeper files count for the folder
+/// above.
 const DEPTH: usize = 6;
 
-/// As many folders are told apart; files of others count for those above them.
+/// Largest number of folders told apart. The files of other folders count for those above
+/// them.
 const MOST_FOLDERS: usize = 50_000;
 
-/// As many files are counted; a tree that holds more is as good as endless.
+/// Largest number of files counted. A tree with more is as good as endless.
 const MOST_COUNTED: u64 = 4_000_000;
 
-/// What is left out of a tree for want of room.
+/// The folders and files that are left out of a tree because it holds too many.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Without {
-    /// Whole folders, with how many new files they hold.
+    /// Whole folders that are left out, with their numbers of new files.
     folders: BTreeMap<PathBuf, u64>,
-    /// Folders whose own new files are left out.
+    /// Folders of which only the new files directly in them are left out, with their numbers.
     files_of: BTreeMap<PathBuf, u64>,
-    /// What the run began with, which stays.
+    /// Files that the run began with. They are never left out.
     began: BTreeSet<PathBuf>,
 }
 
@@ -41,8 +43,8 @@ impl Without {
         (!self.began.contains(path)).then_some(*files)
     }
 
-    /// Chooses what to leave out besides, so that no more than `most` files are left. It tells
-    /// whether anything could be chosen.
+    /// Chooses what else to leave out, so that at most `most` files remain. Returns whether
+    /// there was anything to choose.
     pub(super) fn choose(&mut self, look: &mut Look<'_>, began: BTreeSet<PathBuf>) -> Chosen {
         let most = u64::try_from(look.bounds.files).unwrap_or(u64::MAX);
         self.began = began;
@@ -79,13 +81,13 @@ enum Place {
     FilesOf(PathBuf),
 }
 
-/// New files by folder.
+/// Numbers of new files by folder.
 struct Count<'b> {
     began: &'b BTreeSet<PathBuf>,
     all: u64,
-    /// In the folder and all below it.
+    /// In the folder and everything below it.
     below: BTreeMap<PathBuf, u64>,
-    /// In the folder itself.
+    /// Directly in the folder.
     own: BTreeMap<PathBuf, u64>,
 }
 
@@ -154,16 +156,16 @@ impl<'b> Count<'b> {
         }
     }
 
-    /// Returns the smallest place that is enough, or else the largest that there is. The root
-    /// itself is never left out, only new files in it.
+    /// Returns the smallest place that is enough, or else the largest one. The root itself is
+    /// never left out, only new files in it.
     fn best(&self, excess: u64) -> Option<(Place, u64)> {
         let folders = self.below.iter();
         let folders = folders.filter(|(path, _)| !path.as_os_str().is_empty());
         let folders = folders.map(|(path, files)| (Place::Folder(path.clone()), *files));
         let own = self.own.iter();
         let own = own.map(|(path, files)| (Place::FilesOf(path.clone()), *files));
-        // Of two that hold as much, one without anything of the person's comes first, then the deeper
-        // one, which is the more exact.
+        // Of two that hold equally many, a folder with nothing of the person's in it wins, then
+        // the deeper one, which is more exact.
         let rank = |place: &Place| match place {
             Place::Folder(path) if self.holds_began(path) => (0, path.iter().count()),
             Place::FilesOf(path) => (1, path.iter().count()),
@@ -179,13 +181,13 @@ impl<'b> Count<'b> {
         enough.or_else(largest).cloned()
     }
 
-    /// Tells whether a folder holds anything that the run began with.
+    /// Returns whether a folder holds anything that the run began with.
     fn holds_began(&self, folder: &Path) -> bool {
         let mut after = self.began.range(folder.to_owned()..);
         after.next().is_some_and(|path| path.starts_with(folder))
     }
 
-    /// Counts a place no more.
+    /// Stops counting the files of a place.
     fn take(&mut self, place: &Place, files: u64) {
         let (Place::Folder(path) | Place::FilesOf(path)) = place;
         for above in path.ancestors() {

@@ -1,51 +1,52 @@
-//! What differs between two snapshots, and the contents of one.
+//! Differences between a run's files and a snapshot, and the files of a snapshot.
 
 use std::path::{Path, PathBuf};
 
 use super::store::{Difference, Lines, Side};
 use super::{RunTree, Snapshot, TreeError};
 
-/// One file that a run made, changed or removed. A file that was moved is removed and made.
+/// One file that a run made, changed or removed. A moved file counts as removed and made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The path, relative to the files.
+    /// Path relative to the files.
     pub path: PathBuf,
-    /// What was done.
+    /// Kind of the change.
     pub kind: ChangeKind,
-    /// Lines that are new; nothing for what is not text.
+    /// Number of added lines, or `None` if the file is not text.
     pub lines_added: Option<u64>,
-    /// Lines that are gone.
+    /// Number of removed lines, or `None` if the file is not text.
     pub lines_removed: Option<u64>,
-    /// How many bytes it holds now.
+    /// Current size in bytes.
     pub bytes: u64,
-    /// It is a symbolic link.
+    /// Whether it is a symbolic link.
     pub is_link: bool,
-    /// It is new and git ignores it. Such files are put in place only when they are named.
+    /// Whether it is new and git ignores it. Such files are put in place only if they are
+    /// named.
     pub is_ignored: bool,
 }
 
-/// What was done with a file.
+/// The kinds of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeKind {
-    /// It was not there.
+    /// The file is new.
     Made,
-    /// It has other bytes, or is a link where a file was.
+    /// The file has other bytes, or is a link where a file was.
     Changed,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
-    /// It only became executable, or no longer is.
+    /// Only the executable bit changed.
     Mode,
 }
 
 impl Change {
-    /// Tells whether it holds something else than text.
+    /// Returns whether the file is something other than text.
     pub fn is_binary(&self) -> bool {
         self.lines_added.is_none()
     }
 }
 
 impl RunTree {
-    /// Returns what the run made, changed and removed since a snapshot, in the order of paths.
+    /// Returns what the run has made, changed and removed since a snapshot, in path order.
     pub fn changes(&self, since: &Snapshot) -> Result<Vec<Change>, TreeError> {
         let taken = self.take()?;
         let mut rules = self.rules();
@@ -70,8 +71,8 @@ impl RunTree {
         Ok(differences.into_iter().map(change).collect())
     }
 
-    /// Returns what a file held at a snapshot; nothing where there was none, where it was a link,
-    /// or where it had more than `most` bytes.
+    /// Returns the content of a file at a snapshot. Returns `None` if there was none, if it was
+    /// a link, or if it was larger than `most` bytes.
     pub fn file_at(
         &self,
         snapshot: &Snapshot,
@@ -95,7 +96,7 @@ impl RunTree {
         Ok(held)
     }
 
-    /// Returns the difference as text, of these paths or of all.
+    /// Returns the difference as text, for these paths or, if there are none, for all.
     pub fn diff(&self, since: &Snapshot, paths: &[PathBuf]) -> Result<Vec<u8>, TreeError> {
         let taken = self.take()?;
         let mut arguments = vec![
@@ -112,7 +113,7 @@ impl RunTree {
         let text = |path: &PathBuf| path.to_str().map(str::to_owned);
         let named: Vec<String> = paths.iter().filter_map(text).collect();
         if named.len() < paths.len() {
-            // A name that is no text cannot be an argument here.
+            // Git takes its arguments as UTF-8 text here, so another name cannot be passed.
             return Err(TreeError::NotBelow {
                 path: paths
                     .iter()

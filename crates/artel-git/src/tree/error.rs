@@ -1,4 +1,4 @@
-//! Why a run's tree could not be made, kept or used.
+//! Errors of making, keeping and using a run's tree.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use rustix::io::Errno;
 
 use crate::GitError;
 
-/// Why something about a run's tree failed.
+/// An error of an operation on a run's tree.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
-    /// The system refused.
+    /// A system call failed.
     #[error("could not {doing} `{}`: {cause}", path.display())]
     System {
-        /// What was being done.
+        /// The operation that failed, such as `open`.
         doing: &'static str,
-        /// The file or folder.
+        /// File or folder it was done to.
         path: PathBuf,
-        /// What the system said.
+        /// Error from the operating system.
         #[source]
         cause: io::Error,
     },
-    /// A link stands in the way, so the path would lead to another place.
+    /// A link is in the way, so the path would lead somewhere else.
     #[error("`{}` leads through a link or a mount point, so its file lies elsewhere", path.display())]
     LedAway {
-        /// The path.
+        /// Path that was to be opened.
         path: PathBuf,
     },
     /// The folder holds more than a run takes along.
@@ -35,34 +35,34 @@ pub enum TreeError {
         folder.display()
     )]
     TooLarge {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// How many files it holds.
+        /// Number of files in it.
         files: usize,
-        /// How many bytes it holds.
+        /// Number of bytes in it.
         bytes: u64,
-        /// The bound on files.
+        /// Limit on the number of files.
         most_files: usize,
-        /// The bound on bytes.
+        /// Limit on the number of bytes.
         most_bytes: u64,
         /// The largest folders in it, with their sizes.
         largest: String,
     },
-    /// What was named is not there, or not below the folder.
+    /// The named path does not exist, or is not below the folder.
     #[error("`{}` is not a file or folder below `{}`", path.display(), folder.display())]
     NotBelow {
-        /// What was named.
+        /// Path that was named.
         path: PathBuf,
-        /// The folder.
+        /// Folder that it should be below.
         folder: PathBuf,
     },
-    /// There is a tree already.
+    /// A tree already exists there.
     #[error("`{}` holds a run's tree already", at.display())]
     Exists {
         /// The run's folder.
         at: PathBuf,
     },
-    /// No tree was made there, or its making was cut short.
+    /// No tree was made there, or making it was cut short.
     #[error("`{}` holds no run's tree; make it anew", at.display())]
     NotMade {
         /// The run's folder.
@@ -71,97 +71,99 @@ pub enum TreeError {
     /// There is no snapshot of that name.
     #[error("there is no snapshot `{label}`")]
     NoSnapshot {
-        /// The name.
+        /// Name of the snapshot.
         label: String,
     },
-    /// A snapshot cannot have that name.
+    /// The name is not valid for a snapshot.
     #[error("`{label}` cannot name a snapshot; use letters, digits, `-` and `_`")]
     BadLabel {
-        /// The name.
+        /// Name that was given.
         label: String,
     },
-    /// Something of the run's own records cannot be read.
+    /// A record of the run cannot be read.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged {
-        /// The record.
+        /// Path of the record.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason that it cannot be read.
         why: &'static str,
     },
-    /// Another process is putting files there, and does not end.
+    /// Another process is putting files there, and does not finish.
     #[error(
         "another process is putting files in place in `{}` and does not end, so nothing was written",
         folder.display()
     )]
     Occupied {
-        /// The folder.
+        /// Folder that the other process writes to.
         folder: PathBuf,
     },
-    /// Git failed.
+    /// A git command failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A file of the workshop's own failed.
+    /// A file operation of Artel's own failed.
     #[error(transparent)]
     File(#[from] artel_files::FileError),
 }
 
-/// Why nothing was put in place.
+/// The reason that nothing was put in place.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// The person changed, made or removed these since the run began.
+    /// The person has changed, made or removed these since the run began.
     #[error(
         "these were touched since the run began, so nothing was written: {}",
         names(paths)
     )]
     Touched {
-        /// Which.
+        /// Paths that the person touched.
         paths: Vec<PathBuf>,
     },
     /// A run may not put these in place.
     #[error("these are protected, so nothing was written: {}", names(paths))]
     Protected {
-        /// Which.
+        /// Protected paths.
         paths: Vec<PathBuf>,
     },
-    /// These were asked for, and the run did not change them.
+    /// These were requested, but the run did not change them.
     #[error(
         "the run did not change these, so nothing was written: {}",
         names(paths)
     )]
     Unchanged {
-        /// Which.
+        /// Requested paths without a change.
         paths: Vec<PathBuf>,
     },
-    /// A write failed, and what had been written was taken back.
+    /// A write failed, and everything written before it was taken back.
     #[error("`{}` could not be put in place; everything is as it was before", path.display())]
     TakenBack {
-        /// Where it failed.
+        /// Path of the write that failed.
         path: PathBuf,
-        /// Why.
+        /// Reason that it failed.
         #[source]
         cause: Box<TreeError>,
     },
-    /// A write failed, and so did taking back. The plan is kept: trying again goes on with it.
+    /// A write failed, and so did taking back. The plan is kept, so that another try continues
+    /// it.
     #[error(
         "`{}` could not be put in place, and `{}` could not be put back; mend the cause and try again",
         path.display(), stuck.display()
     )]
     Halfway {
-        /// Where it failed.
+        /// Path of the write that failed.
         path: PathBuf,
-        /// What could not be put back.
+        /// Path that could not be put back.
         stuck: PathBuf,
-        /// Why the first failed.
+        /// Reason that the first write failed.
         #[source]
         cause: Box<TreeError>,
     },
-    /// Nothing was written.
+    /// Another error. Nothing was written.
     #[error(transparent)]
     Tree(#[from] TreeError),
 }
 
 impl TreeError {
-    /// Makes the function that puts words around what the system said.
+    /// Returns a function that turns an error from the system into one with an operation and a
+    /// path.
     pub(crate) fn system<E: Into<io::Error>>(
         doing: &'static str,
         path: &Path,
@@ -174,7 +176,7 @@ impl TreeError {
         }
     }
 
-    /// The same for a path beneath a root, where a link in the way has an error of its own.
+    /// Does the same for a path beneath a root, with an error of its own for a link in the way.
     pub(crate) fn beneath(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> Self {
         let path = path.to_owned();
         move |cause| match cause {
@@ -188,7 +190,7 @@ impl TreeError {
     }
 }
 
-/// Writes paths one after the other, the first of them where they are many.
+/// Lists the paths in one line; of many, only the first ones.
 pub(crate) fn names(paths: &[PathBuf]) -> String {
     const SHOWN: usize = 20;
     let mut shown: Vec<_> = paths

@@ -1,4 +1,5 @@
-//! Folders that a run shares or leaves out: dependencies and build results that git ignores.
+//! Folders that a run shares or leaves out: dependencies and build results that git
+//! ignores.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -8,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::place::Repository;
 
-/// Folders of dependencies and build results, as the tools that make them call them.
+/// Folders of dependencies and build results, as the tools that make them name them.
 pub const SHARED_NAMES: &[&str] = &[
     "node_modules",
     ".venv",
@@ -27,15 +28,15 @@ const CACHE_NAMES: &[&str] = &[
     ".tox",
 ];
 
-/// More than an ignore file holds.
+/// Largest ignore file that is read, in bytes.
 const LARGEST_RULES: u64 = 1 << 20;
 
-/// How deep shared folders are looked for.
+/// Deepest level at which shared folders are looked for.
 const DEEPEST: usize = 4;
 
-/// Returns the folders of dependencies and build results below a folder that exist and that git
-/// ignores (all of them where there is no git), relative to it, in order. Names that `extra` lists
-/// count as well. What lies in one of them is not looked at.
+/// Returns the folders of dependencies and build results below a folder that exist and that
+/// git ignores (all of them if there is no git), relative to the folder, in order. Names in
+/// `extra` count as well. A folder that was found is not searched further.
 pub fn shared_folders(origin: &Path, extra: &[String]) -> Vec<PathBuf> {
     let repository = Repository::find(origin);
     let mut search = Search {
@@ -57,7 +58,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// What cannot be listed cannot be shared either.
+    /// Searches a folder. A folder that cannot be listed cannot be shared either.
     fn folder(&mut self, path: &Path, depth: usize) {
         let Ok(entries) = std::fs::read_dir(self.origin.join(path)) else {
             return;
@@ -82,12 +83,12 @@ impl Search<'_> {
 #[derive(Debug)]
 pub(super) struct LeftOut {
     extra: Vec<String>,
-    /// Folders with something in them that the run began with: their files are the run's.
+    /// Folders with files that the run began with. Their files belong in snapshots.
     kept: BTreeSet<PathBuf>,
 }
 
 impl LeftOut {
-    /// `began` are the files of the first snapshot.
+    /// Creates the filter; `began` are the files of the first snapshot.
     pub(super) fn new<'p>(extra: &[String], began: impl Iterator<Item = &'p Path>) -> Self {
         let mut left_out = Self {
             extra: extra.to_vec(),
@@ -113,26 +114,26 @@ impl LeftOut {
     }
 }
 
-/// Tells whether a folder of that name can be shared or left out.
+/// Returns whether a folder of that name can be shared or left out.
 pub(super) fn is_shared(name: &OsStr, extra: &[String]) -> bool {
     SHARED_NAMES.iter().any(|shared| name == *shared)
         || extra.iter().any(|shared| name == shared.as_str())
 }
 
-/// The ignore files of a tree, read when they are asked about.
+/// The ignore files of a tree, read on demand.
 #[derive(Debug)]
 pub(super) struct Rules {
-    /// The root of the repository; nothing where there is none, and then every folder with such a
-    /// name counts as ignored.
+    /// Root of the repository, or `None` if there is none. Without one, every folder with such
+    /// a name counts as ignored.
     top: Option<PathBuf>,
-    /// The folder that asked paths are relative to.
+    /// Folder that queried paths are relative to.
     folder: PathBuf,
     exclude: Option<Gitignore>,
     read: HashMap<PathBuf, Gitignore>,
 }
 
 impl Rules {
-    /// Rules for paths relative to `folder`, which lies in that repository.
+    /// Returns the rules for paths relative to `folder`, which lies in that repository.
     pub(super) fn of(folder: &Path, repository: Option<&Repository>) -> Self {
         let Some(repository) = repository else {
             return Self::none(folder);
@@ -141,7 +142,7 @@ impl Rules {
         Self::in_tree(&repository.top, &repository.folder, &exclude)
     }
 
-    /// Rules where nobody wrote any.
+    /// Returns empty rules, for a folder in no repository.
     pub(super) fn none(folder: &Path) -> Self {
         Self {
             top: None,
@@ -151,7 +152,8 @@ impl Rules {
         }
     }
 
-    /// Rules for paths relative to `folder`, from the ignore files of `top` and below.
+    /// Returns the rules for paths relative to `folder`, from the ignore files of `top` and
+    /// below.
     pub(super) fn in_tree(top: &Path, folder: &Path, exclude: &Path) -> Self {
         Self {
             top: Some(top.to_owned()),
@@ -161,18 +163,18 @@ impl Rules {
         }
     }
 
-    /// Tells whether git ignores a folder.
+    /// Returns whether git ignores a folder.
     pub(super) fn ignores(&mut self, folder: &Path) -> bool {
         self.top.is_none() || self.matches(folder, Kind::Folder)
     }
 
-    /// Tells whether git ignores a file that it does not know yet.
+    /// Returns whether git ignores a file that it does not know yet.
     pub(super) fn ignores_file(&mut self, file: &Path) -> bool {
         self.top.is_some() && self.matches(file, Kind::File)
     }
 
-    /// Tells whether git passes over something that it does not know yet and that lies at `path`
-    /// in the tree at `files`.
+    /// Returns whether git ignores something that it does not know yet, at `path` in the tree
+    /// at `files`.
     pub(super) fn hides(&mut self, path: &Path, files: &Path) -> bool {
         let kind = if files.join(path).is_dir() {
             Kind::Folder
@@ -182,8 +184,8 @@ impl Rules {
         self.matches(path, kind)
     }
 
-    /// The ignore file nearest to the path has the last word, and an ignored folder takes all that
-    /// is in it along.
+    /// Matches a path against the rules. The ignore file nearest to the path decides, and an
+    /// ignored folder takes everything in it along.
     fn matches(&mut self, path: &Path, kind: Kind) -> bool {
         let Some(top) = self.top.clone() else {
             return false;
@@ -234,8 +236,8 @@ enum Kind {
     Folder,
 }
 
-/// Reads an ignore file as git would: a link or a pipe in its place, a line that makes no sense,
-/// or one file of absurd size ignores nothing.
+/// Reads an ignore file as git would. A link or a pipe in its place, a line that makes no
+/// sense, or a file of absurd size ignores nothing.
 fn read(folder: &Path, file: &Path) -> Gitignore {
     let text = artel_files::read_bounded(file, LARGEST_RULES).unwrap_or_default();
     let mut builder = GitignoreBuilder::new(folder);

@@ -1,4 +1,5 @@
-//! Writing a repository of our own by hand: no setting of the person's, no hook, no filter.
+//! Writes a repository of our own by hand, with no settings, hooks or filters of the
+//! person's.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -6,39 +7,40 @@ use std::path::{Path, PathBuf};
 
 use super::TreeError;
 
-/// Over every `.gitattributes` of the tree: bytes in are bytes out.
+/// Attributes that override every `.gitattributes` of the tree and leave every byte as it
+/// is.
 pub(crate) const RAW: &str =
     "* -text -filter -ident -working-tree-encoding !eol !crlf !diff !merge\n";
 
-/// Longer than an exclude file.
+/// Largest exclude file that is copied, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Longer than any list of the commits at which a clone ends.
+/// Largest list of the commits at which a shallow clone ends, in bytes.
 const LARGEST_SHALLOW: u64 = 16 << 20;
 
-/// What a repository of our own is made of.
+/// The parts of a repository that Artel writes by hand.
 #[derive(Debug)]
 pub(crate) struct Layout<'l> {
-    /// Where it lies.
+    /// Path of the repository.
     pub(crate) git: &'l Path,
-    /// `sha1` or `sha256`.
+    /// Object format: `sha1` or `sha256`.
     pub(crate) format: &'l str,
-    /// It has no working tree.
+    /// Whether it has no working tree.
     pub(crate) is_bare: bool,
-    /// Its attributes, over those of any tree.
+    /// Its attributes, which override those of any tree.
     pub(crate) attributes: &'l str,
-    /// The person's file of ignored names.
+    /// The person's exclude file.
     pub(crate) exclude: Option<PathBuf>,
     /// The person's list of commits whose parents they do not have.
     pub(crate) shallow: Option<PathBuf>,
-    /// Folders of objects to borrow from.
+    /// Object folders to borrow from.
     pub(crate) objects: &'l [PathBuf],
-    /// The commit it stands on and the full name of its branch, if it is on one.
+    /// The commit that is checked out, and the full name of its branch, if any.
     pub(crate) head: Option<(&'l str, Option<&'l str>)>,
 }
 
 impl<'l> Layout<'l> {
-    /// One that borrows nothing and stands on no commit.
+    /// Describes a repository that borrows nothing and has no commit.
     pub(crate) fn new(git: &'l Path) -> Self {
         Self {
             git,
@@ -52,7 +54,7 @@ impl<'l> Layout<'l> {
         }
     }
 
-    /// Writes all of it; what an earlier attempt wrote is written again.
+    /// Writes the whole repository, also over what an earlier attempt wrote.
     pub(crate) fn write(&self) -> Result<(), TreeError> {
         for folder in [
             "objects/info",
@@ -117,7 +119,7 @@ impl<'l> Layout<'l> {
     }
 }
 
-/// Writes a path as git's list of borrowed objects wants it: quoted where it would be misread.
+/// Writes a path, quoted, as git expects it in its list of borrowed objects.
 pub(super) fn alternate(path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_bytes();
     let mut line = Vec::with_capacity(bytes.len() + 3);

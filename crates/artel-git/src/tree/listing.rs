@@ -1,4 +1,4 @@
-//! What of a person's folder a run takes along.
+//! Lists the files of a person's folder that a run takes along.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,24 +10,24 @@ use super::beneath::Beneath;
 use super::ignores::is_shared;
 use super::place::Repository;
 
-/// Deeper than any tree of files that people made.
+/// Deepest folder that is listed. No tree that people made is deeper.
 const DEEPEST: usize = 200;
 
-/// What to list.
+/// A person's folder to be listed.
 pub(crate) struct Listing<'l> {
     pub(crate) program: &'l Path,
-    /// The folder, without links.
+    /// The folder, with links resolved.
     pub(crate) folder: &'l Path,
     pub(crate) repository: Option<&'l Repository>,
     pub(crate) named: &'l [PathBuf],
     pub(crate) share: &'l [String],
-    /// The run's folder. Should it lie in the folder, it is left out with its neighbours.
+    /// The run's folder. If it lies in the listed folder, it is left out, with its neighbours.
     pub(crate) run: &'l Path,
 }
 
 impl Listing<'_> {
-    /// Returns the paths of all files and links to take, relative to the folder. Some may be gone
-    /// from the working tree.
+    /// Returns the paths of all files and links to take, relative to the folder. Some may be
+    /// missing from the working tree.
     pub(crate) fn paths(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
         let beneath = Beneath::open(self.folder)?;
         let mut found = BTreeSet::new();
@@ -42,7 +42,7 @@ impl Listing<'_> {
         Ok(found)
     }
 
-    /// Returns the paths of what was named, and nothing else.
+    /// Returns the paths of the named files and folders only.
     pub(crate) fn named_only(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
         let beneath = Beneath::open(self.folder)?;
         let mut found = BTreeSet::new();
@@ -52,8 +52,8 @@ impl Listing<'_> {
         Ok(found)
     }
 
-    /// Takes what git knows or does not ignore below `prefix` of a repository; `at` is where the
-    /// folder asked about lies in the run's tree.
+    /// Adds the files that git knows or does not ignore below `prefix` of a repository; `at` is
+    /// the path of that folder in the run's tree.
     fn ask_git(
         &self,
         beneath: &Beneath,
@@ -64,7 +64,8 @@ impl Listing<'_> {
     ) -> Result<(), TreeError> {
         let git = repository.git(self.program);
         let mut arguments = vec!["ls-files", "-z", "-c", "-o", "--exclude-standard"];
-        // Names that are no text cannot be asked for; all of the repository is listed instead.
+        // A name that is not UTF-8 cannot be passed to git; the whole repository is listed
+        // instead.
         if let Some(prefix) = prefix.to_str().filter(|prefix| !prefix.is_empty()) {
             arguments.extend(["--", prefix]);
         }
@@ -88,7 +89,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Takes the working files of a repository in the repository, be it a submodule or not.
+    /// Adds the working files of a repository within the repository, submodule or not.
     fn nested(
         &self,
         beneath: &Beneath,
@@ -135,7 +136,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Takes what was named, whether git ignores it or not.
+    /// Adds a named file or folder, whether git ignores it or not.
     fn name(
         &self,
         beneath: &Beneath,
@@ -183,7 +184,7 @@ enum Take {
     All,
 }
 
-/// Tells whether a folder is there. What a link leads to is not.
+/// Returns whether there is a folder at the path. The target of a link does not count.
 fn is_folder(beneath: &Beneath, path: &Path) -> Result<bool, TreeError> {
     match beneath.look(path) {
         Ok(Some(stat)) => Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir()),

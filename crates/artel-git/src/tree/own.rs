@@ -1,8 +1,8 @@
-//! The repository of a run's own, beside its tree: written by hand, used by git.
+//! A run's own repository, beside its tree: written by hand, used by git.
 //!
-//! It lies outside of the tree, where nothing that runs in the tree can write, so its settings are
-//! ours alone: no filter, no hook, no driver exists in it. It borrows the person's objects and
-//! never writes there.
+//! It lies outside the tree, where nothing that runs in the tree can write, so its settings
+//! are ours alone: it has no filter, no hook and no driver. It borrows the person's objects
+//! and never writes to theirs.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,8 +15,8 @@ use super::TreeError;
 use super::layout::Layout;
 use super::place::{Head, Repository};
 
-/// Settings of every call here: names and bytes as they are. Objects are handed to the disk as they
-/// are written, and the one wait for the disk is that of the record which names them.
+/// Settings of every call here: names and bytes stay as they are. Objects are handed to the
+/// disk as they are written; the only wait for the disk is for the record that names them.
 pub(crate) const SETTINGS: &[&str] = &[
     "core.autocrlf=false",
     "core.eol=lf",
@@ -34,13 +34,14 @@ pub(crate) const SETTINGS: &[&str] = &[
     "core.fsyncMethod=writeout-only",
 ];
 
-/// The places of a run's folder.
+/// The paths in a run's folder, and git runners for them.
 #[derive(Debug, Clone)]
 pub(super) struct Own {
     pub(super) program: PathBuf,
     /// The run's folder.
     pub(super) at: PathBuf,
-    /// Where in the tree the files are: below the same folders as in the person's repository.
+    /// Folder of the files within the tree: below the same folders as in the person's
+    /// repository.
     pub(super) files: PathBuf,
 }
 
@@ -61,12 +62,12 @@ impl Own {
         self.at.join("git")
     }
 
-    /// The file that leads git from the tree to the repository.
+    /// Returns the file that points git from the tree to the repository.
     pub(super) fn dot_git(&self) -> PathBuf {
         self.tree().join(".git")
     }
 
-    /// Forgets the index of snapshots; the next look reads every file.
+    /// Deletes the index of snapshots, so that the next scan reads every file.
     pub(super) fn forget(&self) {
         drop(fs::remove_file(self.private_index()));
     }
@@ -75,15 +76,15 @@ impl Own {
         self.at.join("index")
     }
 
-    /// Git with the index that people and agents see.
+    /// Returns a git runner with the index that people and agents see.
     pub(super) fn visible(&self) -> Git {
         self.git(&self.tree())
     }
 
-    /// Git with the index of snapshots; paths are relative to the files.
+    /// Returns a git runner with the index of snapshots. Paths are relative to the files.
     pub(super) fn private(&self) -> Git {
         let index = self.private_index();
-        // A git that was killed leaves its lock; nobody else uses this index.
+        // A killed git leaves its lock behind; nobody else uses this index.
         drop(fs::remove_file(index.with_extension("lock")));
         self.git(&self.files).variable("GIT_INDEX_FILE", index)
     }
@@ -96,7 +97,7 @@ impl Own {
         SETTINGS.iter().fold(git, |git, setting| git.set(setting))
     }
 
-    /// Writes the repository's files, and the one that leads to it.
+    /// Writes the repository's files, and the file that points to it.
     pub(super) fn lay_out(
         &self,
         repository: Option<&Repository>,
@@ -119,8 +120,8 @@ impl Own {
         self.lead()
     }
 
-    /// Writes the file that leads git from the tree to the repository, in the place of whatever
-    /// was put there.
+    /// Writes the file that points git from the tree to the repository, replacing whatever was
+    /// put in its place.
     pub(super) fn lead(&self) -> Result<(), TreeError> {
         let path = self.dot_git();
         match path.symlink_metadata() {
@@ -138,8 +139,8 @@ impl Own {
             .map_err(TreeError::system("write", &path))
     }
 
-    /// Fills both indexes from the person's last commit, and notes which files are unchanged. No
-    /// object is written for those, and so none of the person's is touched.
+    /// Fills both indexes from the person's last commit, and notes which files are unchanged.
+    /// No objects are written for those, so none of the person's objects are touched.
     pub(super) fn fill(&self, head: Option<&Head>, prefix: &Path) -> Result<(), TreeError> {
         if head.is_none() {
             return Ok(());
@@ -156,15 +157,16 @@ impl Own {
         visible.run(&["update-index", "-q", "--refresh"])?;
         let part = format!("HEAD:{}", prefix.display());
         let private = self.private();
-        // A folder that the last commit does not know, or whose name is no text, has no part in it.
+        // A folder that the last commit does not have, or whose name is not UTF-8, has no part
+        // in it.
         if private.run(&["read-tree", &part]).is_ok() {
             private.run(&["update-index", "-q", "--refresh"])?;
         }
         Ok(())
     }
 
-    /// Writes the files of a commit into the empty tree and fills both indexes from it: of a part
-    /// only the files below it, and the ignore files above.
+    /// Writes the files of a commit into the empty tree and fills both indexes from it. Of a
+    /// part, only the files below it and the ignore files above it are written.
     pub(super) fn check_out(&self, commit: &str, prefix: &Path) -> Result<(), TreeError> {
         let visible = self.visible();
         if prefix.as_os_str().is_empty() {
@@ -186,14 +188,14 @@ impl Own {
         }
         let part = format!("{commit}:{}", prefix.display());
         let private = self.private();
-        // A folder that the commit does not know has no part in it.
+        // A folder that the commit does not have has no part in it.
         if private.run(&["read-tree", &part]).is_ok() {
             private.run(&["update-index", "-q", "--refresh"])?;
         }
         Ok(())
     }
 
-    /// Tells git not to miss what lies outside of the part that the run has.
+    /// Tells git not to report the files outside the run's part as missing.
     fn hide_others(&self, visible: &Git, prefix: &Path) -> Result<(), TreeError> {
         let listed = visible.run(&["ls-files", "-z"])?;
         let mut prefix = prefix.as_os_str().as_bytes().to_vec();
@@ -213,5 +215,5 @@ impl Own {
     }
 }
 
-/// What the tree's `.git` says.
+/// Content of the tree's `.git` file.
 const DOT_GIT: &[u8] = b"gitdir: ../git\n";

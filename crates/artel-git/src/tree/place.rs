@@ -1,9 +1,10 @@
-//! Finding the repository that a folder lies in, without asking git.
+//! Finds the repository that a folder lies in, without asking git.
 //!
-//! A folder is data that somebody else may have written, and its `.git` may point anywhere. Only
-//! what provably belongs together is taken: a `.git` folder, a linked worktree whose repository
-//! points back, a submodule whose repository lies in that of a folder above. Anything else counts
-//! as no repository, so that nobody's other repositories are read by mistake.
+//! A folder is data that somebody else may have written, and its `.git` may point anywhere.
+//! Only what provably belongs together is accepted: a `.git` folder, a linked worktree
+//! whose repository points back, a submodule whose repository lies in that of a folder
+//! above. Anything else counts as no repository, so that nobody's other repositories are
+//! read by mistake.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,37 +15,36 @@ use crate::{Git, GitError, Identity};
 
 use super::TreeError;
 
-/// Longer than any of git's one-line files.
+/// Largest size of git's one-line files, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// How many repositories may borrow from one another.
+/// Largest number of object folders in a chain of borrowing.
 const MOST_BORROWED: usize = 8;
 
 /// The repository that a folder lies in.
 #[derive(Debug, Clone)]
 pub(crate) struct Repository {
-    /// The root of its working tree, without links.
+    /// Root of its working tree, with links resolved.
     pub(crate) top: PathBuf,
-    /// The folder, without links.
+    /// The folder, with links resolved.
     pub(crate) folder: PathBuf,
-    /// Where `HEAD` lies.
+    /// Folder that holds `HEAD`.
     pub(crate) own: PathBuf,
-    /// Where objects and the exclude file lie.
+    /// Folder that holds the objects and the exclude file.
     pub(crate) common: PathBuf,
 }
 
-/// The commit that a person stands on.
+/// The commit that a person has checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) commit: String,
-    /// The name of the branch, such as `refs/heads/main`; nothing when detached.
+    /// Full name of the branch, such as `refs/heads/main`, or `None` if `HEAD` is detached.
     pub(crate) branch: Option<String>,
-    /// `sha1` or `sha256`.
+    /// Object format: `sha1` or `sha256`.
     pub(crate) format: String,
 }
 
 impl Repository {
-    /// Finds the repository that a folder lies in.
     pub(crate) fn find(folder: &Path) -> Option<Self> {
         let folder = folder.canonicalize().ok()?;
         let is_there = |top: &&Path| top.join(".git").symlink_metadata().is_ok();
@@ -52,7 +52,7 @@ impl Repository {
         let dot_git = top.join(".git");
         let kind = dot_git.symlink_metadata().ok()?.file_type();
         let (own, common) = if kind.is_dir() {
-            // A plain repository shares with nobody.
+            // A plain repository shares nothing with others.
             let is_plain = dot_git.join("commondir").symlink_metadata().is_err();
             is_plain.then(|| (dot_git.clone(), dot_git))?
         } else if kind.is_file() {
@@ -76,7 +76,7 @@ impl Repository {
         self.folder.strip_prefix(&self.top).unwrap_or(Path::new(""))
     }
 
-    /// Returns the git that reads this repository, and only here.
+    /// Returns a git runner that reads this repository and no other.
     pub(crate) fn git(&self, program: &Path) -> Git {
         Git::new(program, &self.top, Identity::artel())
             .patiently(super::LONGEST_CALL, super::MOST_OUTPUT)
@@ -85,7 +85,7 @@ impl Repository {
             .variable("GIT_WORK_TREE", &self.top)
     }
 
-    /// Returns the commit that the person stands on; nothing before the first.
+    /// Returns the commit that the person has checked out, or `None` before the first commit.
     pub(crate) fn head(&self, program: &Path) -> Result<Option<Head>, TreeError> {
         if self.foreign().is_some() {
             return Ok(None);
@@ -121,15 +121,15 @@ impl Repository {
         is_plain.then_some(name)
     }
 
-    /// Returns the folders of objects that reading this repository needs: its own, and those that
-    /// it borrows from itself.
+    /// Returns the object folders needed to read this repository: its own, and those it borrows
+    /// from within itself.
     pub(crate) fn objects(&self) -> Vec<PathBuf> {
         self.object_folders().0
     }
 
-    /// Returns what reading this repository would need and what is not its own: the folder of
-    /// objects that it borrows from, or whatever it is that leads elsewhere. A repository is data
-    /// that came from anywhere, and names any folder it likes.
+    /// Returns something outside this repository that reading it would need: a foreign object
+    /// folder that it borrows from, or a link or list that leads elsewhere. A repository is
+    /// data from anywhere, and can name any folder it likes.
     pub(crate) fn foreign(&self) -> Option<PathBuf> {
         self.object_folders().1
     }
@@ -171,14 +171,16 @@ impl Repository {
         (found, None)
     }
 
-    /// Tells whether a folder of objects lies in this repository or in one below the same root.
+    /// Returns whether an object folder lies in this repository, or in another one below the
+    /// same root.
     fn is_own(&self, objects: &Path) -> bool {
         let lies_here = objects.starts_with(&self.common) || objects.starts_with(&self.top);
         let about = |name: &str| objects.parent().is_some_and(|git| git.join(name).is_file());
         lies_here && objects.ends_with("objects") && about("HEAD")
     }
 
-    /// Returns the file of names that are ignored here, unless something else stands in its place.
+    /// Returns the exclude file, or `/dev/null` if something else stands in the place of its
+    /// folder.
     pub(crate) fn exclude(&self) -> PathBuf {
         let info = self.common.join("info");
         match is_folder(&info) {
@@ -188,12 +190,12 @@ impl Repository {
     }
 }
 
-/// Returns a link in a folder of objects or below it: in the place of a pack, of a single object, of
-/// a list. Git makes none, and follows every one.
+/// Returns a link in an object folder or below it: in the place of a pack, a single object
+/// or a list. Git makes no such links, but follows every one.
 fn leads_away(objects: &Path) -> Option<PathBuf> {
     let mut waiting = vec![objects.to_owned()];
     while let Some(folder) = waiting.pop() {
-        // What cannot be listed here, git cannot read here either.
+        // A folder that cannot be listed here cannot be read by git either.
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_symlink() => return Some(entry.path()),
@@ -205,7 +207,7 @@ fn leads_away(objects: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Follows a `.git` file, if what it names points back.
+/// Follows a `.git` file, if the repository it names points back.
 fn pointed_to(top: &Path, dot_git: &Path) -> Option<(PathBuf, PathBuf)> {
     let text = line_of(dot_git)?;
     let own = top.join(text.strip_prefix("gitdir:")?.trim());
@@ -224,8 +226,8 @@ fn pointed_to(top: &Path, dot_git: &Path) -> Option<(PathBuf, PathBuf)> {
     is_module.then(|| (own.clone(), own.clone()))
 }
 
-/// Tells whether the settings of a submodule name this working tree: its neighbours lie in the same
-/// folder, and are not for it to read.
+/// Returns whether the settings of a submodule name this working tree. Its neighbours'
+/// repositories lie in the same folder, and it must not read them.
 fn names_worktree(own: &Path, top: &Path) -> bool {
     let text = artel_files::read_bounded(&own.join("config"), LONGEST).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

@@ -1,8 +1,8 @@
-//! Writing planned files into a person's folder: all of them or none.
+//! Writes planned files into a person's folder, all or none.
 //!
-//! Each file is compared before it is replaced, by bytes and once more by its stamp. What fails is
-//! taken back. What already is as planned counts as done, so the same plan can be carried out again
-//! after a kill.
+//! Each file is compared before it is replaced, by its bytes and once more by its stamp.
+//! After a failure everything is taken back. A file that already is as planned counts as
+//! done, so the same plan can be carried out again after a kill.
 
 mod compare;
 
@@ -19,24 +19,24 @@ use super::store::{Difference, Side, Store};
 use super::{ApplyError, TreeError};
 pub(crate) use compare::State;
 
-/// How far a call goes. Tests stop it, or let it fail, at each point.
+/// Lets tests stop a placement, or make it fail, at each point. It is empty in production.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     #[cfg(test)]
     pub(crate) left: Option<(usize, Then)>,
 }
 
-/// What happens when a pace is used up.
+/// The event when the points are used up.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Then {
-    /// Nothing more, as if the process had been killed.
+    /// Nothing more happens, as if the process had been killed.
     Stop,
     /// The next write fails.
     Fail,
 }
 
-/// Why carrying out a plan ended early.
+/// The reason that carrying out a plan ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
     Failed(PathBuf, TreeError),
@@ -51,7 +51,7 @@ impl From<TreeError> for Halt {
     }
 }
 
-/// Writing into the person's folder.
+/// Writes planned files into the person's folder.
 pub(crate) struct Placing {
     store: Store,
     folder: PathBuf,
@@ -60,7 +60,8 @@ pub(crate) struct Placing {
 }
 
 impl Placing {
-    /// Writes into this folder; `temp` is the name of unfinished files, the same at each try.
+    /// Creates a placement into this folder. `temp` is the name of unfinished files; it must be
+    /// the same at each try.
     pub(crate) fn new(store: Store, folder: &Path, temp: OsString) -> Result<Self, TreeError> {
         Ok(Self {
             store,
@@ -70,7 +71,7 @@ impl Placing {
         })
     }
 
-    /// Compares everything with what it should be beforehand, and plans what is left to do.
+    /// Compares every file with its expected old state, and plans what is left to do.
     pub(crate) fn plan(
         &self,
         chosen: Vec<Difference>,
@@ -114,13 +115,13 @@ impl Placing {
         Ok(missing.into_iter().collect())
     }
 
-    /// Does what is left of a plan. Whatever stops it, the person's folder ends up whole.
+    /// Carries out the rest of a plan. Whatever stops it, the person's folder ends up whole.
     pub(crate) fn carry_out(&self, plan: &Plan, pace: &mut Pace) -> Result<(), ApplyError> {
         let states = self.states(&plan.steps)?;
         self.carry_out_from(plan, &states, pace)
     }
 
-    /// The same where it was found out already how the files stand to the steps.
+    /// Does the same with file states that are already known.
     pub(crate) fn carry_out_from(
         &self,
         plan: &Plan,
@@ -206,7 +207,7 @@ impl Placing {
         })
     }
 
-    /// Removes a folder, by now empty, from where a file comes.
+    /// Removes a folder, empty by now, where a file is to go.
     fn make_room(&self, path: &Path, stat: Option<&Stat>) -> Result<(), Halt> {
         let there = self.origin.look(path)?;
         if stat.is_some() || !there.is_some_and(is_folder) {
@@ -230,7 +231,7 @@ impl Placing {
         Ok(())
     }
 
-    /// Refuses a file that changed between the comparison and now.
+    /// Refuses a file that has changed since it was compared.
     fn unchanged(&self, path: &Path, before: Option<&Stat>) -> Result<(), Halt> {
         let now = match self.origin.look(path) {
             Ok(now) => now,
@@ -243,7 +244,7 @@ impl Placing {
         Err(Halt::Touched(path.to_owned()))
     }
 
-    /// Puts back what was done.
+    /// Puts back the steps that were done.
     fn take_back(
         &self,
         plan: &Plan,
@@ -264,7 +265,7 @@ impl Placing {
 
     fn undo(&self, plan: &Plan, done: &[usize], at: &mut PathBuf) -> Result<(), TreeError> {
         let steps: Vec<&Step> = done.iter().map(|number| &plan.steps[*number]).collect();
-        // What is new goes first: it may stand where an old folder was.
+        // New files are removed first: they may stand where an old folder was.
         for step in steps.iter().filter(|step| step.old.is_none()) {
             at.clone_from(&step.path);
             self.origin.remove(&step.path)?;
@@ -290,7 +291,7 @@ impl Placing {
             let owner = self.origin.look(&step.path)?;
             let owner = owner.map(|stat| (stat.st_uid, stat.st_gid));
             let mode = match step.mode {
-                // It was gone, and nobody noted what it had been.
+                // The file was gone, and nobody noted its mode.
                 0 => FileMode::New(if side.is_executable() { 0o777 } else { 0o666 }),
                 mode => FileMode::Exactly(mode, owner),
             };
@@ -299,7 +300,7 @@ impl Placing {
         })
     }
 
-    /// Puts back what of a plan is done.
+    /// Puts back the steps of a plan that are done.
     pub(crate) fn take_done_back(&self, plan: &Plan, states: &[State]) -> Result<(), ApplyError> {
         let done = states.iter().enumerate();
         let done = done.filter(|(_, state)| matches!(state, State::After));
@@ -307,12 +308,13 @@ impl Placing {
         self.take_back(plan, &done, Path::new("."), None).map(drop)
     }
 
-    /// Removes folders in which nothing is left, except those to keep.
+    /// Removes folders that became empty, except those to keep.
     pub(crate) fn tidy(&self, plan: &Plan, keeps: &dyn Fn(&Path) -> bool) {
         for step in plan.steps.iter().filter(|step| step.new.is_none()) {
             for folder in step.path.ancestors().skip(1) {
                 let is_top = folder.as_os_str().is_empty();
-                // Whatever the person keeps there makes the folder stay, and that is no error.
+                // If the person keeps anything there, the folder stays, and that is not an
+                // error.
                 if is_top || keeps(folder) || !self.origin.remove_empty(folder).unwrap_or(false) {
                     break;
                 }
@@ -322,7 +324,7 @@ impl Placing {
 }
 
 impl Pace {
-    /// Tells whether a test stopped the call as a kill would.
+    /// Returns whether a test stopped the call as a kill would.
     #[cfg(test)]
     pub(crate) fn is_stopped(&self) -> bool {
         matches!(self.left, Some((0, Then::Stop)))
@@ -362,7 +364,8 @@ fn content_of<'w>(side: &Side, bytes: &'w [u8], mode: FileMode) -> Wanted<'w> {
     Wanted::File { bytes, mode }
 }
 
-/// A file keeps its permissions; only the executable bit follows the run.
+/// Returns the mode for a written file. A file keeps its permissions; only the executable
+/// bit follows the run.
 pub(crate) fn mode_of(step: &Step, side: &Side, stat: Option<&Stat>) -> FileMode {
     let was_file = step.old.as_ref().is_some_and(|old| !old.is_link());
     let Some(stat) = stat.filter(|_| was_file) else {
@@ -370,7 +373,7 @@ pub(crate) fn mode_of(step: &Step, side: &Side, stat: Option<&Stat>) -> FileMode
     };
     let mode = stat.st_mode & 0o777;
     let mode = match (is_executable(mode), side.is_executable()) {
-        // Whoever may read it may run it.
+        // Everyone who may read it may run it.
         (false, true) => mode | (mode & 0o444) >> 2,
         (true, false) => mode & !0o111,
         _ => mode,
@@ -378,7 +381,7 @@ pub(crate) fn mode_of(step: &Step, side: &Side, stat: Option<&Stat>) -> FileMode
     FileMode::Exactly(mode, Some((stat.st_uid, stat.st_gid)))
 }
 
-/// What tells that a file is still the one that was compared.
+/// Returns values that tell whether a file is still the one that was compared.
 fn stamp(stat: Option<&Stat>) -> Option<(u64, u32, i64, i64, u64, i64, u64)> {
     let stat = stat?;
     Some((

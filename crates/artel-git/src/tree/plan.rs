@@ -1,4 +1,4 @@
-//! The plan of what is put in place, written down before the first file is.
+//! The plan of the files to put in place, written down before the first one is.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,33 +7,34 @@ use std::path::{Path, PathBuf};
 use super::TreeError;
 use super::store::{Difference, Side};
 
-/// How a plan begins.
+/// First field of a plan.
 const PLAN: &str = "artel plan 1";
 
-/// More than a plan holds.
+/// Largest size of a plan, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// What a side that is not there is written as.
+/// Text for a side that does not exist.
 const NOTHING: &str = "-";
 
 /// One file to put in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) path: PathBuf,
-    /// What the run began with; nothing where the file is new.
+    /// The file that the run began with, or `None` if it is new.
     pub(crate) old: Option<Side>,
-    /// What the run made of it; nothing where the file is to go.
+    /// The file that the run left, or `None` if it is to be removed.
     pub(crate) new: Option<Side>,
-    /// The permission bits of the person's file.
+    /// Permission bits of the person's file.
     pub(crate) mode: u32,
 }
 
 /// Everything to put in place, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Files to go first, so that folders can take the places of files and the other way round.
+    /// The steps. Removals come first, so that folders can take the places of files and vice
+    /// versa.
     pub(crate) steps: Vec<Step>,
-    /// Folders that have to be made.
+    /// Folders to make.
     pub(crate) folders: Vec<PathBuf>,
 }
 
@@ -49,7 +50,7 @@ impl Step {
 }
 
 impl Plan {
-    /// Writes the plan, durably.
+    /// Writes the plan durably.
     pub(crate) fn write(&self, path: &Path) -> Result<(), TreeError> {
         let mut bytes = PLAN.as_bytes().to_vec();
         bytes.push(0);
@@ -69,7 +70,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Reads the plan that was under way; nothing if none was.
+    /// Reads the plan that is under way, or returns `None` if there is none.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, TreeError> {
         let bytes = match artel_files::read_bounded(path, LARGEST) {
             Ok(bytes) => bytes,
@@ -125,7 +126,7 @@ fn parse(bytes: &[u8]) -> Option<Plan> {
     Some(plan)
 }
 
-/// The outer nothing is an error, the inner one a side that is not there.
+/// Parses one side. The outer `None` is an error, the inner one a side that does not exist.
 fn parse_side(mode: &str, id: &str) -> Option<Option<Side>> {
     if mode == NOTHING {
         return Some(None);

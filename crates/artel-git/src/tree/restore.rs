@@ -1,4 +1,4 @@
-//! Putting a run's files back to a snapshot.
+//! Restores a run's files to a snapshot.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,24 +11,24 @@ use super::snapshot::Taken;
 use super::store::{Difference, Lines, Side};
 use super::{RunTree, Snapshot, TreeError};
 
-/// The name of a file on its way. A leftover of it is replaced by the next.
+/// Name of an unfinished file. The next one replaces a leftover.
 pub(crate) const TEMP: &str = ".artel-tmp-restore";
 
-/// What a restore did.
+/// The outcome of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
     /// Files that were written.
     pub written: Vec<PathBuf>,
     /// Files and folders that were removed.
     pub removed: Vec<PathBuf>,
-    /// Ignored folders of dependencies and build results, which were left as they are.
+    /// Ignored folders of dependencies and build results, which were left alone.
     pub left: Vec<PathBuf>,
 }
 
 impl RunTree {
-    /// Makes the files exactly what they were: bytes, links, executable bits, empty folders. What
-    /// was not there goes, except ignored folders of dependencies and build results. Cut short, it
-    /// can be done again.
+    /// Restores the files to exactly what they were: bytes, links, executable bits, empty
+    /// folders. Removes everything else, except ignored folders of dependencies and build
+    /// results. If it is cut short, it can be repeated.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<Restored, TreeError> {
         self.own.lead()?;
         let taken = self.take()?;
@@ -100,7 +100,7 @@ impl RunTree {
         Ok(())
     }
 
-    /// Adds what the snapshot holds below what was removed: it was in no comparison.
+    /// Adds the snapshot's files below removed paths: no comparison covered them.
     fn with_cleared(
         &self,
         mut differences: Vec<Difference>,
@@ -121,8 +121,8 @@ impl RunTree {
         Ok(differences)
     }
 
-    /// Returns the folders that were empty at the snapshot; those of today where its name has
-    /// moved on to another.
+    /// Returns the folders that were empty at the snapshot. If its name now belongs to another
+    /// snapshot, returns the folders that are empty today.
     fn empty_then(&self, snapshot: &Snapshot, taken: &Taken) -> Result<Vec<PathBuf>, TreeError> {
         match self.record(snapshot.label()) {
             Ok((tree, empty)) if tree == snapshot.tree() => Ok(empty),
@@ -155,7 +155,7 @@ impl RunTree {
         })
     }
 
-    /// Removes whatever stands under a path, with all that is in it.
+    /// Removes whatever is at a path, with everything in it.
     fn clear(&self, beneath: &Beneath, path: &Path) -> Result<(), TreeError> {
         let Some(stat) = beneath.look(path)? else {
             return Ok(());
@@ -180,7 +180,7 @@ pub(crate) fn wanted_of<'w>(side: &Side, bytes: &'w [u8]) -> Wanted<'w> {
     Wanted::File { bytes, mode }
 }
 
-/// Returns every folder that will hold something, or should be there empty.
+/// Returns every folder that will hold something, or is to be there empty.
 fn folders_of<'f>(
     taken: &'f Taken,
     differences: &'f [Difference],

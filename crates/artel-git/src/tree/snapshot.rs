@@ -1,4 +1,5 @@
-//! Snapshots: git trees of a run's files, and the list of folders that git does not keep.
+//! Snapshots: git trees of a run's files, and lists of the empty folders, which git does
+//! not keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -15,19 +16,20 @@ use super::store::Side;
 use super::walk::{Files, Look, Looked, Seen, Walk};
 use super::{RunTree, TreeError};
 
-/// How the record of a snapshot begins.
+/// First line of a snapshot's record.
 const RECORD: &str = "artel snapshot 1";
 
-/// More than the record of a snapshot holds.
+/// Largest size of a snapshot's record, in bytes.
 const LARGEST_RECORD: u64 = 64 << 20;
 
-/// So many new contents are worth a pack.
+/// Number of new contents from which a pack is worthwhile.
 const MANY: usize = 64;
 
-/// More often than folders have to be chosen before few enough files are left.
+/// Largest number of rounds of choosing folders to leave out. Fewer are enough in practice.
 const MOST_CHOICES: usize = 8;
 
-/// More names than that are handed over on the input, in a call of their own.
+/// Longest total of file names in arguments, in bytes. Longer lists go to standard input,
+/// in a call of their own.
 const LONGEST_ARGUMENTS: usize = 64 * 1024;
 
 /// The state of a run's files at one moment.
@@ -39,7 +41,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// One that is still to be taken or found.
+    /// Creates a snapshot that is still to be taken or found.
     pub(super) fn unknown(label: &str) -> Self {
         Self {
             label: label.to_owned(),
@@ -48,36 +50,37 @@ impl Snapshot {
         }
     }
 
-    /// Returns the name it is found by.
+    /// Returns the snapshot's name.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Returns the git tree that holds the files. Two snapshots of the same files have the same.
+    /// Returns the git tree that holds the files. Snapshots of the same files have the same
+    /// tree.
     pub fn tree(&self) -> &str {
         &self.tree
     }
 
-    /// Returns what was found and is in no snapshot. It is known only to the call that took the
-    /// snapshot.
+    /// Returns the paths that were found but are not in the snapshot. Only the call that took
+    /// the snapshot knows them.
     pub fn set_aside(&self) -> &[SetAside] {
         &self.set_aside
     }
 }
 
-/// A hash of what the system knows of every file. While it is the same, nothing changed.
+/// A hash over the status of every file. While it stays the same, nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(blake3::Hash);
 
-/// What was last written into the private index.
+/// The state that was last written into the private index.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) files: Files,
-    /// The tree of it; nothing until the first look.
+    /// Tree of that state, or `None` before the first scan.
     pub(super) tree: Option<String>,
 }
 
-/// The state of the files, not yet under a name.
+/// The state of the files, not stored under a name yet.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) tree: String,
@@ -85,14 +88,14 @@ pub(super) struct Taken {
 }
 
 impl RunTree {
-    /// Looks at every file without reading it, to find out whether anything changed.
+    /// Scans every file without reading it, to detect changes.
     pub fn fingerprint(&self) -> Result<Fingerprint, TreeError> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Fingerprint(self.look(&known.files)?.hash()))
     }
 
-    /// Keeps the files as they are now under a name, durably. The same name again means the new
-    /// state. Where nothing changed since the last time, no process is started.
+    /// Keeps the current files under a name, durably. An existing name gets the new state. If
+    /// nothing has changed since the last time, no process is started.
     pub fn snapshot(&self, label: &str) -> Result<Snapshot, TreeError> {
         check(label)?;
         let taken = self.take()?;
@@ -104,8 +107,8 @@ impl RunTree {
         })
     }
 
-    /// Returns what is in no snapshot now and was not there, or not so, when the run began. What git
-    /// ignores is no part of the run's work, and does not count.
+    /// Returns the paths that are in no snapshot now and were not there, or not the same, when
+    /// the run began. Paths that git ignores are not part of the run's work, and do not count.
     pub fn set_aside(&self) -> Result<Vec<SetAside>, TreeError> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut aside = self.look(&known.files)?.set_aside;
@@ -128,8 +131,7 @@ impl RunTree {
         })
     }
 
-    /// Looks at every file. Where there are too many, folders with most of the new ones are left
-    /// out.
+    /// Scans every file. If there are too many, folders with most of the new ones are left out.
     pub(super) fn look(&self, known: &Files) -> Result<Walk, TreeError> {
         let clock = self.own.at.join("clock");
         let mut without = Without::default();
@@ -149,7 +151,7 @@ impl RunTree {
                 Looked::All(walk) => return Ok(walk),
                 Looked::TooMany { bytes } => seen = bytes,
             }
-            // What the run begins with is the person's, and none of it is left out.
+            // Files that the run begins with are the person's, and none of them are left out.
             if self.start.tree().is_empty() {
                 break;
             }
@@ -170,7 +172,7 @@ impl RunTree {
         })
     }
 
-    /// Returns what the run began with; nothing as long as that is not known.
+    /// Returns the files that the run began with. The list is empty until they are known.
     fn start_files(&self) -> Result<BTreeMap<PathBuf, Side>, TreeError> {
         match self.start.tree() {
             "" => Ok(BTreeMap::new()),
@@ -178,7 +180,8 @@ impl RunTree {
         }
     }
 
-    /// Returns what the run began with below what is set aside: it counts as unchanged.
+    /// Returns the files that the run began with below the paths set aside: they count as
+    /// unchanged.
     fn unchanged_aside(&self, walk: &Walk) -> Result<Vec<(PathBuf, Side)>, TreeError> {
         let aside = walk.set_aside.iter().filter(|one| one.why.keeps_start());
         let aside: BTreeSet<&Path> = aside.map(|one| one.path.as_path()).collect();
@@ -190,7 +193,7 @@ impl RunTree {
         Ok(files.filter(|(path, _)| is_aside(path)).collect())
     }
 
-    /// Writes the files as they are into the object database.
+    /// Writes the current files into the object database.
     pub(super) fn take(&self) -> Result<Taken, TreeError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let walk = self.look(&known.files)?;
@@ -209,13 +212,15 @@ impl RunTree {
         Ok(Taken { tree, walk })
     }
 
-    /// Brings the whole private index up to date, with git's own memory of what is unchanged.
+    /// Brings the whole private index up to date, relying on git's own memory of unchanged
+    /// files.
     fn write_all(&self, walk: &Walk) -> Result<String, TreeError> {
         let files = &walk.files;
         let listed = self.own.private().run(&["ls-files", "-z"]);
         let indexed = match listed {
             Err(GitError::Refused { .. }) => {
-                // The index is not waited for; one that a loss of power cut short is made anew.
+                // Nobody waits for the index to reach the disk. If a power cut damaged it, it is
+                // made again.
                 self.own.forget();
                 Vec::new()
             }
@@ -231,8 +236,8 @@ impl RunTree {
         self.write(&changed, &self.unchanged_aside(walk)?)
     }
 
-    /// Brings these paths of the private index up to date, puts what is unchanged back into it, and
-    /// writes its tree.
+    /// Brings these paths of the private index up to date, puts the unchanged ones back into
+    /// it, and writes its tree.
     fn write(
         &self,
         changed: &Changed<'_>,
@@ -240,7 +245,8 @@ impl RunTree {
     ) -> Result<String, TreeError> {
         let mut git = self.own.private();
         if changed.new.len() > MANY {
-            // Git writes what it takes for large into one pack, and not each into a file.
+            // Makes git write files above this size into one pack, instead of one object file
+            // for each.
             git = git.set("core.bigFileThreshold=1").set("pack.compression=1");
         }
         let mut arguments: Vec<OsString> = vec!["update-index".into()];
@@ -251,7 +257,7 @@ impl RunTree {
             .sum();
         if bytes <= LONGEST_ARGUMENTS {
             arguments.push("--force-remove".into());
-            // A name that begins with a dash is no option then.
+            // The prefix keeps a name that begins with a dash from being an option.
             let names = changed.old.iter().map(|path| Path::new(".").join(path));
             arguments.extend(names.map(PathBuf::into_os_string));
             arguments.push("--no-force-remove".into());
@@ -269,8 +275,7 @@ impl RunTree {
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
-    /// Gives a tree a name. The record is what counts; the ref lets git see it too, and is made
-    /// anew from the record should it be lost.
+    /// Gives a tree a name. The record is what counts; the ref only lets git see it too.
     pub(super) fn keep(&self, label: &str, tree: &str, walk: &Walk) -> Result<(), TreeError> {
         let mut record = format!("{RECORD}\n{tree}\n").into_bytes();
         for folder in &walk.empty {
@@ -288,7 +293,7 @@ impl RunTree {
         self.own.at.join("snapshots").join(label)
     }
 
-    /// Reads the tree of a snapshot and the folders that were empty.
+    /// Reads the tree of a snapshot, and the folders that were empty.
     pub(super) fn record(&self, label: &str) -> Result<(String, Vec<PathBuf>), TreeError> {
         let path = self.record_path(label);
         let bytes = match artel_files::read_bounded(&path, LARGEST_RECORD) {
@@ -321,12 +326,12 @@ impl RunTree {
     }
 }
 
-/// What has to be done to an index.
+/// The changes to make to an index.
 struct Changed<'f> {
-    /// To be forgotten: gone, or read anew. Git would trust the times of a file, and those can be
-    /// set back.
+    /// Paths to drop: gone, or to be read again. Git would trust the times of a file, and those
+    /// can be set back.
     old: Vec<&'f Path>,
-    /// To be read.
+    /// Paths to read.
     new: Vec<&'f Path>,
 }
 
@@ -357,7 +362,7 @@ fn list(paths: &[&Path]) -> Vec<u8> {
     list
 }
 
-/// Writes entries as git reads them into its index.
+/// Writes entries in the format that git reads into its index.
 fn entries(files: &[(PathBuf, Side)]) -> Vec<u8> {
     let mut list = Vec::new();
     for (path, side) in files {
@@ -368,7 +373,7 @@ fn entries(files: &[(PathBuf, Side)]) -> Vec<u8> {
     list
 }
 
-/// Lets only through what is a name of a file and of a ref.
+/// Accepts only labels that are valid as a file name and as a ref.
 fn check(label: &str) -> Result<(), TreeError> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let is_good = !label.is_empty()

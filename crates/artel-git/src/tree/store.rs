@@ -1,4 +1,4 @@
-//! Reading a repository's objects: trees, what differs between two of them, contents.
+//! Reads a repository's objects: trees, differences between two trees, and contents.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use crate::Git;
 use super::TreeError;
 use super::difference::ChangeKind;
 
-/// Contents are read from git so many bytes at a time.
+/// Number of bytes of content read from git at a time.
 const BATCH: u64 = 64 << 20;
 
 /// The objects of one repository.
@@ -20,7 +20,7 @@ pub(crate) struct Store {
     repository: PathBuf,
 }
 
-/// A file in a tree.
+/// A file or link in a git tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Side {
     pub(crate) mode: u32,
@@ -36,7 +36,8 @@ impl Side {
         self.mode == 0o100_755
     }
 
-    /// A place that git keeps for a repository in the repository; it holds no file.
+    /// Reads an entry. Returns `None` for a place that git keeps for another repository,
+    /// because it holds no file.
     pub(crate) fn of(mode: &[u8], id: &[u8]) -> Option<Self> {
         let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
         let is_file = matches!(mode, 0o100_644 | 0o100_755 | 0o120_000);
@@ -57,7 +58,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// A file that is the same in both trees and has to be written all the same.
+    /// Creates an entry for a file that is the same in both trees but has to be written anyway.
     pub(super) fn written_again(path: PathBuf, side: Side) -> Self {
         Self {
             path,
@@ -130,8 +131,8 @@ impl Store {
         Ok(files)
     }
 
-    /// Reads contents, a bounded number of bytes at a time, and hands each to `each` with its
-    /// number in `ids`.
+    /// Reads contents, a bounded number of bytes at a time, and passes each to `each` with its
+    /// position in `ids`.
     pub(crate) fn contents<E: From<TreeError>>(
         &self,
         ids: &[&str],
@@ -140,7 +141,7 @@ impl Store {
         self.contents_of_sizes(ids, &self.sizes(ids)?, each)
     }
 
-    /// The same where the sizes are known already.
+    /// Does the same with sizes that are already known.
     pub(crate) fn contents_of_sizes<E: From<TreeError>>(
         &self,
         ids: &[&str],
@@ -202,7 +203,7 @@ impl Store {
     }
 }
 
-/// Whether lines are counted, which means reading the contents.
+/// Whether to count lines, which requires reading the contents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lines {
     Counted,
@@ -218,7 +219,8 @@ fn split(said: &[u8], size: usize) -> Option<(&[u8], &[u8])> {
     Some((content, rest))
 }
 
-/// Reads what `diff-tree --raw [--numstat] -z` prints: first every raw entry, then every count.
+/// Reads the output of `diff-tree --raw [--numstat] -z`: first all raw entries, then all
+/// counts.
 fn read(said: &[u8]) -> Option<Vec<Difference>> {
     let mut found: BTreeMap<PathBuf, Difference> = BTreeMap::new();
     let mut fields = said.split(|byte| *byte == 0).peekable();

@@ -1,4 +1,4 @@
-//! A run's tree against real git, in temporary folders.
+//! Tests of a run's tree against real git, in temporary folders.
 
 mod applying;
 mod aside;
@@ -24,7 +24,7 @@ fn program() -> PathBuf {
         .unwrap()
 }
 
-/// A person's folder and a place for runs.
+/// A person's folder, and a place for runs.
 struct Scene {
     folder: TempDir,
 }
@@ -38,7 +38,7 @@ impl Scene {
         scene
     }
 
-    /// With a repository and these files committed.
+    /// Makes a scene with a repository and these files committed.
     fn committed(files: &[(&str, &str)]) -> Self {
         let scene = Self::new();
         scene.git(&["init", "-q", "-b", "main"]);
@@ -98,7 +98,7 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(said).unwrap()
 }
 
-/// Every file and link below a folder with its kind, executable bit and bytes.
+/// Returns every file and link below a folder with its kind, executable bit and bytes.
 fn state(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut todo = vec![folder.to_owned()];
@@ -123,7 +123,7 @@ fn state(folder: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// The files of a run, without what leads to its repository.
+/// Returns the files of a run, without the file that points to its repository.
 fn files_of(tree: &RunTree) -> BTreeMap<PathBuf, String> {
     let mut state = state(tree.files());
     state.remove(Path::new(".git"));

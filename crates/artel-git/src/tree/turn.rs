@@ -1,8 +1,9 @@
-//! Only the process that holds the turn of a folder puts files into it.
+//! Only the process that holds a folder's write turn puts files into it.
 //!
-//! Files are compared, written and, where something fails, put back. Two that did so at once would
-//! take each other's files back. The lock is the system's, on the folder itself: nothing is written
-//! for it, it holds for every workshop that works on the folder, and it goes with the process.
+//! Files are compared, written and, after a failure, put back. Two processes doing that at
+//! once would take back each other's files. The lock is the system's own, on the folder
+//! itself: nothing is written for it, it holds for every workshop that works on the folder,
+//! and it ends with the process.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,18 +16,18 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::{RunTree, TreeError};
 
-/// Longer than putting files in place takes.
+/// Longest wait for the turn. Putting files in place takes less.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The right to put files into a folder, and into folders below it.
+/// The right to put files into a folder and the folders below it.
 #[derive(Debug)]
 pub struct FolderTurn {
-    /// The locks are held as long as these are open.
+    /// The locks are held while these files are open.
     _held: Vec<File>,
 }
 
 impl RunTree {
-    /// Waits for the turn to put the run's files in place, but not for ever. As long as it is held,
+    /// Waits up to a minute for the turn to put the run's files in place. While it is held,
     /// nobody else puts files there.
     pub fn turn(&self) -> Result<FolderTurn, TreeError> {
         FolderTurn::of(&self.origin)
@@ -42,7 +43,7 @@ impl FolderTurn {
     fn within(folder: &Path, patience: Duration) -> Result<Self, TreeError> {
         let locks = locks(folder)?;
         let (tell, told) = mpsc::channel();
-        // If it comes too late, nobody listens, and the locks go with the files.
+        // If the locks come too late, nobody receives them, and they end with the files.
         std::thread::spawn(move || drop(tell.send(lock_all(locks))));
         match told.recv_timeout(patience) {
             Ok(Ok(held)) => Ok(Self { _held: held }),
@@ -54,8 +55,9 @@ impl FolderTurn {
     }
 }
 
-/// Returns what is to be locked, outermost first: the folder alone for us, and the person's folders
-/// around it together with others, so that nobody has the turn of one of those.
+/// Returns the locks to take, outermost first: an exclusive one on the folder, and shared
+/// ones on the person's folders around it, so that nobody can hold the turn of one of
+/// those.
 fn locks(folder: &Path) -> Result<Vec<(File, FlockOperation)>, TreeError> {
     let open = |path: &Path| File::open(path).map_err(TreeError::system("open", path));
     let owner = |file: &File| file.metadata().map(|about| about.uid()).ok();
@@ -80,7 +82,8 @@ fn lock_all(locks: Vec<(File, FlockOperation)>) -> Result<Vec<File>, Errno> {
     for (file, way) in locks {
         match retry_on_intr(|| flock(&file, way)) {
             Ok(()) => held.push(file),
-            // Some file systems know no locks of folders. There files are compared, and no more.
+            // Some file systems cannot lock folders. There, comparing the files is the only
+            // protection.
             Err(Errno::BADF | Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
             Err(error) => return Err(error),
         }

@@ -1,10 +1,10 @@
-//! Looking at a run's tree: every file's stamp, in process and by handle.
+//! Scans a run's tree: every file's stamp, in process and by handle.
 //!
-//! A snapshot needs to know what changed since the last one. A file whose stamp (size, times,
-//! number, mode) is what it was has not changed, with one exception that git knows as well: the
-//! clock of a file system moves in steps, so a file changed twice within one step can look the
-//! same. Files changed in the step of the look are therefore remembered with a hash of their
-//! bytes, and compared by it the next time.
+//! A snapshot needs to know what has changed since the last one. A file whose stamp (size,
+//! times, inode, mode) is the same has not changed, with one exception that git knows as
+//! well: the clock of a file system moves in steps, so a file changed twice within one step
+//! can look the same. So files changed within the step of the scan are remembered with a
+//! hash of their bytes, which the next scan compares.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,14 +21,14 @@ use super::crowd::Without;
 use super::ignores::{LeftOut, Rules};
 use super::{TreeBounds, TreeError};
 
-/// Each level holds a handle.
+/// Deepest folder that is scanned. Each level holds a handle.
 pub(super) const DEEPEST: usize = 200;
 
-/// Longer than the path of any folder that people made; with a name below it, git and the system
-/// still take it.
+/// Longest path of a folder that is scanned. Paths that people make are shorter, and with a
+/// name added, git and the system can still handle it.
 const LONGEST_PATH: usize = 3000;
 
-/// What is known of a file without reading it.
+/// The status of a file, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) size: u64,
@@ -38,19 +38,19 @@ pub(super) struct Stamp {
     mode: u32,
 }
 
-/// A file as it was seen.
+/// A file as a scan saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) stamp: Stamp,
-    /// The hash of its bytes, if it was once seen too soon after a change to trust the stamp.
+    /// Hash of its bytes, if it was once seen too soon after a change to trust the stamp.
     content: Option<blake3::Hash>,
-    /// The stamp alone cannot be trusted the next time.
+    /// Whether the stamp alone cannot be trusted next time.
     is_fresh: bool,
 }
 
 pub(super) type Files = BTreeMap<PathBuf, Seen>;
 
-/// What a look at the tree found.
+/// The result of scanning the tree.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     /// Files and links.
@@ -59,37 +59,37 @@ pub(super) struct Walk {
     pub(super) folders: Vec<PathBuf>,
     /// Folders with nothing in them.
     pub(super) empty: Vec<PathBuf>,
-    /// What no snapshot holds.
+    /// Paths that no snapshot holds.
     pub(super) set_aside: Vec<SetAside>,
     /// Ignored folders of dependencies and build results.
     pub(super) left_out: Vec<PathBuf>,
 }
 
-/// What a look needs.
+/// The input of a scan.
 pub(super) struct Look<'l> {
     pub(super) files: &'l Path,
-    /// The one `.git` that is neither a finding nor part of a snapshot.
+    /// The one `.git` that is neither reported nor part of a snapshot.
     pub(super) ours: Option<&'l Path>,
     pub(super) left_out: &'l LeftOut,
     pub(super) rules: Rules,
-    /// The file whose change tells the time of the file system.
+    /// File that is touched to read the file system's clock.
     pub(super) clock: &'l Path,
     pub(super) known: &'l Files,
     pub(super) bounds: TreeBounds,
-    /// What is left out because the tree would hold too many files.
+    /// Folders and files left out because the tree would hold too many files.
     pub(super) without: &'l Without,
 }
 
-/// What came of a look.
+/// The outcome of a scan.
 pub(super) enum Looked {
     All(Walk),
-    /// The tree holds more files than are kept; those that were seen have so many bytes.
+    /// The tree holds more files than are kept. The files seen so far have this many bytes.
     TooMany {
         bytes: u64,
     },
 }
 
-/// Why a look ended early.
+/// The reason that a scan ended early.
 enum Halt {
     TooMany,
     Failed(TreeError),
@@ -102,7 +102,7 @@ impl From<TreeError> for Halt {
 }
 
 impl Look<'_> {
-    /// Looks at the whole tree.
+    /// Scans the whole tree.
     pub(super) fn all(&mut self) -> Result<Looked, TreeError> {
         let now = tick(self.clock)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -157,13 +157,13 @@ impl Look<'_> {
         for name in names {
             let path = at.join(&name);
             if is_repository && aside::is_of_repository(&name) {
-                // The root itself stays; without these it is no repository.
+                // The root itself stays; without these names it is not a repository.
                 walk.set_aside(path, SetAsideReason::BareRepository);
                 continue;
             }
             match rustix::fs::statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => self.entry(&handle, &name, path, &stat, now, walk)?,
-                // Gone since it was listed.
+                // The file has disappeared since it was listed.
                 Err(Errno::NOENT) => {}
                 Err(cause) => return Err(TreeError::beneath("look at", &path)(cause).into()),
             }
@@ -208,7 +208,7 @@ impl Look<'_> {
         if walk.files.len() >= self.bounds.files {
             return Err(Halt::TooMany);
         }
-        // Git cannot keep what its owner may not read, and keeps no such mode either.
+        // Git cannot keep a file that its owner may not read, nor such a mode.
         let is_closed = kind == FileType::RegularFile && stat.st_mode & 0o400 == 0;
         let opened = is_closed.then(|| grant(folder, name, 0o400)).transpose();
         let opened = opened.map_err(TreeError::beneath("open up", &path))?;
@@ -272,7 +272,7 @@ impl Look<'_> {
 }
 
 impl Seen {
-    /// Tells whether it is the same file with the same bytes.
+    /// Returns whether it is the same file with the same bytes.
     pub(super) fn is_as(&self, other: &Self) -> bool {
         self.stamp == other.stamp && self.content == other.content
     }
@@ -302,7 +302,7 @@ impl Stamp {
         u64::from_le_bytes(bytes)
     }
 
-    /// Feeds all of it to a hash.
+    /// Adds the whole stamp to a hash.
     fn feed(&self, hasher: &mut blake3::Hasher) {
         for number in [self.size, self.modified.1, self.changed.1, self.inode] {
             hasher.update(&number.to_le_bytes());
@@ -319,7 +319,7 @@ impl Walk {
         self.set_aside.push(SetAside { path, why, stamp });
     }
 
-    /// Names a folder once for all the files in it.
+    /// Reports a folder once for all the files in it.
     fn set_aside_once(&mut self, folder: &Path, why: SetAsideReason) {
         let is_it = |one: &SetAside| one.path == folder && one.why == why;
         if !self.set_aside.iter().any(is_it) {
@@ -327,7 +327,7 @@ impl Walk {
         }
     }
 
-    /// Returns one hash of all that was seen.
+    /// Returns one hash over everything that was seen.
     pub(super) fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         let path = |hasher: &mut blake3::Hasher, path: &Path| {
@@ -353,8 +353,8 @@ impl Walk {
     }
 }
 
-/// Metadata of a repository however it is written, a link where git wants a file, and what is
-/// neither file, folder nor link.
+/// Returns the reason to set an entry aside: metadata of a repository in any spelling, a
+/// link where git expects a file, or anything that is neither file, folder nor link.
 fn metadata_or_special(name: &OsStr, kind: FileType) -> Option<SetAsideReason> {
     let is_link = kind == FileType::Symlink;
     let is_plain = is_link || matches!(kind, FileType::RegularFile | FileType::Directory);
@@ -366,7 +366,8 @@ fn metadata_or_special(name: &OsStr, kind: FileType) -> Option<SetAsideReason> {
     (!is_plain).then_some(SetAsideReason::SpecialFile)
 }
 
-/// Tells whether it stands for a name that commands may not make, as long as one runs.
+/// Returns whether it is a placeholder for a name that commands may not make while one
+/// runs.
 fn is_placeholder(stat: &Stat) -> bool {
     let is_socket = FileType::from_raw_mode(stat.st_mode) == FileType::Socket;
     is_socket && stat.st_mode & 0o777 == 0
@@ -376,7 +377,7 @@ pub(super) fn is_too_deep(folder: &Path) -> bool {
     folder.as_os_str().len() > LONGEST_PATH || folder.iter().count() > DEEPEST
 }
 
-/// Opens a folder, also one that its maker closed for its owner.
+/// Opens a folder, even one that its maker closed to its owner.
 pub(super) fn open_folder(
     folder: &impl std::os::fd::AsFd,
     name: &OsStr,
@@ -389,7 +390,7 @@ pub(super) fn open_folder(
     rustix::fs::openat(folder, name, flags, Mode::empty())
 }
 
-/// Gives the owner more rights on what stands there, itself and not what a link leads to.
+/// Gives the owner more permissions on an entry itself, never on the target of a link.
 fn grant(folder: &impl std::os::fd::AsFd, name: &OsStr, bits: u32) -> Result<Stat, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(folder, name, flags, Mode::empty())?;
@@ -397,7 +398,7 @@ fn grant(folder: &impl std::os::fd::AsFd, name: &OsStr, bits: u32) -> Result<Sta
     if FileType::from_raw_mode(stat.st_mode).is_symlink() {
         return Ok(stat);
     }
-    // The kernel changes no mode through such a handle; by the handle's own name it does.
+    // The kernel changes no mode through such a handle, but it does through the handle's path.
     let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let mode = Mode::from_raw_mode(stat.st_mode & 0o7777 | bits);
     rustix::fs::chmod(itself, mode)?;
@@ -418,7 +419,7 @@ fn hash(folder: &impl std::os::fd::AsFd, name: &OsStr, stat: &Stat) -> Result<bl
     Ok(hasher.finalize())
 }
 
-/// Changes a file of ours and returns when that was, by the clock of the file system.
+/// Touches a file of ours and returns the time of that, by the file system's clock.
 fn tick(clock: &Path) -> Result<(i64, u64), TreeError> {
     let read = || {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! Checkouts, what is taken over from them, and one commit per step.
+//! Checkouts, taking over their files, and one commit per step.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -90,7 +90,7 @@ fn a_checkout_is_the_commit_and_not_the_folder() {
     fs::set_permissions(scene.origin().join("run.sh"), mode).unwrap();
     symlink("../a.txt", scene.origin().join("deep/link")).unwrap();
     scene.commit("second");
-    // From now on git would convert that file, and a checkout does not.
+    // From now on git would convert that file; a checkout does not.
     scene.write(".gitattributes", "* text eol=lf\n");
     scene.git(&["add", ".gitattributes"]);
     scene.git(&["commit", "-q", "-m", "third"]);
@@ -242,7 +242,7 @@ fn steps_side_by_side_are_merged_with_every_git() {
         for tree in [&first, &second, &third] {
             assert!(matches!(work.commit(tree, &base), Committed::Done { .. }));
         }
-        // What came in by another way is no commit again.
+        // A change that came in by another way needs no second commit.
         assert_eq!(work.commit(&second, &base), Committed::Nothing);
         let text = work.line.file_at(&work.head, Path::new("a.txt"), 100);
         assert_eq!(text.unwrap().unwrap(), b"one\n2\n3\n4\n5\n6\nseven\n");

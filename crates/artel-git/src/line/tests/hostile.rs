@@ -1,4 +1,5 @@
-//! Nothing that the person's repository names is started, and no file is converted unseen.
+//! Programs that the person's repository names are never started, and files never converted
+//! unseen.
 
 use super::merging::{change, scene};
 use super::*;
@@ -51,7 +52,7 @@ fn hooks_and_filters_and_drivers_never_run() {
     ] {
         fs::copy(&trap, hooks.join(hook)).unwrap();
     }
-    // A filtered file whose times git does not trust would be read through the filter.
+    // Git would read a filtered file through the filter if it does not trust the file's times.
     scene.write("kept.bin", "changed\n");
     let mut work = Work::new(&scene);
     let at = |what: &str| assert!(!marker.exists(), "{what}");
@@ -116,7 +117,7 @@ fn what_is_no_id_and_no_branch_is_refused() {
         "--output=/tmp/x",
     ] {
         let bad = |found: Result<(), LineError>| {
-            // `HEAD` could be the name of a branch, and there is none of it.
+            // `HEAD` is a valid branch name, but no such branch exists.
             let is_refused = matches!(found, Err(LineError::BadName { .. } | LineError::Git(_)));
             assert!(is_refused, "{name}: {found:?}");
         };
@@ -128,13 +129,13 @@ fn what_is_no_id_and_no_branch_is_refused() {
     }
 }
 
-/// The words in backticks that come after `try` in a message.
+/// Returns the words in backticks after `; try` in a message.
 fn advised(message: &str) -> Vec<&str> {
     let advice = message.split_once("; try ").unwrap().1;
     advice.split('`').skip(1).step_by(2).collect()
 }
 
-/// The wrapper's own git reaches no other repository of this machine.
+/// Arguments for cloning from this machine, which our own settings do not allow.
 const CLONE: [&str; 4] = ["-c", "protocol.file.allow=always", "clone", "-q"];
 
 #[test]

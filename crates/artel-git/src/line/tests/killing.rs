@@ -1,4 +1,4 @@
-//! A deed that is cut short anywhere is completed by the same deed again, or leaves no trace.
+//! A merge that is cut short anywhere is completed by the next call, or leaves no trace.
 
 use artel_sandbox::trusted::{self, Call};
 
@@ -12,7 +12,8 @@ fn pace(points: usize, then: Then) -> Pace {
     }
 }
 
-/// A scene with unrelated work of the person's, and a merge that does a bit of everything.
+/// Returns a scene with unrelated work of the person's, and a merge with every kind of
+/// change.
 fn ready(scene: &Scene) -> (Work<'_>, Merge) {
     let mut work = Work::new(scene);
     work.step(change);
@@ -22,7 +23,7 @@ fn ready(scene: &Scene) -> (Work<'_>, Merge) {
     (work, merge)
 }
 
-/// The person's folder and the line as they were, to begin from again and again.
+/// A copy of the person's folder and the line, to start from again.
 struct Kept {
     copy: TempDir,
 }
@@ -77,7 +78,7 @@ fn killed_anywhere_it_is_completed_by_the_next_call() {
             .line
             .carry_out_at(&merge, &mut pace(points, Then::Stop));
         let was_stopped = stopped.is_err();
-        // The person is not kept from working meanwhile.
+        // The person can keep working in the meantime.
         if was_stopped {
             scene.git(&["status"]);
             let line = Line::open(&scene.program, &scene.path("line")).unwrap();
@@ -100,7 +101,7 @@ fn killed_anywhere_it_is_completed_by_the_next_call() {
     assert!(points >= 14, "only {points} points");
 }
 
-/// The names that this test hands to the processes it kills.
+/// Variables that this test hands to the processes it kills.
 const PLACE: &str = "ARTEL_TEST_PLACE";
 const MERGE: &str = "ARTEL_TEST_MERGE";
 
@@ -195,7 +196,7 @@ fn killed_and_then_refused_it_is_taken_back_and_the_persons_work_stays() {
         if stopped.is_ok() || scene.id("main") == merge.new {
             break;
         }
-        // A commit of theirs that has nothing to do with it, and a git that waited for no lock.
+        // An unrelated commit of the person's, and a git that did not wait for the lock.
         drop(fs::remove_file(scene.origin().join(".git/index.lock")));
         scene.write("other.txt", "and then\n");
         scene.git(&["commit", "-q", "-m", "meanwhile", "--only", "other.txt"]);
@@ -267,7 +268,7 @@ fn a_lock_of_our_own_is_known() {
         if !lock.exists() {
             continue;
         }
-        // Planned anew or carried out again, it is in nobody's way.
+        // The lock blocks neither a new plan nor another try at the merge.
         let planned = work.plan();
         assert!(!matches!(planned, Err(MergeRefused::Busy { .. })));
         assert!(!lock.exists());
@@ -303,7 +304,7 @@ fn a_line_that_was_not_finished_is_made_anew() {
     fs::remove_file(scene.path("line/line")).unwrap();
     fs::remove_file(scene.path("line/git/HEAD")).unwrap();
     assert_eq!(scene.line().base().unwrap(), base);
-    // So is a checkout.
+    // The same holds for a checkout.
     let at = scene.path("checkout");
     let tree = line.checkout(&base.commit, &at, &[]).unwrap();
     let made = files(tree.files());

@@ -1,4 +1,4 @@
-//! Merges: always a commit of its own, all of it or nothing, and never over work of the person's.
+//! Merges always make a commit, are all or nothing, and never overwrite the person's work.
 
 use std::os::unix::fs::symlink;
 
@@ -15,7 +15,7 @@ const BEGAN: &[(&str, &str)] = &[
     ("mine.txt", "old\n"),
 ];
 
-/// A bit of everything.
+/// Makes every kind of change.
 pub(super) fn change(at: &Path) {
     put(at, "changed.txt", "one\n2\n3\n4\n5\n6\n7\n8\n9\n");
     fs::remove_file(at.join("deleted.txt")).unwrap();
@@ -34,7 +34,7 @@ pub(super) fn scene() -> Scene {
     Scene::committed(BEGAN)
 }
 
-/// What a checkout of a commit holds.
+/// Returns the files of a checkout of a commit.
 pub(super) fn files_of(scene: &Scene, commit: &str, name: &str) -> BTreeMap<PathBuf, String> {
     let line = scene.line_at("reading");
     let tree = line.checkout(commit, &scene.path(name), &[]).unwrap();
@@ -82,7 +82,7 @@ fn a_merge_moves_files_index_and_branch_and_keeps_what_is_the_persons() {
             .flatten()
             .any(|entry| is_ours(entry.file_name().into_string().unwrap()))
     );
-    // Again is nothing, also after more of the person's commits.
+    // Carrying it out again changes nothing, even after more commits by the person.
     work.line.carry_out(&merge).unwrap();
     scene.commit("more");
     let after = scene.everything();
@@ -118,7 +118,7 @@ fn what_is_the_persons_in_the_same_files_is_refused_and_kept() {
             scene.git(&["add", "changed.txt"]);
             scene.write("changed.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
         }),
-        // Even what is the same already was not committed.
+        // Even the same content is refused, because it was not committed.
         ("changed.txt", |scene| {
             scene.write("changed.txt", "one\n2\n3\n4\n5\n6\n7\n8\n9\n")
         }),
@@ -160,7 +160,7 @@ fn what_is_the_persons_in_the_same_files_is_refused_and_kept() {
         assert!(names(files).contains(expected), "{number}: {files:?}");
         assert!(refused.to_string().contains("git stash"), "{refused}");
         assert_eq!(scene.everything(), before, "{number}");
-        // The same between plan and deed.
+        // It is also refused if the person changes the file after the merge was planned.
         let refused = work.line.carry_out(&clean);
         assert!(
             matches!(refused, Err(LineError::Dirty { .. })),
@@ -239,7 +239,7 @@ fn another_worktree_is_not_disturbed() {
         panic!("{refused:?}");
     };
     assert_eq!(at, linked.canonicalize().unwrap());
-    // A line for that worktree merges there.
+    // A line for that worktree can merge there.
     let line = Line::make(
         &scene.program,
         &scene.path("linked-line"),
@@ -254,7 +254,7 @@ fn another_worktree_is_not_disturbed() {
         when: WHEN,
         author: &ada(),
     });
-    // The commits of another line are not known here before they are brought over.
+    // The commits of another line are unknown here until they are brought over.
     assert!(merge.is_err());
     work.line.publish("fix/it-1").unwrap();
     let merge = line.plan_merge(&MergeOrder {
@@ -368,7 +368,7 @@ fn ten_lines_on_one_file_lose_nothing() {
     for (number, work) in works.iter_mut().enumerate() {
         let mut lines = lines.clone();
         lines[number] = format!("changed by {number}\n\n\n");
-        // Two of them want the same line.
+        // Two of them change the same line of text.
         if number == 9 {
             lines[8] = "also wanted by 9\n\n\n".to_owned();
         }
@@ -377,7 +377,8 @@ fn ten_lines_on_one_file_lose_nothing() {
     let planned: Vec<Merge> = works.iter().map(|work| work.plan().unwrap()).collect();
     for (number, (work, planned)) in works.iter().zip(&planned).enumerate() {
         let first = work.line.carry_out(planned);
-        // All were planned onto the same commit: one moves it, the others have to look again.
+        // All were planned onto the same commit: one moves the branch, the others have to plan
+        // again.
         assert_eq!(first.is_ok(), number == 0, "{number}: {first:?}");
         if number == 0 {
             continue;

@@ -1,8 +1,8 @@
-//! Numbers equal git's own, and texts that others take.
+//! Counts equal git's own, and other programs accept the texts.
 
 use super::*;
 
-/// A change with a bit of everything.
+/// Makes every kind of change.
 fn busy(scene: &Scene) -> Work<'_> {
     let mut work = Work::new(scene);
     work.step(|at| {

@@ -1,4 +1,4 @@
-//! Taking a merge back and bringing it back, with what people changed since.
+//! Undoing and redoing a merge, keeping what people have changed since.
 
 use super::merging::{change, scene};
 use super::*;
@@ -11,7 +11,7 @@ fn undo_and_redo_keep_what_people_changed_since() {
     let before = scene.id("main^{tree}");
     let merge = work.merge();
     let merged = scene.id("main^{tree}");
-    // At once.
+    // Right after the merge.
     let undo = work.undo(&merge.new).unwrap();
     work.line.carry_out(&undo).unwrap();
     assert_eq!(scene.id("main^{tree}"), before);

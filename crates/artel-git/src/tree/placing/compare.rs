@@ -1,4 +1,4 @@
-//! Comparing the person's folder with what a run began with and what it left.
+//! Compares the person's folder with what a run began with and what it left.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -14,30 +14,31 @@ use super::super::plan::Step;
 use super::super::store::Side;
 use super::{Placing, is_folder};
 
-/// Files up to so many bytes are compared with what git has of them; larger ones by their hash.
+/// Largest file, in bytes, that is compared with git's content directly. A larger one is
+/// compared by hash.
 const COMPARED_AS_A_WHOLE: u64 = 1 << 20;
 
-/// So many bytes of a large file are in memory at a time.
+/// Number of bytes of a large file in memory at a time.
 const PIECE: usize = 64 << 10;
 
-/// How the person's file stands to a step.
+/// The state of the person's file with respect to a step.
 pub(crate) enum State {
-    /// As the run began with it; the stamp tells whether it stays so.
+    /// As the run began with it. The stamp shows whether it stays so.
     Before(Option<Box<Stat>>),
     /// As the run left it.
     After,
-    /// Neither: the person's.
+    /// Neither: the person touched it.
     Touched,
 }
 
-/// A step, and what may be at its path.
+/// A step, and the content that may be at its path.
 struct Candidate {
     number: usize,
     side: Side,
 }
 
 impl Placing {
-    /// Finds out how the person's files stand to the steps.
+    /// Determines the state of the person's file for each step.
     pub(crate) fn states(&self, steps: &[Step]) -> Result<Vec<State>, TreeError> {
         let gone = steps.iter().filter(|step| step.new.is_none());
         let gone: BTreeSet<&Path> = gone.map(|step| step.path.as_path()).collect();
@@ -50,7 +51,7 @@ impl Placing {
             }
             states.push(state);
         }
-        // What is there has to be compared, first with the old, then with the new.
+        // Existing files have to be compared, first with the old content, then with the new.
         for side in [
             |step: &Step| step.old.clone(),
             |step: &Step| step.new.clone(),
@@ -78,8 +79,8 @@ impl Placing {
         Ok(states)
     }
 
-    /// Finds those steps at whose path there is what the side of the candidate says. What is of
-    /// another size is not read, and what is large is not held in memory.
+    /// Finds the candidates whose content is at their path. A file of another size is not read,
+    /// and a large file is not held in memory.
     fn equal(
         &self,
         steps: &[Step],
@@ -116,16 +117,17 @@ impl Placing {
         Ok(equal)
     }
 
-    /// Tells whether a file has the hash by which git knows the side, reading it in pieces.
+    /// Returns whether a file has the hash by which git knows the content. The file is read in
+    /// pieces.
     fn has_hash(&self, path: &Path, side: &Side, size: u64) -> Result<bool, TreeError> {
-        // A repository has one of two hashes, and they differ in length.
+        // A repository uses one of two hashes, which differ in length.
         let algorithm = match side.id.len() {
             40 => &digest::SHA1_FOR_LEGACY_USE_ONLY,
             _ => &digest::SHA256,
         };
         let mut hash = digest::Context::new(algorithm);
         hash.update(format!("blob {size}\0").as_bytes());
-        // A file that grows meanwhile is another one.
+        // A file that grows in the meantime is a different one.
         let mut file = self.origin.open_file(path)?.take(size.saturating_add(1));
         let mut piece = vec![0; PIECE];
         loop {
@@ -140,7 +142,8 @@ impl Placing {
         Ok(hex.collect::<String>() == side.id)
     }
 
-    /// Says what can be said without comparing bytes, and whether they have to be compared.
+    /// Returns what can be said without comparing bytes, and whether the bytes have to be
+    /// compared.
     fn glance(&self, step: &Step, gone: &BTreeSet<&Path>) -> Result<(State, bool), TreeError> {
         let stat = match self.origin.look(&step.path) {
             Ok(stat) => stat,
@@ -161,19 +164,19 @@ impl Placing {
                 };
                 (state, false)
             }
-            // A folder stands where the run removed a file, because the plan puts it there.
+            // The folder is there because the plan puts it where the run removed a file.
             (Some(stat), Some(_), None) if is_folder(stat) => (State::After, false),
             (Some(_), _, _) => (State::Touched, true),
         })
     }
 
-    /// Tells whether what leads away is itself a link that the plan removes first.
+    /// Returns whether the link in the way is one that the plan removes first.
     fn is_behind_gone(&self, path: &Path, gone: &BTreeSet<&Path>) -> bool {
         path.ancestors().skip(1).any(|above| gone.contains(above))
     }
 
-    /// Tells whether a folder holds nothing but files that the plan removes, or removed already. An
-    /// empty folder of the person's is theirs.
+    /// Returns whether a folder holds only files that the plan removes or has already removed.
+    /// An empty folder of the person's is theirs.
     fn will_be_empty(&self, folder: &Path, gone: &BTreeSet<&Path>) -> bool {
         let is_planned = gone.iter().any(|path| path.starts_with(folder));
         let Ok(entries) = std::fs::read_dir(self.folder.join(folder)) else {
@@ -190,7 +193,7 @@ impl Placing {
     }
 }
 
-/// Tells from what the system knows whether a side can be there.
+/// Returns whether the content can be at the path, judging by the file's status alone.
 fn may_hold(stat: &Stat, side: &Side, size: u64) -> bool {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {

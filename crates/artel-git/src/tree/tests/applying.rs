@@ -15,7 +15,7 @@ const BEGAN: &[(&str, &str)] = &[
     ("untouched.txt", "old\n"),
 ];
 
-/// A person's folder and a run that did a bit of everything.
+/// Returns a person's folder, and a run that made every kind of change.
 fn busy() -> (Scene, RunTree) {
     let scene = Scene::committed(BEGAN);
     scene.write("draft.txt", "uncommitted\n");
@@ -39,14 +39,15 @@ fn busy() -> (Scene, RunTree) {
     (scene, tree)
 }
 
-/// Everything of the person's but what git keeps for itself.
+/// Returns everything of the person's except git's own files.
 fn origin_files(scene: &Scene) -> BTreeMap<PathBuf, String> {
     let mut state = state(&scene.origin());
     state.retain(|path, _| !path.starts_with(".git"));
     state
 }
 
-/// What the person's folder must be afterwards: the run's files with the person's modes.
+/// Returns the expected files of the person's folder: the run's files with the person's
+/// modes.
 fn expected_after(tree: &RunTree) -> BTreeMap<PathBuf, String> {
     let mut files = files_of(tree);
     let hash = blake3::hash(b"new\n");
@@ -131,7 +132,7 @@ fn large_files_are_compared_by_their_hash() {
         for name in ["kept.bin", "theirs.bin", "made.bin"] {
             fs::write(tree.files().join(name), large("new")).unwrap();
         }
-        // As large as what the run began with, and other bytes.
+        // The same size as what the run began with, but other bytes.
         scene.write("theirs.bin", &large("own"));
         let said = tree.put_in_place(None, &nobody);
         let Err(ApplyError::Touched { paths }) = said else {
@@ -188,7 +189,7 @@ fn what_the_person_touched_is_refused_by_name_and_nothing_is_written() {
             fs::remove_file(o.join("changed.txt")).unwrap();
             fs::create_dir(o.join("changed.txt")).unwrap();
         }),
-        // A folder of the path became a link that leads outside.
+        // A folder on the path became a link that leads outside.
         ("new/deep/file.txt", &|o| {
             symlink(&away, o.join("new")).unwrap()
         }),
@@ -225,7 +226,7 @@ fn what_the_person_did_elsewhere_is_no_reason_to_refuse() {
     scene.write("untouched.txt", "mine\n");
     scene.write("mine.txt", "mine\n");
     scene.write("folder/mine.txt", "mine\n");
-    // The person did the same as the run.
+    // The person made the same change as the run.
     scene.write("draft.txt", "new\n");
     fs::remove_file(scene.origin().join("deleted.txt")).unwrap();
     let applied = tree.put_in_place(None, &nobody).unwrap();
@@ -256,7 +257,7 @@ fn killed_at_any_point_the_next_call_completes() {
         let killed = tree.put_at_pace(None, &nobody, &mut pace);
         assert!(killed.is_err(), "point {point}: the plan has fewer points");
         assert!(scene.at().join("plan").exists());
-        // The next file was on its way.
+        // The next file was being written.
         let temp = tree.temp_name();
         fs::write(scene.origin().join(&temp), "half").unwrap();
         drop(tree);

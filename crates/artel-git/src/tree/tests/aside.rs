@@ -1,4 +1,4 @@
-//! What is left out costs a run nothing else, and is put in place by nobody.
+//! Leaving something out costs a run nothing else, and nobody puts it in place.
 
 use super::*;
 
@@ -25,12 +25,12 @@ fn write(tree: &RunTree, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Makes a file of a size that takes no room.
+/// Makes a file of this size that takes no space on disk.
 fn sparse(path: &Path, bytes: u64) {
     fs::File::create(path).unwrap().set_len(bytes).unwrap();
 }
 
-/// Makes what git takes for a repository.
+/// Makes a folder that git takes for a repository.
 fn bare(at: &Path) {
     for folder in ["objects", "refs"] {
         fs::create_dir_all(at.join(folder)).unwrap();
@@ -48,7 +48,7 @@ fn aside(tree: &RunTree) -> Vec<(String, SetAsideReason)> {
     aside
 }
 
-/// Makes folders one in another, deeper than paths reach.
+/// Makes nested folders, deeper than a path can reach.
 fn deep(at: &Path, levels: usize) {
     use rustix::fs::{Mode, OFlags, mkdirat, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -61,7 +61,7 @@ fn deep(at: &Path, levels: usize) {
     openat(&here, "file", flags, Mode::RUSR | Mode::WUSR).unwrap();
 }
 
-/// Everything that is left out, at once.
+/// Makes everything that is left out, all at once.
 fn everything(tree: &RunTree) {
     let at = |path: &str| tree.files().join(path);
     bare(&at("q/r/s/t/u/v"));
@@ -106,7 +106,7 @@ fn what_is_too_much_is_named_and_the_rest_is_kept() {
         change("good.txt", ChangeKind::Made),
     ];
     assert_eq!(changed(&tree), expected);
-    // Another process knows the same.
+    // Another process finds the same.
     drop(tree);
     let tree = RunTree::open(&program(), &scene.at()).unwrap();
     assert_eq!(aside(&tree), found);
@@ -142,7 +142,8 @@ fn what_the_run_began_with_below_it_counts_as_unchanged_and_comes_back() {
     write(&tree, "crowd/one", "2\n");
     write(&tree, "new.txt", "new\n");
     assert_eq!(aside(&tree).len(), 3, "{:?}", aside(&tree));
-    // New files directly in a folder are left out, and those that were there are not.
+    // New files directly in a folder are left out; those that were there from the start are
+    // not.
     let crowd = [("crowd/one".to_owned(), ChangeKind::Changed)];
     let new = [("new.txt".to_owned(), ChangeKind::Made)];
     assert_eq!(changed(&tree), [crowd, new].concat());
@@ -150,7 +151,7 @@ fn what_the_run_began_with_below_it_counts_as_unchanged_and_comes_back() {
     assert_eq!(changed(&tree).len(), 2);
     tree.restore(&tree.find("one").unwrap()).unwrap();
     assert_eq!(files_of(&tree), before);
-    // Once it is no repository and no larger than it may be, its changes count again.
+    // Once it is no longer a repository or too large, its changes count again.
     bare(&tree.files().join("store"));
     tree.snapshot("two").unwrap();
     fs::remove_dir_all(tree.files().join("store/refs")).unwrap();

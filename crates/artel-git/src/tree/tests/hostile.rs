@@ -1,4 +1,4 @@
-//! A repository that somebody wrote to do harm starts nothing, changes nothing, leads nowhere.
+//! A repository written to do harm starts nothing, changes nothing and leads nowhere.
 
 use std::os::unix::fs::symlink;
 
@@ -99,10 +99,10 @@ fn a_repository_that_is_not_the_folders_own_is_not_borrowed() {
     }
 }
 
-/// What is done to the objects of a repository, with its name.
+/// A way to alter the objects of a repository, with its name.
 type Way<'a> = (&'static str, &'a dyn Fn(&Path));
 
-/// A repository that borrows objects from another, by whatever way.
+/// Returns repositories that borrow objects from another one, each in a different way.
 fn borrowing(from: &Path) -> Vec<(&'static str, Scene)> {
     let objects = from.join(".git/objects");
     let text = format!("{}\n", objects.display());
@@ -238,7 +238,7 @@ fn a_submodules_folder_leads_only_to_its_own_repository() {
         !part("one").unwrap().is_copy(),
         "its own repository is borrowed"
     );
-    // The other submodule's repository lies beside, and its settings name another folder.
+    // The other submodule's repository is its neighbour, and its settings name another folder.
     fs::write(
         scene.origin().join("two/.git"),
         "gitdir: ../.git/modules/one\n",

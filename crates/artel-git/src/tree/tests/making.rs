@@ -1,4 +1,4 @@
-//! What a run begins with.
+//! Files that a run begins with.
 
 use std::os::unix::fs::{MetadataExt as _, symlink};
 
@@ -60,7 +60,7 @@ fn a_run_begins_with_the_folder_as_it_is() {
         };
         assert_eq!(time(tree.files()), time(&scene.origin()), "{name}");
     }
-    // The person's work shows as work in progress on the person's commit.
+    // The person's work shows up as uncommitted changes on the person's commit.
     let inside = git_in(tree.files(), &["status", "--porcelain"]);
     assert!(inside.contains(" M changed.txt"), "{inside}");
     assert!(inside.contains(" D deleted.txt"), "{inside}");
@@ -72,7 +72,7 @@ fn a_run_begins_with_the_folder_as_it_is() {
         git_in(tree.files(), &["branch", "--show-current"]),
         "main\n"
     );
-    // And the person sees nothing of it.
+    // The person sees nothing of it.
     assert_eq!(state(&scene.origin()), before);
     assert_eq!(scene.git(&["status", "--porcelain"]), status);
 }
@@ -237,7 +237,7 @@ fn what_is_named_must_lie_below_and_be_no_metadata() {
         );
         assert!(is_refused, "{bad}: {made:?}");
     }
-    // An attempt that failed is no tree, and does not stand in the way.
+    // A failed attempt does not count as a tree, and does not block the next one.
     assert!(matches!(
         RunTree::open(&program(), &scene.at()),
         Err(TreeError::NotMade { .. })
@@ -344,7 +344,7 @@ fn a_shared_folder_is_brought_whole_or_not_at_all() {
     assert!(tree.files().join("empty").is_dir());
     assert!(!tree.files().join("node_modules/a/cut.js").exists());
     assert!(!bringing.exists());
-    // What the run made of it stays.
+    // The run's changes to it stay.
     let copied = tree.files().join("node_modules/a/b.js");
     fs::write(&copied, "y").unwrap();
     tree.bring(Path::new("node_modules")).unwrap();

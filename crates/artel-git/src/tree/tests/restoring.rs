@@ -1,4 +1,4 @@
-//! Snapshots, what changed since, and the way back.
+//! Snapshots, the changes since, and restoring.
 
 use std::os::unix::fs::symlink;
 
@@ -57,7 +57,7 @@ fn an_unchanged_tree_starts_no_process_and_keeps_its_fingerprint() {
     fs::write(tree.files().join("a.txt"), "changed\n").unwrap();
     let one = tree.snapshot("one").unwrap();
     let print = tree.fingerprint().unwrap();
-    // A git that cannot be started would fail every call.
+    // If git cannot be started, every call to it fails.
     let git = std::mem::replace(&mut tree.own.program, "/nonexistent/git".into());
     let two = tree.snapshot("two").unwrap();
     assert_eq!(
@@ -68,7 +68,7 @@ fn an_unchanged_tree_starts_no_process_and_keeps_its_fingerprint() {
     fs::write(tree.files().join("a.txt"), "CHANGED\n").unwrap();
     assert_ne!(tree.fingerprint().unwrap(), print);
     assert!(tree.snapshot("three").is_err());
-    // What failed is not taken for done.
+    // A failed snapshot is not taken for done.
     tree.own.program = git;
     assert_ne!(tree.snapshot("three").unwrap().tree(), one.tree());
 }
@@ -82,7 +82,7 @@ fn a_change_of_the_same_size_in_the_same_moment_is_seen() {
     for number in 1..50 {
         let time = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(&path, format!("{number:04}\n")).unwrap();
-        // Even with the old time put back.
+        // Even with the old time restored.
         fs::File::options()
             .write(true)
             .open(&path)
@@ -107,7 +107,7 @@ fn a_tree_opened_again_goes_on_where_it_was() {
     fs::create_dir(tree.files().join("empty")).unwrap();
     let good = tree.snapshot("good").unwrap();
     drop(tree);
-    // A git that was killed while it wrote.
+    // Leftovers of a git that was killed while it wrote.
     fs::write(scene.at().join("index.lock"), "").unwrap();
     fs::write(scene.at().join("index"), "DIRC, but cut short").unwrap();
     let tree = RunTree::open(&program(), &scene.at()).unwrap();
@@ -203,7 +203,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// What cannot be done is not done.
+/// Does the deed if it is possible, and nothing otherwise.
 fn do_deed(files: &Path, deed: &Deed) {
     let at = |place: usize| files.join(PLACES[place]);
     let done = match deed {
@@ -251,7 +251,7 @@ proptest! {
     }
 }
 
-/// The files with as much of their modes as a snapshot holds.
+/// Returns the files with as much of their modes as a snapshot holds.
 fn loosely(tree: &RunTree) -> BTreeMap<PathBuf, String> {
     let mut files = files_of(tree);
     for (path, said) in &mut files {
@@ -275,7 +275,7 @@ fn what_a_process_that_is_gone_had_not_finished_writing_goes_when_its_tree_is_ta
     fs::create_dir(tree.files().join("deep")).unwrap();
     fs::write(&unfinished, "half of it").unwrap();
     fs::write(tree.files().join("new.txt"), "1\n").unwrap();
-    // Whoever works in the tree cannot hide a file by its name.
+    // An agent in the tree cannot hide a file by its name.
     assert_eq!(changed(&tree).len(), 2);
     let tree = RunTree::open(&program(), &scene.at()).unwrap();
     tree.clear_unfinished().unwrap();
