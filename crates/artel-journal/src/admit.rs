@@ -1,5 +1,5 @@
-//! Everything that must hold before a file is written to, at every opening and after every
-//! failure alike.
+//! The checks that a journal file must pass before it is written to: at every opening, and
+//! again after every failure.
 
 use std::path::Path;
 
@@ -15,19 +15,20 @@ use crate::keys::Keys;
 use crate::objects;
 use crate::schema;
 
-/// A file that may be written to.
+/// A journal file that passed every check and may be written to.
 pub(crate) struct Admitted {
     pub(crate) head: Head,
-    /// Up to where the end was signed on this machine.
+    /// Sequence number of the newest event signed on this machine (0: none).
     pub(crate) anchored: u64,
-    /// How often a person has put an earlier journal back.
+    /// Number of times a person has restored an earlier journal.
     pub(crate) restores: usize,
-    /// What a person should be told.
+    /// A remark for the person, such as a checkpoint that was passed over.
     pub(crate) finding: Option<String>,
 }
 
-/// Checks that the file is this workshop's, holds only what we made, and that its end fits the
-/// chain and the head that was signed on this machine. The caller has the write turn.
+/// Checks that the file belongs to this workshop, holds only objects that Artel made, and
+/// ends where both the chain and the head signed on this machine say it does. The caller
+/// holds the write turn.
 pub(crate) fn check(
     connection: &Connection,
     home: &Home,
@@ -58,7 +59,8 @@ pub(crate) fn check(
     })
 }
 
-/// Events count from 1; a row below that was put there by somebody else.
+/// Returns whether the file holds events with numbers below 1. Artel counts from 1, so
+/// somebody else put them there.
 pub(crate) fn has_added_rows(connection: &Connection) -> rusqlite::Result<bool> {
     connection
         .prepare("SELECT 1 FROM event WHERE seq < 1")?
@@ -82,7 +84,7 @@ pub(crate) fn refuse_foreign(
     })
 }
 
-/// Returns which workshop a journal says it belongs to.
+/// Returns the workshop that the journal says it belongs to, if it names one.
 pub(crate) fn named_workshop(connection: &Connection) -> rusqlite::Result<Option<String>> {
     connection
         .query_row("SELECT value FROM meta WHERE key = 'workshop'", [], |row| {

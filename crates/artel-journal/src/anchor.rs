@@ -1,8 +1,8 @@
 //! The newest signed head, kept outside the workshop.
 //!
-//! Whoever can rewrite the journal file can cut its tail and everything that speaks of it. The
-//! anchor lies in the user's data folder, where agents cannot write, so a cut or a roll-back to an
-//! older copy is still found.
+//! Anyone who can rewrite the journal file can cut its tail and everything that mentions
+//! it. The anchor lies in the user's data folder, where agents cannot write, so a cut or a
+//! roll-back to an older copy is still found.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,38 +16,38 @@ use crate::durable;
 use crate::error::JournalError;
 use crate::keys::{Keys, Signer, hex, unhex};
 
-/// A head that was signed on this machine.
+/// The newest head signed on this machine, as kept in the user's data folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {
-    /// The last event it covers.
+    /// Sequence number of the last event it covers.
     pub seq: u64,
-    /// That event's hash, in hex.
+    /// Hash of that event, in hex.
     pub hash: String,
     /// When it was signed.
     pub at: Timestamp,
     signer: String,
     signature: String,
-    /// Every time a person put an earlier journal back.
+    /// One note for every time a person restored an earlier journal.
     #[serde(default)]
     pub restored: Vec<RestoreNote>,
 }
 
-/// The record, outside the journal, that a person restored it.
+/// A note, kept outside the journal, that a person restored it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreNote {
-    /// When.
+    /// When the journal was restored.
     pub at: Timestamp,
-    /// Who.
+    /// The actor who restored it.
     pub by: String,
-    /// Where the events came from.
+    /// Source of the restored events.
     pub source: String,
-    /// The newest signed event that was known before.
+    /// Number of the newest event known before the restore.
     pub had: u64,
-    /// The last event that was kept.
+    /// Number of the last event that was kept.
     pub kept: u64,
 }
 
-/// A head to be signed.
+/// A signed head, borrowed to be stored as the anchor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signed<'a> {
     pub(crate) seq: u64,
@@ -77,7 +77,6 @@ impl Anchor {
             })
     }
 
-    /// Returns the hash as bytes.
     pub(crate) fn hash_bytes(&self) -> Option<Hash> {
         unhex(&self.hash)
     }
@@ -95,7 +94,7 @@ impl Anchor {
     }
 }
 
-/// Moves the anchor forward. It never moves back here: that is [`put_back`], a person's act.
+/// Moves the anchor forward. Only [`put_back`], a person's act, ever moves it back.
 pub(crate) fn advance(
     data: &Path,
     workshop: WorkshopId,
@@ -110,7 +109,7 @@ pub(crate) fn advance(
     store(data, workshop, head, restored)
 }
 
-/// Sets the anchor to a restored head, and notes who did it.
+/// Sets the anchor to a restored head and notes who restored it.
 pub(crate) fn put_back(
     data: &Path,
     workshop: WorkshopId,
@@ -118,7 +117,7 @@ pub(crate) fn put_back(
     note: RestoreNote,
 ) -> Result<(), JournalError> {
     let _lock = lock(data, workshop)?;
-    // A damaged anchor must not keep a person from recovering; what it noted is lost with it.
+    // A damaged anchor must not keep a person from recovering; the notes in it are lost.
     let old = Anchor::load(data, workshop).unwrap_or_default();
     let mut restored = old.map(|old| old.restored).unwrap_or_default();
     restored.push(note);
@@ -158,7 +157,7 @@ fn store(
     durable::write(&path, text.as_bytes()).map_err(|cause| JournalError::file("write", path, cause))
 }
 
-/// Returns who signed the anchors there are; damaged ones name nobody.
+/// Returns the signers of all anchors in the data folder. Damaged anchors are skipped.
 pub(crate) fn signers(data: &Path) -> BTreeSet<Signer> {
     let Ok(entries) = fs::read_dir(data.join("heads")) else {
         return BTreeSet::new();

@@ -22,26 +22,26 @@ use crate::schema::MIGRATIONS;
 use crate::turn::{Desk, Memory};
 use crate::turnstile::Turnstile;
 
-/// What pruning did.
+/// The outcome of pruning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pruned {
-    /// The archive.
+    /// File that the streams were moved to.
     #[serde(serialize_with = "path_text")]
     pub archive: PathBuf,
-    /// How many streams were moved.
+    /// Number of streams moved.
     pub streams: u64,
-    /// How many events.
+    /// Number of events moved.
     pub events: u64,
 }
 
-/// What the journal knows of an archive.
+/// An archive as the journal knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchiveInfo {
-    /// Its file name.
+    /// File name of the archive, without its folder.
     pub file: String,
-    /// How many events it holds.
+    /// Number of events in it.
     pub events: u64,
-    /// The last of them.
+    /// Sequence number of its last event.
     pub(crate) last: u64,
     pub(crate) digest: Vec<u8>,
     pub(crate) signer: Vec<u8>,
@@ -49,15 +49,15 @@ pub struct ArchiveInfo {
 }
 
 impl ArchiveInfo {
-    /// Tells whether somebody signed this. A row that was only planted must not keep anybody from
-    /// reading; `verify` names it.
+    /// Returns whether the row carries a valid signature of any signer. A planted row must not
+    /// keep people from reading the journal; `verify` names it.
     pub(crate) fn is_signed(&self) -> bool {
         let message = message(&self.file, self.events, &self.digest);
         keys::is_signed(&self.signer, &message, &self.signature)
     }
 }
 
-/// Lists the archives a journal refers to; a file of an older format has none.
+/// Lists the archives that a journal refers to. A file of an older format has none.
 pub(crate) fn list(connection: &Connection, path: &Path) -> Result<Vec<ArchiveInfo>, JournalError> {
     if connect::format(connection, path)? < 2 {
         return Ok(Vec::new());
@@ -81,7 +81,7 @@ pub(crate) fn list(connection: &Connection, path: &Path) -> Result<Vec<ArchiveIn
     read().map_err(|error| JournalError::sqlite(path, &error))
 }
 
-/// Opens the archives of a journal that hold events after `seq`; others need not even be there.
+/// Opens the archives that hold events after `seq`. The others may even be missing.
 pub(crate) fn connections(
     connection: &Connection,
     home: &Home,
@@ -91,7 +91,7 @@ pub(crate) fn connections(
         .into_iter()
         .filter(|archive| archive.last > seq)
         .filter_map(|archive| match open(home, &archive.file) {
-            // Nobody who makes archives vouches for this row: it was planted.
+            // The row has no valid signature of anyone who makes archives, so it was planted.
             Err(_) if !archive.is_signed() => None,
             opened => Some(opened),
         })
@@ -123,7 +123,7 @@ pub(crate) fn message(file: &str, events: u64, digest: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Returns the digest over an archive's events.
+/// Returns the digest over an archive's events, and their number.
 pub(crate) fn digest(connection: &Connection) -> rusqlite::Result<(Hash, u64)> {
     let mut hasher = blake3::Hasher::new();
     let mut events = 0;
@@ -136,8 +136,8 @@ pub(crate) fn digest(connection: &Connection) -> rusqlite::Result<(Hash, u64)> {
     Ok((*hasher.finalize().as_bytes(), events))
 }
 
-/// Tells whether the journal knows how far each stream of an archive had come. Otherwise a stream
-/// that goes on would be given positions that it had before.
+/// Returns whether the journal knows the last position of every stream in an archive.
+/// Otherwise a stream that continues would be given positions it already had.
 pub(crate) fn knows_positions(
     journal: &Connection,
     archive: &Connection,
@@ -156,7 +156,7 @@ pub(crate) fn knows_positions(
             .optional()?;
         match known {
             Some((position, there)) if there == file && position == last => ended_here += 1,
-            // The stream went on and was pruned again.
+            // The stream continued and was pruned again.
             Some((position, there)) if there != file && position > last => {}
             _ => return Ok(false),
         }
@@ -170,8 +170,9 @@ pub(crate) fn knows_positions(
     Ok(listed == ended_here)
 }
 
-/// Moves finished streams to a new archive. The archive is whole and on disk before the first row
-/// leaves the journal; a crash in between leaves an archive that nothing refers to.
+/// Moves finished streams to a new archive. The archive is complete and on disk before the
+/// first row leaves the journal; a crash in between leaves an archive that nothing refers
+/// to.
 pub(crate) fn prune(
     home: &Home,
     workshop: WorkshopId,
@@ -200,11 +201,11 @@ pub(crate) fn prune(
         .map_err(failed)?;
     let moved = move_streams(&mut desk, options, before, is_final, by);
     let Ok(Some(pruned)) = moved else {
-        // Nothing was changed yet, so there is nothing to lose by it.
+        // Nothing was changed yet, so a failed rollback loses nothing.
         drop(connection.execute_batch("ROLLBACK"));
         return moved;
     };
-    // From here on the archive stays: a commit that failed may still come back after a crash.
+    // From here on the archive stays: a commit that failed may still take effect after a crash.
     connection.execute_batch("COMMIT").map_err(failed)?;
     memory.committed();
     if let Some(signed) = &memory.signed {
@@ -213,7 +214,7 @@ pub(crate) fn prune(
     Ok(Some(pruned))
 }
 
-/// Writes the archive and takes its rows out, all but the commit.
+/// Writes the archive and removes its rows from the journal. The caller commits.
 fn move_streams(
     desk: &mut Desk<'_>,
     options: &Options,
@@ -236,20 +237,20 @@ fn move_streams(
     pruned.map(Some)
 }
 
-/// A stream that can be moved.
+/// An ended stream that can be moved to an archive.
 pub(crate) struct Finished {
     pub(crate) stream: String,
     pub(crate) last: i64,
     pub(crate) events: i64,
 }
 
-/// Returns the streams whose last event ends them and is old enough.
+/// Returns the streams whose last event ends them and is older than `before`.
 pub(crate) fn finished(
     connection: &Connection,
     before: Timestamp,
     is_final: fn(&str) -> bool,
 ) -> rusqlite::Result<Vec<Finished>> {
-    // With a lone `max` SQLite takes the other columns from the row that has it.
+    // With a lone `max`, SQLite takes the other columns from the row that holds the maximum.
     let mut statement = connection
         .prepare("SELECT stream, max(stream_seq), kind, at, count(*) FROM event GROUP BY stream")?;
     let mut rows = statement.query([])?;
@@ -348,7 +349,7 @@ fn copy_streams(
     target.execute_batch("COMMIT")
 }
 
-/// Takes the rows out of the journal and says so in it.
+/// Removes the rows from the journal and records the pruning in it.
 fn cut_over(
     desk: &mut Desk<'_>,
     options: &Options,

@@ -17,16 +17,16 @@ use crate::home::Home;
 use crate::keys::Keys;
 use crate::verify::verify_file;
 
-/// A copy of the journal.
+/// A copy of the journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backup {
-    /// The file.
+    /// Path of the copy.
     pub file: PathBuf,
     /// When it was taken.
     pub at: Timestamp,
-    /// How many events it holds.
+    /// Number of events in it.
     pub events: u64,
-    /// What is wrong with it, if the journal is damaged.
+    /// Description of the damage, or `None` if the journal was intact.
     pub damage: Option<String>,
 }
 
@@ -41,9 +41,10 @@ impl Backup {
     }
 }
 
-/// Takes a copy, and removes all but the newest `kept`.
+/// Takes a copy and removes all but the newest `kept` copies.
 ///
-/// A copy of a damaged journal is kept too, but pushes no other one out: those may be intact.
+/// A copy of a damaged journal is kept too, but pushes out no other copy: those may be
+/// intact.
 pub(crate) fn take(
     home: &Home,
     workshop: WorkshopId,
@@ -69,14 +70,14 @@ pub(crate) fn take(
         })
     });
     if copied.is_err() {
-        // The error says what matters; a partial copy must not pass for a backup.
+        // The first error is the one that matters; a partial copy must not pass for a backup.
         drop(durable::remove_database(&temporary));
     }
     let backup = copied?;
     if backup.damage.is_some() {
         return Ok(backup);
     }
-    // The new one stays whatever the names say: clocks are set back, and names can be planted.
+    // The new copy stays whatever the names say: clocks get set back, and names can be planted.
     let others = backups(home)
         .into_iter()
         .filter(|file| *file != backup.file);
@@ -86,13 +87,13 @@ pub(crate) fn take(
     Ok(backup)
 }
 
-/// Tells whether the newest copy is older than it may be.
+/// Returns whether the newest copy is at least `every` old, or there is none.
 pub(crate) fn is_due(home: &Home, now: Timestamp, every: Duration) -> bool {
     let newest = backups(home).first().and_then(|file| taken_at(file));
     newest.is_none_or(|taken| now.since(taken) >= every)
 }
 
-/// Returns the copies there are, newest first.
+/// Returns the existing copies, newest first.
 pub fn backups(home: &Home) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home.backups()) else {
         return Vec::new();
@@ -124,28 +125,31 @@ pub fn taken_at(file: &Path) -> Option<Timestamp> {
     text.parse().ok()
 }
 
-/// The daily copy and one that was asked for may be under way at once, also in two processes.
+/// Returns a name of its own for each copy: the daily copy and a requested one may run at
+/// the same time, even in two processes.
 fn temporary_name(folder: &Path, at: Timestamp) -> PathBuf {
     static COPIES: AtomicU64 = AtomicU64::new(0);
     let (process, copy) = (std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
     folder.join(format!("journal_{}.{process}-{copy}.tmp", at.compact()))
 }
 
-/// Keeps two copies from taking the same name; held for the time of one rename.
+/// Locks the choice of a file name, so that two copies never take the same one. The lock is
+/// held for the time of one rename.
 fn lock(home: &Home) -> Result<fs::File, JournalError> {
     durable::make_folder(&home.locks())
         .map_err(|cause| JournalError::file("make", home.locks(), cause))?;
     durable::lock(&home.locks().join("backup.lock"))
 }
 
-/// Says what is wrong with a copy, if anything is.
+/// Returns a description of what is wrong with a copy, or `None` if it is intact.
 fn damage(copy: &Path, home: &Home, workshop: WorkshopId) -> Result<Option<String>, JournalError> {
     let keys = Keys::load(home.data(), workshop)?;
     let bad = verify_file(copy, home, workshop, &keys)?.first_bad;
     Ok(bad.map(|bad| format!("event {}: {}", bad.seq, bad.what)))
 }
 
-/// Copies within a second get names that sort by age, also where older ones are gone by now.
+/// Returns an unused file name. Copies taken within one second get names that sort by age,
+/// even after older ones were deleted.
 fn free_name(folder: &Path, at: Timestamp) -> PathBuf {
     let stamp = at.compact();
     let plain = folder.join(format!("journal_{stamp}.db"));
@@ -174,11 +178,11 @@ fn copy(journal: &Path, to: &Path) -> Result<u64, JournalError> {
     let mut target = Connection::open(to).map_err(failed)?;
     {
         let copy = Copy::new(&source, &mut target).map_err(failed)?;
-        // In one step: between two steps a writer's commit would begin the copy anew, for ever.
-        // In this mode of SQLite a reader keeps no writer waiting.
+        // Copied in one step: between two steps a writer's commit would restart the copy, again
+        // and again. In WAL mode a reader does not block writers.
         copy.step(-1).map_err(failed)?;
     }
-    // The copy is a single file: nothing of it may stay in a log beside it.
+    // The copy must be a single file: nothing of it may stay in a log beside it.
     target
         .pragma_update(None, "journal_mode", "DELETE")
         .map_err(failed)?;

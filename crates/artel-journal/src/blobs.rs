@@ -31,8 +31,8 @@ impl Blobs {
         Self::new(folder.into(), Redactor::none(), Room::unwaited())
     }
 
-    /// Stores bytes, without the secrets in them, and returns their address once they are on disk.
-    /// Where there is no room it waits for it, as an append does.
+    /// Stores bytes, with the secrets in them removed, and returns their address once they are
+    /// on disk. If the disk is full, it waits for room as an append does.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {
         let clean = self.redactor.redact_bytes(bytes);
         let blob = BlobHash::from_bytes(*blake3::hash(&clean).as_bytes());
@@ -53,14 +53,14 @@ impl Blobs {
         Ok(reference)
     }
 
-    /// Returns the bytes, if they are still what was stored.
+    /// Returns the bytes. Fails if they are missing or no longer what was stored.
     pub fn get(&self, blob: &BlobHash) -> Result<Vec<u8>, JournalError> {
         let wrong = |what: &str| JournalError::Blob {
             hash: blob.to_string(),
             what: what.to_owned(),
         };
         let path = self.path(blob);
-        // A pipe or a device in its place would keep us reading for ever.
+        // A pipe or a device in its place would block the read forever.
         if path.metadata().is_ok_and(|about| !about.is_file()) {
             return Err(wrong("not a regular file"));
         }
@@ -77,7 +77,7 @@ impl Blobs {
         Ok(bytes)
     }
 
-    /// Lists what is stored, with sizes; files that are no blobs are passed over.
+    /// Lists the stored blobs with their sizes. Other files are skipped.
     pub fn list(&self) -> Result<Vec<BlobRef>, JournalError> {
         let failed = |path: &Path, cause| JournalError::file("read", path, cause);
         let mut found = Vec::new();

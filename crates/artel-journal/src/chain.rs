@@ -13,8 +13,8 @@ pub(crate) struct Hasher {
 }
 
 impl Hasher {
-    /// Returns the hash of one event. Every value goes in with its type and length, so that no two
-    /// different rows have the same bytes.
+    /// Returns the hash of one event. Every value is hashed with its type and length, so two
+    /// different rows never have the same bytes.
     pub(crate) fn event(&mut self, values: &[ValueRef<'_>]) -> Hash {
         self.buffer.clear();
         self.buffer.extend_from_slice(b"artel event 1");
@@ -44,8 +44,8 @@ impl Hasher {
     }
 }
 
-/// Returns what stands before the first event: it depends on the workshop, so that one workshop's
-/// journal cannot pass for another's.
+/// Returns the hash that stands before the first event. It depends on the workshop, so one
+/// workshop's journal cannot pass for another's.
 pub(crate) fn genesis(workshop: WorkshopId) -> Hash {
     *blake3::hash(format!("artel journal {workshop}").as_bytes()).as_bytes()
 }

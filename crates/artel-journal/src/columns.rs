@@ -1,4 +1,4 @@
-//! One row of the `event` table as it is stored: what is hashed, and what is decoded.
+//! One row of the `event` table as stored, to be hashed or decoded.
 
 use artel_types::{Actor, DecodeError, Event, Fact, Outcome, Stream, Timestamp};
 use rusqlite::types::ValueRef;
@@ -14,7 +14,7 @@ macro_rules! names {
     };
 }
 
-/// The columns in the order of the table; the hash covers all but itself.
+/// The columns in table order. The hash covers all of them except itself.
 pub(crate) const SELECT: &str = names!();
 
 /// Inserts one row; [`Columns::params`] has the values.
@@ -24,14 +24,14 @@ pub(crate) const INSERT: &str = concat!(
     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 );
 
-/// How many columns there are.
+/// Number of columns in the table.
 pub(crate) const WIDTH: usize = 18;
 
 const PREV: usize = 16;
 const HASH: usize = 17;
 
-/// A borrowed row. Holding raw values means that whatever stands in the file is hashed as it is,
-/// also where a tampered column no longer has its type.
+/// A borrowed row. It holds raw values, so whatever is in the file is hashed as it is, even
+/// where a tampered column has lost its type.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a>([ValueRef<'a>; WIDTH]);
 
@@ -80,7 +80,7 @@ impl<'a> Columns<'a> {
         &self.0[..HASH]
     }
 
-    /// Returns the hashed values as if `prev` stood in its column.
+    /// Returns the hashed values with `prev` in place of the stored one.
     pub(crate) fn hashed_with_prev<'b>(&self, prev: &'b [u8]) -> [ValueRef<'b>; HASH]
     where
         'a: 'b,
@@ -91,7 +91,7 @@ impl<'a> Columns<'a> {
         values
     }
 
-    /// Returns the value of the column at this place.
+    /// Returns the value of the column at this position.
     pub(crate) fn value(&self, at: usize) -> ValueRef<'a> {
         self.0[at]
     }
@@ -167,7 +167,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Copies the row, strings as they are.
+    /// Copies the row, with strings as they are stored.
     pub(crate) fn record(&self) -> Result<Record, JournalError> {
         let owned = |at| self.optional(at).map(|text| text.map(str::to_owned));
         Ok(Record {
@@ -196,7 +196,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// Decodes the row into the event that machines fold over.
+    /// Decodes the row into the event that state machines fold.
     pub(crate) fn event(&self) -> Result<Event, JournalError> {
         let id = |at: usize| -> Result<&'a str, JournalError> { self.text(at) };
         let bad = |what: &str| self.bad(what);
@@ -243,7 +243,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A value that is bound without being copied.
+/// An SQL value that is bound without being copied.
 pub(crate) struct BorrowedValue<'a>(ValueRef<'a>);
 
 impl ToSql for BorrowedValue<'_> {

@@ -1,4 +1,4 @@
-//! Opens connections, each with the settings that our promises rest on.
+//! Opens connections with the settings that the journal's promises depend on.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,17 +12,19 @@ use crate::error::JournalError;
 use crate::journal::Durability;
 use crate::schema::{self, APPLICATION_ID};
 
-/// Before this version two connections that wrote and checkpointed at once could corrupt a file.
+/// Oldest safe version of SQLite. In earlier ones, two connections that wrote and
+/// checkpointed at once could corrupt a file.
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
 
-/// The log is moved into the file after this many pages, or when the writer is idle: the default
-/// of 1,000 made one append in a hundred wait for it.
+/// Number of pages after which the log is moved into the file; an idle writer moves it too.
+/// With the default of 1,000, one append in a hundred waited for it.
 const CHECKPOINT_AFTER_PAGES: u32 = 8_000;
 
 /// Leaves the log beside the file when the last connection closes.
 const KEEP_LOG: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 
-/// Opens the file for the one writer of this process. It must exist already, unless `create`.
+/// Opens the file for the one writer of this process. The file must exist already, unless
+/// `create` allows making it.
 pub(crate) fn writer(
     path: &Path,
     durability: Durability,
@@ -43,11 +45,11 @@ pub(crate) fn writer(
         durable::make_private(path)?;
     }
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-    // Its log is kept beside it until the whole is admitted.
+    // The log is kept beside the file until the whole journal is admitted.
     let keep_log = connection.set_db_config(KEEP_LOG, true);
     keep_log.map_err(failed)?;
     set_up(&connection).map_err(failed)?;
-    // Setting up a writer changes the file: one that is not ours is refused before.
+    // Setting up a writer changes the file, so a file that is not ours is refused first.
     if create == Create::No || !is_blank(&connection).map_err(failed)? {
         refuse_unknown(&connection, path)?;
     }
@@ -59,23 +61,23 @@ pub(crate) fn writer(
     Ok(connection)
 }
 
-/// Has the log moved into the file when the last connection closes. A log that belongs to another
-/// file, or to an older state of this one, would ruin it: what is looked at is only read until all
-/// of it fits.
+/// Makes SQLite move the log into the file when the last connection closes. A log that
+/// belongs to another file, or to an older state of this one, would ruin it. So until
+/// everything is known to fit, the log is only read.
 pub(crate) fn move_log_at_close(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(KEEP_LOG, false)?;
     Ok(())
 }
 
-/// Tells whether nothing was ever put into the file.
+/// Returns whether nothing was ever written to the file.
 fn is_blank(connection: &Connection) -> rusqlite::Result<bool> {
     let count = "SELECT count(*) FROM sqlite_schema";
     let tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
     Ok(tables == 0)
 }
 
-/// A link could name somebody else's file, and a pipe would keep us waiting for ever. The same goes
-/// for the logs beside it.
+/// Refuses anything but regular files, for the journal and for the logs beside it. A link
+/// could name somebody else's file, and a pipe would block forever.
 fn refuse_odd(path: &Path) -> Result<(), JournalError> {
     refuse_odd_file(path)?;
     refuse_odd_file(&durable::beside(path, "-wal"))?;
@@ -93,12 +95,12 @@ fn refuse_odd_file(path: &Path) -> Result<(), JournalError> {
             why,
         });
     }
-    // By the name, not by opening: that would release SQLite's locks in this process.
+    // Checked by name, not by opening: that would release SQLite's locks in this process.
     let readable = rustix::fs::access(path, rustix::fs::Access::READ_OK);
     readable.map_err(|cause| JournalError::file("read", path, cause.into()))
 }
 
-/// Whether a missing file is made.
+/// Whether to create a missing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Create {
     Yes,
@@ -106,13 +108,15 @@ pub(crate) enum Create {
 }
 
 fn set_up_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
-    // The turnstile already lets one Artel process write at a time; this is for other programs.
+    // The write turn already lets only one Artel process write at a time. This timeout is for
+    // other programs.
     connection.busy_timeout(Duration::from_secs(1))?;
     connection.pragma_update(None, "cache_size", -16_000)?;
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
-        // A file system without shared memory or locks: SQLite falls back without a word.
+        // On a file system without shared memory or locks, SQLite silently falls back to another
+        // mode.
         let what = format!("this file system offers no write-ahead log (mode {mode})");
         return Err(rusqlite::Error::ToSqlConversionFailure(what.into()));
     }
@@ -120,7 +124,8 @@ fn set_up_writer(connection: &Connection, durability: Durability) -> rusqlite::R
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_AFTER_PAGES)
 }
 
-/// Opens the file for reading; this changes nothing and works on a damaged file as far as it goes.
+/// Opens the file for reading. This changes nothing, and works on a damaged file as far as
+/// it can be read.
 pub(crate) fn reader(path: &Path) -> Result<Connection, JournalError> {
     refuse_old_sqlite()?;
     if !path.exists() {
@@ -131,8 +136,8 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, JournalError> {
     refuse_odd(path)?;
     let opened = open_reader(path, path);
     let opened = match opened {
-        // In a folder that cannot be written the shared-memory file cannot be made. Without a log
-        // the file alone is the whole truth, and can be read as it stands.
+        // SQLite cannot make its shared-memory file in a folder that is not writable. Without a
+        // log, the file alone is the whole truth and can be read as it stands.
         Err(JournalError::Io { .. } | JournalError::ReadOnly { .. }) if !has_log(path) => {
             open_reader(
                 path,
@@ -156,7 +161,7 @@ fn open_reader(path: &Path, name: &Path) -> Result<Connection, JournalError> {
     connection
         .busy_timeout(Duration::from_secs(5))
         .map_err(failed)?;
-    // The first look shows whether the file can be read at all.
+    // The first read shows whether the file is readable at all.
     connection
         .pragma_query_value(None, "application_id", |_| Ok(()))
         .map_err(failed)?;
@@ -190,7 +195,7 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "mmap_size", 0)?;
-    // Of readers there may be many, and the kernel keeps the pages for all of them.
+    // There may be many readers, and the kernel keeps the pages for all of them.
     connection.pragma_update(None, "cache_size", -2_000)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 64 << 20)?;
@@ -209,7 +214,7 @@ fn refuse_old_sqlite() -> Result<(), JournalError> {
     Err(JournalError::Database { what })
 }
 
-/// Returns the file's format, or why it is none of ours.
+/// Returns the file's format, or an error if it is not a journal of ours.
 pub(crate) fn format(connection: &Connection, path: &Path) -> Result<u32, JournalError> {
     let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
     let number = |name: &str| -> Result<i32, JournalError> {

@@ -1,4 +1,4 @@
-//! Files that are either wholly there or not at all, also after a power cut.
+//! Writes files so that they are either complete or absent, even after a power cut.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -20,7 +20,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = folder.join(format!(".{name}.{}-{number}.tmp", std::process::id()));
     let written = write_and_rename(&temporary, path, bytes);
     if written.is_err() {
-        // What matters is the first error; a left-over temporary file is removed by `clean`.
+        // The first error is the one that matters; `clean` removes a left-over temporary file.
         drop(fs::remove_file(&temporary));
     }
     written?;
@@ -39,7 +39,8 @@ fn write_and_rename(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<(
     fs::rename(temporary, path)
 }
 
-/// Makes a folder that only its owner can enter, with its parents, each on disk before the next.
+/// Makes a folder that only its owner can enter, with its parents, each on disk before the
+/// next.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -58,8 +59,8 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Removes a database that a crash may have left half-written, with the logs beside it: an old
-/// log would be played back into a new file of the same name.
+/// Removes a database that a crash may have left half-written, with the logs beside it.
+/// SQLite would replay an old log into a new file of the same name.
 pub(crate) fn remove_database(path: &Path) -> io::Result<()> {
     for suffix in ["", "-journal", "-wal", "-shm"] {
         match fs::remove_file(beside(path, suffix)) {
@@ -70,15 +71,15 @@ pub(crate) fn remove_database(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the path with something added to its name.
+/// Returns the path with `suffix` appended to its name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Makes an empty file that only its owner reads, for a database to be opened in: SQLite would make
-/// one with the mode that the umask leaves, and others could read it until it is protected.
+/// Makes an empty file for a database, readable only by its owner. SQLite would make it
+/// with the mode that the umask leaves, and others could read it until it is protected.
 pub(crate) fn make_private(path: &Path) -> Result<(), JournalError> {
     let made = OpenOptions::new()
         .write(true)
@@ -92,15 +93,15 @@ pub(crate) fn make_private(path: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// Lets nobody but its owner read a file. It goes by the name: opening and closing a database by
-/// other means would release SQLite's locks on it.
+/// Lets only the owner read and write a file. It works by name: opening and closing a
+/// database by other means would release SQLite's locks on it.
 pub(crate) fn protect(path: &Path) -> Result<(), JournalError> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
         .map_err(|cause| JournalError::file("protect", path, cause))
 }
 
-/// Reads a small file of ours; anything else under its name (a pipe, a device, a link to one)
-/// would keep us waiting, or never end.
+/// Reads a small file of ours, up to 1 MiB. Refuses anything else under its name (a pipe, a
+/// device, a link to one), because reading it could block or never end.
 pub(crate) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     const LARGEST: u64 = 1 << 20;
     let about = fs::metadata(path)?;
@@ -113,7 +114,7 @@ pub(crate) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
 }
 
-/// Opens a lock file; it is made if need be, and never through a link.
+/// Opens a lock file, never through a link. Makes the file if it is missing.
 pub(crate) fn lock_file(path: &Path) -> Result<File, JournalError> {
     let open = || -> io::Result<File> {
         if path.symlink_metadata().is_ok_and(|about| !about.is_file()) {
@@ -131,11 +132,13 @@ pub(crate) fn lock_file(path: &Path) -> Result<File, JournalError> {
     open().map_err(|cause| JournalError::file("open", path, cause))
 }
 
-/// How long to wait for another process that holds a lock for the time of one small write.
+/// Number of tries, [`PAUSE`] apart, for a lock that another process holds during one small
+/// write.
 const TRIES: u32 = 1_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Takes a lock that others hold only briefly; a stopped process must not stop the others.
+/// Takes a lock that other processes hold only briefly. Gives up after about a second,
+/// because a stopped process must not stop the others.
 pub(crate) fn lock(path: &Path) -> Result<File, JournalError> {
     let file = lock_file(path)?;
     for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! What can go wrong, in the words a person needs.
+//! Errors of the journal, in the words a person needs.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,224 +6,224 @@ use std::sync::Arc;
 
 use artel_types::{Code, DecodeError, Failure, Stream};
 
-/// Why the journal could not be opened, read or written.
+/// An error of opening, reading or writing the journal.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The file is not there.
+    /// The journal file does not exist.
     #[error("there is no journal at `{path}`")]
     Missing {
-        /// Where it should be.
+        /// Path where it should be.
         path: PathBuf,
     },
     /// A file of the journal could not be used.
     #[error("could not {act} `{path}`")]
     File {
-        /// What was tried.
+        /// Verb for the operation that failed, such as `remove`.
         act: &'static str,
-        /// On which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error from the operating system.
         #[source]
         cause: Arc<io::Error>,
     },
-    /// Another kind of file.
+    /// The file is something other than a journal.
     #[error("`{path}` is not a journal of Artel")]
     NotAJournal {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason that it is not a journal.
         why: String,
     },
-    /// Written by a newer build.
+    /// A newer build wrote the file.
     #[error("the journal `{path}` has format {found}; this build reads up to {newest}")]
     TooNew {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its format.
+        /// Format of the file.
         found: u32,
-        /// The newest that can be read.
+        /// Newest format that this build can read.
         newest: u32,
     },
     /// The file belongs to another workshop.
     #[error("the journal `{path}` belongs to another workshop")]
     Foreign {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The workshop it names.
+        /// Workshop that the file names.
         found: String,
-        /// The workshop it was opened for.
+        /// Workshop that it was opened for.
         expected: String,
     },
     /// An event does not fit the chain.
     #[error("the journal is damaged at event {seq}: {what}")]
     Damaged {
-        /// The first bad event.
+        /// Sequence number of the first bad event.
         seq: u64,
-        /// What is wrong with it.
+        /// Description of the damage.
         what: String,
     },
-    /// A page of the file does not make sense.
+    /// A page of the file makes no sense.
     #[error("the file of the journal is damaged: {what}")]
     Corrupt {
-        /// What SQLite said.
+        /// Message from SQLite, or from our own check of its tables.
         what: String,
     },
-    /// The newest signed head is ahead of the file.
+    /// The file ends before the newest signed head.
     #[error("the journal ends at event {found}, but event {signed} was signed on this machine")]
     Shortened {
-        /// The last event in the file.
+        /// Sequence number of the last event in the file.
         found: u64,
-        /// The newest signed one.
+        /// Sequence number of the newest signed event.
         signed: u64,
     },
-    /// The newest signed head is kept in a file that cannot be read.
+    /// The file with the newest signed head cannot be read.
     #[error("the signed head `{path}` cannot be read")]
     Anchor {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         what: String,
     },
-    /// Somebody else holds the write turn.
+    /// Somebody else holds the write turn, or another lock.
     #[error("the journal is busy: {holder} has held the write turn for {seconds} s")]
     Busy {
-        /// Who, as far as can be seen.
+        /// The holder, as far as it is known.
         holder: String,
-        /// For how long we waited.
+        /// Seconds waited.
         seconds: u64,
     },
-    /// No room.
+    /// The disk is full.
     #[error("the disk is full: could not write `{path}`")]
     DiskFull {
-        /// The file.
+        /// Path of the file that could not be written.
         path: PathBuf,
     },
-    /// No permission to write.
+    /// Writing is not permitted.
     #[error("the journal `{path}` is read-only")]
     ReadOnly {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The disk failed.
     #[error("the disk reported an error on `{path}`: {what}")]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What SQLite said.
+        /// Message from SQLite.
         what: String,
     },
-    /// The disk failed in the middle of a commit, and what became of it cannot be told.
+    /// The disk failed in the middle of a commit, and it is unknown whether the commit stands.
     #[error("the disk failed while events were being written: {what}")]
     Unsettled {
-        /// The file.
+        /// Path of the journal.
         path: PathBuf,
-        /// What SQLite said.
+        /// Message from SQLite.
         what: String,
-        /// The failure of the commit itself.
+        /// Error of the commit itself.
         cause: Box<JournalError>,
     },
-    /// Another file was put in the journal's place while it was in use.
+    /// Another file took the journal's place while it was in use.
     #[error("the journal `{path}` was replaced while it was in use")]
     Replaced {
-        /// The file.
+        /// Path of the journal.
         path: PathBuf,
     },
-    /// Every signature may be right, but this user does not know the signer.
+    /// The signatures may all be right, but this user does not know the signer.
     #[error("the journal was signed with a key that is not known on this machine")]
     UnknownSigner,
-    /// A migration did not work.
+    /// A migration to a newer format failed.
     #[error("the journal could not be brought from format {from} to {to}: {what}")]
     Migration {
-        /// The format it has.
+        /// Format of the file.
         from: u32,
-        /// The format it was to get.
+        /// Format it was to be brought to.
         to: u32,
-        /// What went wrong.
+        /// Description of the failure.
         what: String,
     },
     /// The signing key cannot be used.
     #[error("the signing key `{path}` cannot be used: {what}")]
     Key {
-        /// The file.
+        /// Path of the key file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
-    /// A blob is gone or changed.
+    /// A blob is missing or changed.
     #[error("the stored value `{hash}` is {what}")]
     Blob {
-        /// Its address.
+        /// Hash that the blob is filed under.
         hash: String,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
-    /// An archive is gone or changed.
+    /// An archive is missing or changed.
     #[error("the archive `{path}` is {what}")]
     Archive {
-        /// The file.
+        /// Path of the archive.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
-    /// A stored event cannot be read as what its kind is.
+    /// A stored event cannot be decoded as its kind.
     #[error("event {seq} cannot be decoded: {what}")]
     Decode {
-        /// Which event.
+        /// Sequence number of the event.
         seq: u64,
-        /// Why.
+        /// Reason that decoding failed.
         what: String,
     },
-    /// Nothing intact is left.
+    /// No intact event is left to recover.
     #[error("cannot recover `{path}`: no intact event in it and no intact backup")]
     CannotRecover {
-        /// The journal.
+        /// Path of the journal, or of the copy that a person named.
         path: PathBuf,
     },
-    /// The journal was closed meanwhile.
+    /// The journal was closed in the meantime.
     #[error("the journal was closed")]
     Closed,
-    /// Something SQLite said that none of the above covers.
+    /// An error, mostly from SQLite, that no other variant covers.
     #[error("the database refused: {what}")]
     Database {
-        /// What it said.
+        /// Message of the error.
         what: String,
     },
 }
 
-/// Why events were not recorded. Nothing of the batch is in the journal then, nor will it ever be,
-/// unless the error is [`JournalError::Unsettled`].
+/// An error of recording events. None of the batch is in the journal then, nor ever will
+/// be, unless the error is [`JournalError::Unsettled`].
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
     /// The journal as a whole could not be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Somebody else appended to the stream first.
+    /// Another writer appended to the stream first.
     #[error("`{stream}` is at position {found}, not {expected}")]
     Conflict {
-        /// The stream.
+        /// Stream whose position the batch expected.
         stream: Stream,
-        /// The position the caller had read.
+        /// Position that the caller had read.
         expected: u64,
-        /// Where it is now.
+        /// Position that the stream has now.
         found: u64,
     },
-    /// The caller's lease was taken over.
+    /// Somebody else took over the caller's lease.
     #[error("the lease `{name}` has passed to another process")]
     Fenced {
-        /// The lease.
+        /// Name of the lease.
         name: String,
     },
-    /// An event is too large; large values belong into blobs.
+    /// An event is too large; large values belong in blobs.
     #[error("an event of {bytes} bytes is larger than the {limit} an event may have")]
     TooLarge {
-        /// Its size.
+        /// Size of the payload in bytes.
         bytes: usize,
-        /// The limit.
+        /// Largest size allowed, in bytes.
         limit: usize,
     },
-    /// There is nothing to record.
+    /// The batch holds no events.
     #[error("an append needs at least one event")]
     Empty,
     /// The payload could not be written as JSON.
@@ -231,27 +231,27 @@ pub enum AppendError {
     Encode(String),
 }
 
-/// Why a lease was not given or kept.
+/// An error of taking, renewing or releasing a lease.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaseError {
     /// The journal as a whole could not be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Somebody else has it.
+    /// Somebody else holds the lease.
     #[error("`{name}` is held by {owner} for another {seconds} s")]
     Held {
-        /// The lease.
+        /// Name of the lease.
         name: String,
-        /// Who has it.
+        /// Holder of the lease, with its process id.
         owner: String,
-        /// For how long still.
+        /// Seconds until the lease expires.
         seconds: u64,
     },
-    /// It was taken over meanwhile.
+    /// Somebody else took over the lease in the meantime.
     #[error("the lease `{name}` has passed to another process")]
     Lost {
-        /// The lease.
+        /// Name of the lease.
         name: String,
     },
 }
@@ -276,7 +276,7 @@ impl JournalError {
         }
     }
 
-    /// Maps what SQLite says to what a person can act on.
+    /// Maps an error from SQLite to one that a person can act on.
     pub(crate) fn sqlite(path: impl Into<PathBuf>, error: &rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Sql;
         let path = path.into();
@@ -295,7 +295,7 @@ impl JournalError {
         }
     }
 
-    /// Tells whether the file itself is what is wrong, as opposed to our way to it.
+    /// Returns whether the file itself is damaged, as opposed to being out of reach.
     pub(crate) fn is_damage(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Where the chain ends, and whether the end fits: what is checked at every opening.
+//! The end of the chain, and the check at every opening that it fits.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::reader;
 use crate::turn::CHECKPOINT_EVERY;
 
-/// The last event.
+/// The last event of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) seq: u64,
@@ -29,7 +29,7 @@ impl Head {
         }
     }
 
-    /// Reads the head that the last write left.
+    /// Reads the head that the last write stored.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         connection
             .prepare_cached("SELECT seq, hash FROM head WHERE id = 1")?
@@ -50,8 +50,8 @@ impl Head {
     }
 }
 
-/// Recomputes the chain from the newest good checkpoint to the end. Everything before the
-/// checkpoint is vouched for by its signature; `verify` looks at that too.
+/// Recomputes the chain from the newest good checkpoint to the end. That checkpoint's
+/// signature vouches for everything before it; `verify` checks the earlier events too.
 pub(crate) fn check_tail(
     connection: &Connection,
     home: &Home,
@@ -82,7 +82,8 @@ pub(crate) fn check_tail(
     Ok((head, finding))
 }
 
-/// Goes on from a head that is known to be right, and returns the end of the chain behind it.
+/// Continues from a head that is known to be right, and returns the end of the chain after
+/// it.
 pub(crate) fn walk_on(
     connection: &Connection,
     home: &Home,
@@ -115,7 +116,8 @@ fn walk(
     Ok(head)
 }
 
-/// Hashes the events of one stretch between two signatures again, the last one up to the end.
+/// Rehashes the events of one stretch between two signatures. The last stretch runs to the
+/// end.
 pub(crate) fn check_stretch(
     connection: &Connection,
     home: &Home,
@@ -149,7 +151,7 @@ pub(crate) fn check_stretch(
     }
 }
 
-/// Returns the head that was signed at this event, if the signature holds.
+/// Returns the head that was signed at this event, or `None` if no signature holds.
 pub(crate) fn signed_at(
     connection: &Connection,
     keys: &Keys,
@@ -169,7 +171,8 @@ pub(crate) fn signed_at(
     }))
 }
 
-/// Returns the newest checkpoint whose signature and hash hold, and what was wrong with newer ones.
+/// Returns the newest checkpoint whose signature and hash hold, and what was wrong with the
+/// newest one if that did not hold.
 fn newest_checkpoint(
     connection: &Connection,
     keys: &Keys,
@@ -187,7 +190,7 @@ fn newest_checkpoint(
         let stored: Option<Vec<u8>> = row.get(5)?;
         let message = checkpoint_message(seq, &hash, row.get(2)?);
         let judged = keys.check(&signer, &message, &signature);
-        // The event itself may have been pruned; its checkpoint then still vouches for the chain.
+        // The event itself may have been pruned; its checkpoint still vouches for the chain.
         let fits = stored.is_none_or(|stored| stored == hash);
         match (judged, Hash::try_from(hash)) {
             (Ok(()), Ok(hash)) if fits => return Ok((Some(Head { seq, hash }), finding)),
@@ -202,7 +205,7 @@ fn newest_checkpoint(
     Ok((None, finding))
 }
 
-/// Compares the end with the newest head that was signed on this machine.
+/// Compares the end of the chain with the newest head signed on this machine.
 pub(crate) fn check_anchor(
     connection: &Connection,
     home: &Home,

@@ -1,4 +1,4 @@
-//! Where the journal's files are.
+//! Paths of the journal's files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,9 @@ use artel_types::WorkshopId;
 use crate::anchor;
 use crate::error::JournalError;
 
-/// The two folders a journal lives in: the workshop's state, and the user's own data folder, which
-/// agents never see and which therefore holds the key and the newest signed head.
+/// The two folders a journal lives in: the workshop's state folder and the user's own data
+/// folder. Agents never see the data folder, so it holds the signing key and the newest
+/// signed head.
 #[derive(Debug, Clone)]
 pub struct Home {
     state: PathBuf,
@@ -16,7 +17,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Names the workshop's `.artel` folder and the user's data folder.
+    /// Creates the pair from the workshop's `.artel` folder and the user's data folder.
     pub fn new(state: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
         Self {
             state: state.into(),
@@ -34,38 +35,39 @@ impl Home {
         &self.data
     }
 
-    /// Returns the journal file.
+    /// Returns the path of the journal file.
     pub fn journal(&self) -> PathBuf {
         self.state.join("journal.db")
     }
 
-    /// Returns the log of what is not in the journal file yet.
+    /// Returns the path of the write-ahead log, which holds what is not in the journal file
+    /// yet.
     pub fn log(&self) -> PathBuf {
         self.state.join("journal.db-wal")
     }
 
-    /// Returns the folder of large values.
+    /// Returns the folder of large values (blobs).
     pub fn blobs(&self) -> PathBuf {
         self.state.join("blobs")
     }
 
-    /// Returns the folder of copies.
+    /// Returns the folder of backups.
     pub fn backups(&self) -> PathBuf {
         self.state.join("backups")
     }
 
-    /// Returns the folder of pruned streams.
+    /// Returns the folder of archives, which hold pruned streams.
     pub fn archive(&self) -> PathBuf {
         self.state.join("archive")
     }
 
-    /// Returns the folder where damaged files are set aside; nothing is deleted from it.
+    /// Returns the folder where damaged files are set aside. Artel never deletes from it.
     pub fn damaged(&self) -> PathBuf {
         self.state.join("damaged")
     }
 
-    /// Removes what the user's data folder holds about a journal that is gone. As long as the
-    /// journal is there this does nothing: its newest signed head is what shows that it was cut.
+    /// Removes what the user's data folder holds about a journal that is gone. Does nothing
+    /// while the journal exists: its newest signed head is what shows that it was cut.
     pub fn forget(&self, workshop: WorkshopId) -> Result<(), JournalError> {
         if self.journal().symlink_metadata().is_ok() {
             return Ok(());
@@ -73,13 +75,12 @@ impl Home {
         anchor::forget(&self.data, workshop)
     }
 
-    /// Returns the folder of locks.
     pub(crate) fn locks(&self) -> PathBuf {
         self.state.join("run")
     }
 }
 
-/// Shows a path to programs; a name that is not text is shown as nearly as it can be.
+/// Serializes a path as text. A name that is not UTF-8 is shown as nearly as possible.
 pub(crate) fn path_text<S: serde::Serializer>(
     path: &Path,
     serializer: S,

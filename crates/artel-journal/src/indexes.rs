@@ -1,9 +1,10 @@
-//! Proves that the indexes of the events say what the events say.
+//! Proves that the indexes of the event table agree with the events.
 //!
-//! `PRAGMA integrity_check` looks every event up in every index, which takes longer than following
-//! the chain. Here each index is read once from end to end: if its entries ascend, and if they are
-//! together those that the events ask for, then every look-up finds what it should. That they are
-//! the same is shown by sums of hashes with a key that nobody knew when the file was written.
+//! `PRAGMA integrity_check` looks up every event in every index, which takes longer than
+//! following the chain. Here each index is read once from end to end. If its entries
+//! ascend, and together are exactly those that the events require, then every look-up finds
+//! what it should. Sums of keyed hashes show that the entries are the same; nobody knew the
+//! key when the file was written.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::ops::Range;
@@ -23,16 +24,16 @@ pub(crate) struct Indexes {
 #[derive(Debug, Clone)]
 struct Index {
     name: String,
-    /// The indexed columns, by their places in a row.
+    /// Positions of the indexed columns in a row.
     columns: Vec<usize>,
-    /// Whether events without a value are left out.
+    /// Whether the index leaves out events without a value.
     is_partial: bool,
 }
 
 /// For each index, the sum over its entries; their order does not matter.
 pub(crate) type Sums = Vec<u64>;
 
-/// The entries that the events ask for, added up while the events are read.
+/// Sums of the index entries that the events require, added up while the events are read.
 pub(crate) struct Tally {
     indexes: Indexes,
     sums: Sums,
@@ -60,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Compares with what the indexes hold; names the first that differs.
+    /// Compares the sums with those of the indexes, and names the first index that differs.
     pub(crate) fn compare(&self, found: &Sums) -> Result<(), String> {
         let mut pairs = self.sums.iter().zip(found);
         match pairs.position(|(asked, found)| asked != found) {
@@ -74,7 +75,7 @@ impl Tally {
 }
 
 impl Indexes {
-    /// Reads the definitions; nothing if one of them is of a form that is not known here.
+    /// Reads the definitions, or returns `None` if one of them has an unknown form.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         let mut statement = connection.prepare(
             "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'event'",
@@ -92,8 +93,8 @@ impl Indexes {
         Ok(Some(Self { list, key }))
     }
 
-    /// Reads every index from end to end. Entries of the events in `later` are passed over: they
-    /// came after the events were read.
+    /// Reads every index from end to end. Skips the entries of events in `later`, which were
+    /// appended after the view that the events are read from.
     pub(crate) fn add_up(
         &self,
         connection: &Connection,
@@ -142,7 +143,8 @@ impl Indexes {
 }
 
 impl Index {
-    /// Understands what our own formats use: columns, and perhaps that they have a value.
+    /// Parses the forms that our own formats use: columns, optionally restricted to those that
+    /// are not null.
     fn parse(name: String, sql: &str) -> Option<Self> {
         let rest = sql.strip_prefix(&format!("CREATE INDEX {name} ON event ("))?;
         let (list, condition) = rest.split_once(')')?;
@@ -157,7 +159,7 @@ impl Index {
         })
     }
 
-    /// Returns the statement that reads the entries in the order in which they stand.
+    /// Returns the statement that reads the entries in index order.
     fn sql(&self) -> String {
         let names: Vec<&str> = SELECT.split(", ").collect();
         let list: Vec<&str> = self.columns.iter().map(|at| names[*at]).collect();
@@ -172,7 +174,8 @@ impl Index {
     }
 }
 
-/// Writes an entry so that no two have the same bytes, and that the bytes sort as SQLite does.
+/// Encodes an entry. Different entries have different bytes, and the bytes sort as SQLite
+/// sorts the entries.
 fn encode<'a>(values: impl Iterator<Item = ValueRef<'a>>, entry: &mut Vec<u8>) {
     entry.clear();
     for value in values {
@@ -182,7 +185,8 @@ fn encode<'a>(values: impl Iterator<Item = ValueRef<'a>>, entry: &mut Vec<u8>) {
                 entry.push(1);
                 entry.extend_from_slice(&(number ^ i64::MIN).to_be_bytes());
             }
-            // No indexed column ever holds one; that it sorts wrongly shows the damage.
+            // No indexed column ever holds a real number. If one does, its wrong order shows the
+            // damage.
             ValueRef::Real(number) => {
                 entry.push(2);
                 entry.extend_from_slice(&number.to_bits().to_be_bytes());
@@ -193,7 +197,7 @@ fn encode<'a>(values: impl Iterator<Item = ValueRef<'a>>, entry: &mut Vec<u8>) {
     }
 }
 
-/// A zero ends the bytes, so one within them is marked.
+/// Writes bytes with a zero at the end, and escapes the zeros within them.
 fn encode_bytes(tag: u8, bytes: &[u8], entry: &mut Vec<u8>) {
     entry.push(tag);
     for (number, part) in bytes.split(|byte| *byte == 0).enumerate() {

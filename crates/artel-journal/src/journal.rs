@@ -37,14 +37,14 @@ use crate::turn::{Desk, Memory};
 use crate::turnstile::Turnstile;
 use crate::writer::Writer;
 
-/// What a commit waits for.
+/// The point at which a commit is acknowledged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// For the disk: an acknowledged event survives a power cut.
+    /// On disk: an acknowledged event survives a power cut.
     #[default]
     Full,
-    /// For the system: an acknowledged event survives a crash of Artel, but the last ones may be
-    /// lost in a power cut.
+    /// Handed to the operating system: an acknowledged event survives a crash of Artel, but a
+    /// power cut may lose the last ones.
     Normal,
 }
 
@@ -57,29 +57,30 @@ impl Durability {
     }
 }
 
-/// What a journal is opened with.
+/// Options that a journal is opened with.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What a commit waits for.
+    /// The point at which a commit is acknowledged.
     pub durability: Durability,
-    /// Sees every payload, target and blob before it is stored.
+    /// Removes secrets from every payload, target and blob before it is stored.
     pub redactor: Redactor,
-    /// Tells the time.
+    /// Clock for the times of events and leases.
     pub clock: Clock,
-    /// How long to wait for the write turn before giving up.
+    /// Longest wait for the write turn before giving up.
     pub patience: Duration,
-    /// How old the newest backup may be before one is taken by itself; never if nothing.
+    /// Age of the newest backup at which the next one is taken automatically, or `None` for
+    /// never.
     pub backup_every: Option<Duration>,
-    /// How many backups are kept.
+    /// Number of backups to keep.
     pub backups_kept: usize,
-    /// The trace of the journal's own upkeep.
+    /// Trace of the journal's own upkeep.
     pub trace: TraceId,
-    /// Where a writer without room says so, and learns whether to wait.
+    /// Place to report that the disk is full, and to learn whether to wait for room.
     pub room: Room,
 }
 
 impl Options {
-    /// Returns the defaults with what has none.
+    /// Returns the defaults, with these two values that have none.
     pub fn new(clock: Clock, trace: TraceId) -> Self {
         Self {
             durability: Durability::Full,
@@ -93,7 +94,7 @@ impl Options {
         }
     }
 
-    /// Returns what a writer needs to know to work.
+    /// Returns the settings that all handles on one writer must share.
     fn manner(&self) -> (Durability, Duration) {
         (self.durability, self.patience)
     }
@@ -106,23 +107,23 @@ impl Own {
     }
 }
 
-/// An opened journal with what was noticed while opening it.
+/// An opened journal, with notes from the opening.
 #[derive(Debug)]
 pub struct Opened {
-    /// The journal.
+    /// Handle on the journal.
     pub journal: Journal,
-    /// What a person should be told, a sentence each.
+    /// Notes for the person, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// A journal open for writing. Clones share one writer; the last one closes it.
+/// A journal open for writing. Clones share one writer; dropping the last one closes it.
 #[derive(Debug, Clone)]
 pub struct Journal {
     inner: Arc<Inner>,
     own: Arc<Own>,
 }
 
-/// What is somebody's own where several share a writer.
+/// Settings of one handle where several share a writer.
 #[derive(Debug)]
 struct Own {
     options: Options,
@@ -132,7 +133,7 @@ struct Own {
 struct Inner {
     home: Home,
     workshop: WorkshopId,
-    /// How the writer works.
+    /// Durability and patience of the writer.
     manner: (Durability, Duration),
     orders: Mutex<Sender<Order>>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -142,8 +143,8 @@ struct Inner {
 }
 
 impl Journal {
-    /// Makes the journal of a new workshop. A workshop that had one gets no second: an empty
-    /// journal in place of a lost one would hide the loss.
+    /// Makes the journal of a new workshop. If the workshop had a journal and lost it, this
+    /// refuses: an empty journal in its place would hide the loss.
     pub fn create(
         home: &Home,
         workshop: WorkshopId,
@@ -169,7 +170,8 @@ impl Journal {
                 if let Some(signed) = signed {
                     return lost(signed);
                 }
-                // A file with tables but without an owner could neither be opened nor made anew.
+                // A file with tables but without an owner could be neither opened nor created
+                // again.
                 migrate::create_with(&connection, MIGRATIONS, |connection| {
                     let owner = "INSERT INTO meta VALUES ('workshop', ?)";
                     connection.execute(owner, [workshop.to_string()])?;
@@ -181,7 +183,7 @@ impl Journal {
         Self::start(home, workshop, options, keys, turnstile)
     }
 
-    /// Opens an existing journal: brings it to the newest format, and checks its end.
+    /// Opens an existing journal: migrates it to the newest format and checks its end.
     pub fn open(
         home: &Home,
         workshop: WorkshopId,
@@ -252,9 +254,9 @@ impl Journal {
         Ok(Opened { journal, notes })
     }
 
-    /// Returns the journal for somebody else in this process: what they write is redacted as they
-    /// want, and goes through the same writer. Nothing where that writer is gone, or works
-    /// otherwise than they want; then it is opened anew.
+    /// Returns a handle for another user of the journal in this process. It shares the writer
+    /// but has options of its own, such as the redactor. Returns `None` if the writer has ended
+    /// or works with other settings; the caller then has to open the journal itself.
     pub fn shared_with(&self, options: Options) -> Option<Self> {
         let writer = self.inner.writer.lock();
         let writer = writer.unwrap_or_else(PoisonError::into_inner);
@@ -292,7 +294,7 @@ impl Journal {
         Ok(notes)
     }
 
-    /// Records events. The answer comes when they are on disk.
+    /// Records events. The acknowledgement resolves when they are on disk.
     pub fn append(&self, batch: impl Into<Batch>) -> Ack {
         let (reply, ack) = order::answer();
         match order::prepare(batch.into(), &self.own.options.redactor) {
@@ -303,23 +305,23 @@ impl Journal {
         ack
     }
 
-    /// Follows the journal from behind `after` on (0: from the start).
+    /// Follows the journal from the event after `after` (0: from the start).
     pub fn subscribe(&self, filter: Filter, after: u64) -> Subscription {
         let Inner { reader, bell, .. } = &*self.inner;
         Subscription::new(Arc::clone(reader), Arc::clone(bell), filter, after)
     }
 
-    /// Returns the reading side.
+    /// Returns the reader of this journal.
     pub fn reader(&self) -> &Reader {
         &self.inner.reader
     }
 
-    /// Returns the reading side for whoever keeps it beside the journal.
+    /// Returns the reader, for a caller that keeps it alongside the journal.
     pub fn shared_reader(&self) -> Arc<Reader> {
         Arc::clone(&self.inner.reader)
     }
 
-    /// Looks whether there is no room to append now, where it would be waited for.
+    /// Returns the shortage of disk space that an append would wait for now, or `None`.
     pub fn lack(&self) -> Option<Lack> {
         let home = &self.inner.home;
         let why = self.own.options.room.shortage(&home.log())?;
@@ -327,12 +329,12 @@ impl Journal {
         Some(Lack { why, need, at })
     }
 
-    /// Returns where writers without room say so.
+    /// Returns where writers report that the disk is full.
     pub fn room(&self) -> &Room {
         &self.own.options.room
     }
 
-    /// Returns the store of large values.
+    /// Returns the store of large values (blobs).
     pub fn blobs(&self) -> &Blobs {
         &self.own.blobs
     }
@@ -355,7 +357,7 @@ impl Journal {
         answer.await.unwrap_or(Err(JournalError::Closed.into()))
     }
 
-    /// Renews a lease that is still ours.
+    /// Renews a lease that this process still holds.
     pub async fn renew_lease(&self, fence: &Fence, span: Duration) -> Result<(), LeaseError> {
         let (reply, answer) = oneshot::channel();
         self.send(Order::Lease(LeaseOrder::Renew {
@@ -390,7 +392,7 @@ impl Journal {
         Ok(state)
     }
 
-    /// Takes a copy now and records that it was asked for.
+    /// Takes a copy now and records that it was requested.
     pub fn back_up(&self, by: Actor) -> Result<Backup, JournalError> {
         let Options {
             clock,
@@ -418,8 +420,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Moves streams that ended before `before` to an archive. `is_final` says which kinds end a
-    /// stream; nothing is written if there are none.
+    /// Moves streams that ended before `before` to an archive. `is_final` says which event
+    /// kinds end a stream. If no stream ended, it writes nothing and returns `None`.
     pub fn prune(
         &self,
         before: artel_types::Timestamp,
@@ -436,8 +438,8 @@ impl Journal {
         )
     }
 
-    /// Takes the daily backup in the background, if it is time; closing waits for it. Opening does
-    /// this once; whoever stays open for days calls it again.
+    /// Takes the daily backup in the background if it is due; closing waits for it. Opening
+    /// does this once. A process that stays open for days must call it again.
     pub fn back_up_when_due(&self) {
         let Options {
             clock,
@@ -463,7 +465,7 @@ impl Journal {
             .clone();
         let (redactor, trace) = (self.own.options.redactor.clone(), self.own.options.trace);
         let thread = std::thread::spawn(move || {
-            // A failed backup is shown by `doctor`, which looks at the age of the newest one.
+            // `doctor` shows a failed backup: it looks at the age of the newest one.
             let Ok(backup) = backup::take(&home, workshop, &clock, kept) else {
                 return;
             };
@@ -484,7 +486,7 @@ impl Journal {
             .orders
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        // A writer that is gone drops the reply, and the caller sees `Closed`.
+        // If the writer is gone, the reply is dropped and the caller sees `Closed`.
         drop(orders.send(order));
     }
 }
@@ -515,8 +517,8 @@ pub(crate) fn upkeep(trace: TraceId, fact: impl Into<Fact>) -> Draft {
     Draft::new(Stream::journal(), trace, Actor::system("journal"), fact).shown(Visibility::Full)
 }
 
-/// Records, as the last thing of a transaction, what a person did to the journal as a whole, and
-/// signs it.
+/// Records what a person did to the journal as a whole, as the last step of a transaction,
+/// and signs it.
 pub(crate) fn record_upkeep(
     desk: &mut Desk<'_>,
     options: &Options,

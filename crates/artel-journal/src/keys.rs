@@ -1,7 +1,7 @@
 //! The key that signs checkpoints, and the signers this user knows.
 //!
-//! The key lies in the user's data folder, out of reach of agents. Whoever has it can sign anew:
-//! signatures prove that a journal was not changed by somebody *without* the key.
+//! The key lies in the user's data folder, out of reach of agents. Anyone who has it can
+//! sign again: signatures prove only that nobody *without* the key changed the journal.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,16 +16,16 @@ use crate::anchor;
 use crate::durable;
 use crate::error::JournalError;
 
-/// What is wrong with a key that is not private.
+/// Problem of a key file that is not private.
 pub(crate) const READABLE: &str = "others can read it; its mode must be 0600";
 
-/// What is said of a signature whose signer this user does not know.
+/// Problem of a signature whose signer this user does not know.
 pub(crate) const UNKNOWN_SIGNER: &str = "signed with an unknown key";
 
 /// A public Ed25519 key.
 pub(crate) type Signer = [u8; 32];
 
-/// The user's signing key with the other signers they accepted.
+/// The user's signing key, and the other signers they accepted.
 pub struct Keys {
     pair: Option<Ed25519KeyPair>,
     path: PathBuf,
@@ -33,7 +33,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Loads the key, and makes one the first time.
+    /// Loads the key, making one the first time.
     pub fn load_or_create(data: &Path, workshop: WorkshopId) -> Result<Self, JournalError> {
         let path = key_path(data);
         if !path.exists() {
@@ -43,8 +43,9 @@ impl Keys {
         Self::load(data, workshop)
     }
 
-    /// Loads the key if there is one; without it signatures can be checked but not made. A key
-    /// that has signed and is gone is an error: with a new one, what it signed would look forged.
+    /// Loads the key if there is one; without it, signatures can be checked but not made. A key
+    /// that has signed and is gone is an error: with a new key, what it signed would look
+    /// forged.
     pub fn load(data: &Path, workshop: WorkshopId) -> Result<Self, JournalError> {
         let path = key_path(data);
         let mut known = read_known(data, workshop);
@@ -62,8 +63,8 @@ impl Keys {
         Ok(Self { pair, path, known })
     }
 
-    /// Remembers the signers of a journal that the person decided to trust: for that workshop
-    /// alone, or its author could sign for all others too.
+    /// Remembers the signers of a journal that the person decided to trust. They count for that
+    /// workshop alone, or its author could sign for all others too.
     pub fn learn(
         data: &Path,
         workshop: WorkshopId,
@@ -91,7 +92,7 @@ impl Keys {
         Ok((public(pair), pair.sign(message).as_ref().to_vec()))
     }
 
-    /// Checks a signature of a signer this user knows.
+    /// Checks a signature by a signer that this user knows.
     pub(crate) fn check(
         &self,
         signer: &[u8],
@@ -109,12 +110,12 @@ impl Keys {
     }
 }
 
-/// Returns this user's own public key, if there is a key that can be used.
+/// Returns this user's own public key, if there is a usable key.
 pub(crate) fn own_signer(data: &Path) -> Option<Signer> {
     read_pair(&key_path(data)).ok().map(|pair| public(&pair))
 }
 
-/// Tells whether a signature is its signer's own, whoever that is.
+/// Returns whether a signature was made by `signer`, known or not.
 pub(crate) fn is_signed(signer: &[u8], message: &[u8], signature: &[u8]) -> bool {
     UnparsedPublicKey::new(&ED25519, signer)
         .verify(message, signature)
@@ -137,7 +138,8 @@ fn create(path: &Path) -> Result<(), JournalError> {
             path: path.to_owned(),
             what: "no random bytes to make it".to_owned(),
         })?;
-    // Two processes may both find no key: the first link wins, the second uses it.
+    // Two processes may both find no key: the first link wins, and the second process uses that
+    // key.
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let written = write_private(&temporary, fresh.as_ref())
         .and_then(|()| match fs::hard_link(&temporary, path) {

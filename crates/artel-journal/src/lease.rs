@@ -1,7 +1,8 @@
 //! Leases: one process at a time drives a run, an inbox or a workshop.
 //!
-//! A lease expires, is renewed, and carries a number that only grows. Whoever lost a lease while
-//! it was paused still has the old number, and an append fenced with it is refused.
+//! A lease expires, is renewed, and carries a number that only grows. A process that lost
+//! its lease while it was paused still has the old number, and an append fenced with that
+//! number is refused.
 
 use std::time::Duration;
 
@@ -22,14 +23,14 @@ pub struct Fence {
 /// A lease that this process holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The proof.
+    /// The proof, to fence appends with.
     pub fence: Fence,
-    /// Who had it before, if it was taken over instead of being free.
+    /// The previous owner, if the lease was taken over rather than free.
     pub taken_from: Option<Owner>,
 }
 
 impl Fence {
-    /// Returns what is leased.
+    /// Returns the name of the lease.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -40,18 +41,18 @@ impl Fence {
     }
 }
 
-/// What is known of a lease.
+/// A lease as the journal knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseInfo {
-    /// What is leased.
+    /// Name of the lease.
     pub name: String,
-    /// By whom; nobody after a release.
+    /// The owner, or `None` after a release.
     pub owner: Option<Owner>,
-    /// Until when, by the wall clock.
+    /// When the lease expires, by the wall clock.
     pub expires: Timestamp,
 }
 
-/// Something to do with a lease, within a write turn.
+/// A command for a lease, carried out within a write turn.
 pub(crate) enum LeaseOrder {
     Take {
         name: String,
@@ -72,14 +73,14 @@ pub(crate) enum LeaseOrder {
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, LeaseError>>;
 
-/// The two readings of the clock that an expiry is measured with.
+/// The two clock readings that an expiry is measured with.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) wall: Timestamp,
     pub(crate) uptime: Duration,
 }
 
-/// The longest a lease is waited for by the wall clock alone, from another machine or boot.
+/// Longest time that a lease from another machine or boot holds by the wall clock alone.
 const LONGEST_BY_WALL: Duration = Duration::from_secs(600);
 
 struct Row {
@@ -90,8 +91,8 @@ struct Row {
 }
 
 impl Row {
-    /// Returns how long the lease still holds, nothing if it can be taken. On the same boot of the
-    /// same machine the wall clock is not asked, because it jumps.
+    /// Returns how long the lease still holds, or `None` if it can be taken. On the same boot
+    /// of the same machine the wall clock is ignored, because it jumps.
     fn holds_for(&self, now: Moment) -> Option<Duration> {
         let owner = self.owner.as_ref()?;
         if owner.is_dead() {
@@ -100,7 +101,7 @@ impl Row {
         let left = if owner.shares_uptime() {
             self.expires_uptime.saturating_sub(now.uptime)
         } else {
-            // A wall clock that was set back must not make a lease last for ever.
+            // A wall clock that was set back must not make a lease last forever.
             self.expires_wall.since(now.wall).min(LONGEST_BY_WALL)
         };
         Some(left).filter(|left| !left.is_zero())
@@ -183,15 +184,16 @@ pub(crate) fn release(
     }
 }
 
-/// Tells whether the fence is still the newest: an expired lease that nobody took still counts.
+/// Returns whether the fence is still the newest. An expired lease that nobody took still
+/// counts.
 pub(crate) fn is_current(connection: &Connection, fence: &Fence) -> rusqlite::Result<bool> {
     let row = read(connection, &fence.name)?;
     Ok(row.is_some_and(|row| row.token == fence.token && row.owner.is_some()))
 }
 
-/// Lists the leases that are held or were left behind.
+/// Lists the leases that have an owner, alive or not.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<LeaseInfo>> {
-    // One row stays for each run there ever was; few of them are anybody's.
+    // A row stays for each run there ever was; few of them still have an owner.
     let mut statement = connection.prepare_cached(
         "SELECT name, owner, expires_wall FROM lease WHERE owner IS NOT NULL ORDER BY name",
     )?;

@@ -1,4 +1,4 @@
-//! Brings an older file to the format of this build.
+//! Migrates an older file to the format of this build.
 
 use std::path::Path;
 
@@ -8,19 +8,19 @@ use crate::connect;
 use crate::error::JournalError;
 use crate::schema::{APPLICATION_ID, Migration};
 
-/// What a migration did.
+/// The outcome of a migration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Migrated {
     pub(crate) from: u32,
     pub(crate) to: u32,
 }
 
-/// Lays out an empty file.
+/// Creates the tables in an empty file.
 pub(crate) fn create(connection: &Connection, steps: &[Migration]) -> rusqlite::Result<()> {
     create_with(connection, steps, |_| Ok(()))
 }
 
-/// Lays out an empty file and puts the first rows into it, all or nothing.
+/// Creates the tables in an empty file and inserts the first rows, all or nothing.
 pub(crate) fn create_with(
     connection: &Connection,
     steps: &[Migration],
@@ -37,8 +37,8 @@ pub(crate) fn create_with(
     connection.execute_batch("COMMIT")
 }
 
-/// Applies every step that is missing, each in its own transaction together with its number.
-/// `back_up` runs before the first one; if it fails, nothing is changed.
+/// Applies every missing step, each in its own transaction together with its number.
+/// `back_up` runs before the first step; if it fails, nothing is changed.
 pub(crate) fn bring_up(
     connection: &Connection,
     path: &Path,

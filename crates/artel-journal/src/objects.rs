@@ -1,7 +1,8 @@
-//! Tells whether the file holds just the tables that we made.
+//! Checks that the file holds exactly the tables that we made.
 //!
-//! Whoever can write the file can plant a trigger that fires on our next append, or put a view in
-//! the place of a table. Neither changes a stored event, so the chain alone would not show it.
+//! Anyone who can write the file can plant a trigger that fires on our next append, or put
+//! a view in the place of a table. Neither changes a stored event, so the chain alone would
+//! not show it.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +11,20 @@ use rusqlite::Connection;
 use crate::migrate;
 use crate::schema::MIGRATIONS;
 
-/// What a schema holds: each object's sort and definition by its name.
+/// The objects of a schema by name, each with its type and definition.
 type Objects = BTreeMap<String, (String, Option<String>)>;
 
-/// Something in the schema that is not as we made it.
+/// An object in the schema that is not as we made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Planted {
-    /// What it is.
+    /// Description of the difference.
     pub(crate) what: String,
     /// Whether one of our own tables was tampered with, so that reading it means nothing.
     pub(crate) is_table: bool,
 }
 
-/// Says what is in a file of this format that should not be, or is missing.
+/// Returns an object that should not be in a file of this format, or that is missing from
+/// it.
 pub(crate) fn check(connection: &Connection, format: u32) -> rusqlite::Result<Option<Planted>> {
     let steps = MIGRATIONS
         .iter()
@@ -46,15 +48,15 @@ pub(crate) fn check(connection: &Connection, format: u32) -> rusqlite::Result<Op
             what: format!("`{name}` is missing"),
             is_table: is_table(name),
         });
-    // A table of ours is worse than anything beside it.
+    // Tampering with one of our tables is worse than an extra object.
     Ok(foreign
         .chain(missing)
         .max_by_key(|planted| planted.is_table))
 }
 
 fn objects(connection: &Connection) -> rusqlite::Result<Objects> {
-    // What SQLite keeps for itself: statistics, and the indexes of primary keys. Nothing else may
-    // hide behind its prefix.
+    // Objects that SQLite keeps for itself: statistics, and the indexes of primary keys.
+    // Nothing else may hide behind its prefix.
     let mut statement = connection.prepare(
         "SELECT name, type, sql FROM sqlite_schema WHERE NOT \
          (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4') \

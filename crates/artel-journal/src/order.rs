@@ -1,4 +1,4 @@
-//! What callers ask of the writer, and how it answers.
+//! Commands for the writer, and its answers.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::projection::Kept;
 use crate::record::Record;
 use crate::wait;
 
-/// The largest payload; more belongs into a blob.
+/// Largest payload in bytes; anything larger belongs in a blob.
 const LARGEST_PAYLOAD: usize = 1 << 20;
 
 /// Events that are recorded together or not at all.
@@ -30,15 +30,15 @@ pub struct Batch {
 /// When a batch is committed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Haste {
-    /// As soon as the writer comes to it.
+    /// As soon as the writer gets to it.
     #[default]
     Now,
-    /// With whatever is asked for next.
+    /// Together with the next command.
     WithNext,
 }
 
 impl Batch {
-    /// Puts events together, in this order.
+    /// Creates a batch of these events, in this order.
     pub fn of(drafts: impl IntoIterator<Item = Draft>) -> Self {
         Self {
             drafts: drafts.into_iter().collect(),
@@ -46,22 +46,22 @@ impl Batch {
         }
     }
 
-    /// Records only if `stream` still ends at `position` (0: has no event yet).
+    /// Records the batch only if `stream` still ends at `position` (0: has no event yet).
     #[must_use]
     pub fn expecting(mut self, stream: Stream, position: u64) -> Self {
         self.expected = Some((stream, position));
         self
     }
 
-    /// Records only while the lease is still ours.
+    /// Records the batch only while the lease is still held.
     #[must_use]
     pub fn fenced(mut self, fence: &Fence) -> Self {
         self.fence = Some(fence.clone());
         self
     }
 
-    /// Lets it wait a moment for what is asked for next, and shares that commit: for whoever is
-    /// about to append again, and acts on neither before both are on disk.
+    /// Lets the batch wait a moment for the next command and share its commit. This is for a
+    /// caller that is about to append again, and acts on neither batch before both are on disk.
     #[must_use]
     pub fn with_next(mut self) -> Self {
         self.haste = Haste::WithNext;
@@ -75,17 +75,17 @@ impl From<Draft> for Batch {
     }
 }
 
-/// Where the events of a batch were put.
+/// The places of a batch's events in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// Their sequence numbers.
+    /// Sequence numbers of the events.
     pub seqs: RangeInclusive<u64>,
-    /// Their positions in their streams.
+    /// Position of each event in its stream.
     pub stream_seqs: Vec<u64>,
 }
 
-/// The promise of an answer. It resolves when the events are on disk; await it, or [`Ack::wait`]
-/// outside of async code. Dropping it does not call the append off.
+/// The acknowledgement of an append. It resolves when the events are on disk; await it, or
+/// call [`Ack::wait`] outside of async code. Dropping it does not cancel the append.
 #[derive(Debug)]
 pub struct Ack(oneshot::Receiver<Result<Receipt, AppendError>>);
 
@@ -106,7 +106,7 @@ impl Future for Ack {
     }
 }
 
-/// One thing for the writer to do within a turn.
+/// A command for the writer, carried out within a write turn.
 pub(crate) enum Order {
     Append(Prepared, oneshot::Sender<Result<Receipt, AppendError>>),
     Lease(LeaseOrder),
@@ -115,13 +115,13 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Tells whether it may wait for the next one.
+    /// Returns whether the command may wait for the next one.
     pub(crate) fn may_wait(&self) -> bool {
         matches!(self, Self::Append(prepared, _) if prepared.haste == Haste::WithNext)
     }
 }
 
-/// A batch whose payloads are already JSON without secrets; only the chain is missing.
+/// A batch whose payloads are already JSON without secrets. Only the chain is missing.
 pub(crate) struct Prepared {
     pub(crate) records: Vec<Record>,
     pub(crate) expected: Option<(Stream, u64)>,
@@ -129,7 +129,8 @@ pub(crate) struct Prepared {
     pub(crate) haste: Haste,
 }
 
-/// Encodes and redacts on the caller's thread, so that the one writer only hashes and inserts.
+/// Encodes and redacts on the caller's thread, so that the one writer thread only hashes
+/// and inserts.
 pub(crate) fn prepare(batch: Batch, redactor: &Redactor) -> Result<Prepared, AppendError> {
     if batch.drafts.is_empty() {
         return Err(AppendError::Empty);
@@ -184,7 +185,8 @@ fn record(draft: Draft, redactor: &Redactor) -> Result<Record, AppendError> {
     })
 }
 
-/// Removes known secrets, and makes sure that what is left can still be read as what it is.
+/// Removes known secrets, and makes sure that the rest can still be decoded as the same
+/// kind of fact.
 fn without_secrets(
     fact: &Fact,
     payload: String,

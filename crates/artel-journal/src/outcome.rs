@@ -1,5 +1,5 @@
-//! Carrying out what callers ask within a turn, and answering once the turn is over. The two are
-//! apart because a turn may have to be taken again.
+//! Carries out commands within a write turn, and answers them once the turn is over. The
+//! two are separate because a turn may have to be repeated.
 
 use crate::error::{AppendError, JournalError, LeaseError};
 use crate::lease::{self, Lease, LeaseOrder};
@@ -7,7 +7,7 @@ use crate::order::{Order, Receipt};
 use crate::projection;
 use crate::turn::Desk;
 
-/// What came of an order, if the turn is committed.
+/// The result of a writer command, valid once its turn is committed.
 pub(crate) enum Outcome {
     Append(Result<Receipt, AppendError>),
     Taken(Result<Lease, LeaseError>),
@@ -15,14 +15,14 @@ pub(crate) enum Outcome {
     Done,
 }
 
-/// What a page of the file and the log around it take.
+/// Bytes that one page takes on disk, in the file or in its log.
 const PAGE: u64 = 4096;
 
-/// How many pages an event touches beside its own bytes: the table and its indexes.
+/// Pages that an event touches beyond its own bytes: the table and its indexes.
 const PAGES_TOUCHED: u64 = 6;
 
 impl Order {
-    /// Does it, inside the transaction. It can be done again if the turn fails.
+    /// Carries out the command inside the transaction. It can be repeated if the turn fails.
     pub(crate) fn carry_out(&mut self, desk: &mut Desk<'_>) -> rusqlite::Result<Outcome> {
         let now = desk.moment();
         let connection = desk.connection;
@@ -45,8 +45,8 @@ impl Order {
         })
     }
 
-    /// Tells the caller what came of it, now that it is on disk. The caller may have stopped
-    /// waiting; what it asked for stands all the same.
+    /// Sends the result to the caller, now that it is on disk. The caller may have stopped
+    /// waiting; the result stands all the same.
     pub(crate) fn answer(self, outcome: Outcome) {
         match (self, outcome) {
             (Self::Append(_, reply), Outcome::Append(outcome)) => drop(reply.send(outcome)),
@@ -62,7 +62,7 @@ impl Order {
         }
     }
 
-    /// Tells the caller that nothing came of it.
+    /// Sends the error to the caller.
     pub(crate) fn refuse(self, error: &JournalError) {
         let error = error.clone();
         match self {
@@ -76,7 +76,7 @@ impl Order {
         }
     }
 
-    /// Returns about how many bytes of the disk it takes.
+    /// Estimates how many bytes the command takes on disk.
     pub(crate) fn size(&self) -> u64 {
         let touched = PAGE * PAGES_TOUCHED;
         match self {

@@ -1,4 +1,4 @@
-//! Which process holds a lease, and whether it is still alive.
+//! Identifies the process that holds a lease, and checks whether it is still alive.
 
 use std::fs;
 use std::path::Path;
@@ -6,27 +6,28 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-/// A process, named so that another process on the same machine can tell whether it lives.
+/// A process, identified so that another process on the same machine can check whether it
+/// lives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// What it calls itself.
+    /// Name that the process gives itself.
     pub name: String,
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// When it started, in ticks since the machine did: tells it from a later process with the
-    /// same number.
+    /// Start time in clock ticks since boot. It tells the process from a later one with the
+    /// same pid.
     started: Option<u64>,
-    /// The machine it runs on.
+    /// Id of the machine it runs on.
     #[serde(default)]
     machine: Option<String>,
-    /// The boot of the machine it runs on.
+    /// Id of the boot it runs in.
     boot: Option<String>,
-    /// The process-number space it lives in: in another one its number means nothing.
+    /// The PID namespace it lives in; in another one its pid means nothing.
     space: Option<String>,
 }
 
 impl Owner {
-    /// Returns this process.
+    /// Describes the current process.
     pub fn this_process(name: impl Into<String>) -> Self {
         let pid = std::process::id();
         Self {
@@ -39,34 +40,37 @@ impl Owner {
         }
     }
 
-    /// Tells whether the process is known to have ended: on this machine, since its start.
+    /// Returns whether the process is known to have ended. `false` may also mean that this
+    /// machine cannot tell.
     pub fn is_dead(&self) -> bool {
         if self.shares_uptime() {
-            // In another process-number space the number means nothing.
+            // In another PID namespace the pid means nothing.
             return self.is_near() && has_ended(self.pid, self.started);
         }
-        // The same machine, started anew: nothing of before is left.
+        // The same machine was booted again since, so none of its old processes is left.
         let is_known = self.boot.is_some() && BOOT.is_some() && MACHINE.is_some();
         is_known && self.machine == *MACHINE
     }
 
-    /// Tells whether the process is known to live: on this machine, and since its start.
+    /// Returns whether the process is known to be alive, on this machine and with the same
+    /// start time.
     pub fn is_alive(&self) -> bool {
         self.is_near() && !has_ended(self.pid, self.started)
     }
 
-    /// Tells whether the process is known to be on its way out: it was killed, and the system has
-    /// not cleared it away. Until then its sockets and locks are held.
+    /// Returns whether the process is known to be on its way out: it was killed, and the system
+    /// has not cleared it away yet. Until then its sockets and locks are held.
     pub fn is_ending(&self) -> bool {
         self.is_near() && is_ending(self.pid, self.started)
     }
 
-    /// Tells whether its number means the same here as there.
+    /// Returns whether the pid means the same here as there.
     fn is_near(&self) -> bool {
         self.shares_uptime() && self.space == *SPACE
     }
 
-    /// Tells whether it ran during this boot of this machine, so that uptimes can be compared.
+    /// Returns whether it ran during this boot of this machine, so that uptimes can be
+    /// compared.
     pub(crate) fn shares_uptime(&self) -> bool {
         self.boot.is_some() && self.boot == *BOOT
     }
@@ -78,7 +82,7 @@ impl std::fmt::Display for Owner {
     }
 }
 
-// Where this process lives does not change while it does.
+// These values do not change while this process lives.
 
 static BOOT: LazyLock<Option<String>> = LazyLock::new(|| {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -95,8 +99,8 @@ static MACHINE: LazyLock<Option<String>> = LazyLock::new(|| {
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 });
 
-/// Tells whether no process has this number and start any more. Only a clear answer counts: a
-/// look that fails for another reason (no descriptors left) is no proof of death.
+/// Returns whether no process has this pid and start time any more. Only a clear answer
+/// counts: if the look fails for another reason (no descriptors left), that proves nothing.
 fn has_ended(pid: u32, since: Option<u64>) -> bool {
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => started_in(&stat) != since,
@@ -110,14 +114,15 @@ fn started(pid: u32) -> Option<u64> {
     started_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Returns when a process started. One that has ended but was not collected yet counts as ended.
+/// Returns when a process started. One that has ended but was not reaped yet counts as
+/// ended.
 fn started_in(stat: &str) -> Option<u64> {
     let stat = Stat::of(stat)?;
     (stat.state != "Z").then_some(stat.started)
 }
 
-/// Tells whether a process with this number and start was killed, or has lost its first thread, and
-/// some thread of it is still there.
+/// Returns whether a process with this pid and start time was killed, or lost its first
+/// thread, while some thread of it is still there.
 fn is_ending(pid: u32, since: Option<u64>) -> bool {
     let place = format!("/proc/{pid}");
     let text = fs::read_to_string(format!("{place}/stat")).unwrap_or_default();
@@ -130,10 +135,10 @@ fn is_ending(pid: u32, since: Option<u64>) -> bool {
     }
 }
 
-/// The flag of a process that the system is clearing away (`PF_EXITING`).
+/// The flag of a process that the kernel is clearing away (`PF_EXITING`).
 const EXITING: u64 = 0x4;
 
-/// The bit of the signal that nobody can refuse.
+/// The bit of `SIGKILL`, which no process can refuse.
 const KILL: u64 = 1 << 8;
 
 fn has_threads(place: &str) -> bool {
@@ -156,16 +161,16 @@ fn is_killed(place: &str) -> bool {
     pending.fold(0, |all, some| all | some) & KILL != 0
 }
 
-/// What a line of `/proc/PID/stat` says.
+/// A parsed line of `/proc/PID/stat`.
 struct Stat<'a> {
     state: &'a str,
     flags: u64,
-    /// In ticks since the machine started.
+    /// In clock ticks since the machine started.
     started: u64,
 }
 
 impl<'a> Stat<'a> {
-    /// Reads the 3rd, 9th and 22nd field; the second one may hold spaces and brackets.
+    /// Reads the 3rd, 9th and 22nd field. The second one may hold spaces and brackets.
     fn of(stat: &'a str) -> Option<Self> {
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         Some(Self {
@@ -183,7 +188,8 @@ mod tests {
 
     use super::*;
 
-    /// Waits for another thread, and has its first thread end at once.
+    /// Python script that waits for its input to close, then ends its first thread while
+    /// another one keeps running.
     const HEADLESS: &str = "\
 import ctypes, platform, sys, threading, time
 threading.Thread(target=lambda: time.sleep(600)).start()

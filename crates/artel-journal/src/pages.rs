@@ -1,4 +1,4 @@
-//! A look at the file itself, beside the walk along the chain: its pages, and its indexes.
+//! Checks the file itself, its pages and its indexes, while the chain is verified.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) fn check(connection: &Connection) -> Result<(), String> {
     ask(connection, "PRAGMA integrity_check(1)")
 }
 
-/// A second view of the file, to be looked at on a thread of its own.
+/// A second view of the file, checked on a thread of its own.
 pub(crate) struct Look {
     connection: Connection,
     indexes: Option<Indexes>,
@@ -24,14 +24,14 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Opens the file again; `first` is the view that the events are read from.
+    /// Opens the file again. `first` is the view that the events are read from.
     pub(crate) fn open(file: &Path, first: &Connection) -> Result<Self, JournalError> {
         let failed = |error: rusqlite::Error| JournalError::sqlite(file, &error);
         let connection = connect::reader(file)?;
         connection.execute_batch("BEGIN").map_err(failed)?;
         let (mut indexes, mut later) = (None, 0..0);
         // Events may have been appended between the two views, which only adds to the second. If
-        // some were pruned as well, or if the file is damaged here, SQLite does it all.
+        // some were also pruned, or if the file is damaged here, SQLite does the whole check.
         if let (Ok(old), Ok(new)) = (state(first, file), state(&connection, file))
             && old.1 == new.1
         {
@@ -50,12 +50,13 @@ impl Look {
         self.indexes.clone()
     }
 
-    /// Returns what ends the look early.
+    /// Returns the handle that ends the check early.
     pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
         self.connection.get_interrupt_handle()
     }
 
-    /// Looks at everything. Returns the sums of the indexes, unless SQLite compared them itself.
+    /// Checks everything. Returns the sums of the indexes, or `None` if SQLite compared them
+    /// itself.
     pub(crate) fn take(self) -> Result<Option<Sums>, String> {
         let Some(indexes) = &self.indexes else {
             return check(&self.connection).map(|()| None);
@@ -71,7 +72,7 @@ impl Look {
     }
 }
 
-/// Returns the last event, and how many archives there are.
+/// Returns the number of the last event, and the number of archives.
 fn state(connection: &Connection, file: &Path) -> Result<(i64, usize), JournalError> {
     let head = Head::read(connection).map_err(|error| JournalError::sqlite(file, &error))?;
     let archives = archive::list(connection, file)?;

@@ -1,5 +1,5 @@
-//! What it means that something could not be written: where there is no room it is waited for, and
-//! everything else is an error.
+//! Decides what a failed write means: with a full disk the writer waits for room, and
+//! anything else is an error.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use artel_types::{Lack, Room, Shortage, Waiting};
 use crate::durable;
 use crate::error::JournalError;
 
-/// Tells whether an error is a lack of room. SQLite calls only one sort of it by its name, so where
-/// it speaks of the disk there is a look at the disk itself.
+/// Returns the shortage if an error is a lack of room. SQLite has a code of its own for
+/// only one sort of shortage, so for its other disk errors the disk itself is checked.
 pub(crate) fn shortage(error: &JournalError, room: &Room, path: &Path) -> Option<Shortage> {
     match error {
         JournalError::DiskFull { .. } => Some(room.shortage(path).unwrap_or(Shortage::Full)),
@@ -22,11 +22,11 @@ pub(crate) fn shortage(error: &JournalError, room: &Room, path: &Path) -> Option
     }
 }
 
-/// What opening the file for writing takes at most.
+/// Bytes that opening the file for writing takes at most.
 const TO_OPEN: u64 = 64 * 1024;
 
-/// Opens the file for writing once there is room for that. On a disk that is read-only from the
-/// start nothing was begun that would have to go on, so that is an error.
+/// Opens the file for writing once there is room for that. A disk that is read-only from
+/// the start is an error: nothing was begun yet that would have to continue.
 pub(crate) fn until_opened<T>(
     room: &Room,
     path: &Path,
@@ -41,8 +41,8 @@ pub(crate) fn until_opened<T>(
     }
 }
 
-/// Does something that writes a file of so many bytes, and where there is no room for it waits and
-/// does it again.
+/// Runs `write`, which writes about `bytes` bytes. If there is no room, it waits and tries
+/// again.
 pub(crate) fn until_written<T>(
     room: &Room,
     path: &Path,

@@ -1,5 +1,5 @@
-//! Opens the file for writing: migrates it, looks for a torn tail, and checks that it can be gone
-//! on with.
+//! Opens the file for writing: migrates it, looks for a torn tail, and checks that it can
+//! be continued.
 
 use artel_types::WorkshopId;
 
@@ -16,7 +16,7 @@ use crate::schema::MIGRATIONS;
 use crate::turnstile::Turnstile;
 use crate::wal;
 
-/// What opening found.
+/// The result of opening the file for writing.
 pub(crate) struct Found {
     pub(crate) head: Head,
     pub(crate) anchored: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Found {
     pub(crate) notes: Vec<String>,
 }
 
-/// Opens the file for writing and makes sure that it can be gone on with.
+/// Opens the file for writing and checks that it can be continued.
 pub(crate) fn prepare_file(
     home: &Home,
     workshop: WorkshopId,
@@ -39,7 +39,7 @@ pub(crate) fn prepare_file(
     let _turn = turnstile.enter()?;
     let torn = wal::torn_bytes(&path);
     let connection = connect::writer(&path, options.durability, Create::No)?;
-    // Nothing is done to a journal that is not ours, not even to its format.
+    // A journal that is not ours is left untouched, including its format.
     admit::refuse_foreign(&connection, &path, workshop)?;
     let mut backup = None;
     let migrated = migrate::bring_up(&connection, &path, MIGRATIONS, || {

@@ -1,4 +1,5 @@
-//! State folded from events. It can be dropped at any time and comes back the same.
+//! State folded from events. It can be dropped at any time, and folding gives the same
+//! state again.
 
 use std::ops::ControlFlow;
 
@@ -15,42 +16,43 @@ use crate::query::Query;
 use crate::reader::Reader;
 use crate::turn::Desk;
 
-/// How a state follows from events. Raise the version whenever `fold` changes: older snapshots
-/// are then passed over.
+/// A named, versioned fold of events into a state. Raise the version whenever `fold`
+/// changes; older snapshots are then passed over.
 #[derive(Debug, Clone, Copy)]
 pub struct Projection<S> {
-    /// Names its snapshot.
+    /// Name of its snapshot.
     pub name: &'static str,
-    /// The version of `fold`.
+    /// Version of `fold`.
     pub version: u32,
-    /// Adds one event; pure.
+    /// Adds one event to the state. It must be pure.
     pub fold: fn(&mut S, &Event),
 }
 
-/// A snapshot to be stored.
+/// A snapshot of the state, to be stored.
 pub(crate) struct Kept {
     name: &'static str,
     version: u32,
-    /// The last event in it, as it was when it was folded.
+    /// The last event in the state, with the hash it had when it was folded.
     end: Head,
     state: Vec<u8>,
 }
 
 impl<S: Default + Serialize + DeserializeOwned> Projection<S> {
-    /// Returns the state with the last event in it: from the snapshot where one fits, and folding
-    /// only what came later.
+    /// Returns the state and the number of the last event in it. Starts from the snapshot if
+    /// one fits, and folds only later events.
     pub fn state(&self, reader: &Reader) -> Result<(S, u64), JournalError> {
         let (state, end) = self.current(reader)?;
         Ok((state, end.map_or(0, |end| end.seq)))
     }
 
-    /// Returns the state folded from the first event on, whatever snapshots say.
+    /// Returns the state folded from the first event on, ignoring any snapshot.
     pub fn rebuilt(&self, reader: &Reader) -> Result<(S, u64), JournalError> {
         let (state, end) = self.fold_on(reader, S::default(), None)?;
         Ok((state, end.map_or(0, |end| end.seq)))
     }
 
-    /// Returns the state with a snapshot of it, if there is anything to keep.
+    /// Returns the state with a snapshot of it, or `None` for the snapshot if there are no
+    /// events.
     pub(crate) fn kept(&self, reader: &Reader) -> Result<(S, Option<Kept>), JournalError> {
         let (state, end) = self.current(reader)?;
         let bytes = serde_json::to_vec(&state).map_err(|error| JournalError::Database {
@@ -100,8 +102,8 @@ impl<S: Default + Serialize + DeserializeOwned> Projection<S> {
     }
 }
 
-/// Returns a snapshot that fits: same version, signed by this user, and taken of this very chain.
-/// Anything else is passed over; nothing is lost without it.
+/// Returns a snapshot that fits: same version, signed by this user, and taken of this very
+/// chain. Any other is passed over, which loses nothing.
 fn load(
     connection: &Connection,
     name: &str,
@@ -109,7 +111,7 @@ fn load(
     signer: &[u8],
 ) -> rusqlite::Result<Option<(Head, Vec<u8>)>> {
     let select = "SELECT seq, hash, state, signature FROM snapshot WHERE name = ? AND version = ?";
-    // Where the table has another shape, as in format 1, no snapshot fits.
+    // If the table has another shape, as in format 1, no snapshot fits.
     let Ok(mut statement) = connection.prepare_cached(select) else {
         return Ok(None);
     };
@@ -150,7 +152,8 @@ pub(crate) fn hash_at(connection: &Connection, seq: u64) -> rusqlite::Result<Opt
         .optional()
 }
 
-/// Stores a snapshot, inside a write turn, if what it was folded from is still the chain.
+/// Stores a snapshot, inside a write turn, if the events it was folded from are still in
+/// the chain.
 pub(crate) fn keep(desk: &Desk<'_>, kept: &Kept) -> rusqlite::Result<()> {
     let Kept {
         name,

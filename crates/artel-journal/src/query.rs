@@ -1,65 +1,65 @@
-//! Which events are wanted.
+//! Queries for events.
 
 use artel_types::Timestamp;
 use rusqlite::types::Value;
 
 use crate::columns::SELECT;
 
-/// What an event must be like. Everything that is named must hold.
+/// Conditions that an event must meet. All those that are set must hold.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// The stream's whole name.
+    /// Whole name of the stream.
     pub stream: Option<String>,
-    /// How the kind begins: `journal.` or `run.finished`.
+    /// Prefix of the kind: `journal.` or `run.finished`.
     pub kind: Option<String>,
-    /// How the trace begins.
+    /// Prefix of the trace id.
     pub trace: Option<String>,
-    /// How the session begins.
+    /// Prefix of the session id.
     pub session: Option<String>,
-    /// How the run begins.
+    /// Prefix of the run id.
     pub run: Option<String>,
-    /// `human:ada@example.org`, only the id, or only the sort (`agent`).
+    /// The actor: `human:ada@example.org`, only the id, or only the sort (`agent`).
     pub actor: Option<String>,
-    /// A pattern for the target: `*` any text, `?` one character, `[a-z]`.
+    /// Pattern for the target: `*` any text, `?` one character, `[a-z]`.
     pub target: Option<String>,
-    /// The outcome's word.
+    /// The outcome as a word.
     pub outcome: Option<String>,
-    /// Not before this.
+    /// Earliest time, inclusive.
     pub since: Option<Timestamp>,
-    /// Before this.
+    /// Latest time, exclusive.
     pub until: Option<Timestamp>,
 }
 
-/// The length of an id that is written out.
+/// Length of an id that is written out in full.
 const WHOLE_ID: usize = 36;
 
-/// In which order events come.
+/// The order in which events are returned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As they happened.
+    /// In the order they were recorded.
     #[default]
     OldestFirst,
-    /// The last first.
+    /// The newest first.
     NewestFirst,
 }
 
-/// Which events, from where on, how many, in which order.
+/// A query for events: conditions, range, limit and order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
-    /// What they must be like.
+    /// Conditions that the events must meet.
     pub filter: Filter,
     /// Only events after this sequence number.
     pub after: u64,
     /// Only events before this sequence number.
     pub before: Option<u64>,
-    /// At most this many.
+    /// Largest number of events to return.
     pub limit: Option<u64>,
-    /// The order.
+    /// The order in which events are returned.
     pub order: Order,
 }
 
 impl Query {
-    /// Asks for all events that fit.
+    /// Queries all events that match.
     pub fn of(filter: Filter) -> Self {
         Self {
             filter,
@@ -67,40 +67,40 @@ impl Query {
         }
     }
 
-    /// Asks for everything.
+    /// Queries all events.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Asks only for events after `seq`.
+    /// Limits the query to events after `seq`.
     #[must_use]
     pub fn after(mut self, seq: u64) -> Self {
         self.after = seq;
         self
     }
 
-    /// Asks only for events before `seq`.
+    /// Limits the query to events before `seq`.
     #[must_use]
     pub fn before(mut self, seq: u64) -> Self {
         self.before = Some(seq);
         self
     }
 
-    /// Asks for at most `limit` events.
+    /// Limits the query to `limit` events.
     #[must_use]
     pub fn limit(mut self, limit: u64) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Says that few events fit: they are looked up by an index and put in order, instead of being
-    /// found by reading everything in its order.
+    /// Declares that few events match. They are then looked up by an index and sorted, instead
+    /// of being found by reading the whole table in order.
     #[must_use]
     pub fn few(self) -> Self {
         self.limit(u64::MAX)
     }
 
-    /// Asks for the last first.
+    /// Returns the newest events first.
     #[must_use]
     pub fn newest_first(mut self) -> Self {
         self.order = Order::NewestFirst;
@@ -115,8 +115,8 @@ impl Query {
         };
         self.filter.add_to(&mut parts);
         if self.after == 0 {
-            // Events count from 1: a row below that was put there by somebody else. The plus
-            // keeps this from looking like a range to read, which it is not.
+            // Events count from 1: somebody else put a row with a lower number there. The plus
+            // keeps SQLite from taking this for a range to read, which it is not.
             parts.add("+seq > 0", []);
         } else {
             let after = i64::try_from(self.after).unwrap_or(i64::MAX);
@@ -132,8 +132,8 @@ impl Query {
         };
         let clauses = parts.clauses();
         let mut sql = format!("SELECT {SELECT} FROM event{clauses} ORDER BY seq {direction}");
-        // SQLite looks at the value of a limit when it plans, and plans anew whenever one is bound:
-        // written out, a statement that is kept is planned once.
+        // SQLite looks at the value of a limit when it plans, and plans again whenever a limit
+        // is bound. Written out, it lets a cached statement be planned only once.
         if let Some(limit) = self.limit {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             sql.push_str(&format!(" LIMIT {limit}"));
@@ -161,9 +161,9 @@ impl Parts {
         }
     }
 
-    /// A prefix is a range, so that an index can serve it. The index gives the rows in its own
-    /// order, though, and sorting them takes as much memory as there are rows: without a limit
-    /// the table is read in its order instead. A whole id needs neither.
+    /// Turns the prefix into a range, so that an index can serve it. The index gives the rows
+    /// in its own order, though, and sorting them takes memory for every row. So without a
+    /// limit the table is read in its order instead. A whole id needs neither.
     fn add_prefix(&mut self, column: &str, prefix: Option<&String>) {
         let Some(prefix) = prefix else {
             return;
@@ -193,8 +193,8 @@ impl Parts {
 impl Filter {
     fn add_to(&self, parts: &mut Parts) {
         parts.add_text("stream = ?", self.stream.as_ref());
-        // Far fewer events belong to one piece of work than are of one kind; without the plus,
-        // the index of kinds would be taken for as good as the others.
+        // Far fewer events belong to one piece of work than to one kind. Without the plus,
+        // SQLite would think the index of kinds as good as the others.
         let ids = [&self.stream, &self.trace, &self.session, &self.run];
         let is_named = ids.iter().any(|id| id.is_some());
         let kind = if is_named { "+kind" } else { "kind" };

@@ -1,4 +1,4 @@
-//! Reads events, also from a damaged file as far as it goes, also those that were archived.
+//! Reads events: from a damaged file as far as it goes, and from archives too.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -25,10 +25,10 @@ use crate::row::Row;
 use crate::turn::CHECKPOINT_EVERY;
 use crate::writer::identity;
 
-/// What a trace is looked for by.
+/// The kind of id that a trace is looked up by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TracesBy {
-    /// Its own id.
+    /// The id of the trace itself.
     Trace,
     /// The id of a run that belongs to it.
     Run,
@@ -44,23 +44,24 @@ pub struct Reader {
     lookout: Mutex<Lookout>,
 }
 
-/// A state of the journal as a reader saw it. Between two that are equal nobody wrote anything.
+/// A version of the journal as a reader saw it. Two equal versions mean that nobody wrote
+/// in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sight {
-    /// Which of the reader's looks it is told by: each counts for itself.
+    /// Number of the reader's change detector; each counts versions on its own.
     lookout: u64,
     version: i64,
 }
 
 impl Sight {
-    /// Tells whether the journal is the same file in both: then the later one has all that the
-    /// earlier one had.
+    /// Returns whether both versions are of the same file. If so, the later one has everything
+    /// that the earlier one had.
     pub fn is_same_file_as(&self, other: &Self) -> bool {
         self.lookout == other.lookout
     }
 }
 
-/// A connection that only tells whether something was written since it looked last.
+/// A connection that only detects whether something was written since it last looked.
 #[derive(Default)]
 struct Lookout {
     identity: Option<(u64, u64)>,
@@ -68,13 +69,13 @@ struct Lookout {
     number: u64,
 }
 
-/// Connections that wait for the next read, all to the same file.
+/// Idle connections for the next read, all to the same file.
 struct Idle {
     identity: Option<(u64, u64)>,
     connections: Vec<Connection>,
 }
 
-/// How many wait at most; each has a cache of its own.
+/// Largest number of idle connections; each has a cache of its own.
 const MOST_IDLE: usize = 8;
 
 impl Reader {
@@ -93,7 +94,7 @@ impl Reader {
         })
     }
 
-    /// Refuses a journal that names another workshop. One that no longer says whose it is, is
+    /// Refuses a journal that names another workshop. A journal that no longer names any is
     /// damaged, and can still be read.
     pub fn refuse_foreign(&self, workshop: WorkshopId) -> Result<(), JournalError> {
         self.with_result(|connection| {
@@ -104,14 +105,15 @@ impl Reader {
         })
     }
 
-    /// Refuses a journal whose end is missing: fewer events than it says itself, or than were signed
-    /// on this machine. What is left of it would be taken for all that ever happened.
+    /// Refuses a journal whose end is missing: it has fewer events than it says itself, or than
+    /// were signed on this machine. The rest would pass for everything that ever happened.
     pub fn refuse_cut(&self, workshop: WorkshopId) -> Result<(), JournalError> {
-        // Read first: it follows what is written, so no writer can make it seem ahead. One that
-        // cannot be read is for writers and `verify` to tell.
+        // The anchor is read first: it follows what is written, so no writer can make it seem
+        // ahead. If it cannot be read, writers and `verify` report that.
         let anchor = Anchor::load(self.home.data(), workshop).ok().flatten();
         let (last, told) = self.with(|connection| {
-            // The head before the events: one that is written in between may only add to them.
+            // The head is read before the events: an event written in between can only add to
+            // them.
             let told = Head::read(connection)?;
             let last = "SELECT coalesce(max(seq), 0) FROM event";
             let last: i64 = connection
@@ -136,7 +138,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Hands over every event that fits until the visitor breaks off.
+    /// Passes every matching event to the visitor until it breaks off.
     pub fn visit(
         &self,
         query: &Query,
@@ -145,7 +147,7 @@ impl Reader {
         self.scan(query, |columns| columns.record().map(&mut visitor))
     }
 
-    /// Hands over every event that fits, decoded.
+    /// Passes every matching event, decoded, to the visitor until it breaks off.
     pub fn visit_events(
         &self,
         query: &Query,
@@ -154,8 +156,8 @@ impl Reader {
         self.scan(query, |columns| columns.event().map(&mut visitor))
     }
 
-    /// Hands over those events that fit and whose kind is wanted, decoded. Returns the number of
-    /// the last one that fits, wanted or not: the next reading goes on from there.
+    /// Passes the matching events of wanted kinds, decoded, to the visitor. Returns the number
+    /// of the last matching event, wanted or not: the next reading continues from there.
     pub fn visit_kinds(
         &self,
         query: &Query,
@@ -173,8 +175,9 @@ impl Reader {
         Ok(last)
     }
 
-    /// Hands over every event that fits as it is stored, damaged ones too: the visitor decides
-    /// which of them to decode, and what to do about those that cannot be.
+    /// Passes every matching event to the visitor as it is stored, damaged ones too. The
+    /// visitor decides which of them to decode, and what to do about those that cannot be
+    /// decoded.
     pub fn visit_rows(
         &self,
         query: &Query,
@@ -186,7 +189,7 @@ impl Reader {
         })
     }
 
-    /// Returns every event that fits. Bound the query where there may be many.
+    /// Returns every matching event. Limit the query if there may be many.
     pub fn records(&self, query: &Query) -> Result<Vec<Record>, JournalError> {
         let mut records = Vec::new();
         self.visit(query, |record| {
@@ -196,8 +199,8 @@ impl Reader {
         Ok(records)
     }
 
-    /// Returns the state that the journal is in now: this costs far less than to read anything, so
-    /// whoever keeps what they read looks first whether they need to read again.
+    /// Returns the journal's current version. This costs far less than reading anything, so
+    /// callers that cache what they read check it first.
     pub fn sight(&self) -> Result<Sight, JournalError> {
         let mut lookout = self.lookout.lock().unwrap_or_else(PoisonError::into_inner);
         let lookout = &mut *lookout;
@@ -228,13 +231,13 @@ impl Reader {
         self.with(|connection| Ok(Head::read(connection)?.map_or(0, |head| head.seq)))
     }
 
-    /// Lists the leases that somebody holds or left behind; those that were given back are not there.
+    /// Lists the leases that somebody holds or left behind, without those that were released.
     pub fn leases(&self) -> Result<Vec<LeaseInfo>, JournalError> {
         self.with(lease::list)
     }
 
-    /// Returns the distinct traces that begin like this, or whose runs or sessions do, at most
-    /// `limit`.
+    /// Returns at most `limit` distinct traces whose own id begins with `prefix`, or that have
+    /// a run or session whose id does.
     pub fn traces(
         &self,
         by: TracesBy,
@@ -253,7 +256,8 @@ impl Reader {
         })
     }
 
-    /// Hands over the raw rows that fit, merged with the archives' in the order asked for.
+    /// Passes the matching raw rows to the visitor, merged with those of the archives in the
+    /// order of the query.
     pub(crate) fn scan(
         &self,
         query: &Query,
@@ -261,7 +265,8 @@ impl Reader {
     ) -> Result<(), JournalError> {
         self.with_result(|connection| {
             let failed = |error: rusqlite::Error| JournalError::sqlite(&self.path, &error);
-            // One view of the file: which archives there are, and which rows are not in them.
+            // One transaction, so that the list of archives and the rows that are not in them
+            // agree.
             let view = connection.unchecked_transaction().map_err(failed)?;
             scan(&view, &self.home, query, visitor)
         })
@@ -292,8 +297,8 @@ impl Reader {
         Ok(answer)
     }
 
-    /// Returns a connection that waits, unless another file was put in the journal's place: a
-    /// reader follows the name, as everybody does who opens it.
+    /// Returns an idle connection, unless another file took the journal's place: a reader
+    /// follows the file's name, as everyone does who opens it.
     fn take_idle(&self) -> Option<Connection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let now = identity(&self.path);
@@ -304,7 +309,7 @@ impl Reader {
         idle.connections.pop()
     }
 
-    /// Checks the events of one run: what a run is resumed from must be what was recorded. Every
+    /// Checks the events of one run: a run must be resumed from what was recorded. Every
     /// stretch between two signatures that holds an event of the run is hashed again.
     pub fn check_run(&self, run: RunId, workshop: WorkshopId) -> Result<(), JournalError> {
         let keys = Keys::load(self.home.data(), workshop)?;
@@ -326,7 +331,7 @@ impl Reader {
         })
     }
 
-    /// Tells which file has the journal's name now.
+    /// Returns the identity of the file that has the journal's name now.
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
         identity(&self.path)
     }
@@ -335,7 +340,8 @@ impl Reader {
         &self.home
     }
 
-    /// Lists the streams that a prune before this moment would move, with their lengths.
+    /// Lists the streams that a prune with this `before` would move, with their numbers of
+    /// events.
     pub fn finished_streams(
         &self,
         before: Timestamp,
@@ -350,8 +356,8 @@ impl Reader {
         })
     }
 
-    /// Returns the keys that signed this journal, for the person who decides to trust it. A row
-    /// whose signature is not its signer's own names nobody.
+    /// Returns the keys that signed this journal, for the person who decides whether to trust
+    /// it. A row whose signature does not match its signer is ignored.
     pub fn signers(&self) -> Result<Vec<[u8; 32]>, JournalError> {
         self.with(|connection| {
             let mut statement =
@@ -375,11 +381,11 @@ impl Reader {
     }
 }
 
-/// Which file a row was read from.
+/// The file that a row was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Journal,
-    /// Which one, in the order of [`archive::list`].
+    /// An archive, by its position in [`archive::list`].
     Archive(usize),
 }
 
@@ -394,7 +400,8 @@ fn distinct_traces(
         TracesBy::Run => "run",
         TracesBy::Session => "session",
     };
-    // From one id to the next, whatever lies between them: an id may have very many events.
+    // Jumps from one id to the next past everything in between: an id may have very many
+    // events.
     let next = |from: &str, first: &str| {
         let sql = format!(
             "SELECT {column}, trace FROM event WHERE {column} {from} ? AND {column} < ? \
@@ -429,7 +436,7 @@ pub(crate) fn scan(
     scan_with_origin(main, home, query, |_, columns| visitor(columns))
 }
 
-/// The same, and says of each row where it is.
+/// Does the same as [`scan`], and also gives the origin of each row.
 pub(crate) fn scan_with_origin(
     main: &Connection,
     home: &Home,
@@ -476,7 +483,7 @@ fn params(values: &[Value]) -> impl rusqlite::Params + '_ {
     rusqlite::params_from_iter(values)
 }
 
-/// Returns which source has the next row.
+/// Returns the source that has the next row.
 fn nearest(sources: &[rusqlite::Rows<'_>], order: Order) -> rusqlite::Result<Option<usize>> {
     use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
     if let [only] = sources {

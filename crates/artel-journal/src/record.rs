@@ -1,4 +1,4 @@
-//! An event as it is stored: readable whatever its kind, also one this build does not know.
+//! An event as stored: readable whatever its kind, even one that this build does not know.
 
 use artel_types::{Event, Timestamp};
 use serde::Serialize;
@@ -11,46 +11,46 @@ use crate::keys::hex;
 /// A stored event with its place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its place among all events, from 1.
+    /// Sequence number among all events, from 1.
     pub seq: u64,
-    /// The line of events it belongs to.
+    /// Stream that the event belongs to.
     pub stream: String,
-    /// Its place in that line, from 1.
+    /// Position in that stream, from 1.
     pub stream_seq: u64,
     /// When it was recorded.
     pub at: Timestamp,
-    /// The piece of work it belongs to.
+    /// Trace id of the piece of work it belongs to.
     pub trace: String,
-    /// The session, if any.
+    /// Session id, if any.
     pub session: Option<String>,
-    /// The run, if any.
+    /// Run id, if any.
     pub run: Option<String>,
-    /// The event that led to this one.
+    /// Sequence number of the event that led to this one.
     pub cause: Option<u64>,
-    /// Who did it, as `kind:id`.
+    /// Actor who did it, as `kind:id`.
     pub actor: String,
-    /// Through which surface.
+    /// Surface through which it was done.
     pub via: Option<String>,
-    /// The dotted kind.
+    /// Kind of the event, as a dotted name.
     pub kind: String,
-    /// What it was done to.
+    /// Target that it was done to.
     pub target: Option<String>,
-    /// How it ended.
+    /// Outcome of the act.
     pub outcome: Option<String>,
-    /// Who is shown it.
+    /// Visibility: who is shown the event.
     pub visibility: String,
-    /// The schema of the payload.
+    /// Schema version of the payload.
     pub schema: u32,
-    /// The payload, JSON text.
+    /// The payload as JSON text.
     pub payload: String,
-    /// The hash of the event before.
+    /// Hash of the previous event.
     pub prev: [u8; 32],
-    /// The hash of this event.
+    /// Hash of this event.
     pub hash: [u8; 32],
 }
 
 impl Record {
-    /// Decodes it into the typed event.
+    /// Decodes the record into the typed event.
     pub fn event(&self) -> Result<Event, JournalError> {
         Columns::of_record(self).event()
     }

@@ -1,4 +1,4 @@
-//! Puts an earlier or shortened journal back: a person's act, recorded inside and outside.
+//! Restores an earlier or shortened journal: a person's act, recorded inside and outside.
 
 use std::fs;
 use std::io;
@@ -30,44 +30,44 @@ use crate::turn::{CHECKPOINT_EVERY, Desk, Memory};
 use crate::turnstile::Turnstile;
 use crate::verify::{check_archive, verify, verify_file};
 
-/// Where a journal could be restored from.
+/// A place that a journal can be restored from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// The intact beginning of the journal itself.
     Prefix,
-    /// A copy.
+    /// A copy of the journal.
     Backup(#[serde(serialize_with = "path_text")] PathBuf),
 }
 
-/// A way to restore, with how many intact events it has.
+/// A way to restore, with its number of intact events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Candidate {
-    /// Where the events come from.
+    /// Source of the events.
     pub source: Source,
-    /// How many are intact.
+    /// Number of intact events.
     pub events: u64,
-    /// What is wrong with the rest; nothing if all is well.
+    /// Description of the damage to the rest, or `None` if all is well.
     pub damage: Option<String>,
 }
 
-/// What restoring did.
+/// The outcome of restoring a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Restored {
-    /// Where the events came from.
+    /// Source of the events.
     pub source: Source,
-    /// How many there are.
+    /// Number of events restored.
     pub events: u64,
-    /// How many known ones were given up.
+    /// Number of known events that were given up.
     pub lost: u64,
-    /// Where the old file was put.
+    /// Path that the old file was moved to.
     #[serde(serialize_with = "path_text")]
     pub set_aside: PathBuf,
 }
 
 impl Candidate {
-    /// Lists the ways to restore, the one with most events first. Without a named file the newest
-    /// backup that is intact is taken.
+    /// Lists the ways to restore, the one with the most events first. If no file is named, the
+    /// intact backup with the most events is considered.
     pub fn all(
         home: &Home,
         workshop: WorkshopId,
@@ -76,7 +76,8 @@ impl Candidate {
     ) -> Result<Vec<Self>, JournalError> {
         let mut found = Vec::new();
         match verify(home, workshop, keys) {
-            // Whoever lost their data folder, or moved the workshop, has an intact journal.
+            // A person who lost their data folder, or moved the workshop, still has an intact
+            // journal.
             Ok(verified) if verified.has_unknown_signer() => {
                 return Err(JournalError::UnknownSigner);
             }
@@ -91,7 +92,7 @@ impl Candidate {
                 });
             }
             Err(error) if error.is_damage() => {}
-            // A file that is only out of reach is not to be replaced.
+            // A file that is only out of reach must not be replaced.
             Err(error) => return Err(error),
         }
         match file {
@@ -101,7 +102,7 @@ impl Candidate {
                     .into_iter()
                     .filter_map(|file| Self::of_file(&file, home, workshop, keys).ok())
                     .filter(|candidate| candidate.damage.is_none())
-                    // Of several with as many events the first is the newest.
+                    // Among copies with equally many events, the newest wins.
                     .rev()
                     .max_by_key(|candidate| candidate.events),
             ),
@@ -116,8 +117,8 @@ impl Candidate {
         Ok(found)
     }
 
-    /// Looks at the file that a person named: one that is of no use is an error, because to take
-    /// another one in its place is not what was asked for.
+    /// Checks the file that a person named. A useless one is an error: the person did not ask
+    /// for another file in its place.
     fn of_named(
         file: &Path,
         home: &Home,
@@ -201,7 +202,7 @@ impl Candidate {
         }
     }
 
-    /// Writes the new journal beside the old one: events, and the record of this act.
+    /// Writes the new journal beside the old one: the events, and the record of this act.
     #[expect(clippy::too_many_arguments, reason = "a private step of one function")]
     fn build(
         &self,
@@ -259,9 +260,9 @@ impl Candidate {
     }
 }
 
-/// Lists the archives, with nothing in the place of one that cannot be kept: it is damaged, or it
-/// reaches past the last event, so that what comes next would be given numbers that are taken. Its
-/// intact events go back into the journal.
+/// Lists the archives, with `None` in the place of each one that cannot be kept. Such an
+/// archive is damaged, or it reaches past the last event, so that new events would be given
+/// numbers already taken. Its intact events go back into the journal.
 fn kept_archives(
     source: &Connection,
     home: &Home,
@@ -286,9 +287,9 @@ fn kept_archives(
         .collect())
 }
 
-/// Copies the intact events, hashing each again: what was looked at a moment ago may be another
-/// file by now. Those in an archive that is kept stay where they are. Every hundredth event gets
-/// the signature it had, or a new one where that does not hold.
+/// Copies the intact events and hashes each one again, because the file may have been
+/// exchanged since it was checked. Events in an archive that is kept stay there. Every
+/// hundredth event keeps its old signature, or gets a new one if that does not hold.
 fn copy_events(
     source: &Connection,
     desk: &mut Desk<'_>,
@@ -325,7 +326,7 @@ fn copy_events(
 
 fn copy_checkpoint(source: &Connection, desk: &mut Desk<'_>) -> rusqlite::Result<()> {
     let head = desk.head();
-    // A table that cannot be read is like one without the row.
+    // A table that cannot be read counts as one without the row.
     if head::signed_at(source, desk.keys, head.seq).is_ok_and(|signed| signed == Some(head)) {
         let columns = "seq, hash, at, signer, signature";
         let row = format!("seq = {}", head.seq);
@@ -334,7 +335,8 @@ fn copy_checkpoint(source: &Connection, desk: &mut Desk<'_>) -> rusqlite::Result
     desk.sign_head()
 }
 
-/// Copies what is known of an archive. How far its streams had come is read from itself.
+/// Copies the row of an archive. The last positions of its streams are read from the
+/// archive itself.
 fn copy_archive(
     source: &Connection,
     home: &Home,
@@ -363,8 +365,8 @@ fn copy_archive(
     copy().map_err(|error| JournalError::sqlite(&info.file, &error))
 }
 
-/// Carries over the numbers of leases, which must not be given out again. Where they cannot be
-/// read any more, they begin anew.
+/// Carries over the numbers of leases, which must not be given out again. If they can no
+/// longer be read, they start over.
 fn copy_leases(source: &Connection, home: &Home, target: &Connection) {
     let old = connect::reader(&home.journal()).ok();
     for file in old.iter().chain([source]) {
@@ -373,7 +375,8 @@ fn copy_leases(source: &Connection, home: &Home, target: &Connection) {
     drop(target.execute("UPDATE lease SET token = token + 1, owner = NULL", []));
 }
 
-/// Keeps the larger number of each lease: whoever held one before the restore has lost it.
+/// Keeps the larger number of each lease. A process that held one before the restore has
+/// lost it.
 fn raise_leases(source: &Connection, target: &Connection) -> rusqlite::Result<()> {
     let mut select = source.prepare("SELECT name, token FROM lease")?;
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -429,8 +432,9 @@ fn free_place(home: &Home, options: &Options) -> Result<PathBuf, JournalError> {
         .unwrap_or_default())
 }
 
-/// Sets the old file and its log aside, and puts the new one in place. The old file keeps its
-/// name until the new one takes it, so a crash in between leaves a journal to restore again.
+/// Sets the old file and its log aside, and puts the new file in place. The old file keeps
+/// its name until the new one takes it, so a crash in between leaves a journal to restore
+/// again.
 fn swap(home: &Home, fresh: &Path, set_aside: &Path) -> Result<(), JournalError> {
     let journal = home.journal();
     let found = |done: io::Result<()>| match done {
@@ -443,14 +447,14 @@ fn swap(home: &Home, fresh: &Path, set_aside: &Path) -> Result<(), JournalError>
             durable::beside(to, suffix),
         ))
     };
-    // As much of the log as can be is moved into the old file first, so that it stands alone.
+    // As much of the log as possible is moved into the old file first, so that it stands alone.
     drop(Connection::open(&journal).map(|old| {
         let _busy = old.busy_timeout(std::time::Duration::ZERO);
         old.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
     }));
     found(fs::hard_link(&journal, set_aside))
         .and_then(|()| durable::sync_folder(&home.damaged()))
-        // A log would be played back into whatever file has its name.
+        // SQLite would replay a log into any file that has its name.
         .and_then(|()| move_log("-wal", set_aside))
         .and_then(|()| found(fs::remove_file(durable::beside(&journal, "-shm"))))
         .and_then(|()| fs::rename(fresh, &journal))

@@ -1,4 +1,5 @@
-//! A stored event looked at where it lies: its envelope for little, its fact only if it is asked for.
+//! A borrowed stored event: its envelope is cheap to read, and its fact is decoded only on
+//! demand.
 
 use artel_types::{Event, RunId, Timestamp, TraceId};
 
@@ -6,12 +7,12 @@ use crate::columns::Columns;
 use crate::error::JournalError;
 use crate::record::Record;
 
-/// A stored event that is borrowed. A fold over a long journal sees every one of them and decodes
-/// the few that it needs.
+/// A stored event that is borrowed. A fold over a long journal sees every event and decodes
+/// only the few it needs.
 pub struct Row<'r>(Columns<'r>);
 
 impl<'r> Row<'r> {
-    /// Looks at a record.
+    /// Borrows a record.
     pub fn of(record: &'r Record) -> Self {
         Self(Columns::of_record(record))
     }
@@ -20,42 +21,42 @@ impl<'r> Row<'r> {
         Self(columns)
     }
 
-    /// Returns its place among all events, from 1.
+    /// Returns the sequence number among all events, from 1.
     pub fn seq(&self) -> u64 {
         self.0.seq()
     }
 
-    /// Returns when it was recorded; nothing where the column is damaged.
+    /// Returns when the event was recorded, or `None` if the column is damaged.
     pub fn at(&self) -> Option<Timestamp> {
         self.0.at().ok()
     }
 
-    /// Returns the dotted kind; nothing where the column is damaged.
+    /// Returns the dotted kind, or `None` if the column is damaged.
     pub fn kind(&self) -> Option<&'r str> {
         self.0.kind()
     }
 
-    /// Returns the line of events that it belongs to; nothing where the column is damaged.
+    /// Returns the stream of the event, or `None` if the column is damaged.
     pub fn stream(&self) -> Option<&'r str> {
         self.0.text(1).ok()
     }
 
-    /// Returns the piece of work that it belongs to, if the column names one.
+    /// Returns the trace of the event, if the column names one.
     pub fn trace(&self) -> Option<TraceId> {
         self.0.text(4).ok()?.parse().ok()
     }
 
-    /// Returns the run that it belongs to, if the column names one.
+    /// Returns the run of the event, if the column names one.
     pub fn run(&self) -> Option<RunId> {
         self.0.optional(6).ok()??.parse().ok()
     }
 
-    /// Copies it as it is stored.
+    /// Copies the event as it is stored.
     pub fn record(&self) -> Result<Record, JournalError> {
         self.0.record()
     }
 
-    /// Decodes it into the typed event.
+    /// Decodes the row into the typed event.
     pub fn event(&self) -> Result<Event, JournalError> {
         self.0.event()
     }

@@ -1,13 +1,14 @@
 //! The tables, and the steps from each format to the next.
 
-/// Marks the file as ours (`Artl` in ASCII), so that another database is never taken for a journal.
+/// Marks the file as ours (`Artl` in ASCII), so that another database is never taken for a
+/// journal.
 pub(crate) const APPLICATION_ID: i32 = 0x4172_746c;
 
 /// One step from a format to the next.
 pub(crate) struct Migration {
-    /// The format it leads to.
+    /// Format that the step leads to.
     pub(crate) to: u32,
-    /// What it does.
+    /// Statements that carry it out.
     pub(crate) sql: &'static str,
 }
 
@@ -23,9 +24,9 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// The events with what guards them. Rows are in the order of appending, because clustering by
-/// stream made appends up to three times slower. No constraint prevents a change from outside:
-/// it is to be found, and named.
+/// The events, and what guards them. Rows are in the order of appending, because clustering
+/// by stream made appends up to three times slower. No constraint prevents a change from
+/// outside: such a change is to be found and named.
 const FORMAT_1: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
     CREATE TABLE event (
@@ -78,9 +79,10 @@ const FORMAT_1: &str = "
     );
 ";
 
-/// Archives: where pruned streams went, so that the chain can still be followed. Snapshots are
-/// signed from here on; older ones are dropped, as they can be at any time. The index on sessions
-/// cost every append a page at a random place, for a question that is seldom asked.
+/// Archives record where pruned streams went, so that the chain can still be followed. From
+/// here on snapshots are signed; older ones are dropped, as they can be at any time. The
+/// index on sessions cost every append a page at a random place, for a question that is
+/// seldom asked.
 const FORMAT_2: &str = "
     DROP INDEX event_session;
     DROP TABLE snapshot;
@@ -108,7 +110,7 @@ const FORMAT_2: &str = "
     );
 ";
 
-/// The format this build writes.
+/// Returns the format that this build writes.
 pub(crate) fn newest() -> u32 {
     MIGRATIONS.last().map_or(0, |migration| migration.to)
 }

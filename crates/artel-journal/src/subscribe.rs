@@ -1,8 +1,9 @@
-//! Follows the journal: first what there is, then what comes, with no gap and no repeat.
+//! Follows the journal: first the existing events, then new ones, with no gap and no
+//! repeat.
 //!
-//! A subscription is a position and a bell. It reads pages from the file at its own pace, so a
-//! slow one costs the writer nothing, and the bell only says that there is more. Other processes
-//! ring no bell; a small thread looks at the head for them.
+//! A subscription is a position and a notifier. It reads pages from the file at its own
+//! pace, so a slow one costs the writer nothing, and the notifier only says that there is
+//! more. Other processes do not notify; a small thread watches the head for their events.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -18,13 +19,13 @@ use crate::reader::Reader;
 use crate::record::Record;
 use crate::wait;
 
-/// How often the head is looked at for what other processes wrote.
+/// Poll interval for events that other processes wrote.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How many events are read at once.
+/// Number of events read at once.
 const PAGE: u64 = 256;
 
-/// The bell that all subscriptions of a journal share.
+/// The notifier that all subscriptions of a journal share.
 pub(crate) struct Bell {
     heads: watch::Sender<u64>,
     watcher: OnceLock<Sender<()>>,
@@ -38,7 +39,7 @@ impl Bell {
         }
     }
 
-    /// Starts the thread that looks for other processes' events; it ends with the bell.
+    /// Starts the thread that looks for other processes' events. It ends with the notifier.
     fn listen(&self, reader: &Arc<Reader>) {
         self.watcher.get_or_init(|| {
             let (stop, stopped) = channel::<()>();
@@ -59,7 +60,7 @@ impl Bell {
     }
 }
 
-/// Events in order, one after the other, for as long as somebody asks.
+/// Events in order, one at a time, for as long as the caller asks.
 pub struct Subscription {
     reader: Arc<Reader>,
     filter: Filter,
@@ -91,10 +92,10 @@ impl Subscription {
         Self::new(reader, bell, filter, after)
     }
 
-    /// Waits for the next event that fits.
+    /// Waits for the next matching event.
     pub async fn next(&mut self) -> Result<Record, JournalError> {
         loop {
-            // Mark the bell as heard before looking: what rings during the look rings again.
+            // Mark the head as seen before reading: a change during the read notifies again.
             self.heads.borrow_and_update();
             if let Some(record) = self.take()? {
                 return Ok(record);
@@ -105,7 +106,8 @@ impl Subscription {
         }
     }
 
-    /// Waits for the next event outside of async code; nothing when none came within `limit`.
+    /// Waits for the next event outside of async code. Returns `None` if none came within
+    /// `limit`.
     pub fn wait(&mut self, limit: Duration) -> Result<Option<Record>, JournalError> {
         wait::within(pin!(self.next()), limit).transpose()
     }
@@ -117,8 +119,8 @@ impl Subscription {
         Ok(self.page.pop_front())
     }
 
-    /// After a restore the numbers go on from an earlier one: what follows is read from the event
-    /// that says so.
+    /// Notices a restore. The numbers then continue from an earlier event, so reading starts
+    /// again at the event that records the restore.
     fn notice_restore(&mut self) -> Result<(), JournalError> {
         let now = self.reader.identity();
         if now == self.identity {
@@ -137,8 +139,8 @@ impl Subscription {
     }
 
     fn turn_page(&mut self) -> Result<(), JournalError> {
-        // The head is read first: events between it and the page are seen by the next look, and
-        // a filter that fits nothing does not make us read the same events again.
+        // The head is read first: the next look sees events between it and the page, and a
+        // filter that matches nothing does not make us read the same events again.
         self.notice_restore()?;
         let head = self.reader.head()?;
         let query = Query::of(self.filter.clone())

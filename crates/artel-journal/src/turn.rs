@@ -1,4 +1,4 @@
-//! One write turn: a transaction in which waiting orders are carried out together.
+//! One write turn: a transaction in which waiting commands are carried out together.
 
 use std::collections::HashMap;
 
@@ -15,25 +15,25 @@ use crate::keys::Keys;
 use crate::lease::{self, Moment};
 use crate::order::{Prepared, Receipt};
 
-/// A checkpoint is signed at every sequence number that this divides.
+/// A checkpoint is signed at every multiple of this sequence number.
 pub(crate) const CHECKPOINT_EVERY: u64 = 100;
 
-/// What the writer remembers between turns. Everything here can be read again from the file; it
-/// is dropped as soon as somebody else has written, or a turn has failed.
+/// State that the writer keeps between turns. All of it can be read from the file again. It
+/// is dropped as soon as another process has written, or a turn has failed.
 pub(crate) struct Memory {
     pub(crate) workshop: WorkshopId,
     pub(crate) head: Option<Head>,
-    /// Where the chain ended when the turn began.
+    /// End of the chain when the turn began.
     began: Option<Head>,
-    /// Signed in this turn, and not yet written.
+    /// Checkpoint signed in this turn, not yet written.
     signing: Option<Checkpoint>,
-    /// Signed and written.
+    /// Newest checkpoint that is signed and written.
     pub(crate) signed: Option<Checkpoint>,
     positions: HashMap<String, u64>,
     hasher: Hasher,
 }
 
-/// A signed head.
+/// A signed head of the journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Checkpoint {
     pub(crate) head: Head,
@@ -43,7 +43,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Returns it as the anchor stores it.
+    /// Returns the checkpoint in the form that the anchor stores.
     pub(crate) fn signed(&self) -> Signed<'_> {
         Signed {
             seq: self.head.seq,
@@ -68,7 +68,7 @@ impl Memory {
         }
     }
 
-    /// Remembers where the chain ends, as was checked a moment ago.
+    /// Starts from an end of the chain that was just checked.
     pub(crate) fn starting_at(workshop: WorkshopId, head: Head) -> Self {
         Self {
             head: Some(head),
@@ -76,20 +76,20 @@ impl Memory {
         }
     }
 
-    /// Drops what a failed turn left here. A head that it signed was never written: kept, it
-    /// would become the anchor, and the journal would seem to have been cut.
+    /// Drops what a failed turn left here. A head that it signed was never written: if it were
+    /// kept, it would become the anchor, and the journal would seem to have been cut.
     pub(crate) fn forget(&mut self) {
         self.head = None;
         self.signing = None;
         self.positions.clear();
     }
 
-    /// Returns where the chain ended before the turn that failed.
+    /// Returns the end of the chain before the turn that failed.
     pub(crate) fn head_before_turn(&self) -> Option<Head> {
         self.began
     }
 
-    /// Keeps what the turn signed, now that it is written.
+    /// Keeps the checkpoint that the turn signed, now that it is written.
     pub(crate) fn committed(&mut self) {
         if let Some(signed) = self.signing.take() {
             self.signed = Some(signed);
@@ -97,7 +97,7 @@ impl Memory {
     }
 }
 
-/// The desk at which orders are carried out, inside one transaction.
+/// One transaction, in which writer commands are carried out.
 pub(crate) struct Desk<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) memory: &'a mut Memory,
@@ -107,8 +107,9 @@ pub(crate) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Takes up the chain where we know it. What another process appended since our last turn has
-    /// to continue it: a file that was rolled back or rewritten under us is never signed.
+    /// Continues the chain from its known end. Events that another process appended since our
+    /// last turn must continue it: a file that was rolled back or rewritten under us is never
+    /// signed.
     pub(crate) fn begin(&mut self) -> Result<(), JournalError> {
         let failed = |error: rusqlite::Error| JournalError::sqlite(self.home.journal(), &error);
         let stored = Head::read(self.connection).map_err(failed)?;
@@ -138,13 +139,13 @@ impl Desk<'_> {
             .unwrap_or_else(|| Head::genesis(self.memory.workshop))
     }
 
-    /// Writes down where the chain ends now.
+    /// Stores the end of the chain.
     pub(crate) fn write_head(&mut self) -> Result<(), JournalError> {
         let done = self.head().write(self.connection);
         done.map_err(|error| self.failed(&error))
     }
 
-    /// Says what SQLite said, of this journal.
+    /// Turns an SQLite error into an error of this journal.
     pub(crate) fn failed(&self, error: &rusqlite::Error) -> JournalError {
         JournalError::sqlite(self.home.journal(), error)
     }
@@ -156,7 +157,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Records one batch, or says why not; a refusal leaves no trace in the transaction.
+    /// Records one batch, or returns why not. A refusal leaves no trace in the transaction.
     pub(crate) fn append(
         &mut self,
         batch: &mut Prepared,
@@ -228,7 +229,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Returns the last position in a stream, also where the stream was archived.
+    /// Returns the last position in a stream, even if the stream was archived.
     fn position(&self, stream: &str) -> rusqlite::Result<u64> {
         if let Some(position) = self.memory.positions.get(stream) {
             return Ok(*position);
@@ -246,7 +247,7 @@ impl Desk<'_> {
     }
 
     fn remember(&mut self, stream: &str, position: u64) {
-        // Streams come and go; what is forgotten is read again.
+        // Streams come and go; a forgotten position is read again.
         if self.memory.positions.len() >= 10_000 {
             self.memory.positions.clear();
         }
@@ -256,7 +257,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Signs the head, unless it is signed already.
+    /// Signs the head, unless it is already signed.
     pub(crate) fn sign_head(&mut self) -> rusqlite::Result<()> {
         let head = self.head();
         let newest = self.memory.signing.as_ref().or(self.memory.signed.as_ref());
@@ -265,7 +266,7 @@ impl Desk<'_> {
         }
         let at = self.clock.now().as_micros();
         let message = checkpoint_message(head.seq, &head.hash, at);
-        // Opening for writing made sure of the key, so this fails only in a bug.
+        // Opening for writing made sure of the key, so only a bug makes this fail.
         let Ok((signer, signature)) = self.keys.sign(&message) else {
             return Ok(());
         };

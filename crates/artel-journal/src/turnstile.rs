@@ -1,8 +1,9 @@
 //! Lets processes take turns at writing.
 //!
-//! SQLite's own lock is not fair: a process that commits in a loop can keep another one out for
-//! seconds. Two locks make it fair: whoever waits for the turn holds `next` meanwhile, so the
-//! process that just wrote has to queue behind it. The system releases both when a process dies.
+//! SQLite's own lock is not fair: a process that commits in a loop can keep another one out
+//! for seconds. Two locks make it fair. A process that waits for the turn holds `next`
+//! meanwhile, so the process that just wrote has to queue behind it. The system releases
+//! both locks when a process dies.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,10 +14,10 @@ use artel_types::Clock;
 use crate::durable;
 use crate::error::JournalError;
 
-/// How often a held lock is tried again.
+/// Interval at which a held lock is tried again.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The two locks of one journal.
+/// The two locks of one journal, which queue processes for writing.
 pub(crate) struct Turnstile {
     next: File,
     turn: File,
@@ -42,7 +43,7 @@ impl Turnstile {
         })
     }
 
-    /// Waits for the turn; it lasts until the guard is dropped.
+    /// Waits for the write turn. It lasts until the guard is dropped.
     pub(crate) fn enter(&self) -> Result<Turn<'_>, JournalError> {
         let since = self.clock.uptime();
         self.wait(&self.next, since)?;
@@ -73,7 +74,8 @@ impl Turnstile {
         }
     }
 
-    /// Leaves our process id in the lock file, for the message of whoever has to wait too long.
+    /// Leaves our process id in the lock file, for the error message of a process that waits
+    /// too long.
     fn sign(&self) {
         use std::os::unix::fs::FileExt as _;
         let id = format!("{:<10}", std::process::id());
@@ -90,7 +92,7 @@ impl Turnstile {
     }
 }
 
-/// The right to write; dropping it passes it on.
+/// The right to write. Dropping it passes the turn on.
 pub(crate) struct Turn<'a> {
     turnstile: &'a Turnstile,
 }

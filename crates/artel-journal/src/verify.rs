@@ -24,37 +24,37 @@ use crate::reader;
 use crate::turn::CHECKPOINT_EVERY;
 use crate::walk::Walk;
 
-/// What `verify` found.
+/// The result of verifying a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verified {
-    /// Whether everything fits.
+    /// Whether the whole journal fits.
     pub ok: bool,
-    /// How many events fit before the first that does not.
+    /// Number of events before the first one that does not fit.
     pub events: u64,
-    /// How many signatures were checked.
+    /// Number of signatures checked.
     pub signatures: u64,
-    /// The first event that does not fit.
+    /// The first event that does not fit, if any.
     pub first_bad: Option<FirstBad>,
-    /// The stored value that is gone or changed, if that is what is wrong.
+    /// The stored value that is missing or changed, if that is the problem.
     pub bad_value: Option<BlobHash>,
-    /// Up to where the events can be trusted, for a restore.
+    /// Number of the last event that a restore can trust.
     #[serde(skip)]
     pub(crate) intact: u64,
 }
 
-/// The first event that does not fit, and what is wrong with it.
+/// The first event that does not fit, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FirstBad {
-    /// Its sequence number.
+    /// Sequence number of the event.
     pub seq: u64,
-    /// `changed`, `missing`, `reordered`, `truncated tail`, … with what gave it away.
+    /// Reason such as `changed`, `missing`, `reordered` or `truncated tail`, with the evidence.
     pub what: String,
 }
 
-/// Checks a workshop's journal: every event, every signature, every archive, the file itself, and
-/// the head that was signed on this machine.
+/// Verifies a workshop's journal: every event, every signature, every archive, the file
+/// itself, and the head that was signed on this machine.
 pub fn verify(home: &Home, workshop: WorkshopId, keys: &Keys) -> Result<Verified, JournalError> {
-    // The anchor is read before the file: what is appended in between can only be newer.
+    // The anchor is read before the file: events appended in between can only be newer.
     let anchor = Anchor::load(home.data(), workshop);
     let file = home.journal();
     let connection = connect::reader(&file)?;
@@ -67,7 +67,8 @@ pub fn verify(home: &Home, workshop: WorkshopId, keys: &Keys) -> Result<Verified
     Ok(verified)
 }
 
-/// Checks a copy of the journal, such as a backup; there is no signed head to compare it with.
+/// Verifies a copy of the journal, such as a backup. A copy has no signed head to compare
+/// it with.
 pub fn verify_file(
     file: &Path,
     home: &Home,
@@ -78,13 +79,13 @@ pub fn verify_file(
 }
 
 impl Verified {
-    /// Tells whether what is wrong is only that this user does not know who signed.
+    /// Returns whether the only problem is that this user does not know the signer.
     pub fn has_unknown_signer(&self) -> bool {
         let is_unknown = |bad: &FirstBad| bad.what.contains(UNKNOWN_SIGNER);
         self.first_bad.as_ref().is_some_and(is_unknown)
     }
 
-    /// Notes that an event names a stored value which cannot be read as it was stored.
+    /// Notes that an event names a stored value that cannot be read as it was stored.
     pub fn blame_value(&mut self, seq: u64, value: BlobHash, error: &JournalError) {
         self.blame(seq, error.to_string());
         self.bad_value = Some(value);
@@ -102,7 +103,7 @@ impl Verified {
     }
 }
 
-/// Follows the chain on this thread while the file itself is looked at on another one: each takes
+/// Follows the chain on this thread while another thread checks the file itself: each takes
 /// about half of the time.
 fn examine(
     file: &Path,
@@ -112,7 +113,7 @@ fn examine(
     keys: &Keys,
 ) -> Result<Verified, JournalError> {
     let failed = |error: rusqlite::Error| JournalError::sqlite(file, &error);
-    // One view for all that follows; writers go on meanwhile.
+    // One view for everything that follows. Writers continue meanwhile.
     let view = connection.unchecked_transaction().map_err(failed)?;
     let look = Look::open(file, &view)?;
     let stop = look.interrupt_handle();
@@ -121,7 +122,7 @@ fn examine(
         let look = scope.spawn(move || look.take());
         let followed = follow(&view, home, workshop, keys, &mut tally);
         if !followed.as_ref().is_ok_and(|verified| verified.ok) {
-            // The first bad event is named; what the pages are like changes nothing.
+            // The first bad event is already named; the state of the pages changes nothing.
             stop.interrupt();
             return followed;
         }
@@ -215,7 +216,7 @@ fn unreadable(seq: u64, error: &rusqlite::Error) -> FirstBad {
     }
 }
 
-/// Checks what stands at the end: the head, and that no checkpoint is missing.
+/// Checks the end of the journal: the stored head, and that no checkpoint is missing.
 fn check_end(connection: &Connection, end: Head) -> rusqlite::Result<Option<FirstBad>> {
     let bad = |seq: u64, what: &str| {
         Ok(Some(FirstBad {
@@ -305,7 +306,8 @@ pub(crate) fn check_archive(
     Err("how far its streams had come was changed".to_owned())
 }
 
-/// Compares with the head that was signed on this machine and kept outside the workshop.
+/// Compares the journal with the head that was signed on this machine and kept outside the
+/// workshop.
 fn compare(
     verified: &mut Verified,
     connection: &Connection,
@@ -330,7 +332,7 @@ fn compare(
     }
     let mut found: Option<Hash> = None;
     let query = Query::all().after(anchor.seq.saturating_sub(1)).limit(1);
-    // One view: a prune half way through would take the event from where it is looked for.
+    // One view: a prune halfway through would move the event away from where it is looked for.
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
     let view = connection.unchecked_transaction().map_err(failed)?;
     reader::scan(&view, home, &query, |columns| {

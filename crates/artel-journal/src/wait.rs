@@ -1,6 +1,6 @@
 //! Waits for a future outside of async code, by parking the thread.
 //!
-//! Unlike the blocking calls of a runtime this also works on a runtime's own threads.
+//! Unlike the blocking calls of a runtime, this also works on a runtime's own threads.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use tokio::task::coop::unconstrained;
 
-/// One park may end early for no reason; slices keep a limit without a clock.
+/// Length of one park. A park may end early for no reason; counting slices keeps a limit
+/// without a clock.
 const SLICE: Duration = Duration::from_millis(5);
 
 /// Waits for as long as it takes.
@@ -24,10 +25,10 @@ pub(crate) fn until_done<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Waits for at most `limit`; nothing if that was not enough.
+/// Waits for at most `limit`. Returns `None` if the future was not ready by then.
 pub(crate) fn within<T>(future: Pin<&mut impl Future<Output = T>>, limit: Duration) -> Option<T> {
-    // On a runtime's thread a task may ask only so often before it has to give way. Here nothing
-    // gives way, so once that is used up every answer would be "not yet", for ever.
+    // On a runtime's thread, a task may poll only so often before it has to yield. Nothing
+    // yields here, so once that budget is used up, every poll would be pending, forever.
     let mut future = pin!(unconstrained(future));
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);

@@ -1,10 +1,10 @@
 //! Finds a write that a crash cut off in the middle.
 //!
-//! SQLite drops such a write by itself when it opens the file, and says nothing. We do: a reader
-//! of the journal should know that something was under way that was never acknowledged.
+//! SQLite silently drops such a write when it opens the file. We report it: a reader of the
+//! journal should know that something was under way that was never acknowledged.
 //!
-//! Only the log is read here. Closing any other file of the database would release the locks that
-//! SQLite holds on it in this process, which is how POSIX locks are.
+//! Only the log is read here. Closing any other file of the database would release the
+//! locks that SQLite holds on it in this process; that is how POSIX locks work.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -15,16 +15,17 @@ use crate::durable;
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: usize = 24;
 
-/// A longer log means that a reader kept it from being emptied for long; looking through it would
-/// hold up the start.
+/// Longest log that is checked, in bytes. A longer one means that a reader kept it from
+/// being emptied for long; reading through it would delay the start.
 const LONGEST: u64 = 128 << 20;
 
-/// Returns how many bytes behind the last whole transaction belong to a write that was cut off.
+/// Returns how many bytes after the last whole transaction belong to a write that was cut
+/// off.
 ///
 /// The caller has the write turn, so nobody is in the middle of a write now.
 pub(crate) fn torn_bytes(journal: &Path) -> u64 {
-    // Without a log, or with one that cannot be looked at, there is nothing to report. Opening a
-    // pipe would have no end.
+    // If there is no log, or it cannot be read, there is nothing to report. Opening a pipe
+    // would block forever.
     let log = durable::beside(journal, "-wal");
     if !log.symlink_metadata().is_ok_and(|about| about.is_file()) {
         return 0;
@@ -67,22 +68,22 @@ fn look(log: &File) -> Option<u64> {
     }
     let next = committed + frame.len() as u64;
     match Salts::at(log, committed) {
-        // The log is overwritten from its start in each round: that is a frame of an older one.
+        // Each round overwrites the log from its start: this frame is from an older round.
         Salts::Are(found) if found != header[16..24] => None,
         Salts::Are(_) if next > length => rest,
-        // What follows the first is of the same round too, and the first does not go on from what
-        // is committed: the rest of a longer write that was cut off and told of before, and of
-        // which the beginning has been written over since.
+        // The next frame is from the same round too, and the first does not continue what is
+        // committed. So both are the rest of a longer write that was cut off and reported
+        // before; its beginning has been overwritten since.
         Salts::Are(found) if Salts::at(log, next) == Salts::Are(found) => None,
         Salts::Are(_) | Salts::Cut => rest,
     }
 }
 
-/// What tells in which round of the log a frame was written.
+/// Salts of a frame, which tell in which round of the log it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Salts {
     Are([u8; 8]),
-    /// The file ends before them.
+    /// The file ends before the salts.
     Cut,
 }
 
@@ -94,8 +95,8 @@ impl Salts {
     }
 }
 
-/// The running checksum of SQLite's log: over pairs of 32-bit words, in the byte order that the
-/// log's magic number names.
+/// The running checksum of SQLite's log. It is taken over pairs of 32-bit words, in the
+/// byte order that the log's magic number names.
 #[derive(Clone, Copy)]
 struct Checksum {
     pair: (u32, u32),
@@ -128,7 +129,7 @@ impl Checksum {
     }
 }
 
-/// The numbers of the log's own headers are big-endian.
+/// Reads a number of the log's own headers, which are big-endian.
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

@@ -1,4 +1,4 @@
-//! The walk along the chain: every event in order, and every signature on the way.
+//! Walks along the chain: every event in order, and every signature on the way.
 
 use std::ops::ControlFlow;
 
@@ -16,13 +16,13 @@ use crate::query::Query;
 use crate::reader::{self, Origin};
 use crate::verify::FirstBad;
 
-/// The walk along the chain.
+/// A walk along the chain.
 pub(crate) struct Walk {
     pub(crate) head: Head,
     pub(crate) signatures: u64,
     pub(crate) bad_checkpoint: Option<FirstBad>,
     hasher: Hasher,
-    /// The last event vouched for by a signature behind a bad checkpoint.
+    /// The last event vouched for by a signature, which may come after a bad checkpoint.
     vouched: u64,
 }
 
@@ -45,8 +45,8 @@ impl Walk {
         }
     }
 
-    /// Goes to the end, or to the first event that does not fit. The events in the journal itself
-    /// are added to the tally, if there is one.
+    /// Walks to the end, or to the first event that does not fit. Adds the events in the
+    /// journal itself to the tally, if there is one.
     pub(crate) fn along(
         &mut self,
         connection: &Connection,
@@ -78,7 +78,7 @@ impl Walk {
         }
     }
 
-    /// Goes one event further, if it fits.
+    /// Walks one event further, if it fits.
     fn step(&mut self, columns: &Columns<'_>) -> Result<(), Misfit> {
         let expected = self.head.seq + 1;
         let misfit = |reason| {
@@ -135,8 +135,8 @@ impl Walk {
         }
     }
 
-    /// Returns up to where the events can be gone on with. A bad checkpoint is forgiven if a later
-    /// one vouches for what lies before it.
+    /// Returns the last event from which the journal can be continued. A bad checkpoint is
+    /// forgiven if a later one vouches for what lies before it.
     pub(crate) fn intact(&self) -> u64 {
         match &self.bad_checkpoint {
             Some(bad) if self.vouched < bad.seq => bad.seq - 1,
@@ -153,15 +153,15 @@ struct Misfit {
 enum Reason {
     /// The sequence number jumps.
     Gap,
-    /// The event's own content does not have its hash.
+    /// The event's own content does not match its hash.
     Changed,
-    /// The event is whole but continues another one.
+    /// The event is intact but continues a different one.
     BreakBefore,
     /// Neither the content nor the link fits.
     Elsewhere,
 }
 
-/// Says what happened to the event after `head`.
+/// Finds out what happened to the event after `head`.
 fn diagnose(connection: &Connection, head: Head, misfit: Misfit) -> rusqlite::Result<FirstBad> {
     let expected = head.seq + 1;
     let successor: Option<i64> = connection

@@ -1,4 +1,5 @@
-//! The one thread of a process that writes. Whatever waits when a turn begins shares one commit.
+//! The one thread of a process that writes. All commands that wait when a turn begins share
+//! one commit.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,16 +26,16 @@ use crate::projection;
 use crate::turn::{Checkpoint, Desk, Memory};
 use crate::turnstile::Turnstile;
 
-/// How many orders share a commit at most; more would only make the first of them wait.
+/// Largest number of commands in one commit; more would only make the first of them wait.
 const MOST_ORDERS: usize = 256;
 
-/// How long the writer waits for company before it uses the pause for upkeep.
+/// Time without commands after which the writer does its upkeep.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// How long each further one of those who shared the last commit is waited for.
+/// Wait for each further caller that shared the last commit.
 const FOR_COMPANY: Duration = Duration::from_micros(50);
 
-/// How long an order that may wait for the next one does, if none comes.
+/// Longest that a command which may wait for the next one does so, if none comes.
 const FOR_NEXT: Duration = Duration::from_millis(20);
 
 /// The anchor is moved at most this often: it is a file of its own, with its own sync.
@@ -57,31 +58,31 @@ pub(crate) struct Writer {
     pub(crate) room: Room,
 }
 
-/// How far a transaction got before it failed.
+/// The point at which a transaction failed.
 enum Stopped {
-    /// Nothing of it can be in the file.
+    /// Before the commit: none of it can be in the file.
     Before(JournalError),
-    /// It may stand in the log.
+    /// During the commit: it may stand in the log.
     InCommit(JournalError),
 }
 
 impl Stopped {
-    /// Tells whether the write may have come to stand all the same.
+    /// Returns whether the write may stand after all.
     fn may_stand(&self) -> bool {
         matches!(self, Self::InCommit(_))
     }
 }
 
-/// A commit of which nobody could tell what became of it.
+/// A commit of which it is unknown whether it stands.
 struct Left {
-    /// Where the chain ends, if it stands.
+    /// End of the chain, if it stands.
     reached: Head,
-    /// What was to be answered then.
+    /// Answers to give in that case.
     outcomes: Vec<Outcome>,
 }
 
 impl Writer {
-    /// Carries out orders until the last sender is gone or says to close.
+    /// Carries out commands until the last sender is gone or sends `Close`.
     pub(crate) fn run(mut self, orders: &Receiver<Order>) {
         let (mut is_open, mut company) = (true, 0);
         while is_open {
@@ -101,7 +102,7 @@ impl Writer {
         self.close();
     }
 
-    /// Waits for an order, and uses a pause for upkeep.
+    /// Waits for a command, and uses a pause for upkeep.
     fn next(&mut self, orders: &Receiver<Order>) -> Option<Order> {
         match orders.recv_timeout(IDLE) {
             Ok(order) => return Some(order),
@@ -112,7 +113,7 @@ impl Writer {
     }
 
     /// Moves the log into the file while nobody waits. A failure here costs nothing: the next
-    /// commit tries again, and reports.
+    /// commit tries again, and reports it.
     fn rest(&mut self) {
         self.move_anchor();
         if let Some(connection) = &self.connection {
@@ -139,8 +140,8 @@ impl Writer {
         }
     }
 
-    /// Writes, and where there is no room for it waits until there is: whoever appends has acted or
-    /// is about to, and a full disk is no reason to break off.
+    /// Commits the batch. If the disk is full it waits for room: the caller has acted or is
+    /// about to, and a full disk is no reason to break off.
     fn commit_with_patience(&mut self, batch: &mut [Order]) -> Result<Vec<Outcome>, JournalError> {
         let mut waiting = None;
         let mut left = None;
@@ -167,8 +168,8 @@ impl Writer {
         }
     }
 
-    /// Settles, once the file can be written again, what became of a commit of which nobody could
-    /// tell: it stands as a whole, and then its outcomes hold, or nothing of it does.
+    /// Settles an unsettled commit once the file can be written again. Either all of it stands,
+    /// and its outcomes hold, or none of it does.
     fn take_up(&mut self, left: &mut Option<Left>) -> Result<Option<Vec<Outcome>>, JournalError> {
         let Some(Left { reached, .. }) = left else {
             return Ok(None);
@@ -208,7 +209,7 @@ impl Writer {
         let Err(stopped) = written else {
             return Ok(outcomes);
         };
-        // What holds no event leaves nothing to know it by, and may be done again.
+        // A batch without events leaves nothing to recognize it by, and may be repeated.
         let reached = self.memory.head.filter(|_| stopped.may_stand());
         let reached = reached.filter(|end| Some(*end) != self.memory.head_before_turn());
         let error = self.settle(stopped);
@@ -218,7 +219,7 @@ impl Writer {
         Err(error)
     }
 
-    /// Does something in one transaction. The caller has the turn.
+    /// Runs `work` in one transaction. The caller has the turn.
     fn write(
         &mut self,
         work: impl FnOnce(&mut Desk<'_>) -> Result<(), JournalError>,
@@ -271,9 +272,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Another file has the journal's name. If a person restored it, we go on with that one, and
-    /// say so once: whoever appends has read the other. If nobody did, it has to continue what we
-    /// know, or it is an older copy that somebody slipped in.
+    /// Handles another file under the journal's name. If a person restored it, the writer
+    /// continues with it and reports that once, because callers have read the old file. If
+    /// nobody did, it has to continue what we know; otherwise somebody slipped in an older
+    /// copy.
     fn take_up_other(&mut self) -> JournalError {
         let known = self.memory.head;
         self.connection = None;
@@ -301,7 +303,7 @@ impl Writer {
         }
     }
 
-    /// Opens the file again, with all that is checked at the first opening.
+    /// Opens the file again, with all the checks of the first opening.
     fn reopen(&mut self) -> Result<(), JournalError> {
         let connection = connect::writer(&self.path, self.durability, Create::No)?;
         let admitted = admit::check(&connection, &self.home, &self.keys, self.memory.workshop)?;
@@ -310,10 +312,11 @@ impl Writer {
         Ok(())
     }
 
-    /// After a failure the file is read anew and its end is checked: the page cache may hold what
-    /// the disk does not. If it was the commit that failed, the whole write may already stand in
-    /// the log, and a crash would bring it back; one more small write in its place makes sure that
-    /// it does not. Where that fails too, the caller is told that nobody knows.
+    /// Reads the file again after a failure and checks its end, because the page cache may hold
+    /// what the disk does not. If the commit itself failed, the whole write may already stand
+    /// in the log, and a crash would bring it back. One more small write in its place makes
+    /// sure that it does not. If that fails too, the caller learns that the commit is
+    /// unsettled.
     fn settle(&mut self, stopped: Stopped) -> JournalError {
         let before = self.memory.head_before_turn();
         self.memory.forget();
@@ -336,7 +339,7 @@ impl Writer {
         }
     }
 
-    /// Signs the end, so that a tail that is cut off later is missed.
+    /// Signs the end, so that a later cut of the tail is noticed.
     fn close(&mut self) {
         let turnstile = Arc::clone(&self.turnstile);
         let Ok(_turn) = turnstile.enter() else {
@@ -345,14 +348,14 @@ impl Writer {
         self.sign_end();
         self.move_anchor();
         if let Some(connection) = &self.connection {
-            // A closed journal is one file; where others still read, they do it later.
+            // A closed journal is one file. If others still read, they move the log in later.
             drop(connection.busy_timeout(Duration::ZERO));
             drop(connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
         }
     }
 
-    /// Signs the head, within the turn. Nothing was promised: if it fails, the events themselves
-    /// are on disk, and the next close signs.
+    /// Signs the head, within the turn. Nothing was promised: if it fails, the events
+    /// themselves are on disk, and the next close signs.
     fn sign_end(&mut self) {
         if self.connection.is_none() || self.refresh().is_err() {
             return;
@@ -372,13 +375,14 @@ impl Writer {
             return;
         }
         if self.durability == Durability::Normal {
-            // The anchor is on disk at once; what it vouches for has to be there first.
+            // The anchor is on disk at once, so the events it vouches for have to be there
+            // first.
             let log = std::fs::File::open(durable::beside(&self.path, "-wal"));
             if log.and_then(|log| log.sync_all()).is_err() {
                 return;
             }
         }
-        // An anchor that lags behind proves less, but proves nothing wrong; `doctor` shows it.
+        // An anchor that lags behind proves less, but nothing wrong; `doctor` shows it.
         if anchor::advance(self.home.data(), self.memory.workshop, signed).is_ok() {
             self.anchored = signed.seq;
         }
@@ -386,9 +390,10 @@ impl Writer {
     }
 }
 
-/// Takes what waits along with the first order. Whoever was answered a moment ago is about to ask
-/// again: where there was company last time, it is given a moment to come, because one commit of
-/// many costs everybody less than two of half as many. Orders that may wait for the next one do.
+/// Collects the commands that wait along with the first one. A caller that was just
+/// answered often asks again at once. So if several shared the last commit, they get a
+/// moment to come back: one commit of many costs everyone less than two of half as many. A
+/// command that may wait for the next one does so.
 fn gather(first: Order, orders: &Receiver<Order>, company: usize) -> Vec<Order> {
     let mut all_wait = first.may_wait();
     let mut batch = vec![first];
@@ -408,7 +413,7 @@ fn gather(first: Order, orders: &Receiver<Order>, company: usize) -> Vec<Order> 
     batch
 }
 
-/// Tells one file from another that has the same name.
+/// Returns the device and inode, which tell apart two files of the same name.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
     std::fs::metadata(path)
