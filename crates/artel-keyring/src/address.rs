@@ -1,4 +1,4 @@
-//! Addresses of a bus: `unix:path=/run/user/1000/bus`, several of them with `;` between.
+//! D-Bus addresses such as `unix:path=/run/user/1000/bus`; a list is separated by `;`.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,17 +7,17 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::PathBuf;
 
-/// A socket on this machine.
+/// The address of a D-Bus socket on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// A name in the file system.
+    /// A path in the file system.
     Path(PathBuf),
-    /// A name that only the kernel knows.
+    /// A name in the kernel's abstract socket namespace.
     Abstract(Vec<u8>),
 }
 
 impl Address {
-    /// Returns the first address that is a socket on this machine.
+    /// Returns the first address in the list that is a socket on this machine.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         text.split(';').find_map(Self::parse_one)
     }
@@ -45,7 +45,7 @@ impl Address {
     }
 }
 
-/// Undoes `%2f`; nothing if an escape is broken.
+/// Decodes escapes such as `%2f`. Returns `None` if an escape is malformed.
 fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next()?.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! A connection to the bus: who we are, calls, and their answers.
+//! A D-Bus connection: the greeting, calls and their replies.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -11,20 +11,21 @@ use crate::address::Address;
 use crate::message::{self, Call, FIXED, Reply};
 use crate::wire::Writer;
 
-/// How many messages that are not the answer are read past: the bus announces names now and then.
+/// Number of unrelated messages skipped while waiting for a reply: the bus announces names
+/// now and then.
 const MOST_OTHERS: usize = 64;
 
-/// The longest line of the greeting.
+/// Longest accepted line of the greeting, in bytes.
 const LONGEST_LINE: usize = 1024;
 
-/// A connection on which calls can be made.
+/// A connection on which D-Bus calls can be made.
 pub(crate) struct Bus {
     stream: UnixStream,
     serial: u32,
 }
 
 impl Bus {
-    /// Connects and says who we are.
+    /// Connects and authenticates as the current user.
     pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, StoreError> {
         let stream = address.connect().map_err(unreachable)?;
         stream.set_read_timeout(Some(limit)).map_err(unreachable)?;
@@ -42,7 +43,7 @@ impl Bus {
         Ok(bus)
     }
 
-    /// Calls a method and waits for its answer; an answer that is an error is one here too.
+    /// Calls a method and waits for its reply. An error reply becomes an `Err`.
     pub(crate) fn call(&mut self, call: Call<'_>) -> Result<Reply, StoreError> {
         self.serial += 1;
         let bytes = call.encode(self.serial);
@@ -60,7 +61,8 @@ impl Bus {
         Err(garbled())
     }
 
-    /// The bus knows the user's number from the socket; it wants to hear it all the same.
+    /// Authenticates. The bus knows the user id from the socket, but the protocol still asks
+    /// for it.
     fn greet(&mut self) -> Result<(), StoreError> {
         let user = rustix::process::geteuid().as_raw().to_string();
         let hex: String = user.bytes().map(|digit| format!("{digit:02x}")).collect();
@@ -98,7 +100,7 @@ impl Bus {
     }
 }
 
-/// What was said could not be understood.
+/// The error for a message that could not be understood.
 pub(crate) fn garbled() -> StoreError {
     StoreError::Unavailable("its answer was not understood".to_owned())
 }
@@ -110,7 +112,8 @@ fn unreachable(cause: io::Error) -> StoreError {
     }
 }
 
-/// Only the name of an error is used: its text is the store's own, and could hold anything.
+/// Maps the name of a D-Bus error to a store error. The error's text is ignored: it comes
+/// from the store and could hold anything.
 fn meaning_of(name: &str) -> StoreError {
     let known = name
         .strip_prefix("org.freedesktop.DBus.Error.")

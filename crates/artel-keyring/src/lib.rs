@@ -1,14 +1,15 @@
-//! The key store of a desktop: the Secret Service of freedesktop.org, which GNOME, KDE and
+//! The desktop's key store: the Secret Service of freedesktop.org, which GNOME, KDE and
 //! KeePassXC offer on the session bus.
 //!
-//! It needs eight calls of a protocol that has not changed in many years, so they are spoken here
-//! directly: the libraries for it bring fifty crates and an executor, or a C library that has to
-//! be there when Artel starts. Values cross the bus's socket as they are (`plain`): it is the
-//! user's own, as private as the store behind it.
+//! It needs eight calls of a protocol that has not changed in many years, so this crate
+//! speaks the protocol itself: the libraries for it bring fifty crates and an executor, or
+//! a C library that must be present when Artel starts. Values cross the bus's socket
+//! unencrypted (`plain`): the socket belongs to the user and is as private as the store
+//! behind it.
 //!
-//! A person is never asked to unlock anything from here: a locked store says so, and the key goes
-//! to the encrypted file instead. Nothing waits for longer than two seconds.
-#![warn(missing_docs)]
+//! This crate never asks a person to unlock anything: a locked store reports that it is
+//! locked, and the key goes to the encrypted file instead. No call waits longer than two
+//! seconds.
 
 mod address;
 mod bus;
@@ -26,11 +27,12 @@ use artel_vault::{StoreError, SystemStore};
 use crate::address::Address;
 use crate::service::{Item, Service};
 
-/// How long the store may take to answer one request.
+/// Time limit for the store's answer to one request.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// While GNOME's store saves a change, its own collections and items are gone for a moment, for
-/// other callers too. All requests may be repeated, so they are.
+/// Number of tries for one request. While GNOME's store saves a change, its own
+/// collections and items disappear for a moment, for other callers too. Every request is
+/// safe to repeat.
 const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -42,16 +44,17 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// Finds the store by the session bus's address, as `DBUS_SESSION_BUS_ADDRESS` has it; nothing
-    /// where there is no bus, as on a machine without a desktop. Nothing is connected yet.
+    /// Finds the store by the address of the session bus, in the format of
+    /// `DBUS_SESSION_BUS_ADDRESS`. Returns `None` without a bus, as on a machine without a
+    /// desktop. Does not connect yet.
     pub fn at(bus_address: Option<&str>) -> Option<Self> {
         let address = Address::parse(bus_address?)?;
         let limit = LIMIT;
         Some(Self { address, limit })
     }
 
-    /// Does the work on a thread of its own, so that whatever hangs there does not hang here. A
-    /// thread that is late ends by itself, since its socket has the same limit.
+    /// Runs the work on its own thread, so that a call that hangs there does not hang the
+    /// caller. A late thread ends by itself, since its socket has the same limit.
     fn within_limit<T: Send + 'static>(
         &self,
         work: impl Fn(&mut Service) -> Result<T, StoreError> + Send + 'static,
@@ -61,7 +64,7 @@ impl Keyring {
         let late = move || {
             let done = Service::connect(&address, limit)
                 .and_then(|mut service| repeat(|| work(&mut service)));
-            // Whoever asked may have given up.
+            // The caller may have given up already.
             drop(answer.send(done));
         };
         let started = thread::Builder::new()
@@ -75,7 +78,7 @@ impl Keyring {
     }
 }
 
-/// Does the work again if the store does not know what it should.
+/// Repeats refused work, since the store may miss its own items briefly while it saves.
 fn repeat<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
     for _ in 1..TRIES {
         match work() {

@@ -1,13 +1,13 @@
-//! Messages of D-Bus: calls that are sent, and answers to them.
+//! D-Bus messages: calls that are sent and the replies to them.
 
 use zeroize::Zeroizing;
 
 use crate::wire::{Reader, Variant, Writer};
 
-/// The bytes of a message that say how long the rest is.
+/// Length of a message's fixed part, which says how long the rest is.
 pub(crate) const FIXED: usize = 16;
 
-/// No message that is read here is larger.
+/// Largest message accepted, in bytes.
 const LARGEST: usize = 1 << 20;
 
 const LITTLE_ENDIAN: u8 = b'l';
@@ -25,7 +25,7 @@ const REPLY_SERIAL: u8 = 5;
 const DESTINATION: u8 = 6;
 const SIGNATURE: u8 = 8;
 
-/// What is called, and with which values.
+/// A D-Bus method call with its values.
 pub(crate) struct Call<'a> {
     pub(crate) destination: &'a str,
     pub(crate) path: &'a str,
@@ -36,10 +36,10 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Returns the whole message.
+    /// Encodes the whole message.
     pub(crate) fn encode(&self, serial: u32) -> Zeroizing<Vec<u8>> {
         let body = self.body.bytes();
-        // Each field has at most twelve bytes beside its text.
+        // Each field takes at most twelve bytes more than its text.
         let names = [
             self.destination,
             self.path,
@@ -72,19 +72,19 @@ impl Call<'_> {
     }
 }
 
-/// What came back.
+/// The reply to a D-Bus call.
 pub(crate) struct Reply {
-    /// The number of the call it answers; 0 for a message that answers none.
+    /// Serial number of the call that it answers, or 0 if the message answers none.
     pub(crate) to: u32,
-    /// The name of the error, if it is one.
+    /// Name of the error if this is an error reply.
     pub(crate) error: Option<String>,
     signature: String,
     body: Zeroizing<Vec<u8>>,
 }
 
 impl Reply {
-    /// Reads the values with `read` if they are of these types; nothing if they are not, or if
-    /// some are left over.
+    /// Reads the values with `read`. Returns `None` if they have other types than `signature`
+    /// or if some are left over.
     pub(crate) fn read<'r, T>(
         &'r self,
         signature: &str,
@@ -96,7 +96,7 @@ impl Reply {
         reader.is_at_end().then_some(value)
     }
 
-    /// Reads a message without its fixed part.
+    /// Decodes a message from its fixed part and the rest.
     pub(crate) fn decode(fixed: &[u8; FIXED], rest: &[u8]) -> Option<Self> {
         let (fields_length, _) = lengths(fixed)?;
         let padded = fields_length.checked_next_multiple_of(8)?;
@@ -125,15 +125,15 @@ impl Reply {
     }
 }
 
-/// Returns how many bytes follow the fixed part; nothing if it cannot be the beginning of a
-/// message, or of one that is too large.
+/// Returns how many bytes follow the fixed part, or `None` if this cannot be the beginning
+/// of a message or the message is too large.
 pub(crate) fn rest_length(fixed: &[u8; FIXED]) -> Option<usize> {
     let (fields, body) = lengths(fixed)?;
     let length = fields.checked_next_multiple_of(8)?.checked_add(body)?;
     (length <= LARGEST).then_some(length)
 }
 
-/// Returns the length of the fields and of the body.
+/// Returns the lengths of the header fields and of the body.
 fn lengths(fixed: &[u8; FIXED]) -> Option<(usize, usize)> {
     let mut reader = Reader::of(fixed);
     let (order, _, _, protocol) = (

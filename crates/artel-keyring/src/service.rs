@@ -1,4 +1,4 @@
-//! The calls of the Secret Service that storing one text needs.
+//! The Secret Service calls that are needed to store one text.
 
 use std::time::Duration;
 
@@ -17,17 +17,17 @@ const COLLECTION: &str = "org.freedesktop.Secret.Collection";
 const ITEM: &str = "org.freedesktop.Secret.Item";
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
-/// What the service gives where it has no object to name.
+/// The object path that the service returns instead of an object.
 const NOTHING: &str = "/";
 
-/// By what Artel's entries are told from those of others. It is an attribute of our own, since
+/// Value of the attribute that marks Artel's entries. The attribute is our own, since
 /// GNOME's store does not find a locked item by its `xdg:schema`.
 const APPLICATION: &str = "artel";
 
-/// More than all names of one request take together.
+/// Buffer size in bytes: more than all names of one request together.
 const ROOM: usize = 1024;
 
-/// By which names a key is stored.
+/// The names under which a key is stored.
 pub(crate) struct Item {
     provider: String,
     account: String,
@@ -41,7 +41,7 @@ impl Item {
         }
     }
 
-    /// Writes the attributes by which it is found again.
+    /// Writes the attributes by which the item is found again.
     fn attributes(&self, body: &mut Writer) {
         body.array(|entries| {
             for (key, value) in [
@@ -59,13 +59,13 @@ impl Item {
     }
 }
 
-/// Items as the service knows them, by whether they can be read now.
+/// Object paths of matching items: those that can be read now, and the locked ones.
 struct Matches {
     open: Vec<String>,
     locked: Vec<String>,
 }
 
-/// A connection to the service.
+/// A connection to the Secret Service.
 pub(crate) struct Service {
     bus: Bus,
 }
@@ -111,7 +111,7 @@ impl Service {
         });
         body.pad(8).text(&self.session()?).blob(&[]);
         body.blob(key.expose().as_bytes()).text("text/plain");
-        // Yes: in the place of the item with these attributes.
+        // True: replace an item that has the same attributes.
         body.number(1);
         let reply = self.call(
             &collection,
@@ -135,15 +135,15 @@ impl Service {
         }
     }
 
-    /// Another collection may hold an item of the same names, from a time when that was the
-    /// default one; it would be found as well as the new one.
+    /// Removes items of the same names from other collections. One of them may have been the
+    /// default earlier, and its item would be found as well as the new one.
     fn remove_others(&mut self, item: &Item, made: &str) -> Result<(), StoreError> {
         let mut found = self.search(item)?;
         found.open.retain(|path| path != made);
         found.open.iter().try_for_each(|path| self.delete(path))
     }
 
-    /// Looks twice before it says that there is nothing, in case the store was just saving.
+    /// Searches twice before it reports no match, in case the store was just saving.
     fn search(&mut self, item: &Item) -> Result<Matches, StoreError> {
         let found = self.search_once(item)?;
         match found.open.is_empty() && found.locked.is_empty() {
@@ -170,7 +170,7 @@ impl Service {
         without_prompt(prompt.ok_or_else(garbled)?)
     }
 
-    /// Opens a session in which values are not encrypted once more.
+    /// Opens a session that does not encrypt values a second time.
     fn session(&mut self) -> Result<String, StoreError> {
         let mut body = Writer::with_room(ROOM);
         body.text("plain").signature("s").text("");
@@ -223,8 +223,9 @@ impl Service {
     }
 }
 
-/// A prompt means that the service would ask a person before it does anything; it has not done it
-/// yet, and will not, since nobody shows the prompt.
+/// Treats a prompt as a locked store. A prompt means that the service wants to ask a
+/// person before it acts. It has not acted yet and never will, since nobody shows the
+/// prompt.
 fn without_prompt(prompt: &str) -> Result<(), StoreError> {
     match prompt {
         NOTHING => Ok(()),

@@ -1,4 +1,5 @@
-//! The store against a bus that plays what a real one said, and against buses that misbehave.
+//! Tests the store against a bus that replays a recorded one, and against buses that
+//! misbehave.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,11 +15,11 @@ use super::Keyring;
 
 const KEY: &str = "sk-recorded-key";
 
-/// Long enough for a busy machine; only where nothing answers is it waited for.
+/// Long enough for a busy machine. A test waits this long only if no answer comes at all.
 const PATIENT: Duration = Duration::from_secs(60);
 const HASTY: Duration = Duration::from_millis(50);
 
-/// A bus for one connection.
+/// A bus that serves one connection.
 struct Bus {
     folder: TempDir,
     served: JoinHandle<()>,
@@ -35,7 +36,7 @@ impl Bus {
         Self { folder, served }
     }
 
-    /// The same, past the greeting.
+    /// Starts a bus that completes the greeting first.
     fn greeting(serve: impl FnOnce(UnixStream) + Send + 'static) -> Self {
         Self::start(|mut stream| {
             let user = rustix::process::geteuid().as_raw().to_string();
@@ -47,8 +48,8 @@ impl Bus {
         })
     }
 
-    /// Plays a conversation that was recorded between this crate and GNOME's key store: what is
-    /// said to it must be what was said then, byte for byte.
+    /// Replays a conversation that was recorded between this crate and GNOME's key store. The
+    /// caller must send the recorded bytes exactly.
     fn playing(recorded: &'static str) -> Self {
         Self::greeting(move |mut stream| {
             for line in recorded.lines() {
@@ -150,7 +151,8 @@ fn the_store_is_spoken_to_as_it_was_when_it_understood() {
     }
 }
 
-/// Every answer of a good conversation cut short: an error, and never a wrong value.
+/// Cuts every answer of a good conversation short: the result is an error, never a wrong
+/// value.
 #[test]
 fn an_answer_that_breaks_off_is_an_error() {
     let recorded = include_str!("../tests/recorded/get.txt");
@@ -195,7 +197,7 @@ fn a_bus_that_is_not_there_or_says_no_is_unavailable() {
 
 #[test]
 fn silence_is_not_waited_for_longer_than_the_limit() {
-    // The bus ends when its caller has gone.
+    // The bus ends when its caller disconnects.
     let silent = |mut stream: UnixStream| drop(stream.read_to_end(&mut Vec::new()));
     for bus in [Bus::start(silent), Bus::greeting(silent)] {
         let asked = bus.keyring(HASTY).get("anthropic", "work");
@@ -206,7 +208,7 @@ fn silence_is_not_waited_for_longer_than_the_limit() {
 #[test]
 fn a_caller_is_not_kept_by_endless_talk() {
     let endless_line = Bus::start(|mut stream| while stream.write_all(&[b'x'; 512]).is_ok() {});
-    // A signal of the bus, again and again, where the answer should be.
+    // The bus sends a signal again and again instead of the reply.
     let signal: &[u8] = b"l\x04\x01\x01\0\0\0\0\x02\0\0\0\0\0\0\0";
     let endless_signals = Bus::greeting(|mut stream| while stream.write_all(signal).is_ok() {});
     for bus in [endless_line, endless_signals] {
@@ -238,7 +240,7 @@ fn a_message_that_claims_to_be_huge_is_not_made_room_for() {
     }
 }
 
-/// Something like a message: a beginning that is believed, then whatever comes.
+/// Generates something like a message: a plausible beginning, then arbitrary bytes.
 fn nearly_a_message() -> impl Strategy<Value = Vec<u8>> {
     let rest = proptest::collection::vec(prop_oneof![0_u8..10, any::<u8>()], 0..80);
     (1_u8..5, 0_u8..64, 0_u8..64, rest).prop_map(|(kind, body, fields, rest)| {

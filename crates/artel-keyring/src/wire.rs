@@ -1,12 +1,13 @@
-//! The bytes of D-Bus values: little-endian, each at an offset that its size divides.
+//! Encoding of D-Bus values: little-endian, each aligned to its size.
 
 use zeroize::Zeroizing;
 
-/// Writes values one after the other. What it wrote is wiped, as it may hold a key.
+/// Writes values one after the other. Its bytes are wiped on drop, as they may hold a key.
 pub(crate) struct Writer(Zeroizing<Vec<u8>>);
 
 impl Writer {
-    /// Makes room for what is to come; growing would leave a copy behind that nobody wipes.
+    /// Allocates room for everything that will be written: growing would leave a copy behind
+    /// that is never wiped.
     pub(crate) fn with_room(room: usize) -> Self {
         Self(Zeroizing::new(Vec::with_capacity(room)))
     }
@@ -30,7 +31,7 @@ impl Writer {
         self
     }
 
-    /// Writes a text or the path of an object.
+    /// Writes a string or an object path.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         self.number(length(text.len()));
         self.0.extend_from_slice(text.as_bytes());
@@ -49,20 +50,20 @@ impl Writer {
         self.raw(bytes)
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged, without a length.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.extend_from_slice(bytes);
         self
     }
 
-    /// Goes to the next offset that `to` divides.
+    /// Pads with zeros to the next multiple of `to`.
     pub(crate) fn pad(&mut self, to: usize) -> &mut Self {
         let aligned = self.0.len().next_multiple_of(to);
         self.0.resize(aligned, 0);
         self
     }
 
-    /// Writes an array of structures or dictionary entries, which `fill` writes after a `pad(8)`
+    /// Writes an array of structures or dictionary entries. `fill` must call `pad(8)` before
     /// each.
     pub(crate) fn array(&mut self, fill: impl FnOnce(&mut Self)) -> &mut Self {
         self.number(0);
@@ -76,12 +77,13 @@ impl Writer {
     }
 }
 
-/// Messages have a bound far below this.
+/// Converts a length. Messages are limited to far less than `u32::MAX`.
 fn length(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Reads values one after the other; nothing once the bytes are not what they should be.
+/// Reads values one after the other. Every read returns `None` if the bytes do not fit the
+/// type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'b> {
     bytes: &'b [u8],
@@ -119,7 +121,7 @@ impl<'b> Reader<'b> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// Reads an array of texts or paths.
+    /// Reads an array of strings or object paths.
     pub(crate) fn texts(&mut self) -> Option<Vec<&'b str>> {
         let end = self.number().map(usize::try_from)?.ok()?;
         let end = self.at.checked_add(end)?;
@@ -130,7 +132,8 @@ impl<'b> Reader<'b> {
         (self.at == end).then_some(texts)
     }
 
-    /// Reads a value that says its own type, of the types that are expected in such a place.
+    /// Reads a value that states its own type. Only the types that are expected here are
+    /// accepted.
     pub(crate) fn variant(&mut self) -> Option<Variant<'b>> {
         Some(match self.signature()? {
             "s" | "o" => Variant::Text(self.text()?),
@@ -167,14 +170,14 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// A value that says its own type.
+/// A D-Bus value that states its own type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant<'b> {
-    /// A text, a path or a signature.
+    /// A string, an object path or a signature.
     Text(&'b str),
-    /// A number, or a truth as 0 or 1.
+    /// A number, or a boolean as 0 or 1.
     Number(u32),
-    /// Bytes that nobody here needs.
+    /// Bytes that no caller here needs.
     Blob,
 }
 
