@@ -1,5 +1,5 @@
-//! The journal as the gateway sees it: what was spent and which provider is well, on which all
-//! processes of a workshop agree.
+//! The journal as the gateway sees it: the money spent and the health of providers, on
+//! which all processes of a workshop agree.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,25 @@ use artel_types::{Code, Draft, Event, Fact, Failure, Stream, Text, Timestamp};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-/// Where the gateway writes down what it is about to do and what came of it.
+/// The place where the gateway records what it is about to do, and the results.
 ///
-/// An implementer keeps three promises: what [`Book::append`] acknowledged is durable; entries are
-/// recorded together or not at all, and only if the stream they name still ends where they expect
-/// it; and [`Book::read_on`] shows what any process recorded, in order.
+/// An implementer keeps three promises. Events that [`Book::append`] has acknowledged are
+/// durable. Events of one batch are recorded together or not at all, and only if the stream
+/// they name still ends where they expect it. And [`Book::read_on`] shows the events that
+/// any process recorded, in order.
 pub trait Book: Send + Sync {
-    /// Returns what all events so far amount to, with the number of the last one.
+    /// Returns the gateway state folded from all events so far, with the number of the last
+    /// one.
     fn open(&self) -> Result<(Account, u64), Failure>;
 
-    /// Hands over the events after `seq` that [concern](Account::concerns) the account, and returns
-    /// the number of the last one, whether it does or not.
+    /// Passes the events after `after` that [concern](Account::concerns) the gateway state to
+    /// `visit`. Returns the number of the last event, whether it concerns the state or not.
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure>;
 
-    /// Records events. The answer comes when they are on disk.
+    /// Records events. The future resolves when they are on disk.
     fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>>;
 
-    /// Puts a text, large or small, where an event can name it.
+    /// Stores a text, large or small, so that an event can refer to it.
     fn keep(&self, text: String) -> BoxFuture<'static, Result<Text, Failure>>;
 }
 
@@ -33,21 +35,22 @@ pub trait Book: Send + Sync {
 pub struct Entries {
     /// The events, in order.
     pub drafts: Vec<Draft>,
-    /// They are recorded only if this stream still ends at this position.
+    /// Stream and position. The events are recorded only if the stream still ends there.
     pub expecting: Option<(Stream, u64)>,
 }
 
-/// Why entries were not recorded.
+/// The reason that events were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BookError {
-    /// Somebody else wrote first: look again and decide anew.
+    /// Another process wrote first: read the new events and decide again.
     Moved,
-    /// They cannot be recorded.
+    /// The events cannot be recorded.
     Failed(Failure),
 }
 
 impl BookError {
-    /// Returns the failure; entries that expected no place cannot have missed it.
+    /// Returns the failure. Only events with an expected position can be refused with
+    /// [`BookError::Moved`].
     pub(crate) fn into_failure(self) -> Failure {
         match self {
             Self::Failed(failure) => failure,
@@ -68,38 +71,38 @@ impl From<Vec<Draft>> for Entries {
     }
 }
 
-/// What the events amount to for the gateway: a fold, and nothing else.
+/// The gateway's state: a pure fold of its events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
-    /// What was spent and set aside.
+    /// Amounts spent and set aside.
     pub ledger: Ledger,
-    /// How the providers are, by their names.
+    /// Recorded health of the providers, by name.
     pub standings: BTreeMap<String, Standing>,
-    /// Where the budget's stream ends.
+    /// Last position in the budget's stream.
     pub budget_position: u64,
 }
 
-/// What was recorded last about one provider.
+/// The last recorded health of one provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// When it asked for a pause, and until when.
+    /// When the provider asked for a pause, and until when.
     pub paused: Option<(Timestamp, Timestamp)>,
-    /// How many times in a row.
+    /// Number of pauses in a row.
     pub attempt: u32,
-    /// It failed too often and is left alone until then.
+    /// The provider failed too often, and gets no calls until then.
     pub open_until: Option<Timestamp>,
-    /// Somebody tries until then whether it is back.
+    /// Until then, one process probes whether the provider is back.
     pub probed_until: Option<Timestamp>,
-    /// How many of these tries went well, one after the other.
+    /// Number of successful probes in a row.
     pub successes: u32,
-    /// What was said about it last.
+    /// Last reason that was recorded.
     pub why: String,
-    /// Where its stream ends.
+    /// Last position in the provider's stream.
     pub position: u64,
 }
 
 impl Account {
-    /// Tells whether events of a kind may change anything here: most of a journal does not, and
+    /// Returns whether events of a kind may change this state. Most of a journal does not, and
     /// need not be decoded.
     pub fn concerns(kind: &str) -> bool {
         let area = kind.split('.').next();
@@ -107,7 +110,7 @@ impl Account {
             || matches!(kind, "run.finished" | "session.ended")
     }
 
-    /// Adds one event. What it does not concern is passed over.
+    /// Adds one event. An event that does not concern this state is skipped.
     pub fn fold(&mut self, event: &Event) {
         self.ledger.fold(event);
         if event.stream == Stream::budget() {
@@ -121,7 +124,7 @@ impl Account {
         standing.fold(event);
     }
 
-    /// Returns the position of a provider's stream.
+    /// Returns the last position in a provider's stream.
     pub fn position_of(&self, provider: &str) -> u64 {
         self.standings
             .get(provider)
@@ -160,7 +163,7 @@ impl Standing {
     }
 }
 
-/// Returns the provider whose health a fact speaks of.
+/// Returns the provider whose health a fact is about.
 pub(crate) fn provider_of(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::ProviderPaused(fact) => Some(&fact.provider),

@@ -1,8 +1,8 @@
-//! What is known of models: prices, limits, classes.
+//! The known models: prices, limits, classes.
 //!
-//! A list is shipped in the binary and ages from that day on; what the person says about a model
-//! comes first, field by field. Nothing here is needed to call a model: one that nobody knows has
-//! an empty card, and its cost is unknown.
+//! A list is shipped in the binary and ages from that day on; the person's own settings for
+//! a model take precedence, field by field. Nothing here is needed to call a model: an
+//! unknown one has an empty card, and its cost is unknown.
 
 mod ids;
 mod shipped;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use shipped::Shipped;
 
-/// What is known of models.
+/// The known models with their prices and limits.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     extra: BTreeMap<String, ModelCard>,
@@ -25,30 +25,30 @@ pub struct Catalogue {
 /// A model on the shipped list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
-    /// The provider's name for it.
+    /// Name that the provider gives it.
     pub id: String,
-    /// What sort of model it is.
+    /// Class of the model among the provider's models.
     pub class: Class,
     /// Its limits and prices.
     pub card: ModelCard,
 }
 
-/// What a model is good for, compared with others of its provider.
+/// The strength of a model, compared with others of its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// Quick and cheap.
     Fast,
-    /// In between.
+    /// Between the two others.
     Balanced,
-    /// The best at hard work.
+    /// Best at hard work.
     Strong,
 }
 
 static SHIPPED: LazyLock<Shipped> = LazyLock::new(Shipped::read);
 
 impl Catalogue {
-    /// Takes the shipped list and what the person says about models.
+    /// Combines the shipped list with the person's settings for models.
     pub fn shipped(extra: &BTreeMap<String, ModelCard>) -> Self {
         Self {
             extra: extra.clone(),
@@ -60,18 +60,18 @@ impl Catalogue {
         &SHIPPED.as_of
     }
 
-    /// Returns the shipped models of a provider, those that stand for their class first.
+    /// Returns the shipped models of a provider. The first one of each class stands for it.
     pub fn known(provider: Provider) -> &'static [Known] {
         SHIPPED.of(provider)
     }
 
-    /// Tells whether a model is one of a provider's own.
+    /// Returns whether a model is one of the provider's own.
     pub fn knows(provider: Provider, model: &str) -> bool {
         let known = Self::known(provider).iter().map(|known| known.id.as_str());
         ids::find(known, model).is_some()
     }
 
-    /// Returns what is known of a model; nothing of it, if nobody knows it.
+    /// Returns the card of a model. It is empty if nobody knows the model.
     pub fn card(&self, provider: Provider, model: &str) -> ModelCard {
         let lists = lists(provider, model);
         let known: Vec<_> = lists.iter().flat_map(|list| Self::known(*list)).collect();
@@ -86,7 +86,7 @@ impl Catalogue {
         }
     }
 
-    /// Returns the model that a class means at a provider.
+    /// Returns the provider's model for a class, if it has one.
     pub fn of_class(&self, provider: Provider, class: Class) -> Option<&str> {
         let mut known = Self::known(provider).iter();
         known
@@ -96,10 +96,10 @@ impl Catalogue {
 }
 
 impl Class {
-    /// Every class, the quickest first.
+    /// All classes, the quickest first.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::Strong];
 
-    /// Returns its word.
+    /// Returns the class as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fast => "fast",
@@ -108,8 +108,8 @@ impl Class {
         }
     }
 
-    /// Returns the class that an alias stands for. Skills name those of one vendor, and must run
-    /// unchanged with any.
+    /// Returns the class that an alias stands for. Skills use one vendor's model names as
+    /// aliases, and must run unchanged with any vendor.
     pub fn of_alias(alias: &str) -> Option<Self> {
         match alias {
             "fast" | "haiku" => Some(Self::Fast),
@@ -126,8 +126,8 @@ impl fmt::Display for Class {
     }
 }
 
-/// Returns the lists that a model may stand on. Chat Completions are spoken by many who pass calls
-/// on to others, and then say to whom, as in `anthropic/claude-…`.
+/// Returns the lists that may have a model. Many servers speak Chat Completions and pass
+/// calls on to others; they then name the vendor, as in `anthropic/claude-…`.
 fn lists(provider: Provider, model: &str) -> Vec<Provider> {
     const LISTED: [Provider; 3] = [Provider::Anthropic, Provider::OpenAi, Provider::Google];
     match (provider, model.rsplit_once('/')) {
@@ -140,9 +140,9 @@ fn lists(provider: Provider, model: &str) -> Vec<Provider> {
     }
 }
 
-/// Puts what the person says over what is shipped. A price of theirs holds for conversations of
-/// every length. Thinking with effort is what every card says that says nothing, so it changes
-/// nothing.
+/// Puts the person's settings over the shipped card. A price of theirs holds for
+/// conversations of every length. Thinking with effort is the default of every card, so it
+/// changes nothing.
 fn over(shipped: ModelCard, extra: ModelCard) -> ModelCard {
     let prices = [
         extra.input,

@@ -1,8 +1,8 @@
-//! Which model answers: what a skill, a role or a person asks for becomes one configured model.
+//! Chooses the model: the wish of a skill, a role or a person becomes one configured model.
 //!
-//! Pure: what is configured, which keys there are and what a local Ollama has is handed in. There
-//! is never a silent fallback: every choice says how it came about, and what cannot be resolved is
-//! refused with what could be.
+//! This is pure: the configuration, the available keys and the models of a local Ollama are
+//! passed in. There is never a silent fallback: every choice says how it came about, and a
+//! wish that cannot be resolved is refused with the possible ones.
 
 mod chosen;
 mod refusal;
@@ -14,46 +14,46 @@ use artel_types::model::{ModelCard, ModelEntry, Provider};
 
 use crate::catalogue::{Catalogue, Class};
 
-/// Aliases that need no entry.
+/// Aliases that need no entry in the configuration.
 const BUILT_IN: [&str; 8] = [
     "default", "inherit", "fast", "balanced", "strong", "haiku", "sonnet", "opus",
 ];
 
-/// Everything a choice is made from.
+/// Everything that a model is chosen from.
 #[derive(Debug, Clone, Default)]
 pub struct Menu {
     /// The entries of `[models]`, by alias.
     pub entries: BTreeMap<String, ModelEntry>,
-    /// What `ARTEL_MODEL` or `--model` says: an alias or `provider:model`. It replaces every
-    /// choice, since a person's word beats a skill's.
+    /// Value of `ARTEL_MODEL` or `--model`: an alias or `provider:model`. It replaces every
+    /// choice, because a person's word beats a skill's.
     pub override_with: Option<String>,
-    /// The providers that there is a key for, the preferred one first.
+    /// Providers with a key, the preferred one first.
     pub keyed: Vec<Provider>,
-    /// The models of a local Ollama.
+    /// Models of a local Ollama.
     pub ollama: Vec<String>,
-    /// What is known of models.
+    /// The known models.
     pub catalogue: Catalogue,
 }
 
-/// A model that was chosen.
+/// A chosen model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// What was asked for: an alias, or `provider:model`.
+    /// The wish: an alias, or `provider:model`.
     pub wanted: String,
-    /// How that was resolved, in a few words for people.
+    /// Explanation for people of how the wish was resolved, in a few words.
     pub resolved: String,
-    /// Who answers, and how they are reached.
+    /// Provider and model, and how to reach them.
     pub entry: ModelEntry,
-    /// What is known of the model.
+    /// Limits and prices of the model, as far as known.
     pub card: ModelCard,
 }
 
-/// An alias, and what it means here.
+/// An alias, and what it resolves to here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// The alias.
+    /// Name of the alias.
     pub alias: String,
-    /// The model that it means, or why it means none.
+    /// Model that the alias resolves to, or the reason that it resolves to none.
     pub choice: Result<Chosen, Failure>,
 }
 
@@ -61,7 +61,7 @@ pub struct Listed {
 type Found = (ModelEntry, String);
 
 impl Menu {
-    /// Chooses a model for an alias, for `provider:model`, or for nobody's wish in particular.
+    /// Chooses a model for an alias or for `provider:model`. `None` means the default.
     pub fn choose(&self, wanted: Option<&str>) -> Result<Chosen, Failure> {
         let wanted = wanted.unwrap_or("default");
         let (entry, resolved) = match self.override_word() {
@@ -79,8 +79,8 @@ impl Menu {
         })
     }
 
-    /// Tells whether it depends on the models of a local Ollama what is chosen: then, and only
-    /// then, it is worth asking for them.
+    /// Returns whether the choice depends on the models of a local Ollama. Only then are they
+    /// worth asking for.
     pub fn needs_ollama(&self) -> bool {
         let is_by_default = self.override_word().is_none_or(|word| {
             let is_class = Class::of_alias(word).is_some() && !self.entries.contains_key(word);
@@ -89,7 +89,8 @@ impl Menu {
         is_by_default && self.configured().is_none() && self.by_key().is_none()
     }
 
-    /// Returns every alias with what it means here: the entries first, then the built-in ones.
+    /// Returns every alias with what it resolves to here: the configured entries first, then
+    /// the built-in ones.
     pub fn list(&self) -> Vec<Listed> {
         let listed = |alias: &str| Listed {
             alias: alias.to_owned(),
@@ -105,7 +106,7 @@ impl Menu {
         entries.chain(missing).collect()
     }
 
-    /// An empty variable counts as not set, as everywhere.
+    /// Returns the override. As everywhere, an empty variable counts as not set.
     fn override_word(&self) -> Option<&str> {
         let word = self.override_with.as_deref()?.trim();
         (!word.is_empty()).then_some(word)
@@ -159,16 +160,16 @@ impl Menu {
         })
     }
 
-    /// The person's own entry for a class: who says what `fast` is has said what `haiku` is in a
-    /// skill that others wrote.
+    /// Returns the person's own entry for a class. A person who defines `fast` also defines
+    /// `haiku` in a skill that others wrote.
     fn entry_of_class(&self, class: Class) -> Option<Found> {
         let entry = self.entries.get(class.as_str())?;
         Some((entry.clone(), format!("entry [models.{class}]")))
     }
 
-    /// The nearest class of the default's provider, reached as the default is. A server elsewhere
-    /// may have models of its own, of which nobody knows the classes; one whose default is a known
-    /// model of the provider stands in front of it.
+    /// Returns the nearest class of the default's provider, reached as the default is. A server
+    /// elsewhere may have models of its own, whose classes nobody knows. But if its default is
+    /// a known model of the provider, the server is a proxy for that provider.
     fn by_class(&self, class: Class) -> Result<Found, Failure> {
         let (mut entry, how) = self.by_default()?;
         let provider = entry.provider;
@@ -189,7 +190,7 @@ impl Menu {
     }
 }
 
-/// Takes `provider:model` at its word. The model's own name may have colons.
+/// Takes `provider:model` literally. The model's own name may contain colons.
 fn by_name(provider: &str, model: &str) -> Result<Found, Failure> {
     let known: Provider = provider
         .parse()

@@ -1,8 +1,9 @@
 //! The one door to all models.
 //!
-//! A call passes the stages in a fixed order: priority queue, budget, privacy label, limiter and
-//! breaker, the provider, settled usage. Its intent is on record before a byte is sent, and its
-//! result before anybody acts on it; what was charged is charged also when the process dies.
+//! A call passes the stages in a fixed order: priority queue, budget, privacy label,
+//! limiter and breaker, the provider, settled usage. Its intent is on record before a byte
+//! is sent, and its result before anybody acts on it. A charge stays charged even if the
+//! process dies.
 
 mod attempt;
 mod call;
@@ -34,35 +35,35 @@ use health::Health;
 
 pub use call::{Answer, Call, CallError, Calling, Context, Progress, Wait};
 
-/// How many pieces of an answer may wait for a slow reader before the provider has to.
+/// Number of reply chunks that may wait for a slow reader before the provider has to wait.
 const PIECES_IN_FLIGHT: usize = 100;
 
-/// What is being recorded: done once it is durable.
+/// A pending append that a call depends on. It resolves once that is durable.
 pub type Owed = Shared<BoxFuture<'static, Result<(), Failure>>>;
 
-/// What a gateway is made of.
+/// Everything that a gateway is built from.
 #[derive(Clone)]
 pub struct Setup {
-    /// Where it writes things down.
+    /// Store for the gateway's events.
     pub book: Arc<dyn Book>,
-    /// Tells the time.
+    /// Clock for all times.
     pub clock: Clock,
-    /// Takes secrets out of whatever is sent, shown or recorded.
+    /// Removes secrets from everything that is sent, shown or recorded.
     pub redactor: Redactor,
-    /// What looks like a secret: it is taken out of what models say before anybody goes on with it.
+    /// Formats of likely secrets, which are removed from replies before anybody uses them.
     pub formats: Option<Arc<dyn Formats>>,
-    /// What may be spent.
+    /// Limits on spending.
     pub limits: Limits,
-    /// How many calls one provider answers at once.
+    /// Number of calls that one provider answers at once.
     pub slots: usize,
-    /// How long a call may wait in all, for its turn and for a provider to come back.
+    /// Longest total time that a call may wait, for its turn and for a provider to come back.
     pub max_wait: Duration,
-    /// When a provider counts as unwell.
+    /// Thresholds at which a provider counts as unhealthy.
     pub thresholds: Thresholds,
 }
 
 impl Setup {
-    /// Returns what takes secrets out of what models say.
+    /// Returns the redactor for replies of models.
     pub(crate) fn of_replies(&self) -> Redactor {
         match &self.formats {
             Some(formats) => self.redactor.clone().with_formats(Arc::clone(formats)),
@@ -75,24 +76,24 @@ impl Setup {
 #[derive(Clone)]
 pub struct Gateway {
     inner: Arc<Inner>,
-    /// How many calls are under way of those that were begun by this handle and its clones.
+    /// Number of open calls that this handle and its clones began.
     under_way: Arc<watch::Sender<usize>>,
 }
 
-/// A gateway that is not kept open by this handle alone.
+/// A handle that does not keep the gateway open.
 #[derive(Debug, Clone)]
 pub struct WeakGateway(Weak<Inner>);
 
 pub(crate) struct Inner {
     setup: Setup,
-    /// The actor by which this gateway knows its own words in the journal.
+    /// Actor name by which this gateway recognizes its own events in the journal.
     name: String,
     desk: Desk,
     health: Mutex<BTreeMap<String, Arc<Health>>>,
 }
 
 impl Gateway {
-    /// Opens the door: reads what was spent so far and which providers are not well.
+    /// Opens the gateway: reads what was spent so far, and which providers are unhealthy.
     pub fn open(setup: Setup) -> Result<Self, Failure> {
         let desk = Desk::open(&*setup.book)?;
         Ok(Self::of(Arc::new(Inner {
@@ -115,14 +116,14 @@ impl Gateway {
         WeakGateway(Arc::downgrade(&self.inner))
     }
 
-    /// Begins a call. It runs on by itself, on the runtime of whoever calls this; dropping the
-    /// answer calls it off, and what had come by then is paid for and recorded.
+    /// Begins a call. It runs on its own, on the caller's async runtime. Dropping the returned
+    /// value cancels it; whatever had come by then is paid for and recorded.
     pub fn call(&self, call: Call) -> Calling {
         self.begin(call, None)
     }
 
-    /// Begins a call that follows from what is still being recorded. The question is put once that
-    /// is durable, which its own intent is waited for anyway.
+    /// Begins a call that depends on a pending append. The request is sent once that append is
+    /// durable; the call has to wait for its own intent to be recorded anyway.
     pub fn call_after(&self, call: Call, owed: Owed) -> Calling {
         self.begin(call, Some(owed))
     }
@@ -138,12 +139,12 @@ impl Gateway {
         Calling::new(pieces)
     }
 
-    /// Waits until none of the calls of this handle is under way any more, so that what was called
-    /// off is settled before the process ends; not longer than `patience`.
+    /// Waits, at most `patience`, until no call of this handle is open, so that cancelled calls
+    /// are settled before the process ends.
     pub async fn rest(&self, patience: Duration) {
         let mut under_way = self.under_way.subscribe();
         let quiet = under_way.wait_for(|count| *count == 0);
-        // Who is not done by then stays charged as unknown, as if the process had died.
+        // A call that is not done by then stays charged as unknown, as if the process had died.
         drop(tokio::time::timeout(patience, quiet).await);
     }
 
@@ -159,8 +160,8 @@ impl Gateway {
         &self.inner.name
     }
 
-    /// Returns the health of a provider, known from the first time it is asked for. A rehearsal
-    /// has its own, which nobody remembers.
+    /// Returns the health of a provider, creating it on first use. A rehearsal has a health of
+    /// its own, which is not recorded.
     pub(crate) async fn health(&self, chosen: &Chosen) -> Result<Arc<Health>, Failure> {
         let is_rehearsal = chosen.entry.provider == Provider::Rehearsal;
         let name = chosen.health_name();
@@ -190,7 +191,7 @@ impl Gateway {
         Ok(known.entry(key).or_insert_with(fresh).clone())
     }
 
-    /// Takes in what another process recorded about a provider.
+    /// Takes in an event about a provider that another process recorded.
     pub(crate) fn learn(&self, event: &Event) {
         let name = crate::book::provider_of(&event.fact);
         if let Some(health) = name.and_then(|name| self.known_health(name)) {
@@ -211,13 +212,13 @@ impl Gateway {
 }
 
 impl WeakGateway {
-    /// Returns the gateway if somebody has it open, with a count of calls of its own.
+    /// Returns the gateway if it is still open, as a handle that counts its own calls.
     pub fn upgrade(&self) -> Option<Gateway> {
         self.0.upgrade().map(Gateway::of)
     }
 }
 
-/// Counts a call while it is under way.
+/// Counts a call as open until dropped.
 struct UnderWay(Arc<watch::Sender<usize>>);
 
 impl UnderWay {

@@ -1,9 +1,8 @@
 //! The only crate that calls models: providers, gateway, rehearsal, recordings.
 //!
-//! Every call goes through the [`Gateway`], in one order: priority queue, budget, privacy label,
-//! limiter and breaker, the provider, settled usage. What it needs of other doors (the journal, a
-//! key, the clock) is handed in as a value.
-#![warn(missing_docs)]
+//! Every call goes through the [`Gateway`], in one order: priority queue, budget, privacy
+//! label, limiter and breaker, the provider, settled usage. Anything it needs from other
+//! doors (the journal, a key, the clock) is handed in as a value.
 
 mod book;
 mod catalogue;

@@ -5,14 +5,14 @@ use std::pin::Pin;
 use artel_types::model::{Chunk, Fault, Request};
 use futures_util::Stream;
 
-/// An answer as it comes. It keeps the grammar of [`Chunk`]: one start, then one end or a fault,
-/// after which it is over.
+/// A reply as a stream of chunks. It follows the grammar of [`Chunk`]: one start, then one
+/// end or a fault, after which it is over.
 pub type ChunkStream = Pin<Box<dyn Stream<Item = Result<Chunk, Fault>> + Send>>;
 
 /// A language model. It keeps no conversation: the request carries all of it, so a recording can
 /// stand in for any implementation.
 pub trait Model: Send + Sync {
-    /// Streams the answer. Nothing is sent before the stream is polled; dropping it cancels the
+    /// Streams the reply. Nothing is sent before the stream is polled. Dropping it cancels the
     /// call.
     fn reply(&self, request: &Request) -> ChunkStream;
 }

@@ -1,7 +1,9 @@
-//! How requests stand in the journal: each names the call it begins with and holds the rest.
+//! Model requests in the journal: each names the call that it begins with, and holds the
+//! rest.
 //!
-//! A conversation is sent as a whole every time, and grows with every turn. Written down whole, it
-//! would take the square of its length. What is written here is put together again here.
+//! A conversation is sent as a whole every time, and grows with every turn. Recording it
+//! whole each time would take space that grows with the square of its length. Requests
+//! written here are reassembled here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,23 +14,25 @@ use serde::Serialize;
 
 use crate::rehearsal::Print;
 
-/// An earlier call of the same stream whose request the new one may begin with.
+/// An earlier call of the same stream, whose request a new one may begin with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior {
-    /// Names the call in the journal. It must have been answered: then its request is on record.
+    /// Id of the call in the journal. It must have been answered, because only then is its
+    /// request on record.
     pub call: String,
-    /// Its request as it is on record.
+    /// Its request, as it is on record.
     pub request: Arc<Request>,
-    /// The print of that, from which the next one goes on; made anew where it is not known.
+    /// Fingerprint of that request, which the next one extends, or `None` if it is unknown and
+    /// has to be computed.
     pub print: Option<Print>,
 }
 
-/// A request as it is written down.
+/// A request as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Written {
-    /// The whole request, or what comes after the messages of the prior one.
+    /// The whole request, or only the messages after those of the prior one.
     pub(crate) json: String,
-    /// The call it begins with.
+    /// Call that it begins with.
     pub(crate) prior: Option<String>,
 }
 
@@ -37,7 +41,8 @@ struct Rest<'a> {
     messages: &'a [Message],
 }
 
-/// Writes down a request: what is new where it begins as the prior one does, else the whole.
+/// Encodes a request: only the new messages if it begins like the prior one, else the
+/// whole.
 pub(crate) fn write(
     request: &Request,
     prior: Option<&Prior>,
@@ -55,8 +60,8 @@ pub(crate) fn write(
     })
 }
 
-/// Returns what a request says after an earlier one; nothing if it does not begin with it. Every
-/// field is named, so that a new one cannot be forgotten.
+/// Returns the messages of a request after those of an earlier one, or `None` if it does
+/// not begin like it. Every field is named, so that a new field cannot be forgotten.
 pub(crate) fn rest<'a>(prior: &Request, request: &'a Request) -> Option<&'a [Message]> {
     let Request {
         system,
@@ -85,7 +90,7 @@ pub(crate) fn rest<'a>(prior: &Request, request: &'a Request) -> Option<&'a [Mes
     request.messages.strip_prefix(messages.as_slice())
 }
 
-/// The recorded requests of a stream, to be put together again.
+/// The recorded requests of a stream, to be reassembled.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     calls: HashMap<String, Noted>,
@@ -95,12 +100,12 @@ pub struct Asked {
 struct Noted {
     prior: Option<String>,
     text: Text,
-    /// What stands there, once it was read.
+    /// Content of the text, once it was read.
     own: Option<Request>,
 }
 
 impl Asked {
-    /// Takes in a recorded request. Attempts of one call all hold the same.
+    /// Adds a recorded request. All attempts of one call hold the same.
     pub fn note(&mut self, fact: &ModelRequested) {
         self.calls
             .entry(fact.call.clone())
@@ -111,15 +116,15 @@ impl Asked {
             });
     }
 
-    /// Tells whether a request was noted for a call.
+    /// Returns whether the request of a call was added.
     pub fn knows(&self, call: &str) -> bool {
         self.calls.contains_key(call)
     }
 
-    /// Returns the call that is missing before the request of this one can be put together.
+    /// Returns the missing call that this one's request cannot be reassembled without.
     pub fn missing(&self, call: &str) -> Option<String> {
         let mut at = call;
-        // No chain is longer than there are calls, unless it bites its own tail.
+        // A chain cannot be longer than the number of calls, unless it is a cycle.
         for _ in 0..=self.calls.len() {
             let Some(noted) = self.calls.get(at) else {
                 return Some(at.to_owned());
@@ -129,8 +134,8 @@ impl Asked {
         None
     }
 
-    /// Returns the whole request of a call. `read` fetches a text from where it is kept; each is
-    /// fetched once.
+    /// Returns the whole request of a call. `read` fetches a text from where it is stored; each
+    /// text is fetched once.
     pub fn whole(
         &mut self,
         call: &str,

@@ -1,7 +1,8 @@
 //! The provider `rehearsal`: a script or a recording instead of a model.
 //!
-//! For tests, demonstrations and replay. It reads no file, knows no clock and no network: the same
-//! requests in the same order get the same answers. `docs/rehearsal.md` describes scripts.
+//! It is for tests, demonstrations and replay. It uses no files, no clock and no network:
+//! the same requests in the same order get the same replies. `docs/rehearsal.md` describes
+//! scripts.
 
 mod beat;
 mod cassette;
@@ -37,7 +38,7 @@ use beat::Beat;
 pub use cassette::{Cassette, Take, chunks_of};
 pub use print::{Print, fingerprint};
 
-/// A model that says what it was told to say. Clones share how far it has come.
+/// A model that replies as scripted. Clones share their position in the script.
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
     source: Arc<Mutex<Source>>,
@@ -50,7 +51,7 @@ enum Source {
 }
 
 impl Rehearsal {
-    /// Reads a script; `name` is what messages call it.
+    /// Reads a script. Messages refer to it as `name`.
     pub fn load(text: &str, name: &str) -> Result<Self, Failure> {
         let script = script::Script::read(text, name)?;
         Ok(Self::new(Source::Script(Box::new(script))))
@@ -66,9 +67,9 @@ impl Rehearsal {
         Self { source }
     }
 
-    /// Tells how many lines or takes were never spoken. A line that may speak several times counts
-    /// as often as it still may, a rule that may speak any number of times once until it has
-    /// spoken; what answers otherwise does not count.
+    /// Returns how many lines or takes were never used. A line with several uses counts as
+    /// often as it is left. A rule with unlimited uses counts once until it is used.
+    /// `otherwise` does not count.
     pub fn unused(&self) -> usize {
         match &*self.source() {
             Source::Script(script) => script.unused(),
@@ -86,7 +87,8 @@ impl Rehearsal {
         answer.unwrap_or_else(|fault| vec![Beat::Fault(fault)])
     }
 
-    /// Nobody panics between two changes, so what a poisoned lock guards is whole.
+    /// Locks the source. Nothing panics between two changes, so the value in a poisoned lock is
+    /// intact.
     fn source(&self) -> MutexGuard<'_, Source> {
         self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }

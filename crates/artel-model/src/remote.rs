@@ -1,4 +1,4 @@
-//! A model behind HTTP: sends what the codec wrote, reads what comes, and waits for nothing
+//! A model behind HTTP: sends what the codec wrote, reads the response, and never waits
 //! without a limit.
 
 mod connection;
@@ -20,29 +20,30 @@ use crate::model::{ChunkStream, Model};
 
 pub use connection::{Connection, Connections};
 
-/// So much of a refusal is read; the rest is never interesting.
+/// Largest part of a refusal that is read, in bytes. The rest is never interesting.
 const LARGEST_REFUSAL: usize = 64 * 1024;
 
-/// So long the bytes may go on after the answer has ended. A connection that is left before they
-/// end cannot be used again, and a new one takes a provider far away longer than this.
+/// Longest time that bytes may follow after the reply has ended. A connection that is
+/// dropped before they end cannot be reused, and a new one to a provider far away takes
+/// longer than this.
 const LAST_BYTES: Duration = Duration::from_millis(50);
 
-/// Where a model is and how it is reached.
+/// The address of a model server, and how to reach it.
 #[derive(Clone)]
 pub struct Address {
-    /// The format it speaks.
+    /// Wire format that it speaks.
     pub wire: Wire,
-    /// What precedes the format's own path.
+    /// URL before the wire format's own path.
     pub base_url: String,
-    /// The key, where it needs one.
+    /// Key, if it needs one.
     pub key: Option<Secret>,
-    /// Further headers.
+    /// Additional headers.
     pub headers: Vec<(String, String)>,
-    /// How long it may be silent: before it answers, and in the middle of an answer.
+    /// Longest silence, before the response begins and in the middle of it.
     pub patience: Duration,
 }
 
-/// A model of a provider.
+/// A model behind a provider's HTTP interface.
 #[derive(Debug, Clone)]
 pub struct Remote {
     connection: Connection,
@@ -53,7 +54,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Names a model at an address. Nothing is sent yet.
+    /// Describes a model at an address. Nothing is sent yet.
     pub fn new(
         connection: Connection,
         address: Address,
@@ -70,14 +71,14 @@ impl Remote {
         }
     }
 
-    /// Makes a call that costs nothing and tells whether the key is good and the place is right.
-    /// Returns the names of models, where the provider lists them in the usual way.
+    /// Makes a call that costs nothing, to check that the key is good and the address right.
+    /// Returns the names of models, if the provider lists them in the usual way.
     pub async fn look(&self) -> Result<Vec<String>, Fault> {
         let path = self.address.wire.models_path();
         let builder = self.connection.client().get(self.url(path));
         let response = self.send(builder, &[]).await?;
         let body = self.read_some(response, LARGEST_REFUSAL * 16).await?;
-        // Anything can answer 200: a page that wants a login, another server.
+        // Any server can answer 200: a login page, or another service.
         model_names(&body).ok_or_else(|| {
             let said = format!("it answered without a list of models: {}", beginning(&body));
             Fault::new(FaultKind::BadRequest, said)
@@ -98,7 +99,7 @@ impl Remote {
         self.address.wire.encode(&target, request)
     }
 
-    /// Sends a request and returns the answer if it is not a refusal.
+    /// Sends a request and returns the response, or a fault if it is a refusal.
     async fn send(
         &self,
         builder: RequestBuilder,
@@ -161,8 +162,8 @@ impl Remote {
 }
 
 impl Remote {
-    /// Says what is wrong with an answer that is no stream: often it is an error that came with
-    /// the status of a success.
+    /// Returns the fault of a response that is not a stream. It is often an error with a
+    /// success status.
     async fn judge_whole(&self, response: Response, sort: &'static str) -> Fault {
         let body = match self.read_some(response, LARGEST_REFUSAL).await {
             Ok(body) => body,
@@ -183,8 +184,8 @@ impl Remote {
     }
 }
 
-/// Tells what an answer is if it is surely no stream. Lines of JSON are one, whatever they are
-/// called, and some servers name no type at all.
+/// Returns the kind of a response that surely is not a stream. Lines of JSON are a stream
+/// whatever their content type, and some servers name no type at all.
 fn no_stream(headers: &HeaderMap) -> Option<&'static str> {
     let sort = header(headers, "content-type")?.to_ascii_lowercase();
     match sort.split(';').next().unwrap_or_default().trim() {
@@ -201,7 +202,7 @@ impl Model for Remote {
     }
 }
 
-/// Where an answer stands between two chunks.
+/// The stage of a streamed reply.
 enum Stage {
     Asking(Box<(Remote, Request)>),
     Answering(Box<Answering>),
@@ -209,7 +210,7 @@ enum Stage {
 }
 
 struct Answering {
-    /// The provider's name for the request.
+    /// Id that the provider gave the request.
     request_id: Option<String>,
     response: Response,
     decoder: Decoder,
@@ -240,7 +241,7 @@ impl Stage {
 }
 
 impl Answering {
-    /// Returns the next chunk; nothing after the end.
+    /// Returns the next chunk, or `None` after the end.
     async fn next(&mut self) -> Option<Result<Chunk, Fault>> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
@@ -252,7 +253,7 @@ impl Answering {
             if self.decoder.is_done() {
                 return None;
             }
-            // What was decoded before a fault is handed out before the fault is.
+            // Chunks that were decoded before a fault are returned before the fault.
             let result = match next_bytes(&mut self.response, self.patience).await {
                 Ok(Some(bytes)) => self.decoder.push(&bytes, &mut self.fresh),
                 Ok(None) => self.decoder.finish(&mut self.fresh),
@@ -271,7 +272,7 @@ impl Answering {
         drop(tokio::time::timeout(LAST_BYTES, rest).await);
     }
 
-    /// A fault in the middle of an answer seldom says which request it was.
+    /// Adds the request id to a fault: a fault midway seldom has one.
     fn named(&mut self, fault: Fault) -> Fault {
         Fault {
             request_id: fault.request_id.or(self.request_id.take()),
@@ -297,11 +298,12 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Finds names in a list of models: `data[].id`, `models[].name`, `models[].model`.
+/// Finds the names in a list of models: the `id` or `name` of each item in `data` or
+/// `models`.
 fn model_names(body: &[u8]) -> Option<Vec<String>> {
     let body: serde_json::Value = serde_json::from_slice(body).ok()?;
     let list = body.get("data").or_else(|| body.get("models"))?;
-    // Some servers say `null` where they have none.
+    // Some servers say `null` if they have none.
     let list = list.as_array().map_or(&[][..], Vec::as_slice);
     let name = |item: &serde_json::Value| {
         let name = item.get("id").or_else(|| item.get("name"));
@@ -310,7 +312,7 @@ fn model_names(body: &[u8]) -> Option<Vec<String>> {
     Some(list.iter().filter_map(name).collect())
 }
 
-/// Returns how a body begins, for a message.
+/// Returns the beginning of a body, for a message.
 fn beginning(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     text.split_whitespace()

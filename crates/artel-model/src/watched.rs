@@ -1,4 +1,4 @@
-//! A model that is not waited for without end.
+//! A model wrapper that never waits without end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::model::{ChunkStream, Model};
 
-/// Ends an answer that falls silent. A model behind HTTP watches its bytes itself, where also a
-/// sign of life counts that is no piece of the answer; this is for models that have none.
+/// Ends a reply that falls silent. A model behind HTTP watches its bytes itself, where even
+/// a sign of life that is not part of the reply counts; this is for models that cannot.
 pub struct Watched {
     model: Arc<dyn Model>,
     patience: Duration,
 }
 
 impl Watched {
-    /// Watches a model.
+    /// Wraps a model, which may be silent for at most `patience`.
     pub fn new(model: Arc<dyn Model>, patience: Duration) -> Self {
         Self { model, patience }
     }

@@ -1,7 +1,7 @@
 //! Names of models: the same model has several.
 
-/// Finds the listed name that a model goes by: exactly, or else the longest one that the model's
-/// name extends with a date, a tag or a vendor.
+/// Finds the listed name of a model: the exact one, or else the longest one that the
+/// model's name extends with a date, a tag or a vendor.
 pub(super) fn find<'a>(
     listed: impl Iterator<Item = &'a str> + Clone,
     model: &str,
@@ -15,13 +15,13 @@ pub(super) fn find<'a>(
     })
 }
 
-/// Takes vendor and tag away: `anthropic/claude-opus-5.5:thinking` is `claude-opus-5.5`.
+/// Removes vendor and tag: `anthropic/claude-opus-5.5:thinking` is `claude-opus-5.5`.
 fn bare(model: &str) -> &str {
     let (model, _tag) = model.split_once(':').unwrap_or((model, ""));
     model.rsplit_once('/').map_or(model, |(_, model)| model)
 }
 
-/// Some write versions with a point, others with a dash.
+/// Unifies spellings: some write versions with a point, others with a dash.
 fn plain(model: &str) -> String {
     model.replace(['.', '@'], "-").to_ascii_lowercase()
 }
@@ -31,7 +31,7 @@ fn is_of(model: &str, id: &str) -> bool {
     !id.is_empty() && rest.is_some_and(|rest| rest.is_empty() || is_date(rest))
 }
 
-/// Tells `-20251001` and `-2025-10-01`.
+/// Returns whether a text is a date such as `-20251001` or `-2025-10-01`.
 fn is_date(text: &str) -> bool {
     let Some(text) = text.strip_prefix('-') else {
         return false;

@@ -1,4 +1,4 @@
-//! The list in the binary, as it is written and as it is used.
+//! The list in the binary: its file format and its parsed form.
 
 use artel_types::Money;
 use artel_types::model::{LongPrices, ModelCard, Provider, ThinkingStyle};
@@ -8,7 +8,6 @@ use super::{Class, Known};
 
 const TEXT: &str = include_str!("../../data/models.toml");
 
-/// The shipped list.
 #[derive(Debug, Default)]
 pub(super) struct Shipped {
     pub(super) as_of: String,
@@ -17,7 +16,7 @@ pub(super) struct Shipped {
     google: Vec<Known>,
 }
 
-/// The file.
+/// The TOML file of the list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -53,13 +52,13 @@ struct Long {
     cache_write: Option<Dollars>,
 }
 
-/// A price with few digits, so that rounding to millionths gives back what is written.
+/// A price with few digits, so that rounding to millionths gives back the written number.
 #[derive(Deserialize, Clone, Copy)]
 struct Dollars(f64);
 
 impl Shipped {
-    /// Reads the list. A test sees to it that it can be read; if it could not, nothing would be
-    /// known and everything would work.
+    /// Reads the list. A test makes sure that it can be read. If it could not, no model would
+    /// be known, and everything would still work.
     pub(super) fn read() -> Self {
         Self::parse(TEXT).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The shipped list is sane, and what the person says comes first.
+//! The shipped list is sane, and the person's settings take precedence.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Where a chosen model is: on this machine or elsewhere, and under which name its health is kept.
+//! The place of a chosen model: on this machine or elsewhere, and the name under which its
+//! health is kept.
 
 use std::net::IpAddr;
 
@@ -7,15 +8,16 @@ use reqwest::Url;
 
 use super::Chosen;
 
-/// A name of a stream has at most 200 characters; a host may have more.
+/// Longest host in a name. A stream's name has at most 200 characters; a host may have
+/// more.
 const LONGEST_NAME: usize = 120;
 
 impl Chosen {
-    /// Tells whether nothing leaves this machine: a rehearsal, or a server that listens here and is
-    /// not reached through a proxy elsewhere.
+    /// Returns whether nothing leaves this machine: a rehearsal, or a server that listens here
+    /// and is not reached through a proxy elsewhere.
     ///
-    /// Ollama passes questions to its cloud models on, and their tags say so. Any other server that
-    /// listens here and forwards what it is asked cannot be told from one that answers itself.
+    /// Ollama passes requests for its cloud models on, and their tags say so. Any other server
+    /// that listens here and forwards its requests cannot be told from one that answers itself.
     pub fn is_local(&self) -> bool {
         let ModelEntry {
             provider, model, ..
@@ -32,20 +34,20 @@ impl Chosen {
         is_direct && is_here(&self.base_url())
     }
 
-    /// Returns what precedes the provider's own path; empty for a rehearsal.
+    /// Returns the part of the URL before the provider's own path. It is empty for a rehearsal.
     pub fn base_url(&self) -> String {
         base_url(&self.entry).to_owned()
     }
 
-    /// Returns the name under which the health of whoever answers is kept: `anthropic`, or with the
-    /// place, as `openai-chat:127.0.0.1:8080`, where that is not the usual one. It can name a
-    /// stream of the journal.
+    /// Returns the name under which the server's health is kept: `anthropic`, or with the place
+    /// if that is not the usual one, as in `openai-chat:127.0.0.1:8080`. It can name a stream
+    /// of the journal.
     pub fn health_name(&self) -> String {
         name_of_place(&self.entry)
     }
 }
 
-/// Tells whether a provider is where everybody finds it.
+/// Returns whether a provider is at its usual URL.
 pub(super) fn is_at_usual_place(entry: &ModelEntry) -> bool {
     entry.provider.usual_url().unwrap_or_default() == base_url(entry)
 }
@@ -69,7 +71,7 @@ pub(super) fn name_of_place(entry: &ModelEntry) -> String {
     if name.len() <= LONGEST_NAME && name == place.replace(['[', ']'], "") {
         return format!("{provider}:{name}");
     }
-    // What was left out must not make two places one.
+    // The hash keeps two places apart that differ only in what was left out.
     let hash = blake3::hash(place.as_bytes()).to_hex();
     let name: String = name.chars().take(LONGEST_NAME).collect();
     format!("{provider}:{name}-{}", &hash[..8])
@@ -81,14 +83,16 @@ fn base_url(entry: &ModelEntry) -> &str {
     url.trim_end_matches('/')
 }
 
-/// Reads the tag of an Ollama model: `qwen3-coder:cloud` and `gpt-oss:120b-cloud` run elsewhere.
+/// Returns whether an Ollama model runs elsewhere, by its tag: `qwen3-coder:cloud` and
+/// `gpt-oss:120b-cloud` do.
 fn is_in_cloud(model: &str) -> bool {
     let tag = model.rsplit_once(':').map_or("", |(_, tag)| tag);
     let tag = tag.trim_end().to_ascii_lowercase();
     tag == "cloud" || tag.ends_with("-cloud")
 }
 
-/// Reads the address as the client does, so that no spelling of it is understood differently.
+/// Returns whether a URL leads to this machine. It is parsed as the client parses it, so
+/// that no spelling is understood differently.
 fn is_here(url: &str) -> bool {
     let Ok(url) = Url::parse(url) else {
         return false;

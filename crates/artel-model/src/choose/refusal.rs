@@ -1,9 +1,9 @@
-//! What is said where no model can be chosen.
+//! Failures for the cases in which no model can be chosen.
 
 use artel_types::model::Provider;
 use artel_types::{Code, Failure};
 
-/// Longer text is not a slip of the fingers.
+/// Longest text for which a similar name is suggested. Longer text is not a typing mistake.
 const LONGEST: usize = 100;
 
 pub(super) fn nothing_configured(entries: usize) -> Failure {
@@ -70,7 +70,7 @@ fn nearest<'a>(wanted: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-/// Makes a word safe to print: skills choose it.
+/// Makes a word safe to print, because skills choose it.
 fn shown(word: &str) -> String {
     let mut shown = String::new();
     for letter in word.chars().take(LONGEST) {

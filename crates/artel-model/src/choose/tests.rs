@@ -1,11 +1,12 @@
-//! Every rule of the choice, by tables.
+//! Every rule of the choice, in tables.
 
 use artel_types::{Code, Stream};
 use proptest::prelude::*;
 
 use super::*;
 
-/// Makes a menu: entries as `alias=provider:model@base_url`, keys, models of Ollama, an override.
+/// Makes a menu: entries as `alias=provider:model@base_url`, keys, models of Ollama, an
+/// override.
 fn menu(entries: &[&str], keyed: &[Provider], ollama: &[&str], over: Option<&str>) -> Menu {
     let entry = |text: &&str| {
         let (alias, rest) = text.split_once('=').unwrap();
@@ -426,7 +427,7 @@ fn a_model_that_ollama_runs_in_its_cloud_is_not_local() {
         chosen.entry.model = model.to_owned();
         assert_eq!(chosen.is_local(), is_local, "{model}");
     }
-    // A script is played here whatever its file is called.
+    // A script is played here, whatever the name of its file.
     let mut script = at(Provider::Rehearsal, None, None);
     script.entry.model = "a:cloud".to_owned();
     assert!(script.is_local());

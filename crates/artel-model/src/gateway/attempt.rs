@@ -1,4 +1,5 @@
-//! One attempt: the question is sent, the answer is read to its end or to what ends it.
+//! One attempt: the request is sent, and the reply is read until it is complete or
+//! something ends it.
 
 use std::time::Duration;
 
@@ -13,44 +14,45 @@ use super::call::Progress;
 use super::live::Live;
 use crate::model::ChunkStream;
 
-/// How an attempt ended.
+/// The ways in which an attempt can end.
 pub(super) enum End {
     Replied(Reply),
     Faulty(Fault),
-    /// Something more urgent needs the place.
+    /// A more urgent call needs the slot.
     Preempted,
-    /// Whoever asked is gone.
+    /// The caller is gone.
     CalledOff,
-    /// The answer grew beyond what may be spent.
+    /// The reply grew beyond the budget.
     OverBudget(OverBudget),
-    /// What it needs besides cannot be recorded, so it does not go on.
+    /// A further reservation or the pending append cannot be recorded, so the attempt stops.
     Unrecorded(Failure),
 }
 
-/// How long an attempt took.
+/// Times of an attempt.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Timing {
-    /// Until the first piece of content.
+    /// Time until the first piece of content.
     pub(super) first: Duration,
-    /// Until the end.
+    /// Time until the end.
     pub(super) total: Duration,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 pub(super) struct Attempted {
     pub(super) end: End,
     pub(super) timing: Timing,
-    /// Whether the provider will charge for it, as far as that can be told: it began to answer, or
-    /// was left alone with the question.
+    /// Whether the provider will probably charge for it: it began to reply, or the connection
+    /// was dropped after the request was sent.
     pub(super) is_charged: bool,
-    /// How many bytes it wrote.
+    /// Number of bytes in the reply.
     pub(super) output_bytes: u64,
-    /// The words that came, where the answer is not complete.
+    /// Text that arrived, if the reply is incomplete.
     pub(super) partial: String,
 }
 
 impl Attempted {
-    /// Nobody was asked, because what the question follows from is not on record.
+    /// Returns the outcome of an attempt that was not made, because an event it depends on is
+    /// not on record.
     pub(super) fn not_asked(failure: Failure) -> Self {
         Self {
             end: End::Unrecorded(failure),
@@ -62,7 +64,7 @@ impl Attempted {
     }
 }
 
-/// An answer being read.
+/// A reply that is being read.
 pub(super) struct Reading<'a> {
     answer: ChunkStream,
     gather: Gather,
@@ -73,7 +75,7 @@ pub(super) struct Reading<'a> {
     clock: &'a Clock,
     began: Duration,
     first: Option<Duration>,
-    /// Whether the question was sent, or is on its way.
+    /// Whether the request was sent, or is being sent.
     is_asked: bool,
 }
 
@@ -99,12 +101,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Returns how many bytes the answer has so far.
+    /// Returns the number of bytes in the reply so far.
     pub(super) fn output_bytes(&self) -> u64 {
         self.gather.output_bytes()
     }
 
-    /// Reads one piece and shows it. Returns how the attempt ended, once it has.
+    /// Reads one chunk and shows it. Returns how the attempt ended, once it has.
     pub(super) async fn step(&mut self) -> Option<End> {
         let piece = tokio::select! {
             biased;
@@ -146,8 +148,8 @@ impl<'a> Reading<'a> {
         None
     }
 
-    /// Hands something to whoever asked. A slow reader is waited for, and the provider with it; an
-    /// urgent call does not wait for a slow reader.
+    /// Passes progress to the caller. The attempt, and the provider with it, waits for a slow
+    /// reader; a more urgent call does not wait for one.
     pub(super) async fn show(&mut self, progress: Progress) -> Option<End> {
         let piece = match self.out.try_send(Box::new(progress)) {
             Ok(()) => return None,
@@ -161,8 +163,9 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A refusal costs nothing, and neither does a connection that was not made. Who was asked and
-    /// then left, or never heard of again, has read the question.
+    /// Returns whether the provider will charge. A refusal costs nothing, and neither does a
+    /// connection that was never made. A provider that was asked and then left, or never heard
+    /// from again, has read the request.
     fn is_charged(&self, end: &End) -> bool {
         let has_begun = self.gather.chunks() > 0;
         match end {
@@ -176,7 +179,6 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Closes the attempt.
     pub(super) fn close(self, end: End) -> Attempted {
         let total = self.clock.uptime().saturating_sub(self.began);
         Attempted {
@@ -192,7 +194,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Reads on, and notes that the question is on its way: polling is what sends it.
+/// Reads the next chunk, and notes that the request is being sent: polling is what sends
+/// it.
 async fn next_piece(answer: &mut ChunkStream, is_asked: &mut bool) -> Option<Result<Chunk, Fault>> {
     *is_asked = true;
     answer.next().await

@@ -1,4 +1,4 @@
-//! What is asked of the gateway, and what it answers.
+//! The calls that the gateway takes, and its replies.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,46 +20,46 @@ use crate::model::Model;
 use crate::recorded::Prior;
 use crate::rehearsal::Print;
 
-/// A question for a model, with all that decides when and whether it is put.
+/// A question for a model, with everything that decides when and whether it is asked.
 #[derive(Clone)]
 pub struct Call {
-    /// The question.
+    /// The request to send.
     pub request: Request,
-    /// The call before it in the same stream: what it asked is not written down again.
+    /// The previous call in the same stream. Its request is not recorded again.
     pub prior: Option<Prior>,
-    /// Who answers.
+    /// The model that answers.
     pub model: Arc<dyn Model>,
-    /// How that was chosen, and what it costs.
+    /// The chosen model: how it was resolved, and its prices.
     pub chosen: Chosen,
-    /// How urgent it is.
+    /// Urgency of the call.
     pub priority: Priority,
-    /// Where its content may go.
+    /// Where the content may go.
     pub privacy: Privacy,
-    /// On whose account.
+    /// The account that the call is charged to.
     pub account: Attribution,
-    /// What it belongs to.
+    /// The work that the call belongs to.
     pub context: Context,
 }
 
-/// What every event of a call names.
+/// The ids that every event of a call names.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// The piece of work.
+    /// Trace of the piece of work.
     pub trace: TraceId,
-    /// Who asks.
+    /// Actor that makes the call.
     pub actor: Actor,
-    /// The session, if any.
+    /// Session id, if any.
     pub session: Option<SessionId>,
-    /// The run, if any.
+    /// Run id, if any.
     pub run: Option<RunId>,
-    /// The runs above it, the one that began it first: what it takes counts against each of them.
+    /// Runs above that one, the direct parent first. The call counts against each of them.
     pub above: Vec<RunId>,
-    /// The step that it is a part of, as budgets name it.
+    /// Step that the call belongs to, as budgets name it.
     pub step: Option<String>,
 }
 
 impl Answer {
-    /// Returns what the next call of the same stream names as the one before it.
+    /// Returns this call as the prior call for the next one in the same stream.
     pub fn prior(&self) -> Prior {
         Prior {
             call: self.call.clone(),
@@ -69,49 +69,49 @@ impl Answer {
     }
 }
 
-/// What happens to a call, as it happens.
+/// The progress of a call, as it happens.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progress {
-    /// It waits, and why.
+    /// The call waits, for this reason.
     Waiting(Wait),
-    /// It is put to the model now. Whatever came of an earlier attempt is void.
+    /// The request is being sent to the model. Chunks of an earlier attempt are void.
     Asking {
-        /// Which attempt, from 1.
+        /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// A piece of the answer, without secrets.
+    /// A chunk of the reply, without secrets.
     Piece(Chunk),
-    /// Something a person should know.
+    /// A notice for the person.
     Notice(String),
-    /// The answer is complete and on record.
+    /// The reply is complete and on record.
     Done(Box<Answer>),
-    /// There is no answer.
+    /// The call failed; there is no reply.
     Failed(Box<CallError>),
 }
 
-/// What a call waits for.
+/// The reasons for which a call waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wait {
-    /// For its turn: so many are before it.
+    /// It waits for its turn.
     Turn {
-        /// How many.
+        /// Number of calls before it.
         before: usize,
     },
     /// The provider asked for a pause.
     Pause {
-        /// Who.
+        /// Name of the provider.
         provider: String,
-        /// Until when.
+        /// End of the pause.
         until: Timestamp,
     },
-    /// It failed and is tried again.
+    /// The attempt failed, and the call is tried again.
     Retry {
-        /// What was wrong.
+        /// Fault of the last attempt.
         fault: Fault,
-        /// When it is tried again.
+        /// Time of the next attempt.
         until: Timestamp,
     },
-    /// Something more urgent took its place.
+    /// A more urgent call took its slot.
     Preempted,
 }
 
@@ -131,92 +131,92 @@ impl std::fmt::Display for Wait {
     }
 }
 
-/// A complete answer with what it took.
+/// A complete reply with its cost and timing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Names the call in the journal.
+    /// Id of the call in the journal.
     pub call: String,
-    /// What was asked: as it is on record, without secrets. The next call begins with it.
+    /// The request as it is on record, without secrets. The next call begins with it.
     pub request: Arc<Request>,
-    /// The print of that.
+    /// Fingerprint of the request.
     pub print: Option<Print>,
-    /// What was said: as it is on record, without secrets.
+    /// The reply as it is on record, without secrets.
     pub reply: Reply,
-    /// Who answered.
+    /// Provider that answered.
     pub provider: Provider,
-    /// The model, in the provider's word.
+    /// Name that the provider gives the model.
     pub model: String,
-    /// What was charged.
+    /// Amount charged to the budgets.
     pub charged: Amount,
-    /// What it cost; nothing if no price is known.
+    /// Cost of the call, or `None` if no price is known.
     pub cost: Option<Money>,
-    /// How long until the first piece came.
+    /// Time until the first piece of content.
     pub first: Duration,
-    /// How long until the end.
+    /// Time until the end of the reply.
     pub total: Duration,
-    /// How many attempts it took.
+    /// Number of attempts made.
     pub attempts: u32,
 }
 
-/// Why there is no answer.
+/// The reasons for which a call gets no reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallError {
-    /// It would pass a limit, or passed it in the middle.
+    /// It would exceed a limit, or exceeded one midway.
     OverBudget {
-        /// Which one.
+        /// The limit that was exceeded.
         over: OverBudget,
-        /// What had come by then.
+        /// Text that had arrived by then.
         partial: String,
     },
-    /// A money limit holds, and nobody knows what the model costs.
+    /// A money limit applies, and nobody knows the model's price.
     NoPrice {
-        /// The model.
+        /// Name of the model.
         model: String,
     },
     /// The content must stay on this machine.
     LocalOnly {
-        /// Who would have got it.
+        /// Provider that would have received it.
         provider: String,
     },
-    /// The provider is left alone for a while.
+    /// The provider is unhealthy and gets no calls for a while.
     Unwell {
-        /// Who.
+        /// Name of the provider.
         provider: String,
-        /// Until when.
+        /// Time at which it is tried again.
         until: Timestamp,
     },
-    /// The provider asked for a pause that is too long to sit out.
+    /// The provider asked for a pause that is too long to wait for.
     Parked {
-        /// Who.
+        /// Name of the provider.
         provider: String,
-        /// Until when.
+        /// End of the pause.
         until: Timestamp,
     },
-    /// All attempts failed, or trying again cannot help.
+    /// All attempts failed, or another attempt cannot help.
     Fault {
-        /// Who.
+        /// Name of the provider.
         provider: String,
-        /// What was wrong at last.
+        /// Fault of the last attempt.
         fault: Fault,
-        /// How many attempts there were.
+        /// Number of attempts made.
         attempts: u32,
-        /// What had come of the last one.
+        /// Text that had arrived in the last attempt.
         partial: String,
     },
-    /// It waited as long as a call may wait.
+    /// The call waited for as long as a call may wait.
     TooLong {
-        /// For whom.
+        /// Provider that it waited for.
         provider: String,
-        /// How long.
+        /// Time waited.
         waited: Duration,
     },
-    /// Whoever asked no longer wants to know.
+    /// The caller cancelled the call.
     CalledOff,
-    /// It cannot be recorded, so it is not made.
+    /// The call cannot be recorded, so it is not made.
     Record(Failure),
 }
 
-/// A call under way. Dropping it calls it off.
+/// A call under way. Dropping it cancels the call.
 #[derive(Debug)]
 pub struct Calling(mpsc::Receiver<Box<Progress>>);
 
@@ -225,12 +225,12 @@ impl Calling {
         Self(pieces)
     }
 
-    /// Returns what happens next; nothing after the answer or the failure.
+    /// Returns the next event of the call, or `None` after the reply or the failure.
     pub async fn next(&mut self) -> Option<Progress> {
         self.0.recv().await.map(|progress| *progress)
     }
 
-    /// Waits for the answer, whatever happens before it.
+    /// Waits for the reply and ignores all other progress.
     pub async fn answer(mut self) -> Result<Answer, CallError> {
         while let Some(progress) = self.next().await {
             match progress {
@@ -378,12 +378,12 @@ fn over_budget(over: &OverBudget) -> Failure {
     }
 }
 
-/// Returns the provider's own word: a name may also say where it is.
+/// Returns the provider's own word. The name may also contain its place.
 fn word_of(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 
-/// Returns the time of day: what is awaited comes within the minute.
+/// Returns the time of day. The awaited time is always within a minute.
 fn clock_of(at: Timestamp) -> String {
     let whole = at.to_string();
     match whole.get(11..19) {

@@ -1,4 +1,5 @@
-//! The ledger that all calls share: decided one at a time, agreed on with other processes.
+//! The ledger that all calls share. Decisions are made one at a time, and agreed on with
+//! other processes.
 
 use artel_rules::budget::{self, Granted, Ledger, OverBudget, Settlement};
 use artel_types::{Amount, Draft, Event, Failure, Level, Limits, Stream, Timestamp};
@@ -7,7 +8,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::Gateway;
 use crate::book::{Account, Book, BookError, Entries, Standing, provider_of};
 
-/// Guards the account. Whoever decides about money waits for their turn.
+/// Guards the gateway state. A call that has to decide about money waits for its turn.
 pub(crate) struct Desk(Mutex<State>);
 
 struct State {
@@ -15,7 +16,8 @@ struct State {
     seq: u64,
 }
 
-/// The account as it is now; nobody else in this process decides while it is held.
+/// Exclusive access to the current gateway state. While it is held, nothing else in this
+/// process decides.
 pub(super) struct Turn<'a> {
     state: MutexGuard<'a, State>,
     gateway: &'a Gateway,
@@ -27,7 +29,8 @@ impl Desk {
         Ok(Self(Mutex::new(State { account, seq })))
     }
 
-    /// Takes the turn and reads what any process has recorded since the last one.
+    /// Waits for exclusive access, and reads the events that any process has recorded since the
+    /// last time.
     pub(super) async fn turn<'a>(&'a self, gateway: &'a Gateway) -> Result<Turn<'a>, Failure> {
         let state = self.0.lock().await;
         let mut turn = Turn { state, gateway };
@@ -37,13 +40,14 @@ impl Desk {
 }
 
 impl Turn<'_> {
-    /// Reads on; called again after somebody else wrote first. What other processes learnt about
-    /// a provider is handed on at once: it is read only this time.
+    /// Reads new events. It is called again if another process wrote first. Events about a
+    /// provider from other processes are passed on at once, because they are read only this
+    /// time.
     pub(super) fn catch_up(&mut self) -> Result<(), Failure> {
         let State { account, seq } = &mut *self.state;
         let gateway = self.gateway;
         let book = &gateway.setup().book;
-        // Where reading stopped is noted event by event: what was folded must not be folded again.
+        // The position is noted after each event, so that no event is folded twice.
         let last = book.read_on(*seq, &mut |event: &Event| {
             *seq = event.seq;
             account.fold(event);
@@ -67,28 +71,28 @@ impl Turn<'_> {
         budget::reserve(&self.state.account.ledger, limits, key, levels, amount, now)
     }
 
-    /// Returns what was spent and set aside so far.
+    /// Returns the amounts spent and set aside so far.
     pub(super) fn ledger(&self) -> &Ledger {
         &self.state.account.ledger
     }
 
-    /// Tells whether a limit in money holds on one of these levels.
+    /// Returns whether a money limit applies to one of these levels.
     pub(super) fn limits_money(&self, limits: &Limits, levels: &[Level]) -> bool {
         budget::limits_money(&self.state.account.ledger, limits, levels)
     }
 
-    /// Tells whether any limit holds on one of these levels.
+    /// Returns whether any limit applies to one of these levels.
     pub(super) fn limits_anything(&self, limits: &Limits, levels: &[Level]) -> bool {
         budget::limits_anything(&self.state.account.ledger, limits, levels)
     }
 
-    /// Returns what was recorded last about a provider.
+    /// Returns the last recorded health of a provider.
     pub(super) fn standing(&self, provider: &str) -> Standing {
         let standings = &self.state.account.standings;
         standings.get(provider).cloned().unwrap_or_default()
     }
 
-    /// Records a decision about money, unless another process decided since.
+    /// Records a decision about money, unless another process has decided since.
     pub(super) async fn record(&self, drafts: Vec<Draft>) -> Result<(), BookError> {
         let position = self.state.account.budget_position;
         let expecting = Some((Stream::budget(), position));
@@ -99,7 +103,7 @@ impl Turn<'_> {
             .await
     }
 
-    /// Records that this process is the one that tries a provider, unless another one does.
+    /// Records that this process is the one that probes a provider, unless another one is.
     pub(super) async fn record_on(
         &self,
         stream: Stream,
@@ -115,7 +119,7 @@ impl Turn<'_> {
             .await
     }
 
-    /// Returns the fact that pays for a call, with the warnings that are due then.
+    /// Returns the fact that settles a call's reservation, with the warnings that are due.
     pub(super) fn settle(
         &self,
         limits: &Limits,

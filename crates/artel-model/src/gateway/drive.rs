@@ -1,4 +1,4 @@
-//! Takes one call through all stages, attempt after attempt, to an answer or a reason.
+//! Takes one call through all stages, attempt after attempt, to a reply or an error.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,26 +21,26 @@ use super::{Gateway, Owed, estimate};
 use crate::recorded::{self, Written};
 use crate::rehearsal::Print;
 
-/// How often a call that waits asks what other processes have learnt.
+/// Interval at which a waiting call reads what other processes have recorded.
 const LISTEN_EVERY: Duration = Duration::from_secs(2);
 
-/// One call on its way.
+/// One call on its way through the stages.
 pub(super) struct Drive {
     pub(super) gateway: Gateway,
     pub(super) call: Call,
-    /// What has to be durable before the question is put.
+    /// Append that has to be durable before the request is sent.
     owed: Option<Owed>,
-    /// A channel keeps room for many: in boxes it is little.
+    /// Progress for the caller, in boxes because a channel allocates room for many items.
     pub(super) out: mpsc::Sender<Box<Progress>>,
     pub(super) id: String,
-    /// When it first queued up; a call that is tried again keeps its place.
+    /// Time at which the call first queued up. A repeated call keeps its place.
     since: Duration,
-    /// How long it waited for its turn, all attempts together.
+    /// Total time that the call has waited for its turn, over all attempts.
     waited: Duration,
     pub(super) attempt: u32,
     pub(super) preempted: u32,
     pub(super) failures: HashMap<Class, u32>,
-    /// The request without secrets: what is sent and recorded.
+    /// The request without secrets, as it is sent and recorded.
     pub(super) request: Arc<Request>,
     pub(super) stored: Stored,
 }
@@ -49,9 +49,9 @@ pub(super) struct Drive {
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) text: Text,
-    /// What a recording is found by.
+    /// Fingerprint by which a recording is found.
     pub(super) print: Option<Print>,
-    /// The call it begins with.
+    /// Call whose request this one begins with.
     pub(super) prior: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Default for Stored {
     }
 }
 
-/// What follows an attempt.
+/// The follow-up of an attempt: a reply, or another attempt after a wait.
 pub(super) enum Next {
     Done(Box<Answer>),
     Again(Wait),
@@ -95,7 +95,7 @@ impl Drive {
         }
     }
 
-    /// Runs the call and says how it ended. Nobody may be listening any more.
+    /// Runs the call and reports how it ended. The caller may be gone by then.
     pub(super) async fn run(mut self) {
         let last = match self.finish().await {
             Ok(answer) => Progress::Done(answer),
@@ -127,7 +127,7 @@ impl Drive {
         }
     }
 
-    /// Stage one: waits for a place, and says for what whenever that changes.
+    /// Stage one: waits for a slot, and reports the reason for waiting whenever it changes.
     async fn queue_up(&mut self, health: &Arc<Health>) -> Result<Seat, CallError> {
         let (seat, mut turn) = health.arrive(self.call.priority, self.since, self.preempted);
         let (clock, max_wait) = (
@@ -157,12 +157,13 @@ impl Drive {
                 () = tokio::time::sleep(left.min(LISTEN_EVERY)) => {}
             }
             self.waited = before + clock.uptime().saturating_sub(begun);
-            // Another process may have learnt that the provider is back, or a person said so.
+            // Another process may have found that the provider is back, or a person may have
+            // said so.
             drop(self.turn().await?);
         }
     }
 
-    /// Returns what is waited for; a pause that is too long to sit out parks the call.
+    /// Returns the reason for waiting. Fails if the provider's pause is too long to wait for.
     fn reason(&self, health: &Health, seat: &Seat) -> Result<Wait, CallError> {
         let Some(until) = health.paused_until() else {
             let before = seat.position();
@@ -200,12 +201,13 @@ impl Drive {
                 end = self.set_more_aside(&mut reserved).await;
             }
         }
-        // The loop above ends with one; called off is what nobody would ever see.
+        // The loop above always ends with a value. If it did not, the call would count as
+        // cancelled, and nobody would see that.
         (reading.close(end.unwrap_or(End::CalledOff)), reserved)
     }
 
-    /// Returns how long an answer may become. Providers keep to the limit that was named, and
-    /// tokens are only estimated here: many times as much is no answer any more.
+    /// Returns the longest reply that is read, in tokens. Providers keep to the given limit,
+    /// and tokens are only estimated here; a reply many times that long is no longer sensible.
     fn longest_answer(&self) -> u64 {
         let card = &self.call.chosen.card;
         let named = self.request.max_output.or(card.max_output);
@@ -263,12 +265,12 @@ impl Drive {
             print: Some(self.print()),
             prior,
         };
-        // It may be long, and is of no more use.
+        // It may be long, and is not needed any more.
         self.call.prior = None;
         Ok(())
     }
 
-    /// Takes the request's print: what is new is added to that of the prior one.
+    /// Returns the request's fingerprint, extending that of the prior request if possible.
     fn print(&self) -> Print {
         let longer = self.call.prior.as_ref().and_then(|prior| {
             let more = recorded::rest(&prior.request, &self.request)?;
@@ -283,23 +285,24 @@ impl Drive {
         }
     }
 
-    /// Tells whoever asked, if they listen: nothing may wait for somebody who does not read.
+    /// Reports progress to the caller if there is room. Nothing may wait for a caller that does
+    /// not read.
     pub(super) fn tell(&self, progress: Progress) {
         drop(self.out.try_send(Box::new(progress)));
     }
 
-    /// Tells whether a script answers. Its faults are its own: they are not remembered, lest a
-    /// rehearsal depend on what was played before.
+    /// Returns whether a script answers. Its faults are its own and are not remembered: a
+    /// rehearsal must not depend on what was played before.
     pub(super) fn is_rehearsal(&self) -> bool {
         self.call.chosen.entry.provider == Provider::Rehearsal
     }
 
-    /// Takes secrets out of the question before anybody sees it.
+    /// Removes secrets from the request before anybody sees it.
     fn without_secrets(&mut self) -> Result<Request, CallError> {
         let request = std::mem::take(&mut self.call.request);
         let redactor = &self.gateway.setup().redactor;
-        // What an answer came with is clean, and has its print; only what is new has to be looked
-        // at.
+        // The prior request is already clean if it has a fingerprint, so only the new messages
+        // have to be checked.
         if let Some(prior) = &self.call.prior
             && prior.print.is_some()
             && let Some(more) = recorded::rest(&prior.request, &request)
@@ -347,18 +350,18 @@ fn unwritable(error: serde_json::Error) -> CallError {
     CallError::Record(Failure::new(Code::X001, error.to_string()))
 }
 
-/// Returns a name that no other call has.
+/// Returns a new random id.
 pub(super) fn random_id() -> String {
     TraceId::from_random(random()).to_string()
 }
 
-/// Returns a number from 0 to 1000: where in its range a wait falls.
+/// Returns a random number from 0 to 1000: the point in its range at which a wait falls.
 pub(super) fn jitter() -> u32 {
     u32::from_le_bytes(random()) % 1001
 }
 
-/// Returns random bytes, or zeros where the system has none: then names could repeat, and a
-/// reservation of a known name is refused, which harms nobody.
+/// Returns random bytes, or zeros if the system has none. Then ids could repeat, and a
+/// reservation under a known id is refused, which does no harm.
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     match getrandom::fill(&mut bytes) {

@@ -1,4 +1,4 @@
-//! What a call writes down.
+//! Builds the events of a call.
 
 use artel_types::model::{Fault, Provider, Reply, Usage};
 use artel_types::{
@@ -10,30 +10,30 @@ use super::attempt::Timing;
 use super::call::{Call, Context};
 use super::drive::Stored;
 
-/// Writes the events of one call.
+/// Builds the events of one call.
 pub(super) struct Pen<'a> {
     pub(super) call: &'a Call,
-    /// The call's name.
+    /// Id of the call.
     pub(super) id: &'a str,
     pub(super) attempt: u32,
-    /// Which gateway writes about the health of providers.
+    /// Name of the gateway, for events about the health of providers.
     pub(super) gateway: &'a str,
 }
 
-/// What an attempt took.
+/// Usage and cost of an attempt.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bill {
-    /// As the provider counted, if it did.
+    /// Usage as the provider counted it, if it did.
     pub(super) usage: Option<Usage>,
     pub(super) charged: Amount,
     pub(super) cost: Option<Money>,
 }
 
-/// An attempt that gave no answer.
+/// An attempt that gave no reply.
 pub(super) struct Lost<'a> {
-    /// Failed, called off, or denied.
+    /// Failed, cancelled, or denied.
     pub(super) outcome: Outcome,
-    /// What was wrong; nothing where it was called off or denied.
+    /// The fault, or `None` if the call was cancelled or denied.
     pub(super) fault: Option<&'a Fault>,
     pub(super) message: String,
     pub(super) retry_at: Option<Timestamp>,
@@ -41,8 +41,8 @@ pub(super) struct Lost<'a> {
 }
 
 impl Context {
-    /// Returns the budgets that a call of this provider counts against. `own_step` is the step on
-    /// whose account it is, where no plan named one.
+    /// Returns the budgets that a call to this provider counts against. `own_step` is the step
+    /// it is charged to, if no plan named one.
     pub fn levels(&self, provider: Provider, own_step: Option<&str>) -> Vec<Level> {
         let Self {
             session,
@@ -52,7 +52,7 @@ impl Context {
             ..
         } = self;
         let provider = Level::Provider(provider.to_string());
-        // A step is one of its run: the second step of two runs is not the same.
+        // A step belongs to its run: the second step of one run is not that of another.
         let own = || {
             let step = own_step?;
             Some(match run {
@@ -83,7 +83,7 @@ impl Pen<'_> {
         context.levels(self.provider(), account.step.as_deref())
     }
 
-    /// Names a reservation of this attempt; an answer that grows needs several.
+    /// Returns the key of a reservation of this attempt. A growing reply needs several.
     pub(super) fn key(&self, part: u32) -> String {
         format!("{}/{}/{part}", self.id, self.attempt)
     }
@@ -145,7 +145,7 @@ impl Pen<'_> {
             .ending(Outcome::Done)
     }
 
-    /// Writes down an attempt that gave no answer.
+    /// Builds the event of an attempt that gave no reply.
     pub(super) fn failed(&self, lost: Lost<'_>, bill: &Bill) -> Draft {
         let Lost {
             outcome,
@@ -175,7 +175,8 @@ impl Pen<'_> {
             .ending(outcome)
     }
 
-    /// Writes down how a provider is; this gateway knows its own words by the actor.
+    /// Builds an event about a provider's health. The actor tells this gateway that the event
+    /// is its own.
     pub(super) fn health(&self, stream: Stream, fact: Fact) -> Draft {
         Draft {
             actor: Actor::system(self.gateway),
@@ -201,7 +202,7 @@ impl Pen<'_> {
         self.draft(stream, fact).shown(Visibility::Full)
     }
 
-    /// Returns the line of events that the call belongs to.
+    /// Returns the stream that the call belongs to.
     fn stream(&self) -> Stream {
         let Context { session, run, .. } = &self.call.context;
         match (run, session) {

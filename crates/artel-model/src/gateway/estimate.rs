@@ -1,17 +1,17 @@
-//! What is set aside for a call, before anybody has counted its tokens.
+//! Estimates of what to set aside for a call, before its tokens are counted.
 
 pub(super) use artel_rules::tokens::{of_bytes as tokens_of, of_request as input_tokens};
 use artel_types::Amount;
 use artel_types::model::{Effort, ModelCard, Request, Usage};
 
-/// An answer is expected to have so many tokens; when it has more, more is set aside.
+/// Number of tokens expected in a reply. If it has more, another such amount is set aside.
 pub(super) const OUTPUT_AT_ONCE: u64 = 4_096;
 
-/// Room for an answer with thoughts.
+/// Number of tokens expected in a reply with thinking.
 const OUTPUT_WITH_THOUGHTS: u64 = 16_384;
 
-/// Returns how many tokens of an answer are set aside at first. Thoughts are often not shown, so
-/// that nobody sees them grow: where some are asked for, there must be room for them beforehand.
+/// Returns how many reply tokens to set aside at first. Thinking is often not shown, so its
+/// growth cannot be seen: if the request asks for it, there must be room for it beforehand.
 pub(super) fn first_output(request: &Request, card: &ModelCard) -> u64 {
     let usual = match request.thinking {
         None | Some(Effort::Off) => OUTPUT_AT_ONCE,
@@ -21,18 +21,19 @@ pub(super) fn first_output(request: &Request, card: &ModelCard) -> u64 {
     most.map_or(usual, |most| most.min(usual))
 }
 
-/// Returns what the next part of an answer takes that has so many tokens already.
+/// Returns what the next part of a reply takes from a budget, if it already has `before`
+/// tokens.
 pub(super) fn growth(card: &ModelCard, input: u64, before: u64) -> Amount {
     let money = card.growth(input, before, OUTPUT_AT_ONCE);
     Amount::new(OUTPUT_AT_ONCE, money.map_or(0, |money| money.0))
 }
 
-/// Returns what a call takes from a budget. Where no price is known, only tokens count.
+/// Returns what a call takes from a budget. If no price is known, only tokens count.
 pub(super) fn amount(card: &ModelCard, usage: &Usage) -> Amount {
     Amount::new(usage.total(), card.cost(usage).map_or(0, |cost| cost.0))
 }
 
-/// Returns the usage that numbers of tokens stand for.
+/// Returns a usage with these numbers of tokens.
 pub(super) fn usage(input: u64, output: u64) -> Usage {
     Usage {
         input,

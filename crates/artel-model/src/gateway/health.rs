@@ -1,4 +1,4 @@
-//! One provider as this process sees it: who waits, who is being answered, whether it is well.
+//! One provider as this process sees it: the waiting calls, the open calls, and its health.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::book::Standing;
 
-/// Queue, limiter and breaker of one provider.
+/// Queue, limiter and circuit breaker of one provider.
 pub(crate) struct Health {
     name: String,
     thresholds: Thresholds,
@@ -32,50 +32,50 @@ struct State {
     frequency: Frequency,
     places: HashMap<u64, Place>,
     last_ticket: u64,
-    /// The call that went to see whether a pause is over.
+    /// The call that was sent to find out whether a pause is over.
     scout: Option<Ticket>,
-    /// The moment for which somebody waits to open the gate again.
+    /// Time at which a timer will open the gate again.
     alarm: Option<Timestamp>,
 }
 
-/// One call in the queue or under way.
+/// One call, in the queue or under way.
 struct Place {
     turn: Option<oneshot::Sender<()>>,
     bell: Arc<Notify>,
 }
 
-/// A place that is given back when it is dropped.
+/// A slot in the provider's queue, released on drop.
 pub(super) struct Seat {
     health: Arc<Health>,
     ticket: Ticket,
-    /// Rings when something more urgent needs the place.
+    /// Notified when a more urgent call needs the slot.
     pub(super) bell: Arc<Notify>,
 }
 
-/// How an attempt came past the breaker.
+/// The way in which an attempt passed the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passage {
-    /// The provider was well.
+    /// The provider was healthy.
     Plain,
-    /// It was the one call that tries whether the provider is back.
+    /// It was the one call that probes whether the provider is back.
     Probe,
 }
 
-/// How an attempt ended, as far as the provider's health is concerned.
+/// The end of an attempt, as far as the provider's health is concerned.
 pub(super) enum Outcome<'a> {
     Answered,
     Faulty(&'a Fault),
     CalledOff,
 }
 
-/// What follows from an outcome.
+/// The consequences of an attempt's end.
 #[derive(Default)]
 pub(super) struct Report {
-    /// What is to be recorded.
+    /// Facts to record.
     pub(super) facts: Vec<Fact>,
-    /// How long the provider wants to be left alone.
+    /// The pause that the provider asked for.
     pub(super) pause: Option<Paused>,
-    /// What a person should know.
+    /// A notice for the person.
     pub(super) notice: Option<String>,
 }
 
@@ -118,7 +118,7 @@ impl Health {
         &self.name
     }
 
-    /// Queues up. The receiver hears when it is this call's turn.
+    /// Puts a call into the queue. The receiver resolves when it is the call's turn.
     pub(super) fn arrive(
         self: &Arc<Self>,
         priority: Priority,
@@ -155,27 +155,26 @@ impl Health {
         (seat, mine)
     }
 
-    /// Returns until when the provider wants to be left alone, if it does.
+    /// Returns the end of the provider's pause, if it asked for one.
     pub(super) fn paused_until(&self) -> Option<Timestamp> {
         let now = self.clock.now();
         let until = self.state().limiter.paused_until();
         until.filter(|until| *until > now)
     }
 
-    /// Asks the breaker.
     pub(super) fn admit(&self) -> Admission {
         let now = self.clock.now();
         self.state().breaker.admit(now, &self.thresholds)
     }
 
-    /// Gives back what [`Health::admit`] allowed, unused.
+    /// Returns an unused admission of [`Health::admit`].
     pub(super) fn not_sent(&self, passage: Passage) {
         let now = self.clock.now();
-        // Nothing was sent, so nothing can follow from it.
+        // Nothing was sent, so nothing follows from it.
         drop(self.judge(&mut self.state(), passage, Verdict::Abandoned, now));
     }
 
-    /// Returns how many probes came back well.
+    /// Returns the number of successful probes.
     pub(super) fn good_probes(&self) -> u32 {
         match self.state().breaker.state() {
             breaker::State::Probing { successes, .. } => successes,
@@ -183,8 +182,8 @@ impl Health {
         }
     }
 
-    /// Lets the breaker judge. What was sent while the provider was well, and ends after it fell
-    /// ill, must not pass for the probe.
+    /// Lets the breaker judge an attempt. One that was sent while the provider was healthy, and
+    /// ends after it became unhealthy, must not count as the probe.
     fn judge(
         &self,
         state: &mut State,
@@ -242,7 +241,7 @@ impl Health {
                 let before = state.limiter.paused_until();
                 let wait = fault.retry_after;
                 let paused = state.limiter.slowed(now, heard, wait, jitter_permille);
-                // Of a burst of refusals, the first one says all.
+                // In a burst of refusals, the first one says everything.
                 if state.limiter.paused_until() != before {
                     report.facts.push(self.paused(paused, fault));
                 }
@@ -293,7 +292,7 @@ impl Health {
         .into()
     }
 
-    /// Takes in what another process recorded about this provider.
+    /// Takes in an event about this provider that another process recorded.
     pub(super) fn learn(self: &Arc<Self>, event: &artel_types::Event) {
         {
             let mut state = self.state();
@@ -315,7 +314,7 @@ impl Health {
         self.refresh();
     }
 
-    /// Sets the gate by the limiter, and sees to it that it opens again.
+    /// Sets the gate to what the limiter says, and makes sure that it opens again.
     fn refresh(self: &Arc<Self>) {
         let now = self.clock.now();
         let mut state = self.state();
@@ -339,7 +338,7 @@ impl Health {
 
     fn set_alarm(self: &Arc<Self>, wait: Duration) {
         let health = Arc::downgrade(self);
-        // A hair later than the moment itself, which a timer may round down to.
+        // Slightly later than the moment itself, because a timer may round down to it.
         let wait = wait + Duration::from_millis(1);
         tokio::spawn(async move {
             tokio::time::sleep(wait).await;
@@ -369,7 +368,7 @@ impl Health {
         self.refresh();
     }
 
-    /// Returns how many are before this one in the queue.
+    /// Returns the number of calls before this one in the queue.
     fn position(&self, ticket: Ticket) -> usize {
         self.state().queue.position(ticket).unwrap_or(0)
     }
@@ -388,7 +387,7 @@ impl State {
                         self.scout = Some(ticket);
                     }
                     let place = self.places.get_mut(&ticket.0);
-                    // A call that is gone gives its place back itself, when its seat is dropped.
+                    // A call that is gone returns its slot itself, when its permit is dropped.
                     if let Some(turn) = place.and_then(|place| place.turn.take()) {
                         turn.send(()).unwrap_or_default();
                     }
@@ -402,7 +401,8 @@ impl State {
         }
     }
 
-    /// Tells whether a call is the one that went to see; it is asked about once.
+    /// Returns whether a call was the one sent to find out about a pause. A second query says
+    /// no.
     fn heard_of(&mut self, ticket: Ticket) -> Heard {
         match self.scout.take_if(|scout| *scout == ticket) {
             Some(_) => Heard::OfTheOne,
@@ -410,14 +410,16 @@ impl State {
         }
     }
 
-    /// Lets another one go to see, if this was the one and nothing was learnt from it.
+    /// Lets another call find out about the pause, if this one was to do so and learned
+    /// nothing.
     fn abandon(&mut self, heard: Heard) {
         if heard == Heard::OfTheOne {
             self.limiter.one_abandoned();
         }
     }
 
-    /// Blips stay silent until there are many; a failing provider is told at once.
+    /// Returns a notice for the person. Transient faults stay silent until there are many; a
+    /// failing provider is reported at once.
     fn notice(&mut self, name: &str, fault: &Fault, uptime: Duration) -> Option<String> {
         match fault.kind.class() {
             Class::Degrading => Some(format!("{name}: {fault}")),
@@ -437,7 +439,7 @@ impl State {
 }
 
 impl Seat {
-    /// Returns how many are before this one in the queue.
+    /// Returns the number of calls before this one in the queue.
     pub(super) fn position(&self) -> usize {
         self.health.position(self.ticket)
     }

@@ -1,4 +1,4 @@
-//! Sets aside what a step of a plan is expected to take, for all calls that are made for it.
+//! Sets aside the expected cost of a plan's step, for all calls made for it.
 
 use artel_rules::budget::{hold, let_go};
 use artel_types::{Amount, Draft, Fact, Failure, Stream, Visibility};
@@ -7,8 +7,8 @@ use super::{Context, Gateway};
 use crate::book::BookError;
 
 impl Gateway {
-    /// Sets aside what a step is expected to take, or as much of it as is left. Doing so again
-    /// changes nothing; neither does it where no limit holds.
+    /// Sets aside the expected cost of a step, or as much of it as is left. Repeating it
+    /// changes nothing; neither does it change anything if no limit applies.
     pub async fn hold(&self, step: &str, amount: Amount, by: &Context) -> Result<(), Failure> {
         let setup = self.setup();
         let mut turn = self.desk().turn(self).await?;
@@ -25,7 +25,7 @@ impl Gateway {
         }
     }
 
-    /// Gives back what is left of what was set aside for a step, if anything was.
+    /// Releases the rest of what was set aside for a step, if anything.
     pub async fn let_go(&self, step: &str, by: &Context) -> Result<(), Failure> {
         let turn = self.desk().turn(self).await?;
         let Some(fact) = let_go(turn.ledger(), step) else {

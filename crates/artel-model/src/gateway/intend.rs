@@ -1,5 +1,5 @@
-//! Stages two to four: budget, privacy label, limiter and breaker. What they decide is put on
-//! record before a byte is sent.
+//! Stages two to four: budget, privacy label, limiter and breaker. Their decisions are
+//! recorded before a byte is sent.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use super::estimate;
 use super::health::{Health, Passage};
 use crate::book::BookError;
 
-/// What is set aside for an attempt.
+/// The budget set aside for an attempt.
 pub(super) struct Reserved {
-    /// How many reservations there are, numbered from 1.
+    /// Number of reservations, numbered from 1.
     pub(super) parts: u32,
     pub(super) input: u64,
-    /// How many tokens of an answer they cover.
+    /// Number of reply tokens that they cover.
     pub(super) output: u64,
-    /// Whether any limit holds for it.
+    /// Whether any limit applies to the call.
     pub(super) is_limited: bool,
-    /// How the attempt came past the breaker.
+    /// The way in which the attempt passed the breaker.
     pub(super) passage: Passage,
 }
 
-/// Why a decision did not let the call through.
+/// The reason that a call was not admitted.
 enum Denied {
     Call(CallError),
     /// Another process wrote first.
@@ -44,7 +44,7 @@ impl From<CallError> for Denied {
 }
 
 impl Drive {
-    /// Stages two to four: budget, privacy, breaker; then the intent is put on record.
+    /// Runs stages two to four (budget, privacy, breaker), then records the intent.
     pub(super) async fn intend(&self, health: &Arc<Health>) -> Result<Reserved, CallError> {
         let mut reserved = Reserved {
             parts: 1,
@@ -70,7 +70,8 @@ impl Drive {
             let drafts = self.intent(&reserved, &granted);
             reserved.is_limited = turn.limits_anything(&setup.limits, &self.pen().levels());
             if !reserved.is_limited {
-                // Nobody has to agree on what nothing limits: others decide while this is written.
+                // Without a limit there is nothing to agree on, so others may decide while this
+                // is written.
                 drop(turn);
                 self.written(health, drafts, reserved.passage).await?;
                 self.speak_of(&granted.warnings);
@@ -106,7 +107,7 @@ impl Drive {
         Err(refused)
     }
 
-    /// Puts an intent on record, wherever the budget's stream ends by now.
+    /// Records an intent, wherever the budget's stream ends by now.
     async fn written(
         &self,
         health: &Arc<Health>,
@@ -120,7 +121,7 @@ impl Drive {
         })
     }
 
-    /// Asks the stages in their order. What they say holds while the turn is held.
+    /// Asks the stages in order. Their decisions hold while the turn is held.
     async fn decide(
         &self,
         turn: &Turn<'_>,
@@ -154,7 +155,7 @@ impl Drive {
         }
     }
 
-    /// Of all processes, one tries whether a provider is back.
+    /// Claims the probe: of all processes, only one tests whether a provider is back.
     async fn claim_probe(&self, turn: &Turn<'_>, health: &Arc<Health>) -> Result<(), Denied> {
         let setup = self.gateway.setup();
         let provider = health.name().to_owned();
@@ -183,7 +184,8 @@ impl Drive {
         }
     }
 
-    /// With a limit in money, a call whose price nobody knows would be a hole in it.
+    /// Refuses a call without a known price if a money limit applies, because it would be a
+    /// hole in that limit.
     fn refuse_unpriced(&self, turn: &Turn<'_>) -> Result<(), CallError> {
         let chosen = &self.call.chosen;
         let is_priced = chosen.card.cost(&Usage::default()).is_some();
@@ -205,7 +207,8 @@ impl Drive {
         drafts
     }
 
-    /// An answer that grows beyond what was set aside needs more, or is cut here.
+    /// Sets more aside for a reply that grows beyond its reservation, or ends the attempt if
+    /// the budget is used up.
     pub(super) async fn set_more_aside(&self, reserved: &mut Reserved) -> Option<End> {
         let (pen, setup) = (self.pen(), self.gateway.setup());
         let card = &self.call.chosen.card;

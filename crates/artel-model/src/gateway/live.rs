@@ -1,11 +1,11 @@
-//! Takes secrets out of an answer while it comes, also where one is cut in two.
+//! Removes secrets from a reply while it streams, even one that is split between chunks.
 
 use std::collections::BTreeMap;
 
 use artel_types::model::{Chunk, Seal};
 use artel_types::{RedactedStream, Redactor};
 
-/// The text of an answer in its three sorts, each a stream of its own.
+/// The three kinds of text in a reply, each with redacted streams of its own.
 pub(super) struct Live {
     redactor: Redactor,
     text: RedactedStream,
@@ -23,8 +23,8 @@ impl Live {
         }
     }
 
-    /// Appends what can be shown by now. Text that was held back comes out before anything else
-    /// does, so that the order of parts stays.
+    /// Appends the chunks that can be shown by now. Text that was held back comes out before
+    /// any other kind, so that the parts keep their order.
     pub(super) fn push(&mut self, chunk: Chunk, out: &mut Vec<Chunk>) {
         match chunk {
             Chunk::Text { text } => {
@@ -96,7 +96,8 @@ impl Live {
         say(out, self.thinking.finish(), |text| Chunk::Thinking { text });
     }
 
-    /// No true seal has a secret in it; one that has was made by somebody who wants to see it.
+    /// Removes secrets from a seal. A genuine seal never contains one; a seal that does was
+    /// made by somebody who wants to see it.
     fn clean_seal(&self, seal: Seal) -> Seal {
         Seal {
             data: self.clean(&seal.data),
@@ -140,7 +141,7 @@ mod tests {
         let shown = serde_json::to_string(&out).unwrap();
         assert!(!shown.contains("canary"), "{shown}");
         assert_eq!(shown.matches("[REDACTED]").count(), 2, "{shown}");
-        // What only looked like a beginning comes out before the call begins.
+        // Text that only looked like the start of a secret comes out before the call begins.
         let held = shown.find("\"sk-c\"").unwrap();
         assert!(held < shown.find("tool_start").unwrap());
     }

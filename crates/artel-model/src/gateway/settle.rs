@@ -1,4 +1,4 @@
-//! Stage six: what an attempt took is settled and its result recorded, before anybody acts on it.
+//! Stage six: settles an attempt's usage and records its result, before anybody acts on it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,10 +22,12 @@ use super::health::{self, Health, Report, Seat};
 use super::intend::Reserved;
 use crate::book::BookError;
 
-/// A result that cannot be recorded is held for about a minute.
+/// Longest single wait before trying again to record a result. All waits together take
+/// about a minute.
 const LONGEST_INSISTENCE: Duration = Duration::from_secs(32);
 
-/// What has to be closed: the reservations of an attempt, and what it says about the provider.
+/// Everything to close after an attempt: its reservations, and what it shows about the
+/// provider.
 struct Closing<'a> {
     health: &'a Arc<Health>,
     reserved: &'a Reserved,
@@ -33,7 +35,7 @@ struct Closing<'a> {
 }
 
 impl Drive {
-    /// Closes an attempt and says what follows from it.
+    /// Closes an attempt and returns what follows from it.
     pub(super) async fn settle(
         &mut self,
         health: &Arc<Health>,
@@ -124,7 +126,7 @@ impl Drive {
         })))
     }
 
-    /// Decides whether a fault is the end or is tried again.
+    /// Decides whether a fault ends the call or leads to another attempt.
     async fn after_fault(
         &mut self,
         closing: Closing<'_>,
@@ -165,7 +167,7 @@ impl Drive {
         }
     }
 
-    /// Closes an attempt that was called off.
+    /// Closes an attempt that was cancelled.
     async fn close_lost(
         &self,
         closing: Closing<'_>,
@@ -184,7 +186,7 @@ impl Drive {
         self.close(closing, &bill, draft).await
     }
 
-    /// Records the result together with what it cost and what it says about the provider.
+    /// Records the result, together with its cost and what it shows about the provider.
     async fn close(
         &self,
         closing: Closing<'_>,
@@ -218,8 +220,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Settles the reservation. A warning is given once, so it is decided like a reservation;
-    /// where nothing limits, nothing is warned of.
+    /// Settles the reservation. A warning is given only once, so it is decided like a
+    /// reservation. If no limit applies, there is nothing to warn about.
     async fn charge(
         &self,
         drafts: Vec<Draft>,
@@ -237,7 +239,8 @@ impl Drive {
             false => None,
         };
         let Some(mut turn) = turn else {
-            // The account is not needed, or cannot be read; what is to be settled is known.
+            // The gateway state is not needed, or cannot be read; the amount to settle is known
+            // anyway.
             let settlement = Settlement {
                 settled: BudgetSettled {
                     key: pen.key(1),
@@ -252,7 +255,8 @@ impl Drive {
             let now = setup.clock.now();
             let Some(settlement) = turn.settle(&setup.limits, &pen.key(1), bill.charged, now)
             else {
-                // Nobody knows the reservation any more: an older journal was put back meanwhile.
+                // The reservation is unknown by now: somebody restored an older journal in the
+                // meantime.
                 drop(turn);
                 self.record_result(drafts).await?;
                 return Ok(Vec::new());
@@ -275,7 +279,7 @@ impl Drive {
         }
     }
 
-    /// Returns what is charged: as the provider counted, else as estimated, else nothing.
+    /// Returns the charge: as the provider counted, else as estimated, else zero.
     fn bill(&self, usage: Option<Usage>, estimated: Option<Usage>) -> Bill {
         let card = &self.call.chosen.card;
         match usage.or(estimated) {
@@ -296,8 +300,8 @@ impl Drive {
         self.insist(|| book.keep(text.clone())).await
     }
 
-    /// Keeps a piece of an answer if there is one and it can be kept: without it, what was wrong
-    /// is still to be recorded.
+    /// Stores a partial reply, if there is one and it can be stored. Without it, the fault
+    /// still has to be recorded.
     async fn keep_some(&self, partial: &str) -> Option<Text> {
         if partial.is_empty() {
             return None;
@@ -305,8 +309,8 @@ impl Drive {
         self.keep(partial.to_owned()).await.ok()
     }
 
-    /// Records a result. It was paid for, so a disk that is full or a journal that is busy is
-    /// waited for, and whoever asked is told why nothing comes.
+    /// Records a result. It is paid for, so the call waits for a full disk or a busy journal,
+    /// and tells the caller why nothing comes.
     async fn record_result(&self, drafts: Vec<Draft>) -> Result<(), CallError> {
         let book = &self.gateway.setup().book;
         self.insist(|| {
@@ -337,7 +341,8 @@ impl Drive {
         }
     }
 
-    /// Providers repeat what they were sent: some quote a key that they do not accept.
+    /// Removes secrets from a fault. Providers repeat what they were sent: some quote a key
+    /// that they reject.
     fn clean_fault(&self, fault: &mut Fault) {
         let redactor = &self.gateway.setup().redactor;
         fault.message = redactor.redact(&fault.message).into_owned();
@@ -345,7 +350,7 @@ impl Drive {
         fault.request_id = id.map(|id| redactor.redact(&id).into_owned());
     }
 
-    /// What everybody goes on with is what is on record: without secrets.
+    /// Removes secrets from a reply, so that everyone works with what is on record.
     fn clean(&self, reply: Reply) -> Reply {
         let setup = self.gateway.setup();
         let mut reply = match serde_json::to_string(&reply) {
@@ -363,8 +368,8 @@ impl Drive {
     }
 }
 
-/// Takes out what looks like a secret. Seals and ids are no words of the model: they stay, but for
-/// the seal of words that are no longer what was sealed.
+/// Removes likely secrets from a part. Seals and ids are not words of the model and stay,
+/// except the seal of text that no longer is what was sealed.
 fn clean_part(part: &mut Part, redactor: &Redactor) {
     match part {
         Part::Text { text, .. } => *text = redactor.redact(text).into_owned(),

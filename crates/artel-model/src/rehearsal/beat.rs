@@ -1,4 +1,4 @@
-//! What happens in an answer, one thing after another.
+//! The events of a rehearsed reply, one after another.
 
 use std::future::pending;
 use std::time::Duration;
@@ -7,20 +7,20 @@ use artel_types::model::{Chunk, Fault};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 
-/// One thing that happens.
+/// One event of a rehearsed reply.
 #[derive(Debug)]
 pub(super) enum Beat {
-    /// A piece of the answer comes.
+    /// A chunk of the reply arrives.
     Chunk(Chunk),
-    /// Nothing comes for so long.
+    /// Nothing arrives for this long.
     Wait(Duration),
-    /// It fails, and is over.
+    /// The reply fails and is over.
     Fault(Fault),
-    /// Nothing ever comes again.
+    /// Nothing ever arrives again.
     Hang,
 }
 
-/// Lets it happen.
+/// Plays the events as a stream.
 pub(super) fn play(beats: Vec<Beat>) -> impl Stream<Item = Result<Chunk, Fault>> + Send {
     unfold(beats.into_iter(), |mut beats| async move {
         loop {

@@ -1,4 +1,4 @@
-//! A recording that is played again.
+//! Plays a recording.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,38 +10,38 @@ use super::complaint::without_place;
 use super::difference::{between, off_script};
 use super::print::{fingerprint, json};
 
-/// So many of the takes that are left are looked at when none fits.
+/// Number of remaining takes that are compared if none fits.
 const LOOK_AHEAD: usize = 8;
 
-/// A question and its answer.
+/// A recorded request with its reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Take {
-    /// The [`fingerprint`] of the request. It is kept beside the request because a recording may
-    /// have been cleaned of secrets, and then the two no longer agree.
+    /// The [`fingerprint`] of the request. It is stored separately because a recording may have
+    /// been cleaned of secrets, and then the request no longer matches it.
     pub fingerprint: String,
-    /// What was asked.
+    /// The recorded request.
     pub request: Request,
-    /// What was answered.
+    /// The recorded reply.
     pub reply: Reply,
 }
 
-/// Takes in the order in which they were recorded.
+/// Recorded takes in their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cassette {
     takes: Vec<Take>,
 }
 
-/// A cassette and what is left of it.
+/// A cassette, and the takes that are left.
 #[derive(Debug)]
 pub(super) struct Playing {
     takes: Vec<Take>,
-    /// By fingerprint, which takes were not played yet, in their order. Calls that ran side by
-    /// side may come in another order, and equal requests still get their answers in the old one.
+    /// Unplayed takes in order, by fingerprint. Parallel calls may come in another order than
+    /// recorded, but equal requests still get their replies in the recorded order.
     left: BTreeMap<String, VecDeque<usize>>,
 }
 
 impl Take {
-    /// Keeps an answer together with what was asked.
+    /// Creates a take from a request and its reply.
     pub fn new(request: Request, reply: Reply) -> Self {
         Self {
             fingerprint: fingerprint(&request),
@@ -52,17 +52,17 @@ impl Take {
 }
 
 impl Cassette {
-    /// Makes a cassette of what was recorded.
+    /// Creates a cassette from recorded takes.
     pub fn new(takes: Vec<Take>) -> Self {
         Self { takes }
     }
 
-    /// Returns what is on it.
+    /// Returns the takes.
     pub fn takes(&self) -> &[Take] {
         &self.takes
     }
 
-    /// Reads a cassette with one take in each line. Empty lines are passed over.
+    /// Reads a cassette with one take per line. Empty lines are skipped.
     pub fn read_jsonl(text: &str) -> Result<Self, Failure> {
         let lines = text.lines().enumerate();
         let takes = lines.filter(|(_, line)| !line.trim().is_empty());
@@ -76,7 +76,7 @@ impl Cassette {
         takes.map(read).collect::<Result<_, _>>().map(Self::new)
     }
 
-    /// Writes it with one take in each line.
+    /// Writes the cassette with one take per line.
     pub fn write_jsonl(&self) -> Result<String, Failure> {
         let mut text = String::new();
         for take in &self.takes {
@@ -104,7 +104,7 @@ impl From<Cassette> for Playing {
 }
 
 impl Playing {
-    /// Answers with the next take of the same request.
+    /// Replies with the next take of the same request.
     pub(super) fn answer(&mut self, request: &Request) -> Result<Vec<Chunk>, Fault> {
         let fingerprint = fingerprint(request);
         let next = self
@@ -117,7 +117,7 @@ impl Playing {
         }
     }
 
-    /// Counts the takes that were not played.
+    /// Returns the number of takes that were not played.
     pub(super) fn unused(&self) -> usize {
         self.left.values().map(VecDeque::len).sum()
     }
@@ -157,8 +157,8 @@ impl Playing {
     }
 }
 
-/// Returns an answer as the pieces that gather to it again. Pictures and results of tools are
-/// nothing that a model answers, so they are left out.
+/// Returns a reply as chunks that can be gathered into it again. Images and tool results
+/// are left out, because no model replies with them.
 pub fn chunks_of(reply: &Reply) -> Vec<Chunk> {
     let (id, model) = (reply.id.clone(), reply.model.clone());
     let mut chunks = vec![Chunk::Start { id, model }];
@@ -185,7 +185,7 @@ pub fn chunks_of(reply: &Reply) -> Vec<Chunk> {
     chunks
 }
 
-/// An empty piece says nothing, so it is not sent.
+/// Returns the text of a chunk, or `None` if it is empty: an empty chunk says nothing.
 fn said(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }

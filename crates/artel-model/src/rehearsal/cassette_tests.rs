@@ -1,4 +1,4 @@
-//! Recordings: what comes back, in which order, and what is said when nothing fits.
+//! Recordings: the replies, their order, and the message if nothing fits.
 
 use artel_types::Code;
 use artel_types::model::{
@@ -135,7 +135,7 @@ fn a_fingerprint_stays_what_it_is() {
     let other = request(r#"{"properties":{"a":{},"c":[1,null],"b":[]},"type":"object"}"#);
     assert_eq!(fingerprint(&one), fingerprint(&other));
     assert_ne!(fingerprint(&one), fingerprint(&user("héllo")));
-    // Recordings are kept, so this may never change.
+    // Recordings are kept, so this must never change.
     let sorted = r#"{"messages":[{"parts":[{"part":"text","text":"héllo \"you\"\n"}],"role":"user"}],"temperature":0.5,"tools":[{"description":"Reads.","name":"read","schema":{"properties":{"a":{},"b":[],"c":[1,null]},"type":"object"}}]}"#;
     assert_eq!(
         fingerprint(&one),
@@ -196,8 +196,8 @@ fn any_part() -> impl Strategy<Value = Part> {
     ]
 }
 
-/// Tells whether an answer can hold a part after another: words go on until something else comes
-/// or a seal closes them, and no words without a seal are no part.
+/// Returns whether a reply can hold a part after another. Text continues until another kind
+/// comes or a seal closes it, and empty text without a seal is not a part.
 fn follows(before: Option<&Part>, part: &Part) -> bool {
     let goes_on = matches!(
         (before, part),

@@ -1,4 +1,4 @@
-//! What is wrong with a script, with its place, in our words.
+//! Errors in a script, with their place, in our own words.
 
 use artel_types::{Code, Failure};
 use serde_saphyr::Error;
@@ -7,17 +7,18 @@ use serde_saphyr::budget::BudgetBreach;
 use super::difference::window;
 use super::script::DEEPEST;
 
-/// So much of what the parser says is shown; it may quote the script.
+/// Number of characters of the parser's message that are shown. It may quote the script.
 const LONGEST: usize = 300;
 
-/// Says that a script cannot be used. A place is written as editors understand it.
+/// Returns the failure that a script cannot be used. The place is written in a form that
+/// editors understand.
 pub(super) fn unusable(place: &str, why: &str) -> Failure {
     Failure::new(Code::M011, format!("the script `{place}` cannot be used"))
         .because(window(why, 0, LONGEST))
         .advise("`docs/rehearsal.md` shows what a script looks like")
 }
 
-/// Says that a script cannot even be read.
+/// Returns the failure that a script cannot be parsed.
 pub(super) fn unreadable(name: &str, error: &Error) -> Failure {
     let place = error.location().map_or_else(
         || name.to_owned(),
@@ -26,7 +27,7 @@ pub(super) fn unreadable(name: &str, error: &Error) -> Failure {
     unusable(&place, &reason(error))
 }
 
-/// Returns the reason, in our words where the parser talks of its own workings.
+/// Returns the reason, in our own words if the parser's message is about its internals.
 fn reason(error: &Error) -> String {
     match error {
         Error::Budget { breach, .. } => beyond(breach),
@@ -60,7 +61,7 @@ fn beyond(breach: &BudgetBreach) -> String {
     }
 }
 
-/// Drops the place, which parsers name at the end: it stands at the beginning already.
+/// Drops the place, which parsers put at the end: our message begins with it.
 pub(super) fn without_place(said: &str) -> String {
     let cut = said.rsplit_once(" at line ");
     cut.map_or(said, |(why, _)| why).to_owned()

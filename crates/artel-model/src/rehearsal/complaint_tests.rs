@@ -1,4 +1,4 @@
-//! What is no script is refused, with its place and what is expected there.
+//! A file that is not a script is refused, with the place and what is expected there.
 
 use artel_types::Code;
 use proptest::prelude::*;

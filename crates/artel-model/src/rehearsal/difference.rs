@@ -1,30 +1,31 @@
-//! What was expected and what came, in few words.
+//! The difference between an expected and a received request, in few words.
 //!
-//! The message of a fault is short, and requests are long. So a difference shows the place where
-//! the two part, not the two; and the fewer there are, the more each may show.
+//! The message of a fault is short, and requests are long. So a difference shows the place
+//! where the two diverge, not the requests themselves. The fewer differences there are, the
+//! more of each is shown.
 
 use std::borrow::Cow;
 
 use artel_types::model::{Fault, FaultKind};
 use serde_json::Value;
 
-/// So many differences are shown at most.
+/// Largest number of differences shown.
 const MOST: usize = 5;
-/// All that is quoted from one side of all differences together, in characters.
+/// Total length of the quotes from one side of all differences, in characters.
 const QUOTED: usize = 140;
-/// A place is shown up to this length; tools may have deep schemas.
+/// Longest place shown, in characters. Tools may have deep schemas.
 const LONGEST_PLACE: usize = 60;
 
-/// One place where a request is not what was expected.
+/// One place where a request differs from what was expected.
 pub(super) struct Difference<'a> {
     place: String,
     expected: Side<'a>,
     got: Side<'a>,
 }
 
-/// One of the two.
+/// The expected or the received side of a difference.
 pub(super) enum Side<'a> {
-    /// Text to be quoted, and the byte at which it becomes interesting.
+    /// Text to quote, and the byte offset around which to quote it.
     Quote(Cow<'a, str>, usize),
     /// Our own words.
     Words(String),
@@ -41,7 +42,7 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// Says what does not fit, in as many characters as a fault may have.
+/// Describes the mismatch, within the longest message that a fault may have.
 pub(super) fn off_script(head: &str, differences: &[Difference<'_>]) -> Fault {
     let shown = differences.len().min(MOST);
     let width = QUOTED / shown.max(1);
@@ -74,7 +75,7 @@ impl Side<'_> {
     }
 }
 
-/// Returns `width` characters of a text around a byte of it; the dots stand for the rest.
+/// Returns `width` characters of a text around a byte offset, with dots for the rest.
 pub(super) fn window(text: &str, at: usize, width: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let start = before
@@ -99,7 +100,7 @@ pub(super) fn window(text: &str, at: usize, width: usize) -> String {
     shown
 }
 
-/// Finds every place in which two values part.
+/// Finds all places where two values differ.
 pub(super) fn between<'a>(expected: &'a Value, got: &'a Value) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
     compare(&mut String::new(), expected, got, &mut found);
@@ -174,7 +175,7 @@ fn side_of(value: Option<&Value>) -> Side<'_> {
     }
 }
 
-/// Returns the bytes that two texts have in common at their beginning, in whole characters.
+/// Returns the length in bytes of the common beginning of two texts, in whole characters.
 fn common_prefix(left: &str, right: &str) -> usize {
     left.char_indices()
         .zip(right.chars())

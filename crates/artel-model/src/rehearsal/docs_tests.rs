@@ -1,4 +1,4 @@
-//! The page about rehearsals says what is so.
+//! The examples on the page about rehearsals work.
 
 use artel_types::model::{FaultKind, Reply, Request, Stop};
 use futures_util::StreamExt as _;
@@ -9,7 +9,7 @@ use crate::Model as _;
 
 const PAGE: &str = include_str!("../../../../docs/rehearsal.md");
 
-/// Returns the scripts on the page by their names, which stand in their first lines.
+/// Returns the scripts on the page by name. Their first lines hold the names.
 fn examples() -> Vec<(&'static str, Rehearsal)> {
     let blocks = PAGE.split("```yaml\n").skip(1);
     let example = |block: &'static str| {
@@ -20,7 +20,7 @@ fn examples() -> Vec<(&'static str, Rehearsal)> {
     blocks.map(example).collect()
 }
 
-/// Returns what is asked of an example, and what is said about each answer.
+/// Returns the requests to an example, with what is said about each reply.
 fn conversation(name: &str) -> Vec<(Request, &'static str)> {
     let plain = |said: &[&'static str]| said.iter().map(|said| (user("?"), *said)).collect();
     let reviewer = |system: &str, said: &str| Request {

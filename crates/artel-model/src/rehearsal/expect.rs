@@ -1,4 +1,4 @@
-//! What a line expects of the request that it answers.
+//! Expectations of a script line about the request that it answers.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,25 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::difference::{Difference, Side, listed};
 
-/// A pattern may take so much memory once it is compiled.
+/// Largest memory of a compiled pattern, in bytes.
 const LARGEST_PATTERN: usize = 1024 * 1024;
 
-/// Expectations on a request; all of them have to be met, and none is met by every request.
+/// Expectations about a request. All of them have to be met. Without any, every request
+/// fits.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expect {
-    /// Part of what was said last, by a person or a tool.
+    /// Part of the last message by a person or a tool.
     says: Option<String>,
-    /// A regular expression for the same.
+    /// A regular expression for the same message.
     #[serde(default, deserialize_with = "pattern")]
     matches: Option<Regex>,
-    /// Part of the standing instructions.
+    /// Part of the system prompt.
     system: Option<String>,
-    /// Tools that are offered, maybe among others.
+    /// Tools that are offered, possibly among others.
     #[serde(default)]
     tools: Vec<String>,
-    /// The tool that has just answered, maybe among others.
+    /// The tool that has just answered, possibly among others.
     result_of: Option<String>,
 }
 
@@ -33,7 +34,8 @@ fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, 
     let text = String::deserialize(deserializer)?;
     let built = RegexBuilder::new(&text).size_limit(LARGEST_PATTERN).build();
     let why = |error: regex::Error| {
-        // The parser draws the place over several lines; the last one says what is wrong.
+        // The parser's message has several lines to show the place; the last one says what is
+        // wrong.
         let shown = error.to_string();
         let last = shown.lines().last().unwrap_or_default();
         let why = last.trim_start_matches("error: ").to_owned();
@@ -43,7 +45,7 @@ fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, 
 }
 
 impl Expect {
-    /// Tells whether it says anything at all.
+    /// Returns whether there are no expectations.
     pub(super) fn is_empty(&self) -> bool {
         self.says.is_none()
             && self.matches.is_none()
@@ -52,7 +54,7 @@ impl Expect {
             && self.result_of.is_none()
     }
 
-    /// Finds what a request does not meet; nothing if it fits.
+    /// Returns the expectations that a request does not meet. The list is empty if it fits.
     pub(super) fn differences<'a>(&'a self, request: &'a Request) -> Vec<Difference<'a>> {
         let last = last_said(request);
         let said = last.map(text_of).unwrap_or_default();
@@ -112,7 +114,7 @@ impl Expect {
     }
 }
 
-/// Returns what the person or the tools said last.
+/// Returns the last message by the person or the tools.
 fn last_said(request: &Request) -> Option<&Message> {
     let mut messages = request.messages.iter().rev();
     messages.find(|message| message.role == Role::User)
@@ -137,14 +139,14 @@ fn or_none(list: String) -> String {
     if list.is_empty() { "none".into() } else { list }
 }
 
-/// Checks that a text contains a part. If not, the difference shows where the longest beginning of
-/// the part that does occur breaks off.
+/// Checks that a text contains a part. If it does not, the difference shows where the
+/// longest beginning of the part that does occur breaks off.
 fn lacks<'a>(place: &str, part: &'a str, text: Cow<'a, str>) -> Option<Difference<'a>> {
     if text.contains(part) {
         return None;
     }
     let ends: Vec<_> = part.char_indices().map(|(at, _)| at).collect();
-    // A beginning that does not occur cannot come to occur by growing.
+    // If a beginning does not occur, no longer one does.
     let occurring = ends.partition_point(|end| text.contains(&part[..*end]));
     let length = ends[..occurring].last().copied().unwrap_or(0);
     let found = text.find(&part[..length]).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Fields of a script that may be written in more than one way.
+//! Fields of a script that can be written in more than one way.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,24 +10,24 @@ use serde::de::{self, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// A length of time, such as `20ms` or `2s`.
+/// A duration, such as `20ms` or `2s`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span(pub(super) Duration);
 
-/// A tool that is called.
+/// A tool call that the script makes.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) name: String,
-    /// JSON, or whatever was written as text: models make mistakes.
+    /// JSON, or any text that was written instead: models make mistakes.
     pub(super) arguments: String,
 }
 
-/// The tokens that an answer claims to have taken.
+/// The token usage that a reply reports.
 #[derive(Debug)]
 pub(super) enum Counted {
-    /// It does not say.
+    /// No usage is reported.
     Unknown,
-    /// It says; what it leaves out is estimated.
+    /// These numbers are reported. Missing ones are estimated.
     Given(Tokens),
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Tokens {
     thinking: Option<u64>,
 }
 
-/// How an answer fails: a word, or more than a word.
+/// The fault of a reply: a word, or a mapping with details.
 #[derive(Debug)]
 pub(super) struct Failing(pub(super) Fault);
 
@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for Call {
     }
 }
 
-/// Reads one call or a list of them.
+/// Reads one tool call or a list of them.
 pub(super) fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Call>, D::Error> {
     struct Written;
     impl<'de> Visitor<'de> for Written {

@@ -1,4 +1,4 @@
-//! One line of a script: what it expects and what it answers.
+//! One line of a script: the request it expects and the reply it gives.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
@@ -10,21 +10,21 @@ use super::beat::Beat;
 use super::expect::Expect;
 use super::field::{Call, Counted, Failing, Span, calls};
 
-/// The silence of an answer that is slow.
+/// Length of the silence in a slow reply.
 const SLOW: Duration = Duration::from_secs(60);
-/// Characters in a piece when the line does not say.
+/// Number of characters in a chunk, unless the line says otherwise.
 const PIECE: usize = 24;
-/// A token is about so many bytes.
+/// Number of bytes that count as one token.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// A line as it is written.
+/// A line as it is written in the script.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line {
-    /// What the request has to be like.
+    /// Expectations about the request.
     #[serde(default)]
     pub(super) expect: Expect,
-    /// How often it answers.
+    /// Number of times that the line answers.
     pub(super) times: Option<NonZeroU32>,
     think: Option<String>,
     say: Option<String>,
@@ -38,22 +38,22 @@ pub(super) struct Line {
     fault: Option<Failing>,
 }
 
-/// What happens after the words so far, instead of a proper end.
+/// The way in which a reply breaks off, instead of ending properly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Then {
     /// The connection closes.
     Cut,
-    /// Bytes come that mean nothing.
+    /// Meaningless bytes arrive.
     Garbage,
-    /// Nothing comes any more, and nothing closes.
+    /// Nothing more arrives, and the connection stays open.
     Silent,
-    /// Nothing comes for a minute, then the end.
+    /// Nothing arrives for a minute, then the end.
     Slow,
 }
 
 impl Line {
-    /// Says what is wrong with it beyond its grammar.
+    /// Returns an error in the line that the grammar does not catch.
     pub(super) fn problem(&self) -> Option<&'static str> {
         let has_end = self.stop.is_some() || self.usage.is_some();
         if self.fault.is_some() && self.then.is_some() {
@@ -68,7 +68,7 @@ impl Line {
         None
     }
 
-    /// Returns what happens when it answers a request, in order.
+    /// Returns the events of the line's reply to a request, in order.
     pub(super) fn beats(&self, request: &Request) -> Vec<Beat> {
         if let Some(fault) = self.fault.as_ref().filter(|_| !self.speaks()) {
             return vec![Beat::Fault(fault.0.clone())];
@@ -99,7 +99,7 @@ impl Line {
             beats.push(Beat::Chunk(Chunk::ToolEnd { index, seal: None }));
         }
         if self.breaks_off() && !self.call.is_empty() {
-            // Nobody may carry out a call of an answer that breaks off before it is complete.
+            // Nobody may run a tool call of a reply that breaks off before it is complete.
             beats.pop();
         }
     }
@@ -156,7 +156,7 @@ impl Line {
         Beat::Chunk(Chunk::End { stop, usage })
     }
 
-    /// Counts tokens by bytes, so that the same request gives the same figures everywhere.
+    /// Estimates tokens from bytes, so that the same request gives the same numbers everywhere.
     fn estimate(&self, request: &Request) -> Usage {
         let bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let calls = self
@@ -164,7 +164,7 @@ impl Line {
             .iter()
             .map(|call| call.name.len() + call.arguments.len());
         let mut read = Count(0);
-        // Nothing in a request can fail to become JSON, and counting cannot fail.
+        // A request can always be written as JSON, and counting cannot fail.
         drop(serde_json::to_writer(&mut read, request));
         let thinking = bytes(&self.think);
         let written = thinking + bytes(&self.say) + calls.sum::<usize>();
@@ -177,7 +177,7 @@ impl Line {
     }
 }
 
-/// Counts what is written to it.
+/// A writer that counts the bytes written to it.
 struct Count(usize);
 
 impl std::io::Write for Count {
@@ -195,8 +195,9 @@ fn tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Returns the number of the next call. It follows the highest one in the conversation, so ids are
-/// different within it, even if its beginning was dropped, and the same whenever it is played.
+/// Returns the number of the next tool call. It follows the highest one in the
+/// conversation. So ids are unique within a conversation, even if its beginning was
+/// dropped, and the same on every replay.
 fn next_call(request: &Request) -> u64 {
     let parts = request.messages.iter().flat_map(|message| &message.parts);
     let numbers = parts.filter_map(|part| match part {

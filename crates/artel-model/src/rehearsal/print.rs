@@ -1,7 +1,7 @@
-//! What tells one request from another: BLAKE3 of its JSON with sorted keys, in hex.
+//! Fingerprints of model requests: BLAKE3 of the JSON with sorted keys, in hex.
 //!
-//! A conversation grows at its end, and every request holds all of it. The print of one request is
-//! kept so that the next one only adds what is new.
+//! A conversation grows at its end, and every request holds all of it. The fingerprint of
+//! one request is kept, so that the next one only adds the new messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use std::sync::Arc;
 use artel_types::model::{Message, Request};
 use serde_json::Value;
 
-/// The print of a request, with which that of a longer one begins.
+/// The fingerprint of a request, which can be extended to that of a longer one.
 #[derive(Clone)]
 pub struct Print {
-    /// All up to the end of the last message.
+    /// Hash state up to the end of the last message.
     begun: blake3::Hasher,
-    /// All that comes after the messages.
+    /// Text after the messages.
     rest: Arc<str>,
     messages: usize,
 }
 
 impl Print {
-    /// Takes the print of a request.
+    /// Computes the fingerprint of a request.
     pub fn of(request: &Request) -> Self {
         let bare = Request {
             messages: Vec::new(),
@@ -37,7 +37,7 @@ impl Print {
         print.and(&request.messages)
     }
 
-    /// Returns the print of the same request with more messages.
+    /// Returns the fingerprint of the same request with more messages.
     #[must_use]
     pub fn and(&self, more: &[Message]) -> Self {
         let mut longer = self.clone();
@@ -53,7 +53,7 @@ impl Print {
         longer
     }
 
-    /// Returns the print in hex.
+    /// Returns the fingerprint in hex.
     pub fn hex(&self) -> String {
         let mut whole = self.begun.clone();
         whole.update(self.rest.as_bytes());
@@ -73,17 +73,17 @@ impl std::fmt::Debug for Print {
     }
 }
 
-/// Returns what tells one request from another.
+/// Returns the fingerprint of a request in hex.
 pub fn fingerprint(request: &Request) -> String {
     Print::of(request).hex()
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> Value {
-    // Nothing in a request can fail to become JSON: there are no maps with other keys than text.
+    // A request can always be written as JSON: it has no maps with keys other than text.
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Returns what stands before the first message and behind the last one.
+/// Returns the text before the first message and after the last one.
 fn around_messages(request: &Value) -> (String, String) {
     let empty = serde_json::Map::new();
     let fields: BTreeMap<_, _> = request.as_object().unwrap_or(&empty).iter().collect();
@@ -108,7 +108,7 @@ fn around_messages(request: &Value) -> (String, String) {
     (before, rest)
 }
 
-/// Writes JSON whose keys are sorted even in a build in which maps keep the order of insertion.
+/// Writes JSON with sorted keys, even in a build whose maps keep the order of insertion.
 fn write_sorted(value: &Value, out: &mut String) {
     match value {
         Value::Object(fields) => {
@@ -165,7 +165,7 @@ mod tests {
             ];
             print = print.and(&said);
             request.messages.extend(said);
-            // As it was always made: of the whole, at once.
+            // The original definition: the hash of the whole text at once.
             let mut whole = String::new();
             write_sorted(&super::json(&request), &mut whole);
             let whole = blake3::hash(whole.as_bytes()).to_hex().to_string();

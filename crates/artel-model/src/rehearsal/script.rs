@@ -1,4 +1,4 @@
-//! A script: what is answered to what, written by hand.
+//! A script, written by hand: which requests get which replies.
 
 use artel_types::Failure;
 use artel_types::model::{Fault, Request};
@@ -11,14 +11,15 @@ use super::complaint::{unreadable, unusable};
 use super::difference::{Difference, off_script, window};
 use super::line::Line;
 
-/// A script has at most so many bytes. It is written by hand.
+/// Largest script in bytes. Scripts are written by hand.
 const LARGEST: usize = 1024 * 1024;
-/// Deeper than this only arguments could be, and nobody writes those by hand.
+/// Deepest nesting in a script. Only arguments could be deeper, and nobody writes such
+/// arguments by hand.
 pub(super) const DEEPEST: usize = 32;
-/// So much of a name is shown.
+/// Longest part of a name that is shown, in characters.
 const LONGEST_NAME: usize = 100;
 
-/// A script and how far it has come.
+/// A script, with its state of play.
 #[derive(Debug)]
 pub(super) struct Script {
     name: String,
@@ -27,12 +28,12 @@ pub(super) struct Script {
     otherwise: Option<Entry>,
 }
 
-/// A line with its place in the file.
+/// A script line, with its place in the file.
 #[derive(Debug)]
 struct Entry {
     at: u64,
     line: Line,
-    /// How often it may still answer; any number of times if nothing.
+    /// Number of uses left, or `None` for unlimited.
     left: Option<u32>,
     has_spoken: bool,
 }
@@ -48,7 +49,7 @@ struct Written {
 }
 
 impl Script {
-    /// Reads a script. `name` is what messages call it.
+    /// Reads a script. Messages refer to it as `name`.
     pub(super) fn read(text: &str, name: &str) -> Result<Self, Failure> {
         let name = window(name, 0, LONGEST_NAME);
         if text.len() > LARGEST {
@@ -84,7 +85,7 @@ impl Script {
         Ok(())
     }
 
-    /// Answers: with the first rule that fits, else with the next line, else with `otherwise`.
+    /// Replies with the first rule that fits, else with the next line, else with `otherwise`.
     pub(super) fn answer(&mut self, request: &Request) -> Result<Vec<Beat>, Fault> {
         let fits = |rule: &&mut Entry| rule.left != Some(0) && rule.differences(request).is_empty();
         if let Some(rule) = self.rules.iter_mut().find(fits) {
@@ -123,7 +124,7 @@ impl Script {
         }
     }
 
-    /// Counts what was never spoken.
+    /// Returns how many lines and rules were never used.
     pub(super) fn unused(&self) -> usize {
         let entries = self.lines.iter().chain(&self.rules);
         entries.map(Entry::unused).sum()
@@ -151,8 +152,8 @@ impl Entry {
 
 fn options() -> Options {
     serde_saphyr::options! {
-        // A name for a text that is written once more is worth less than the certainty that a
-        // small file stays small.
+        // Reusing a text by an alias is worth less than the certainty that a small file stays
+        // small.
         budget: serde_saphyr::budget! {
             max_aliases: 0,
             max_anchors: 0,

@@ -1,4 +1,4 @@
-//! Scripts: what fits and what is answered.
+//! Scripts: which request fits, and what the reply is.
 
 use std::time::Duration;
 
@@ -175,7 +175,7 @@ fn an_answer_says_what_the_line_says() {
          stop: { other: bored }\n  usage: { input: 900, cache_read: 7 }",
     );
     let mut request = result("read", "");
-    // Whoever shortens a conversation may drop calls, but no id may come back.
+    // Shortening a conversation may drop calls, but no id may be used twice.
     if let Part::ToolCall(call) = &mut request.messages[1].parts[0] {
         call.id = "call-7".into();
     }
@@ -268,7 +268,7 @@ fn an_answer_breaks_off_after_what_was_said() {
             matches!(&chunks[..], [Chunk::Start { .. }, Chunk::Text { text }] if text == "half of")
         );
         assert_eq!(fault.unwrap().kind, kind);
-        // A call that is not complete must not be carried out.
+        // An incomplete call must not be run.
         let (chunks, fault) = ask(&model, &user("?"));
         assert!(
             chunks

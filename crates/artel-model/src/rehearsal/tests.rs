@@ -1,4 +1,4 @@
-//! How a rehearsal behaves as a model, and what its other tests ask with.
+//! Tests of a rehearsal as a model, and the helpers of its other tests.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(super) fn offering(text: &str, tools: &[&str]) -> Request {
     }
 }
 
-/// A conversation in which a tool was called and has answered.
+/// Returns a conversation in which a tool was called and has answered.
 pub(super) fn result(tool: &str, text: &str) -> Request {
     let call = ToolCall {
         id: "call-1".into(),
@@ -61,7 +61,8 @@ pub(super) fn result(tool: &str, text: &str) -> Request {
     }
 }
 
-/// Asks for an answer that takes no time, and returns what came before it ended or failed.
+/// Asks for a reply that takes no time. Returns the chunks before it ended or failed, and
+/// the fault.
 pub(super) fn ask(model: &Rehearsal, request: &Request) -> (Vec<Chunk>, Option<Fault>) {
     let items: Vec<_> = model.reply(request).collect().now_or_never().unwrap();
     let faults = items.iter().filter(|item| item.is_err()).count();

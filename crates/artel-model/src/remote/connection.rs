@@ -1,4 +1,4 @@
-//! HTTP connections, shared by all calls that go the same way.
+//! HTTP clients, shared by all calls that take the same way.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,11 +7,11 @@ use std::time::Duration;
 use artel_types::{Code, Failure};
 use reqwest::{Client, Proxy, redirect};
 
-/// A way out of this machine. Clones share connections.
+/// A way out of this machine, direct or through a proxy. Clones share connections.
 #[derive(Debug, Clone)]
 pub struct Connection(Client);
 
-/// Makes connections, one per proxy, and keeps them.
+/// Makes one HTTP client per proxy, and keeps it.
 #[derive(Clone)]
 pub struct Connections {
     connect_timeout: Duration,
@@ -25,7 +25,7 @@ impl Connection {
 }
 
 impl Connections {
-    /// Names how long a connection may take to be made.
+    /// Sets the longest time for making a connection.
     pub fn new(connect_timeout: Duration) -> Self {
         Self {
             connect_timeout,
@@ -33,7 +33,7 @@ impl Connections {
         }
     }
 
-    /// Returns the connection that goes through `proxy`, or straight if nothing.
+    /// Returns the client that goes through `proxy`, or directly if that is `None`.
     pub fn through(&self, proxy: Option<&str>) -> Result<Connection, Failure> {
         let key = proxy.map(str::to_owned);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,9 +45,10 @@ impl Connections {
         Ok(connection)
     }
 
-    /// Redirects are not followed: a key must not travel to a place nobody configured.
+    /// Makes a client. It follows no redirects: a key must not travel to a place that nobody
+    /// configured.
     fn client(&self, proxy: Option<&str>) -> Result<Client, Failure> {
-        // Whoever installs first wins, and everybody installs the same.
+        // The first to install wins, and everybody installs the same provider.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut builder = Client::builder()
             .no_proxy()
@@ -56,7 +57,7 @@ impl Connections {
             .user_agent(concat!("artel/", env!("CARGO_PKG_VERSION")));
         if let Some(proxy) = proxy {
             let proxy = Proxy::all(proxy).map_err(|error| {
-                // A password stands before the `@`.
+                // There may be a password before the `@`.
                 let place = proxy.rsplit('@').next().unwrap_or_default();
                 let what = format!("`{place}` cannot be used as a proxy");
                 Failure::new(Code::S005, what)
@@ -72,7 +73,7 @@ impl Connections {
     }
 }
 
-/// The way to a proxy may have a password in it.
+/// Leaves out the proxy URLs, which may contain a password.
 impl std::fmt::Debug for Connections {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connections")

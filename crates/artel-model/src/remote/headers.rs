@@ -1,4 +1,4 @@
-//! The headers of a call, with the key among them.
+//! The headers of a call, including the key.
 
 use artel_types::model::{Fault, FaultKind};
 use artel_wire::KeyHeader;
@@ -7,8 +7,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use super::Address;
 
 impl Address {
-    /// Returns what is sent with every call. What is configured takes the place of what is usual,
-    /// so that no header is there twice.
+    /// Returns the headers of every call. A configured header replaces the usual one, so that
+    /// none is sent twice.
     pub(super) fn call_headers(&self, more: &[(&'static str, String)]) -> Result<HeaderMap, Fault> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -42,7 +42,7 @@ impl Address {
     }
 }
 
-/// Any header may hold a secret, so none is ever printed.
+/// Makes a header that is never printed, because any header may hold a secret.
 fn hidden(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value).ok()?;
     value.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! What the network said, sorted.
+//! Classifies network errors as faults.
 
 use std::error::Error;
 use std::io;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_types::model::{Fault, FaultKind};
 
-/// Sorts a failure to send a request or to get an answer at all.
+/// Classifies a failure to send a request or to get any response.
 pub(super) fn of_sending(error: &reqwest::Error) -> Fault {
     let kind = if is_about_trust(error) {
         FaultKind::Untrusted
@@ -20,7 +20,7 @@ pub(super) fn of_sending(error: &reqwest::Error) -> Fault {
     Fault::new(kind, chain(error))
 }
 
-/// Sorts a failure in the middle of an answer: whatever it was, the rest is missing.
+/// Classifies a failure in the middle of a response: whatever it was, the rest is missing.
 pub(super) fn of_reading(error: &reqwest::Error) -> Fault {
     Fault::new(FaultKind::Cut, chain(error))
 }
@@ -32,8 +32,8 @@ pub(super) fn silent(patience: Duration, when: &str) -> Fault {
     )
 }
 
-/// Returns what an error and all that it wraps say, without the address: it is known, and proxies
-/// may have a password in theirs.
+/// Returns the messages of an error and all its causes, without the address. The address is
+/// known, and that of a proxy may contain a password.
 pub(super) fn chain(error: &reqwest::Error) -> String {
     let mut said: Vec<String> = causes(error).map(ToString::to_string).collect();
     said.dedup();
@@ -55,13 +55,14 @@ fn system_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
     found.next().map(io::Error::kind)
 }
 
-/// Tells whether the two sides did not come to trust each other: a certificate that does not fit,
-/// or somebody who does not even speak the language.
+/// Returns whether trust could not be established: a wrong certificate, or a server that
+/// does not even speak TLS.
 fn is_about_trust(error: &reqwest::Error) -> bool {
     causes(error).any(holds_distrust)
 }
 
-/// What a system error wraps is not among its causes, and may be another system error.
+/// Returns whether an error is about trust. The error inside an I/O error is not among its
+/// causes, and may be another I/O error.
 fn holds_distrust(error: &(dyn Error + 'static)) -> bool {
     let wrapped = error
         .downcast_ref::<io::Error>()
