@@ -1,81 +1,81 @@
-//! What a tool call would do, in the words that policy judges.
+//! The actions of a tool call, in the form that the policy judges.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that a call would do.
+/// One action that a call would perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Reads a file or lists a folder.
     Read(Target),
-    /// Makes or changes a file.
+    /// Creates or changes a file.
     Write(Target),
     /// Removes a file.
     Delete(Target),
-    /// Runs shell text, as it would go to `bash -c`.
+    /// Runs shell text, as it would be passed to `bash -c`.
     Shell(String),
     /// Runs these words, without a shell.
     Words(Vec<String>),
-    /// Reaches a host.
+    /// Connects to a host.
     Network(String),
-    /// Uses a secret of the key store, by its name.
+    /// Uses a secret of the key store, by name.
     Secret(String),
-    /// Does something in git, as one class of the permission matrix.
+    /// Performs a git operation, as a class of the permission matrix.
     Git(GitOperation),
-    /// Lets something work that a stranger may have written, such as a filter of a repository. The
-    /// trust is for exactly this content.
+    /// Lets something run that a stranger may have written, such as a filter of a repository.
+    /// The trust covers exactly this content.
     Trust {
-        /// What it is, with the hash of its content: `git:9f2c…`.
+        /// The trusted thing, with the hash of its content: `git:9f2c…`.
         what: String,
-        /// What a person sees of it.
+        /// The lines shown to a person.
         shown: Vec<String>,
     },
-    /// Touches nothing but the run's own notes: `todo`, `finish`, `ask_person`.
+    /// Touches only the run's own notes: `todo`, `finish`, `ask_person`.
     Nothing,
 }
 
-/// A file, and whose it is.
+/// A file and the tree it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// Where it lies.
+    /// The tree the file is in.
     pub place: Place,
-    /// The path relative to that place; resolved once it is used.
+    /// The path relative to that tree. It is resolved when it is used.
     pub path: String,
 }
 
-/// A tree of files that policy knows.
+/// A file tree known to the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
     /// The run's own tree.
     Worktree,
-    /// A portal, by its name.
+    /// A portal, by name.
     Portal(String),
-    /// The folder of the skill that is active; it is only read.
+    /// The folder of the active skill, which is read-only.
     Skill,
 }
 
-/// What is done in git, as the permission matrix has it.
+/// A class of git operations in the permission matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GitOperation {
-    /// Status, differences, history: nothing changes.
+    /// Status, differences, history: changes nothing.
     Read,
-    /// Add, commit and stash, in the run's own tree.
+    /// Add, commit and stash in the run's own tree.
     Commit,
-    /// A new branch.
+    /// Creates a branch.
     BranchCreate,
-    /// Another commit in the tree.
+    /// Switches the tree to another commit.
     Checkout,
-    /// Revert, cherry-pick, soft reset: new history, nothing rewritten that others have.
+    /// Revert, cherry-pick, soft reset: adds history without rewriting what others have.
     History,
     /// Fetch and pull.
     Remote,
-    /// A clone into a temporary folder.
+    /// Clones into a temporary folder.
     Clone,
-    /// Push. Never.
+    /// Push. Never allowed.
     Push,
-    /// Merge. Never: a person merges a changeset.
+    /// Merge. Never allowed: a person merges a changeset.
     Merge,
-    /// Hard reset, amend, rebase, filter. Never.
+    /// Hard reset, amend, rebase, filter. Never allowed.
     Rewrite,
 }

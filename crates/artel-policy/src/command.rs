@@ -1,17 +1,20 @@
-//! Shell text, judged by its parsed words.
+//! Judges shell text by its parsed words.
 //!
-//! [`read`] finds every command in a text, also in substitutions, control flow, functions,
-//! wrappers and what is handed to another shell. [`judge`] decides: one denied command denies the
-//! whole, every command needs its own grant, and only *plain* text can be allowed at all, that is
-//! literal words joined by `&&`, `||`, `;`, `|` and line ends, with nothing but `2>&1` and
-//! redirections to `/dev/null`. What the shell would compute is at best a question.
+//! [`read`] finds every command in a text, including those in substitutions, control flow,
+//! functions, wrappers and text handed to another shell. [`judge`] decides: one denied
+//! command denies the whole text, and every command needs its own grant. Only *plain* text
+//! can be allowed at all: literal words joined by `&&`, `||`, `;`, `|` and line ends, with
+//! no redirections other than `2>&1` and those to `/dev/null`. Anything the shell would
+//! compute is asked about at best.
 //!
-//! Three readers look at plain text: our own linear pass, brush-parser and tree-sitter-bash. If
-//! they do not see the same words and operators, it is a question. In all other text our own pass
-//! finds the commands, so that a ban still applies, and the answer is at best a question.
+//! Three parsers look at plain text: our own linear pass, brush-parser and
+//! tree-sitter-bash. If they do not see the same words and operators, the person is asked.
+//! In all other text our own pass finds the commands, so that bans still apply, and the
+//! best answer is a question.
 //!
-//! A pattern such as `src/*.rs` counts as literal when a path stands in front of it (or the name of
-//! a long option), because then it cannot turn into an option or a sub-command.
+//! A pattern such as `src/*.rs` counts as literal when a path (or the name of a long
+//! option) stands in front of it, because then it cannot turn into an option or a
+//! subcommand.
 
 mod batch;
 mod concern;
@@ -30,23 +33,23 @@ pub use concern::{Concern, concern, sensitive_read};
 pub use reading::{Part, Reading, Redirection, Word};
 pub use verdict::{is_covered, judge};
 
-/// The longest text that is judged.
+/// The longest text that is judged, in bytes.
 pub const MAX_TEXT: usize = 1024 * 1024;
 
-/// On whose behalf a command is judged.
+/// On whose behalf a command is judged, and so whose rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Setting {
-    /// Rules of a person.
+    /// The rules of a person.
     #[default]
     Person,
     /// A line of a skill: one command, no operators.
     Skill,
-    /// A line of a skill that nobody vouched for: also, its own `Bash` and `Bash(*)` count for
-    /// nothing.
+    /// A line of a skill that nobody vouched for. In addition, its own `Bash` and `Bash(*)`
+    /// grants are ignored.
     SkillUntrusted,
 }
 
-/// Reads a text as it would go to `bash -c`. Every text has a reading, in linear time.
+/// Reads a text as it would be passed to `bash -c`. Never fails, and takes linear time.
 pub fn read(text: &str) -> Reading {
     if text.len() > MAX_TEXT {
         return Reading {
@@ -65,7 +68,7 @@ pub fn plain_argv(reading: &Reading) -> Option<Vec<String>> {
     if !reading.is_plain() || reading.has_input || !part.redirections().is_empty() {
         return None;
     }
-    // `time` in front is a word of the shell, not a program.
+    // A leading `time` is a shell keyword, not a program.
     let is_timed = part.words().first().and_then(Word::as_literal) == Some("time");
     let words = part
         .words()
@@ -74,7 +77,7 @@ pub fn plain_argv(reading: &Reading) -> Option<Vec<String>> {
     words.collect::<Option<Vec<_>>>().filter(|_| !is_timed)
 }
 
-/// Returns the literal words of a text that is one plain command and nothing else.
+/// Returns the literal words of a text that is exactly one plain command.
 pub(crate) fn words_of(text: &str) -> Option<Vec<String>> {
     if text.trim().is_empty() {
         return Some(Vec::new());

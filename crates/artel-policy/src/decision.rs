@@ -1,40 +1,40 @@
-//! What policy says: one of three answers, the rule that decided, and a reason.
+//! Policy decisions: one of three answers, the deciding rule, and a reason.
 
 use artel_types::DecidedBy;
 use serde::{Deserialize, Serialize};
 
-/// The three answers, the strictest last: of several answers the greatest stands.
+/// The three answers, the strictest last: of several answers the greatest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {
-    /// It may be done.
+    /// The action may run.
     Allow,
-    /// A person has to say so first.
+    /// A person must agree first.
     Ask,
-    /// It is not done, whoever asks.
+    /// The action never runs, no matter who asks for it.
     Deny,
 }
 
-/// An answer with its ground, fit for a person and for a model.
+/// An answer with its rule and reason, fit for a person and for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What is to be done.
+    /// The answer: allow, ask or deny.
     #[serde(rename = "decision")]
     pub answer: Answer,
-    /// The rule that decided, as it is written or by its built-in name, such as `never.git-push`.
+    /// The deciding rule, as it was written or by its built-in name, such as `never.git-push`.
     pub rule: String,
-    /// Why, in a sentence without a full stop.
+    /// The reason, as a sentence without a full stop.
     pub reason: String,
-    /// Whether a rule decided or the walls of the run.
+    /// The decider: a rule, or the walls of the run.
     #[serde(default)]
     pub decided_by: DecidedBy,
 }
 
-/// The name that stands in the place of a rule where the walls decided.
+/// The name that replaces a rule where the walls decided.
 const CONTAINED: &str = "contained";
 
 impl Decision {
-    /// Makes a decision by a rule.
+    /// Creates a decision made by a rule.
     pub fn new(answer: Answer, rule: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             answer,
@@ -44,7 +44,7 @@ impl Decision {
         }
     }
 
-    /// Makes the decision that a command runs because of the walls around it.
+    /// Creates the decision that a command may run because of the walls around it.
     pub fn contained(reason: impl Into<String>) -> Self {
         Self {
             decided_by: DecidedBy::Contained,

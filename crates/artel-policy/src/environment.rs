@@ -1,9 +1,9 @@
-//! What a child may know of the person's environment: it starts empty, plus a list.
+//! The part of the person's environment that a child process gets: empty, plus a list.
 
 use std::ffi::{OsStr, OsString};
 
-/// Names that pass: where programs and their tool chains are, how text is written, which zone it
-/// is. Nothing here holds a secret.
+/// Variables that are passed on: where programs and their toolchains are, how text is
+/// encoded, the time zone. None of them holds a secret.
 const PASSED: &[&str] = &[
     "CARGO_HOME",
     "COLUMNS",
@@ -35,13 +35,13 @@ const PASSED: &[&str] = &[
     "VOLTA_HOME",
 ];
 
-/// Parts of names that say: this is a secret.
+/// Parts of a variable's name that mark a secret.
 const SECRET_PARTS: &[&str] = &[
     "APIKEY", "AUTH", "AWS", "AZURE", "CRED", "KEY", "PASS", "PASSWD", "PASSWORD", "PRIVATE",
     "PWD", "SECRET", "SESSION", "TOKEN",
 ];
 
-/// Names that make a program load or start something else.
+/// Variables that make a program load or start something else.
 const LOADERS: &[&str] = &[
     "BASHOPTS",
     "BASH_ENV",
@@ -93,8 +93,8 @@ const LOADERS: &[&str] = &[
     "ZDOTDIR",
 ];
 
-/// Tells whether a variable's name says that its value is secret. Whole parts count: `MONKEY` and
-/// `KEYBOARD` are no keys, `PWD` alone is where the shell stands.
+/// Returns whether a variable's name suggests that its value is secret. Whole parts count:
+/// `MONKEY` and `KEYBOARD` are not keys, and `PWD` on its own is the working directory.
 pub fn is_secret_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     if matches!(upper.as_str(), "PWD" | "OLDPWD") {
@@ -112,8 +112,8 @@ pub fn is_secret_name(name: &str) -> bool {
     })
 }
 
-/// Tells whether a variable makes programs load or start something. A caller of a tool cannot set
-/// those.
+/// Returns whether a variable makes programs load or start something. The caller of a tool
+/// cannot set such variables.
 pub fn is_loader_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let prefixes = [
@@ -129,8 +129,8 @@ pub fn is_loader_name(name: &str) -> bool {
     LOADERS.contains(&upper.as_str()) || prefixes.iter().any(|start| upper.starts_with(start))
 }
 
-/// Returns the environment of a child: what passes by name, what the person named, and nothing
-/// that says it is a secret unless it was named.
+/// Returns the environment of a child: the listed variables that do not look like secrets,
+/// and every variable that the person named.
 pub fn of_child<'v>(
     variables: impl IntoIterator<Item = (&'v OsStr, &'v OsStr)>,
     named: &[String],

@@ -1,7 +1,8 @@
-//! Decisions, pure and total: every input gets an answer, and nothing is run to find it.
+//! Policy decisions, pure and total: every input gets an answer, and nothing is run to
+//! find it.
 //!
-//! A command is judged by its parsed words, a file by its resolved path, never by text that only
-//! looks alike. What cannot be understood is asked about; it is never allowed.
+//! A command is judged by its parsed words, a file by its resolved path, never by text
+//! that only looks alike. Whatever cannot be understood is asked about, never allowed.
 #![warn(missing_docs)]
 
 mod action;

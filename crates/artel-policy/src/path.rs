@@ -1,8 +1,9 @@
-//! Which names agents never write, and which files they do not read.
+//! Names that agents never write, and files that they do not read.
 //!
-//! Everything here is about names alone. The caller hands in a path that was resolved already:
-//! relative to its root, free of links, found by handle. Names are protected whether or not the
-//! file exists, because the first creation of a configuration file is the attack.
+//! Everything here looks at names only. The caller passes a path that is already resolved:
+//! relative to its root, free of links, found by handle. Names are protected whether or
+//! not the file exists, because creating a configuration file for the first time is the
+//! attack.
 
 mod fold;
 mod lexical;

@@ -1,8 +1,9 @@
-//! The layers in force: what never happens, what bounds a run, what was granted.
+//! The layers in force: what is never allowed, what bounds a run, what was granted.
 //!
-//! *Never* is built in and denies. A *bound* (portal, role, skill, plan) denies what it does not
-//! admit. A *grant* allows, when every bound admits; a rule that denies or asks beats it. What
-//! nobody granted is asked about. Nothing here widens by itself: all layers are values handed in.
+//! *Never* is built in and denies. A *bound* (portal, role, skill, plan) denies everything
+//! it does not admit. A *grant* allows, if every bound admits; a rule that denies or asks
+//! beats it. Anything not granted is asked about. No layer widens by itself: all of them
+//! are values passed in.
 
 mod containment;
 mod git;
@@ -24,138 +25,139 @@ use crate::command::{self, Setting};
 use crate::rules::{PathUse, Rule, RuleSet};
 use crate::{Action, Answer, Decision, GitOperation, Place, Target, path};
 
-/// Everything that decides for one run.
+/// Everything that decides about the calls of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// What bounds the run; each must admit.
+    /// The bounds of the run; all of them must admit an action.
     pub bounds: Vec<Bound>,
-    /// What was granted.
+    /// The rules that were granted.
     pub grants: Vec<Grant>,
-    /// What is asked about although it may be granted.
+    /// Rules for what is asked about even if it is granted.
     pub ask: Vec<Rule>,
-    /// What is denied.
+    /// Rules for what is denied.
     pub deny: Vec<Rule>,
     /// Whether commands that can be judged run in the sandbox without a question.
     pub commands: Commands,
-    /// Whether the walls judge commands that would be asked about.
+    /// Whether the walls decide about commands that would otherwise be asked about.
     pub contained: Containment,
-    /// Whose call it is.
+    /// The role that makes the call.
     pub role: String,
-    /// The secrets that the role's own file names; what is built in holds where it names none.
+    /// The secrets named in the role's own file. If it names none, the built-in list applies.
     pub role_secrets: Option<Vec<String>>,
-    /// The portal that the run works on, which it may read.
+    /// The portal the run works on, which it may read.
     pub portal: Option<String>,
-    /// Paths in the run's tree that are a workshop's own, found by what they are: its policy,
-    /// roles, skills and inbox. Whatever is in them is never changed.
+    /// Paths in the run's tree that belong to a workshop, recognised by what they are: its
+    /// policy, roles, skills and inbox. Nothing in them is ever changed.
     pub own_folders: Vec<PathBuf>,
 }
 
-/// What is done with commands that can be judged.
+/// The handling of commands that can be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Commands {
-    /// They run, in the sandbox.
+    /// They run in the sandbox.
     #[default]
     Allow,
     /// The person is asked.
     Ask,
 }
 
-/// A limit on what a run may do. What it does not admit is denied.
+/// A limit on what a run may do. Anything it does not admit is denied.
 #[derive(Debug, Clone)]
 pub struct Bound {
-    /// Whose limit it is, such as `role tester` or `skill csv-report`.
+    /// The owner of the limit, such as `role tester` or `skill csv-report`.
     pub name: String,
-    /// What it admits.
+    /// The actions it admits.
     pub admits: Admits,
 }
 
-/// What a bound admits.
+/// The actions that a bound admits.
 #[derive(Debug, Clone)]
 pub enum Admits {
-    /// What one of these rules matches; tools that touch nothing are always admitted.
+    /// Actions that match one of these rules. Tools that touch nothing are always admitted.
     Rules(Vec<Rule>),
     /// These operations, on files and in git.
     Operations(Vec<Operation>),
-    /// What a step of a plan may touch.
+    /// The actions that a step of a plan allows.
     Step(StepBound),
-    /// Of commands those in which `git` does nothing that this role may not do; everything else.
+    /// Everything except commands in which `git` does something this role may not do.
     GitOf(String),
-    /// Of what tools do in git, and of secrets, what this role may; everything else.
+    /// Everything except git tools and secrets that this role may not use.
     RightsOf {
-        /// The role.
+        /// The name of the role.
         role: String,
-        /// The secrets that its own file names; what is built in holds where it names none.
+        /// The secrets named in the role's own file. If it names none, the built-in list
+        /// applies.
         secrets: Option<Vec<String>>,
     },
 }
 
-/// What a step of a plan may touch. Reading is not limited by it.
+/// Limits on what a step of a plan may touch. Reading is not limited.
 #[derive(Debug, Clone, Default)]
 pub struct StepBound {
-    /// Files that may change, such as `Edit(src/**)`; any if there are none.
+    /// Files that may change, such as `Edit(src/**)`. If empty, any file may.
     pub paths: Vec<Rule>,
-    /// Files that may not, although the others say so.
+    /// Files that may not change even if `paths` lists them.
     pub kept: Vec<Rule>,
-    /// Commands that may run; any that can be judged if there are none.
+    /// Commands that may run. If empty, any command that can be judged may.
     pub commands: Vec<Rule>,
     /// Hosts that may be reached.
     pub hosts: Vec<Rule>,
-    /// Declared tools that may be used, with the hosts that they declare.
+    /// Declared tools that may be used, with the hosts they declare.
     pub tools: Vec<String>,
-    /// The declared tools that there are; others are not bounded by their names.
+    /// All declared tools; other tools are not bounded by their names.
     pub declared: Vec<String>,
     /// Secrets that may be used.
     pub secrets: Vec<String>,
-    /// Whether anything may change at all.
+    /// Whether the step may change anything at all.
     pub changes: Changes,
 }
 
-/// Whether a step may change files.
+/// The permission of a step to change files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Changes {
-    /// It may.
+    /// The step may change files.
     #[default]
     Some,
-    /// It looks and runs checks; what those leave behind is thrown away.
+    /// The step looks and runs checks; the files they leave behind are thrown away.
     None,
 }
 
-/// What a portal opens.
+/// A permission that a portal grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Its files are read.
+    /// Read the portal's files.
     Read,
-    /// Changes may be made in a run's tree.
+    /// Make changes in a run's tree.
     Write,
-    /// Git is used in a run's tree.
+    /// Use git in a run's tree.
     Git,
 }
 
-/// Where a call stands: facts about the run that no model can set.
+/// Facts about the run that a decision depends on and that no model can set.
 #[derive(Debug, Clone, Default)]
 pub struct Situation {
-    /// Whether the sandbox stands at the level that is demanded.
+    /// Whether the sandbox is in force at the required level.
     pub is_walled: bool,
-    /// Whether its processes can reach hosts.
+    /// Whether the run's processes can reach hosts.
     pub has_network: bool,
-    /// Whether its processes get secrets.
+    /// Whether the run's processes get secrets.
     pub has_secrets: bool,
-    /// What the run, or one that it belongs with, has read that nobody vouched for.
+    /// Content that nobody vouched for and that the run, or a related run, has read.
     pub foreign: Vec<ForeignSource>,
-    /// The secrets that processes of the run, or of one that it belongs with, were given: what they
-    /// left in its files may hold them.
+    /// The secrets given to processes of the run or of a related run. Files they left behind
+    /// may hold these secrets.
     pub held_secrets: Vec<String>,
     /// The root of the run's tree.
     pub workspace: Option<PathBuf>,
-    /// What the run's commands are kept in; nothing where no command is ever contained.
+    /// The walls around the run's commands, or `None` where no command is ever contained.
     pub walls: Option<Walls>,
 }
 
 impl Policy {
-    /// Decides about a call: the strictest answer to anything it would do.
+    /// Decides about a call: returns the strictest answer to any of its actions.
     pub fn decide(&self, tool: &str, actions: &[Action], situation: &Situation) -> Decision {
-        // What a line of commands does is not known before; with a way out it is not confined. What a
-        // declared tool does was written down by whoever declared it.
+        // The effects of a command line are not known in advance, so with network access it is
+        // not confined. The effects of a declared tool were written down by its author.
         let open = Situation {
             has_network: situation.has_network || actions.iter().any(reaches),
             walls: situation.walls.clone().map(|walls| opened(walls, actions)),
@@ -176,13 +178,13 @@ impl Policy {
         strictest.unwrap_or_else(|| allow("shipped.nothing", "it touches nothing"))
     }
 
-    /// Tells whether a call is asked about each time, whatever a person allowed before: what it
-    /// could carry away is another thing each time.
+    /// Returns whether a call is asked about every time, whatever the person allowed before,
+    /// because it could carry away different data each time.
     pub fn asks_every_time(actions: &[Action], situation: &Situation) -> bool {
         trifecta(actions, situation).is_some()
     }
 
-    /// Returns the command rules that name secrets for the commands they are about.
+    /// Returns the command rules that name secrets for their commands.
     pub fn secret_rules(&self) -> impl Iterator<Item = &Rule> {
         let granted = self.grants.iter().map(|grant| &grant.rule);
         let all = granted.chain(&self.ask);
@@ -197,7 +199,8 @@ impl Policy {
         }
     }
 
-    /// Nobody knows what a ban or a question was about that cannot be read: nothing is allowed past it.
+    /// Allows nothing past a ban or ask rule that cannot be read: nobody knows what it was
+    /// about.
     fn heed_unreadable(&self, decision: Decision) -> Decision {
         let why = |rule: &Rule| rule.reason().unwrap_or_default().to_owned();
         let unreadable = |rule: &&Rule| rule.is_unreadable();
@@ -272,7 +275,7 @@ impl Policy {
         ruled.unwrap_or_else(|| allow("shipped.write", "it is in the run's own tree"))
     }
 
-    /// Returns what the written rules say about a file, if any does.
+    /// Returns what the written rules say about a file, or `None` if no rule matches.
     fn ruled(&self, tool: &str, target: &Target, path_use: PathUse) -> Option<Decision> {
         let covers = |rule: &&Rule| covers_path(rule, tool, &target.path);
         let catches = |rule: &&Rule| covers(rule) || rule.catches_path(path_use, &target.path);
@@ -282,7 +285,8 @@ impl Policy {
         if let Some(rule) = self.ask.iter().find(catches) {
             return Some(ask(rule.text(), "a rule says to ask"));
         }
-        // A bare `Read` is what is shipped anyway; only a rule that names files lifts a guard.
+        // A bare `Read` is allowed anyway; only a rule that names files lifts a built-in
+        // guard.
         let grants = self.grants.iter().map(|grant| &grant.rule);
         grants
             .filter(|rule| rule.names_something())
@@ -316,8 +320,8 @@ impl Policy {
         self.heed_ban_on_reading(decision)
     }
 
-    /// Lets no command run unasked where a rule keeps every file from being read: no wall around all
-    /// files leaves a command anything to run on.
+    /// Lets no command run unasked if a rule keeps every file from being read: a wall around
+    /// all files would leave a command nothing to run on.
     fn heed_ban_on_reading(&self, decision: Decision) -> Decision {
         let mut rules = self.deny.iter().chain(&self.ask);
         match rules.find(|rule| rule.bans_all_reading()) {
@@ -384,7 +388,7 @@ impl Policy {
         self.named("secret", name, "secret")
     }
 
-    /// Decides about a host or a secret by the rules that name it.
+    /// Decides about a host, a secret or trusted content by the rules that name it.
     fn named(&self, tool: &str, name: &str, what: &str) -> Decision {
         let catches = |rule: &&Rule| rule.catches_name(tool, name);
         if let Some(rule) = self.deny.iter().find(catches) {
@@ -465,7 +469,8 @@ impl StepBound {
         }
     }
 
-    /// Tells whether a script of a skill may run: where commands are listed, it is one of them.
+    /// Returns whether a script of a skill may run: where commands are listed, it must be one
+    /// of them.
     fn admits_script(&self, words: &[String]) -> bool {
         let mut commands = self.commands.iter();
         self.commands.is_empty()
@@ -473,7 +478,7 @@ impl StepBound {
     }
 }
 
-/// The tool that runs what a skill brings.
+/// The tool that runs the scripts of a skill.
 const SCRIPT: &str = "script";
 
 fn rules_admit(rules: &[Rule], tool: &str, action: &Action) -> bool {
@@ -492,15 +497,15 @@ fn rules_admit(rules: &[Rule], tool: &str, action: &Action) -> bool {
     }
 }
 
-/// Tells whether a rule is about this file. Rules name kinds of tools: `Read` is about whatever
-/// reads, `Edit` and `Write` about whatever changes.
+/// Returns whether a rule covers this file. Rules name kinds of tools: `Read` covers every
+/// tool that reads, `Edit` and `Write` every tool that changes files.
 fn covers_path(rule: &Rule, tool: &str, path: &str) -> bool {
     let family: &[&str] = match tool {
         "read" | "glob" | "grep" | "list" => &["read"],
         "write" | "edit" | "multi_edit" | "batch_write" | "apply_patch" | "format" => {
             &["edit", "write"]
         }
-        // What a tool of git shows of a file is read too.
+        // Files that a git tool shows count as read.
         _ if tool.starts_with("git_") => &["read"],
         _ => &[],
     };
@@ -508,23 +513,23 @@ fn covers_path(rule: &Rule, tool: &str, path: &str) -> bool {
     names.into_iter().any(|name| rule.admits_path(name, path))
 }
 
-/// Tells whether nothing that a command does can leave the run.
+/// Returns whether none of a command's effects can leave the run.
 fn is_confined(situation: &Situation) -> bool {
     situation.is_walled && !situation.has_network && !situation.has_secrets
 }
 
-/// Tells whether something reaches a host.
+/// Returns whether an action connects to a host.
 fn reaches(action: &Action) -> bool {
     matches!(action, Action::Network(_))
 }
 
-/// Returns the walls as they stand for a call that lets something through them itself.
+/// Returns the walls during a call that itself opens them.
 fn opened(mut walls: Walls, actions: &[Action]) -> Walls {
     walls.openings.extend(openings(actions));
     walls
 }
 
-/// Returns what a call lets through the walls of its run.
+/// Returns the openings that a call makes in the walls of its run.
 pub fn openings(actions: &[Action]) -> impl Iterator<Item = WallOpening> + '_ {
     actions.iter().filter_map(|action| match action {
         Action::Network(_) => Some(WallOpening::Network),
@@ -533,8 +538,9 @@ pub fn openings(actions: &[Action]) -> impl Iterator<Item = WallOpening> + '_ {
     })
 }
 
-/// What was read from strangers, a secret, and a way out: together they need a person. They are told
-/// what was read, which secret it is and where it could go.
+/// Asks if untrusted content was read, a secret is available and there is a way out: that
+/// combination needs a person. The question names the content, the secret and the
+/// destination.
 fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
     if situation.foreign.is_empty() {
         return None;

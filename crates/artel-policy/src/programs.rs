@@ -1,28 +1,32 @@
-//! What a program would do beyond what its name says: start others, load code, write elsewhere.
+//! Effects of a program beyond what its name says: starting others, loading code, writing
+//! elsewhere.
 //!
-//! A grant covers a program, not what the program launches. This table is how the judge knows
-//! the difference; it works on literal words, after the shell's quotes are gone. Nearly all of it
-//! is data: one `table::Program` for each program says which options take a value and which
-//! ones start, load, write or read something. Only languages inside words (`sed`, `awk`, `find`
-//! expressions, `git`, `tar`'s old form) have code of their own.
+//! A grant covers a program, not what the program launches. This table tells the judge the
+//! difference; it works on literal words, after the shell's quotes are removed. Nearly all
+//! of it is data: one `table::Program` per program says which options take a value and
+//! which ones start, load, write or read something. Only the languages inside words
+//! (`sed`, `awk`, `find` expressions, `git`, `tar`'s old form) have code of their own.
 //!
-//! What was decided, and holds throughout:
+//! These decisions hold throughout:
 //!
-//! - **Interpreters.** A grant for `python`, `node`, `ruby` … covers running files and modules of
-//!   the project. Code in the command line (`-c`, `-e`), code from standard input, a prompt, a
-//!   file outside the project and an option that preloads code are asked about.
-//! - **Shells** are not interpreters of the project: `sh -c` is judged by its text, a script file
-//!   is asked about.
-//! - **Build and test runners** cover what the project's own build files start, but not options
-//!   that name other build files, other configuration, other directories or another program.
-//! - **Runners of named programs** (`uv run`, `npx`, `poetry run`, `bundle exec`) start what they
-//!   name, which is judged on its own.
-//! - **Programs for reading** that an option or a script makes write are asked about; programs for
-//!   writing name what they write, and the path guard decides.
-//! - **`cd`**, `pushd` and `popd` give their target among the reads; a target that leaves the
-//!   project, or that cannot be known, is asked about.
-//! - **Unknown programs** are what their grant names: only options whose names say plainly that
-//!   they start a program are asked about, and what looks like an output is checked as a write.
+//! - **Interpreters.** A grant for `python`, `node`, `ruby` … covers running files and
+//!   modules of the project. Code in the command line (`-c`, `-e`), code from standard
+//!   input, a prompt, a file outside the project and an option that preloads code are
+//!   asked about.
+//! - **Shells** are not interpreters of the project: `sh -c` is judged by its text, a
+//!   script file is asked about.
+//! - **Build and test runners** cover what the project's own build files start, but not
+//!   options that name other build files, other configuration, other directories or
+//!   another program.
+//! - **Runners of named programs** (`uv run`, `npx`, `poetry run`, `bundle exec`) start
+//!   what they name, which is judged on its own.
+//! - **Programs for reading** are asked about if an option or a script makes them write.
+//!   Programs for writing name what they write, and the path guard decides.
+//! - **`cd`**, `pushd` and `popd` list their target among the reads; a target that leaves
+//!   the project, or that cannot be known, is asked about.
+//! - **Unknown programs** are granted by name: only options whose names say plainly that
+//!   they start a program are asked about, and values that look like an output are checked
+//!   as writes.
 
 mod archives;
 mod awk;
@@ -63,64 +67,66 @@ pub(crate) use why::is_about_effects;
 
 use view::View;
 
-/// Something about a command that keeps it from being allowed without a question.
+/// A reason not to allow a command without a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// The built-in name of the ground, such as `program.starts-another`.
+    /// The built-in name of the rule, such as `program.starts-another`.
     pub rule: &'static str,
-    /// What it is, in words for a person and for the model.
+    /// The explanation for a person and for the model.
     pub reason: String,
 }
 
 /// A command that another command would start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inner {
-    /// These words, as they stand: `timeout 5 git status` starts `git status`.
+    /// Exactly these words: `timeout 5 git status` starts `git status`.
     Words(Vec<String>),
-    /// These words and more that nobody knows yet: `xargs rm` starts `rm …`.
+    /// These words and more that are not known yet: `xargs rm` starts `rm …`.
     Open(Vec<String>),
     /// A shell text: `sh -c 'git status'`.
     Script(String),
 }
 
-/// What was found out about one command of literal words.
+/// The findings about one command of literal words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finding {
-    /// Why it cannot be allowed without a question; empty for a harmless command.
+    /// Why the command cannot be allowed without a question; empty if it is harmless.
     pub doubts: Vec<Doubt>,
-    /// What it would start. Each is judged on its own.
+    /// The commands it would start. Each is judged on its own.
     pub starts: Vec<Inner>,
-    /// Whether it is only a wrapper: then it needs no grant of its own, what it starts does.
+    /// Whether the command only wraps others. Then those need a grant and the command itself
+    /// does not.
     pub is_wrapper: bool,
-    /// Paths that it would write or delete, named by operand or option.
+    /// Paths it would write or delete, named by operand or option.
     pub writes: Vec<String>,
-    /// Paths that it would read, as far as operands and options name them.
+    /// Paths it would read, as far as operands and options name them.
     pub reads: Vec<String>,
 }
 
-/// Looks at a command: the program and its arguments, all literal.
+/// Inspects a command: the program and its arguments, all literal.
 ///
-/// Every absolute path counts as one outside the project; [`look_within`] knows better.
+/// Every absolute path counts as outside the project; [`look_within`] can tell.
 pub fn look(words: &[String]) -> Finding {
     look_within(words, "")
 }
 
-/// Looks at a command whose project lies at `root`, an absolute path without a link in it.
+/// Inspects a command whose project lies at `root`, an absolute path without links.
 pub fn look_within(words: &[String], root: &str) -> Finding {
     let mut view = View::new(root);
     view.command(words);
     view.finding
 }
 
-/// Returns what code in some language would start, as far as literal texts in it say so.
+/// Returns the commands that code in some language would start, as far as its literal
+/// texts show them.
 pub(crate) fn launched_by(code: &str) -> Vec<Inner> {
     let mut view = View::new("");
     inline::note_launches(&mut view, code);
     view.finding.starts
 }
 
-/// Returns the other names of the same program, as far as one can tell: with or without a version, or
-/// the `g` of GNU.
+/// Returns other names of the same program, as far as they are known: with or without a
+/// version, or with the `g` of GNU.
 pub(crate) fn same_program(name: &str) -> Vec<&'static str> {
     const SAME: [&str; 3] = [
         "make gmake bmake remake",
@@ -144,13 +150,14 @@ pub(crate) fn same_program(name: &str) -> Vec<&'static str> {
     others.filter(|other| is_same(other)).collect()
 }
 
-/// Names every part of the table, so that a test can leave each out in turn and see it missed.
+/// Returns the names of all parts of the table, so that a test can leave out each in turn
+/// and see a check fail.
 #[doc(hidden)]
 pub fn parts() -> Vec<String> {
     table::parts()
 }
 
-/// Looks at a command with one part of the table left out, as [`parts`] names it.
+/// Inspects a command with one part of the table left out, as named by [`parts`].
 #[doc(hidden)]
 pub fn look_without(words: &[String], part: &str) -> Finding {
     let mut view = View::new("");

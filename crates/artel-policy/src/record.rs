@@ -1,7 +1,8 @@
 //! What a person sees is what runs: one canonical record of a call, and its hash.
 //!
-//! The record is made when the question is put and again right before the deed. Where the two
-//! differ, a link was turned or a file exchanged in between, and the question is put anew.
+//! The record is made when the person is asked and again right before the call runs. If
+//! the two differ, a link was redirected or a file was exchanged in between, and the
+//! person is asked again.
 
 use std::fmt;
 
@@ -9,35 +10,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::Place;
 
-/// Everything about a call that a yes is bound to.
+/// Everything about a call that a person's consent is bound to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Record {
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// The words that are executed, shell text included as its last word.
+    /// The words that are executed; shell text is the last word.
     pub argv: Vec<String>,
-    /// Where it starts.
+    /// The working directory.
     pub cwd: String,
-    /// The names of the variables it gets, sorted. Values may be secret and are not shown.
+    /// Names of the environment variables it gets, sorted. Values may be secret and are not
+    /// shown.
     pub environment: Vec<String>,
-    /// The files it names, as they resolve, with what is done to each.
+    /// The files named by the call, resolved, each with its operation.
     pub targets: Vec<Resolved>,
-    /// The programs and scripts it names, with the hash of their content where that is known.
+    /// The programs and scripts named by the call, with the hash of their content if it is
+    /// known.
     pub contents: Vec<(String, String)>,
     /// The sandbox: level, writable folders, hosts, limits.
     pub sandbox: Vec<String>,
-    /// Whatever else the call says, as canonical JSON.
+    /// The rest of the call's input, as canonical JSON.
     pub input: String,
 }
 
-/// One file of a record.
+/// One resolved file of a record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Resolved {
-    /// read, write or delete.
+    /// The operation: `read`, `write` or `delete`.
     pub operation: String,
-    /// The tree it lies in: empty for the run's own, `@Name` for a portal.
+    /// The tree it lies in: empty for the run's own tree, `@Name` for a portal.
     pub place: String,
-    /// Where it really is, relative to that tree, links followed.
+    /// Its real path relative to that tree, links followed.
     pub path: String,
 }
 
@@ -47,8 +50,8 @@ pub struct Resolved {
 pub struct RecordHash(String);
 
 impl Record {
-    /// Returns the hash of every field. Each is written with its length, so that no two records
-    /// read the same.
+    /// Returns the hash of every field. Each is written with its length, so that no two
+    /// records hash the same bytes.
     pub fn hash(&self) -> RecordHash {
         let mut hasher = blake3::Hasher::new();
         let mut put = |bytes: &[u8]| {
@@ -81,8 +84,8 @@ impl Record {
         RecordHash(hasher.finalize().to_hex().to_string())
     }
 
-    /// Returns the lines that a person sees; nothing that is hashed is left out. Characters that
-    /// could deceive the eye are written as escapes.
+    /// Returns the lines that a person sees; they show every hashed field, with content hashes
+    /// shortened. Characters that could deceive the reader are written as escapes.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("tool      {}", visible(&self.tool))];
         let mut put = |name: &str, text: String| {
@@ -121,7 +124,7 @@ fn short(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
-/// Writes a word so that its ends can be seen.
+/// Quotes a word so that its ends are visible.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,@%+".contains(letter);
     let text = visible(word);
@@ -132,7 +135,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Writes control, invisible and direction-changing characters as escapes.
+/// Replaces control, invisible and direction-changing characters by escapes.
 pub fn visible(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -145,7 +148,7 @@ pub fn visible(text: &str) -> String {
     clean
 }
 
-/// Tells whether a character cannot be seen, or changes how others are seen.
+/// Returns whether a character is invisible or changes how others are displayed.
 pub fn is_deceptive(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -156,7 +159,7 @@ pub fn is_deceptive(letter: char) -> bool {
 }
 
 impl RecordHash {
-    /// Returns the whole hash.
+    /// Returns the whole hash in hex.
     pub fn as_str(&self) -> &str {
         &self.0
     }

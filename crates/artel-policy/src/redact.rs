@@ -1,10 +1,10 @@
-//! What looks like a secret: formats of keys and tokens, found in text and in streams.
+//! Finds what looks like a secret: formats of keys and tokens, in text and in streams.
 //!
-//! The text is gone through once. A table look-up a byte finds the few places where a rule may
-//! begin (`grams`); the rules (`rules`) look at what stands there, at most a few hundred bytes
-//! far, so that the time is linear whatever the text is. A rule that would have to see more of a
-//! text that may go on decides nothing yet (`view`), so that a stream comes to the same answers
-//! as the whole text, wherever it is cut.
+//! The text is read once. One table lookup per byte finds the few places where a rule may
+//! begin (`grams`). The rules (`rules`) examine those places, at most a few hundred bytes
+//! each, so the time is linear in any text. A rule that would need to see past the open
+//! end of a text decides nothing yet (`view`), so a stream gives the same answers as the
+//! whole text, wherever it is cut.
 
 mod batch;
 mod commands;
@@ -34,25 +34,25 @@ use serde_json::Value;
 pub use batch::redact_line;
 use scan::Scanner;
 
-/// Built once: the tables are the same for everyone who configures no names.
+/// Built once: the tables are the same whenever no names are configured.
 static SCANNER: LazyLock<Arc<Scanner>> = LazyLock::new(|| Arc::new(Scanner::new(&[])));
 
-/// Something that looks like a secret. It says what and where, and never repeats it.
+/// A suspected secret: its kind and place, never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it looks like, such as `github token`.
+    /// The kind of secret, such as `github token`.
     pub name: &'static str,
-    /// Where it stands, in bytes.
+    /// The place in the text, in bytes.
     pub range: Range<usize>,
 }
 
-/// Returns all formats, to be handed to [`Redactor::with_formats`].
+/// Returns all formats, for [`Redactor::with_formats`].
 pub fn formats() -> Arc<dyn Formats> {
     SCANNER.clone()
 }
 
-/// Returns all formats, and the values of fields with these names: dashes and capitals do not
-/// matter.
+/// Returns all formats, and treats the values of fields with these names as secrets.
+/// Dashes and capitals in names do not matter.
 pub fn formats_with_fields(names: impl IntoIterator<Item = impl Into<String>>) -> Arc<dyn Formats> {
     let names: Vec<String> = names.into_iter().map(Into::into).collect();
     match names.is_empty() {
@@ -61,12 +61,12 @@ pub fn formats_with_fields(names: impl IntoIterator<Item = impl Into<String>>) -
     }
 }
 
-/// Makes a redactor that removes these values and whatever looks like a secret.
+/// Creates a redactor that removes these values and anything that looks like a secret.
 pub fn redactor<'a>(known: impl IntoIterator<Item = &'a Secret>) -> Redactor {
     Redactor::of_known_values(known).with_formats(formats())
 }
 
-/// Finds what looks like a secret, so that a text can be stopped that should not hold one.
+/// Finds suspected secrets, so that a text that must not hold any can be stopped.
 pub fn find_secret_in(text: &str) -> Vec<Found> {
     let mut all = Vec::new();
     let (text, end) = (text.as_bytes(), TextEnd::Here);
@@ -76,8 +76,8 @@ pub fn find_secret_in(text: &str) -> Vec<Found> {
     all
 }
 
-/// Finds what looks like a secret anywhere in a JSON value: in texts, in names, and by the names
-/// of fields. Returns the path of each place, such as `/env/0/value`, and what it looks like.
+/// Finds suspected secrets anywhere in a JSON value: in texts, in names, and by field
+/// names. Returns the path of each place, such as `/env/0/value`, and the kind of secret.
 pub fn find_in_json(value: &Value) -> Vec<(String, &'static str)> {
     let mut all = Vec::new();
     look_into(value, &mut String::new(), &mut all);
@@ -102,7 +102,7 @@ fn look_into(value: &Value, path: &mut String, all: &mut Vec<(String, &'static s
             for (name, inner) in fields {
                 let found = find_secret_in(name);
                 path.push('/');
-                // A name that is a secret itself must not be told either.
+                // A name that is itself a secret must not be shown either.
                 path.push_str(if found.is_empty() { name } else { "*" });
                 all.extend(found.into_iter().map(|found| (path.clone(), found.name)));
                 match inner {

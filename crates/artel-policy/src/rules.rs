@@ -1,13 +1,14 @@
 //! Rules as people write them: `Bash(git:*)`, `Edit(src/**)`, `mcp__server__tool`.
 //!
-//! A command rule is a list of words. `Bash(git log:*)` and `Bash(git log *)` mean these words and
-//! any more, `Bash(git log)` these and no others, `Bash` and `Bash(*)` every command that can be
-//! judged. Words are compared whole, after the quotes are gone, so `git log` says nothing about
-//! `git logx`. As a grant a rule is read narrowly, as a ban widely: a ban on `rm` also catches
-//! `/bin/rm`, one on `git push` also catches `git -C . push --force`.
+//! A command rule is a list of words. `Bash(git log:*)` and `Bash(git log *)` mean these
+//! words and any more, `Bash(git log)` exactly these words, `Bash` and `Bash(*)` every
+//! command that can be judged. Words are compared whole, after the quotes are removed, so
+//! `git log` does not match `git logx`. A grant is read narrowly, a ban widely: a ban on
+//! `rm` also catches `/bin/rm`, and one on `git push` also catches `git -C . push
+//! --force`.
 //!
-//! What does not parse grants nothing. As a ban it cannot simply be dropped: nobody knows what it was
-//! about, so it stands for everything.
+//! A rule that does not parse grants nothing. As a ban it cannot simply be dropped: nobody
+//! knows what it was about, so it stands for everything.
 
 mod bad;
 mod host;
@@ -46,7 +47,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Parses a rule. Tool names are compared letter by letter: `bash(ls)` names no tool.
+    /// Parses a rule. Tool names are case-sensitive: `bash(ls)` does not name a tool.
     pub fn parse(text: &str) -> Result<Self, BadRule> {
         let trimmed = text.trim();
         let (tool, argument) = match trimmed.split_once('(') {
@@ -80,7 +81,7 @@ impl Rule {
         })
     }
 
-    /// Makes the rule about all that one tool does, by the name that calls use.
+    /// Creates the rule about everything that one tool does, given the name used in calls.
     pub fn of_tool(name: &str) -> Self {
         Self {
             text: names::written(name).to_owned(),
@@ -96,22 +97,22 @@ impl Rule {
         &self.text
     }
 
-    /// Returns the name of the tool it is about, as calls use it.
+    /// Returns the name of the rule's tool, as used in calls.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// Returns what the person who wrote it said it is for.
+    /// Returns the reason that the author of the rule gave for it.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// Returns the secrets, by name, that a command it is about gets.
+    /// Returns the names of the secrets that a matching command gets.
     pub fn secrets(&self) -> &[String] {
         &self.secrets
     }
 
-    /// Returns the words a command has to begin with; none for a rule about every command.
+    /// Returns the words that a command must begin with; empty for a rule about every command.
     pub fn prefix(&self) -> &[String] {
         match &self.form {
             Form::Command(words) => &words.words,
@@ -119,27 +120,28 @@ impl Rule {
         }
     }
 
-    /// Tells whether it is about one command exactly, without further words.
+    /// Returns whether the rule matches one exact command, without further words.
     pub fn is_exact(&self) -> bool {
         matches!(&self.form, Form::Command(words) if !words.is_open)
     }
 
-    /// Tells whether it says more than the name of a tool.
+    /// Returns whether the rule says more than the name of a tool.
     pub fn names_something(&self) -> bool {
         !matches!(self.form, Form::Any)
     }
 
-    /// Tells whether its tool is built in, and not one that somebody declared.
+    /// Returns whether the rule's tool is built in rather than declared.
     pub fn is_about_built_in(&self) -> bool {
         names::is_built_in(&self.tool)
     }
 
-    /// Tells whether it names a tool: one that is built in, one of a server, or a declared one.
+    /// Returns whether the rule names an existing tool: a built-in one, one of a server, or a
+    /// declared one.
     pub fn names_a_tool(&self, declared: &[String]) -> bool {
         self.is_about_built_in() || names::is_of_server(&self.tool) || declared.contains(&self.tool)
     }
 
-    /// Refuses a rule that names no tool although it looks like one that is built in.
+    /// Returns an error if the tool does not exist and looks like a misspelled built-in one.
     pub fn check_name(&self, declared: &[String]) -> Result<(), BadRule> {
         match names::near(&self.tool) {
             Some(right) if !declared.contains(&self.tool) => {
@@ -162,18 +164,18 @@ impl Rule {
             .collect()
     }
 
-    /// Tells whether it is about commands at all.
+    /// Returns whether the rule is about commands.
     pub fn is_about_commands(&self) -> bool {
         self.tool == BASH
     }
 
-    /// Tells whether it stops every command as a ban or a question, whatever its words: one about all
-    /// of them, or one that nobody can read.
+    /// Returns whether the rule, as a ban or ask rule, matches every command, because it is
+    /// about all of them or cannot be read.
     pub fn catches_everything(&self) -> bool {
         self.tool == BASH && matches!(self.form, Form::Any | Form::Unreadable)
     }
 
-    /// Returns the pattern of the files it names, if it names any.
+    /// Returns the pattern of the files that the rule names, if any.
     pub fn path_pattern(&self) -> Option<&str> {
         match &self.form {
             Form::Glob(path) => Some(path.granted.glob().glob()),
@@ -181,20 +183,20 @@ impl Rule {
         }
     }
 
-    /// Tells whether it stands in for a ban or a question that nobody can read.
+    /// Returns whether the rule stands in for a ban or ask rule that cannot be read.
     pub fn is_unreadable(&self) -> bool {
         matches!(self.form, Form::Unreadable)
     }
 
-    /// Tells whether it is about every command: `Bash`, `Bash(*)`.
+    /// Returns whether the rule is about every command: `Bash`, `Bash(*)`.
     pub fn is_blanket(&self) -> bool {
         self.tool == BASH && matches!(self.form, Form::Any)
     }
 
-    /// Tells whether it grants this command, given by its literal words.
+    /// Returns whether the rule grants this command, given by its literal words.
     ///
-    /// A program is granted by its bare name or by a path in the directories of the system, never
-    /// by a path that only ends the same.
+    /// A program is granted by its bare name or by a path in a system directory, never by a
+    /// path that merely ends in the same name.
     pub fn admits_command(&self, words: &[String]) -> bool {
         self.tool == BASH
             && match &self.form {
@@ -204,13 +206,12 @@ impl Rule {
             }
     }
 
-    /// Tells whether it grants these words with more to follow that nobody knows yet.
+    /// Returns whether the rule grants these words when more, still unknown words follow.
     pub fn admits_open_command(&self, words: &[String]) -> bool {
         !self.is_exact() && self.admits_command(words)
     }
 
-    /// Tells whether a ban or a question in these words is about this command, whatever its
-    /// spelling.
+    /// Returns whether the rule, as a ban or ask rule, matches this command in any spelling.
     pub fn catches_command(&self, words: &[String]) -> bool {
         match &self.form {
             Form::Any => self.tool == BASH && !words.is_empty(),
@@ -220,7 +221,8 @@ impl Rule {
         }
     }
 
-    /// Tells whether it grants this tool a path, relative to the workspace and resolved.
+    /// Returns whether the rule grants this tool a path, which is relative to the workspace
+    /// and resolved.
     pub fn admits_path(&self, tool: &str, path: &str) -> bool {
         self.tool == tool
             && match &self.form {
@@ -232,7 +234,8 @@ impl Rule {
             }
     }
 
-    /// Tells whether it grants this tool as a whole. `mcp__server__*` is about all of a server's.
+    /// Returns whether the rule grants this tool as a whole. `mcp__server__*` covers all tools
+    /// of a server.
     pub fn admits_tool(&self, tool: &str) -> bool {
         if !matches!(self.form, Form::Any) {
             return false;
@@ -243,7 +246,8 @@ impl Rule {
         }
     }
 
-    /// Tells whether it grants this host or secret: `Fetch(docs.rs)`, `Secret(github)`.
+    /// Returns whether the rule grants this host or secret: `Fetch(docs.rs)`,
+    /// `Secret(github)`.
     pub fn admits_name(&self, tool: &str, name: &str) -> bool {
         self.tool == tool
             && match &self.form {
@@ -254,8 +258,9 @@ impl Rule {
             }
     }
 
-    /// Tells whether a ban or a question in these words is about this host or secret. Without a port
-    /// it is about every port of a host, and with one about a request for all of them too.
+    /// Returns whether the rule, as a ban or ask rule, matches this host or secret. Without a
+    /// port it covers every port of a host; with one it also matches a request for the host
+    /// without a port.
     pub fn catches_name(&self, tool: &str, name: &str) -> bool {
         match &self.form {
             Form::Host(pattern) => self.tool == tool && pattern.catches(&RequestedHost::read(name)),
@@ -263,7 +268,7 @@ impl Rule {
         }
     }
 
-    /// Makes the rule that stands in for a ban nobody could read: it is about whatever is done.
+    /// Creates the rule that stands in for a ban that cannot be read. It matches every action.
     pub fn unreadable(text: &str) -> Self {
         let text = if text.trim().is_empty() {
             "an empty rule"
@@ -279,7 +284,7 @@ impl Rule {
         }
     }
 
-    /// Makes a rule from the words of a prefix, as a file of prefix rules has them.
+    /// Creates a rule from the words of a prefix in a file of prefix rules.
     fn prefix_of(words: Vec<String>, reason: Option<String>, secrets: Vec<String>) -> Self {
         Self {
             text: format!("Bash({}:*)", words.join(" ")),
@@ -295,7 +300,8 @@ impl Rule {
     }
 }
 
-/// Letters, digits, `_` and `-`; a star only at the end of a server's tools.
+/// Returns whether a name can name a tool: letters, digits, `_`, `-` and `.`, starting
+/// with a letter. A star is allowed only at the end of a server's tools.
 fn is_tool_name(name: &str) -> bool {
     let stem = match name.strip_suffix('*') {
         Some(stem) if stem.starts_with("mcp__") && stem.len() > 7 && stem.ends_with("__") => stem,
@@ -306,7 +312,7 @@ fn is_tool_name(name: &str) -> bool {
     !stem.is_empty() && stem.chars().all(is_plain) && stem.starts_with(|c: char| c.is_alphabetic())
 }
 
-/// Compiles a glob in which `*` stops at a slash.
+/// Compiles a glob in which `*` does not match a slash.
 fn compile(pattern: &str) -> Result<GlobMatcher, globset::Error> {
     globset::GlobBuilder::new(pattern)
         .literal_separator(true)
@@ -315,7 +321,8 @@ fn compile(pattern: &str) -> Result<GlobMatcher, globset::Error> {
         .map(|glob| glob.compile_matcher())
 }
 
-/// Reads the words of a rule's argument as the shell would, or none if it would compute any.
+/// Reads the words of a rule's argument as the shell would, or returns `None` if the shell
+/// would compute any of them.
 fn literal_words(text: &str) -> Option<Vec<String>> {
     words_of(text)
 }

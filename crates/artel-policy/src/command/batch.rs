@@ -1,4 +1,4 @@
-//! One line in, one line out: the form in which decisions are checked in bulk.
+//! Bulk checks of decisions: one line in, one line out.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,8 @@ enum Context {
     SkillUntrusted,
 }
 
-/// What is printed of a decision. Batch checks are always by rule, so they need not say so.
+/// The printed form of a decision. Batch checks are always decided by rules, so the output
+/// does not say so.
 #[derive(Serialize)]
 struct Printed<'d> {
     decision: Answer,
@@ -35,7 +36,7 @@ struct Printed<'d> {
 
 /// Decides about one JSON object and returns the decision as one line of JSON.
 ///
-/// The rules of the object are the whole policy. A line that cannot be judged is denied.
+/// The rules in the object are the whole policy. A line that cannot be judged is denied.
 pub fn judge_line(line: &str) -> String {
     let decision = match serde_json::from_str::<Case>(line) {
         Ok(case) => case.decide(),

@@ -1,4 +1,4 @@
-//! What of a question about a command walls cannot settle.
+//! The parts of a question about a command that walls cannot settle.
 
 use std::path::Path;
 
@@ -10,19 +10,20 @@ use crate::programs::is_about_effects;
 use crate::rules::RuleSet;
 use crate::{Answer, Decision};
 
-/// What of a question walls cannot settle, the gravest first.
+/// A reason to ask the person that walls cannot settle, the gravest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Concern {
-    /// A rule of the person says to ask about it.
+    /// One of the person's own rules says to ask.
     PersonsRule,
-    /// It reads a file by name that may hold keys. What it prints goes to a model, which is beyond
-    /// any wall.
+    /// The command names a file that may hold keys. Its output goes to a model, beyond any
+    /// wall.
     Sensitive,
-    /// Nobody knows which programs it would start, so no rule can tell whether it is about them.
+    /// It is unknown which programs would start, so no rule can tell whether it applies to
+    /// them.
     Unreadable,
 }
 
-/// Returns the gravest concern about a text; nothing where walls can judge it.
+/// Returns the gravest concern about a text, or `None` if walls can judge it.
 pub fn concern(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Option<Concern> {
     if verdict::asking_rule(reading, rules, workspace).is_some() {
         return Some(Concern::PersonsRule);
@@ -33,7 +34,7 @@ pub fn concern(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> 
     (!is_readable(reading)).then_some(Concern::Unreadable)
 }
 
-/// Returns the question about a file that a text reads by name and that may hold keys.
+/// Returns the question to ask if a text names a file to read that may hold keys.
 pub fn sensitive_read(reading: &Reading, workspace: Option<&Path>) -> Option<Decision> {
     let Ground { rule, reason } = sensitive_ground(reading, workspace)?;
     let reason = format!("{reason}, and what a command prints goes to the model");
@@ -59,7 +60,7 @@ fn sensitive_ground(reading: &Reading, workspace: Option<&Path>) -> Option<Groun
     })
 }
 
-/// Tells whether every program that it starts is known by its words.
+/// Returns whether every program the text starts is known by its words.
 fn is_readable(reading: &Reading) -> bool {
     let mut doubts = reading.doubts.iter();
     let mut launches = reading.launches.iter();

@@ -1,27 +1,27 @@
-//! Where the files lie that a command names, seen from where the shell stands.
+//! Locates the files that a command names, from the shell's working directory.
 
 use std::path::Path;
 
 use crate::path;
 
-/// Files that can be written to without a trace.
+/// Paths that can be written to without a trace.
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "-"];
 
-/// Endings of files that a pattern may stand for when they are written. No file that is loaded
-/// without being asked for ends like this.
+/// File endings that a pattern may match when it is written to. No file that a program
+/// loads unasked ends like this.
 const PLAIN_ENDINGS: &[&str] = &[
     "c", "cc", "cpp", "css", "go", "h", "hpp", "html", "java", "js", "jsx", "log", "o", "out",
     "py", "pyc", "rb", "rs", "sh", "svg", "tmp", "ts", "tsx", "txt", "vue",
 ];
 
-/// The course of a line: the directory it has changed to, below the root of the workspace.
+/// The directory a command line has changed to, as names below the root of the workspace.
 #[derive(Debug)]
 pub(super) struct Course<'a> {
     workspace: Option<&'a Path>,
     at: Vec<String>,
 }
 
-/// A ground for a question about a path.
+/// Why a path needs a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ground {
     pub(super) rule: &'static str,
@@ -36,7 +36,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Follows a change of directory; returns why it needs a question.
+    /// Follows a change of directory, or returns why it needs a question.
     pub(super) fn change(&mut self, words: &[String]) -> Option<Ground> {
         let mut operands = words
             .iter()
@@ -61,13 +61,14 @@ impl<'a> Course<'a> {
         None
     }
 
-    /// Tells whether the line has left the root of the workspace.
+    /// Returns whether the line has changed to another directory below the root of the
+    /// workspace.
     pub(super) fn has_moved(&self) -> bool {
         !self.at.is_empty()
     }
 
-    /// Returns why writing to a path needs a question. The path is taken both from where the line
-    /// has changed to and from the root: a change of directory can fail.
+    /// Returns why writing to a path needs a question. The path is resolved both from the
+    /// current directory and from the root, because a change of directory can fail.
     pub(super) fn write(&self, target: &str) -> Option<Ground> {
         if SINKS.contains(&target) {
             return None;
@@ -89,7 +90,7 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// Returns where a path may lie below the root.
+    /// Returns the places below the root where a path may lie.
     pub(super) fn places(&self, target: &str) -> Vec<String> {
         let starts = [self.at.as_slice(), &[]];
         let places = starts
@@ -111,7 +112,7 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// Resolves a path by its text to names below the root, or to nothing if it leaves it.
+    /// Resolves a path by its text to names below the root, or `None` if it leaves the root.
     fn resolve(&self, start: &[String], target: &str) -> Option<Vec<String>> {
         if target.starts_with('~') {
             return None;
@@ -143,7 +144,7 @@ fn protected(place: &str) -> Option<&'static str> {
     path::protected(place)
 }
 
-/// Tells whether a pattern may stand for files that nobody thinks of.
+/// Returns whether a pattern may match files that the author did not think of.
 fn is_loose(target: &str) -> bool {
     let Some(at) = target.find(['*', '?', '[']) else {
         return false;

@@ -1,13 +1,13 @@
-//! What no reader is asked to look at, and what no eye would see.
+//! Limits on the text that is parsed, and characters that a reader cannot see.
 
 use super::MAX_TEXT;
 use super::scan::{Limit, MAX_NESTING, MAX_PARTS};
 use crate::programs::Doubt;
 
-/// How many commands may start one another.
+/// Limit on commands that start one another.
 pub(super) const MAX_WRAPPERS: usize = 12;
 
-/// Returns the first character that does not show, or that changes how the rest shows.
+/// Returns the first character that is invisible or changes how the rest is displayed.
 pub(super) fn hidden(text: &str) -> Option<char> {
     if text.is_ascii() {
         let mut bytes = text.bytes();
@@ -20,7 +20,8 @@ fn is_control(byte: u8) -> bool {
     (byte < b' ' && byte != b'\n' && byte != b'\t') || byte == 0x7f
 }
 
-/// Tells whether a character is invisible, a space that is not one, or changes the direction.
+/// Returns whether a character is invisible, an unusual space, or changes the text
+/// direction.
 pub(super) fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return u8::try_from(c).is_ok_and(is_control);

@@ -1,4 +1,5 @@
-//! From what is written to what would be started: wrappers, inner scripts, text fed to a shell.
+//! From the commands as written to the programs that would start: wrappers, inner scripts,
+//! text fed to a shell.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use super::scan::{Found, MAX_PARTS, scan};
 use super::soften::soften;
 use crate::programs::{Doubt, Inner, is_known, launched_by, look, same_program};
 
-/// Programs that run shell text they are handed.
+/// Programs that run shell text given to them.
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "busybox", "toybox", "eval",
     "source", ".", "xargs", "parallel", "at", "batch",
@@ -18,16 +19,16 @@ const SHELLS: &[&str] = &[
 /// Programs that give a file another name.
 const COPIES: &[&str] = &["cp", "gcp", "ln", "gln", "link", "mv", "gmv", "install"];
 
-/// How many words of a program that nobody knows may begin a command that it starts.
+/// Number of words of an unknown program that may begin a command it starts.
 const MAX_TAILS: usize = 8;
 
-/// How many new names of commands are remembered.
+/// Number of new command names that are remembered.
 const MAX_RENAMED: usize = 64;
 
-/// How many words of a wrapper's line are kept with what it starts.
+/// Number of words of a wrapper's line that are kept with the command it starts.
 const MAX_OUTER: usize = 64;
 
-/// Reads a text of an acceptable length.
+/// Reads a text whose length is within the limit.
 pub(super) fn read(text: &str) -> Reading {
     let mut reading = Reading::default();
     if let Some(c) = guard::hidden(text) {
@@ -44,7 +45,7 @@ pub(super) fn read(text: &str) -> Reading {
     reading
 }
 
-/// Lets the other readers look at a text, and notes what speaks against it.
+/// Has the other parsers check a text, and records the doubts.
 fn examine(text: &str, found: &mut Found, reading: &mut Reading) {
     if let Some(limit) = found.limit {
         reading.refusal.get_or_insert(guard::beyond(limit));
@@ -61,7 +62,7 @@ fn examine(text: &str, found: &mut Found, reading: &mut Reading) {
     }
 }
 
-/// Follows every command to what it starts.
+/// Follows every command to the commands it starts.
 fn follow(reading: &mut Reading, found: &Found, depth: usize) {
     let mut renamed = Renamed::default();
     for part in &found.parts {
@@ -83,7 +84,7 @@ fn follow(reading: &mut Reading, found: &Found, depth: usize) {
         hint(reading, &text, depth + 1);
     }
     for body in &found.bodies {
-        // Whatever reads it may be a language in which it starts programs.
+        // The program reading the body may run it as code that starts programs.
         for start in launched_by(body) {
             match start {
                 Inner::Script(text) => hint(reading, &text, depth + 1),
@@ -93,7 +94,8 @@ fn follow(reading: &mut Reading, found: &Found, depth: usize) {
     }
 }
 
-/// New names that a text gives to commands, so that a ban still sees what they mean.
+/// New names that a text gives to commands, recorded so that a ban still sees the real
+/// program.
 #[derive(Debug, Default)]
 struct Renamed(HashMap<String, String>);
 
@@ -131,7 +133,7 @@ impl Renamed {
         }
     }
 
-    /// Returns what a command means whose name is such a new one.
+    /// Returns the real command behind one of the new names.
     fn meant(&self, words: &[String]) -> Option<String> {
         let (name, rest) = words.split_first()?;
         let known = self.0.get(name).or_else(|| self.0.get(base_name(name)));
@@ -186,8 +188,8 @@ fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
     }
 }
 
-/// Returns a command by the other names of its program: a ban on `make` is about `gmake` too, one on
-/// `git commit` about `git-commit`.
+/// Returns a command under the other names of its program: a ban on `make` also covers
+/// `gmake`, and one on `git commit` also covers `git-commit`.
 fn other_names(words: &[String]) -> Vec<Vec<String>> {
     let Some((program, arguments)) = words.split_first() else {
         return Vec::new();
@@ -206,7 +208,8 @@ fn other_names(words: &[String]) -> Vec<Vec<String>> {
     others
 }
 
-/// Returns what a program that nobody knows may start: `ccache make` and whatever else wraps commands.
+/// Returns the commands that an unknown program may start, such as `make` in `ccache
+/// make`.
 fn tails(words: &[String]) -> Vec<Vec<String>> {
     let begins = (1..words.len()).filter(|at| !words[*at].starts_with('-'));
     begins
@@ -233,7 +236,7 @@ fn nameless() -> Doubt {
     }
 }
 
-/// Looks for commands in a text that may be run; bans apply to them.
+/// Looks for commands in a text that may be run, so that bans apply to them.
 fn hint(reading: &mut Reading, text: &str, depth: usize) {
     if depth > guard::MAX_WRAPPERS {
         reading.refusal.get_or_insert_with(guard::too_many_wrappers);
@@ -249,8 +252,9 @@ fn hint(reading: &mut Reading, text: &str, depth: usize) {
     }
 }
 
-/// Returns the texts that a shell among the commands may get to read: here-documents, and what
-/// `echo` and `printf` write. In plain text they have to stand in the same pipeline.
+/// Returns the texts that a shell among the commands may read: here-documents, and the
+/// output of `echo` and `printf`. In plain text they must be in the same pipeline as the
+/// shell.
 fn fed_texts(found: &Found) -> Vec<String> {
     let is_shell = |part: &Part| {
         let mut names = part.words.iter().map(|word| base_name(&word.text));

@@ -1,10 +1,10 @@
-//! The second and the third reader of plain text: brush-parser and tree-sitter-bash.
+//! The second and third parser of plain text: brush-parser and tree-sitter-bash.
 //!
-//! Both have to see the words and operators that our own pass saw, or the text is a question.
-//! They are shown plain text alone: on hostile text brush-parser tries alternatives again at every
-//! level, reads numbers without a limit and may not come to an end in a here-document, and
-//! tree-sitter-bash, written in C, takes a character for an index. Other text cannot be allowed
-//! anyway; the commands in it are found by our own pass, which is linear and bounded.
+//! Both must see the same words and operators as our own pass, or the person is asked.
+//! They only get plain text. On hostile text brush-parser retries alternatives at every
+//! level, reads numbers without a limit and may never finish a here-document, and
+//! tree-sitter-bash, written in C, uses a character as an index. Other text cannot be
+//! allowed anyway; our own pass, which is linear and bounded, finds the commands in it.
 
 use std::ops::ControlFlow;
 
@@ -14,10 +14,11 @@ use tree_sitter::{Node, ParseOptions};
 use super::scan::{Found, single_word};
 use crate::programs::Doubt;
 
-/// How often tree-sitter may report progress before it is stopped, for each byte of text.
+/// Number of progress reports that tree-sitter may make per byte of text before it is
+/// stopped.
 const STEPS_PER_BYTE: usize = 4;
 
-/// Returns the doubt of a plain text in which the readers do not see the same.
+/// Returns a doubt if the parsers disagree about a plain text.
 pub(super) fn disagreement(text: &str, found: &Found) -> Option<Doubt> {
     let own = found.parts.iter().map(|part| part.words.iter());
     let is_alike = brush_commands(text).is_some_and(|brush| {
@@ -35,8 +36,8 @@ pub(super) fn disagreement(text: &str, found: &Found) -> Option<Doubt> {
     })
 }
 
-/// Returns the words of every command that brush-parser sees, or nothing if it sees anything but
-/// simple commands.
+/// Returns the words of every command that brush-parser sees, or `None` if it sees
+/// anything but simple commands.
 fn brush_commands(text: &str) -> Option<Vec<Vec<String>>> {
     let options = ParserOptions {
         enable_extended_globbing: false,
@@ -80,19 +81,19 @@ fn simple_words(simple: &ast::SimpleCommand) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// brush-parser leaves the quotes of a word in place.
+/// Returns the literal text of a word: brush-parser leaves the quotes in place.
 fn literal(word: &ast::Word) -> Option<String> {
     single_word(&word.value).map(|word| word.text)
 }
 
-/// Signs that have no place in plain text, wherever tree-sitter sees one.
+/// Tokens that must not occur in plain text, wherever tree-sitter sees one.
 const FOREIGN: &[&str] = &[
     "$", "$(", "${", "$((", "$[", "`", "<(", ">(", "(", ")", "((", "))", "<<", "<<-", "<<<", "<",
     ">>", ">|", "&>>", "<&", "&", ";;", ";&", ";;&", "|&", "function", "if", "for", "while",
     "until", "case", "select", "$'", "$\"",
 ];
 
-/// Tells whether tree-sitter sees the same operators at the same places, and no others.
+/// Returns whether tree-sitter sees the same operators at the same places, and no others.
 fn tree_agrees(text: &str, found: &Found) -> bool {
     let Some(tree) = parse(text) else {
         return false;

@@ -1,19 +1,21 @@
-//! What an agent must not do to itself: the own command line and the own interface.
+//! Detects the use of Artel's own command line and interface, which could change what an
+//! agent may do.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::Answer;
 
-/// Words of the own command line that change what an agent may do.
+/// Words of Artel's command line that change what an agent may do.
 const SWITCHES: &[&str] = &[
     "approve", "auth", "config", "deny", "grant", "grants", "policy", "reject", "revoke",
     "sandbox", "secret", "token", "tool", "trust", "workshop",
 ];
 
-/// Words in an address that speak of the own interface.
+/// Words in an address that suggest Artel's own interface.
 const INTERFACE: &[&str] = &["approv", "grant", "policy", "artel"];
 
-/// Programs that send requests, and what makes such a request change something.
+/// Programs that send requests; below, the methods and options that make a request change
+/// something.
 const CLIENTS: &[&str] = &[
     "curl", "wget", "wget2", "http", "https", "httpie", "xh", "xhs",
 ];
@@ -22,8 +24,9 @@ const BODIES: &[&str] = &[
     "-d", "--data", "--json", "-F", "--form", "--post", "--body", "-T", "--up",
 ];
 
-/// Decides about what changes what an agent may do: denied by the own command line, asked about
-/// where a command only uses that or could reach the own interface.
+/// Decides about commands that could change what an agent may do. Artel's own command line
+/// is denied where it would; other uses of it, and anything that could reach Artel's
+/// interface, are asked about.
 pub(super) fn own_command(words: &[String]) -> Option<Answer> {
     let (program, arguments) = words.split_first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
@@ -49,7 +52,7 @@ pub(super) fn own_command(words: &[String]) -> Option<Answer> {
     reaches.then_some(Answer::Ask)
 }
 
-/// Tells whether a word of a request makes it change something.
+/// Returns whether a word makes a request change something.
 fn changes(word: &str) -> bool {
     let upper = word.to_ascii_uppercase();
     let method = upper
@@ -59,7 +62,7 @@ fn changes(word: &str) -> bool {
     METHODS.contains(&method) || BODIES.iter().any(|body| word.starts_with(body))
 }
 
-/// Tells whether a word names this machine, in any spelling: `localhost.`, `0x7f.1`,
+/// Returns whether a word names this machine, in any spelling: `localhost.`, `0x7f.1`,
 /// `2130706433`, `[::ffff:127.0.0.1]`.
 fn names_this_machine(word: &str) -> bool {
     let value = match word.split_once('=') {
@@ -81,7 +84,7 @@ fn names_this_machine(word: &str) -> bool {
     if host == "localhost" || host.ends_with(".localhost") || host == "ip6-localhost" {
         return true;
     }
-    // A number alone is an address only where an address is meant.
+    // A bare number is an address only where an address is expected.
     if is_plain_number && !is_address && !rest.contains(['/', ':']) {
         return false;
     }
@@ -105,8 +108,8 @@ fn is_local(address: IpAddr) -> bool {
         || matches!(address, IpAddr::V4(v4) if v4.octets()[0] == 0)
 }
 
-/// Reads an address as the C library does: one to four numbers, also octal and hexadecimal, of
-/// which the last fills what is left.
+/// Parses an address as the C library does: one to four numbers, also octal and
+/// hexadecimal, the last of which fills the remaining bytes.
 fn old_address(host: &str) -> Option<Ipv4Addr> {
     let numbers = host.split('.').map(number).collect::<Option<Vec<u32>>>()?;
     let (last, firsts) = numbers.split_last()?;

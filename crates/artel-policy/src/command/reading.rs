@@ -1,17 +1,17 @@
-//! What was read in a shell text, in a form that can be shown to a person.
+//! The result of parsing a shell text, in a form that can be shown to a person.
 
 use serde::Serialize;
 
 use crate::programs::{Doubt, Finding};
 
-/// One simple command, as it is written.
+/// One simple command as written.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Part {
     pub(super) words: Vec<Word>,
-    /// Assignments in front of it, such as `PATH=/tmp`.
+    /// Leading assignments, such as `PATH=/tmp`.
     pub(super) assignments: Vec<String>,
     pub(super) redirections: Vec<Redirection>,
-    /// Parts of one pipeline share this.
+    /// The number of the pipeline; all its commands share it.
     #[serde(skip)]
     pub(super) pipeline: usize,
 }
@@ -19,20 +19,20 @@ pub struct Part {
 /// One word of a command.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Word {
-    /// The word without its quotes; of what the shell computes, only what is known.
+    /// The word without its quotes. Where the shell computes something, only the known part.
     pub(super) text: String,
-    /// Whether the shell still computes something of it.
+    /// Whether the shell still computes part of it.
     pub(super) is_computed: bool,
-    /// Whether it has neither quotes nor escapes: only then can it be a word of the grammar.
+    /// Whether it has neither quotes nor escapes: only then can it be a shell keyword.
     #[serde(skip)]
     pub(super) is_bare: bool,
-    /// Where an unquoted pattern begins.
+    /// Byte position of the first unquoted pattern.
     #[serde(skip)]
     pub(super) glob_at: Option<usize>,
-    /// Where a brace that makes several words begins.
+    /// Byte position of a brace that expands to several words.
     #[serde(skip)]
     pub(super) brace_at: Option<usize>,
-    /// Whether the shell splits it at blanks.
+    /// Whether the shell splits the word at blanks.
     #[serde(skip)]
     pub(super) is_split: bool,
 }
@@ -45,58 +45,58 @@ pub struct Redirection {
     pub(super) target: Word,
 }
 
-/// A command that would really be started: as written, or by a wrapper.
+/// A command that would really start, as written or through a wrapper.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Launch {
     pub(super) words: Vec<String>,
-    /// Whether more words follow that nobody knows yet.
+    /// Whether more words follow that are not known yet.
     pub(super) is_open: bool,
-    /// Whether the shell still turns one of the words into names of files.
+    /// Whether the shell still expands one of the words to file names.
     pub(super) has_pattern: bool,
-    /// The command line that starts it, and where its own words begin there. A rule that names the
-    /// wrapper together with what it starts (`npx tsc`) grants both.
+    /// The command line that starts it, and the index there of its first word. A rule that
+    /// names the wrapper together with the inner command (`npx tsc`) grants both.
     pub(super) outer: Option<(Vec<String>, usize)>,
     pub(super) finding: Finding,
 }
 
-/// A shell text, read.
+/// A parsed shell text.
 #[derive(Debug, Default)]
 pub struct Reading {
     pub(super) parts: Vec<Part>,
     pub(super) launches: Vec<Launch>,
-    /// Commands in text that may be fed to a shell; bans apply to them too.
+    /// Commands in text that may be fed to a shell. Bans apply to them too.
     pub(super) hints: Vec<Vec<String>>,
-    /// Commands that it may come to by other names, or through programs that nobody knows. Only bans
-    /// and questions of a person count for them.
+    /// Commands it may run under other names or through unknown programs. Only bans and the
+    /// person's ask rules apply to them.
     pub(super) also: Vec<Vec<String>>,
     pub(super) doubts: Vec<Doubt>,
-    /// Why it is not judged at all.
+    /// Why the text is not judged at all.
     pub(super) refusal: Option<Doubt>,
     pub(super) has_operators: bool,
-    /// Whether a here-document is handed to one of its commands.
+    /// Whether one of the commands gets a here-document.
     pub(super) has_input: bool,
-    /// Whether every redirection in it is a plain write, to a file that is named.
+    /// Whether every redirection is a plain write to a named file.
     pub(super) writes_plainly: bool,
 }
 
 impl Part {
-    /// Returns its words; the first is the program.
+    /// Returns the words of the command; the first is the program.
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// Returns the assignments in front of it.
+    /// Returns the leading assignments.
     pub fn assignments(&self) -> &[String] {
         &self.assignments
     }
 
-    /// Returns its redirections.
+    /// Returns the redirections as written.
     pub fn redirections(&self) -> &[Redirection] {
         &self.redirections
     }
 
-    /// Returns the words as the shell would most likely pass them on. What it computes is filled
-    /// in as far as the text says it; a variable that nobody set is empty and gone.
+    /// Returns the words as the shell would most likely pass them on. Computed parts are
+    /// filled in as far as the text shows them; an unset variable is empty and dropped.
     pub(super) fn likely_words(&self) -> Vec<String> {
         self.words.iter().flat_map(Word::likely).collect()
     }
@@ -111,14 +111,14 @@ impl Word {
         }
     }
 
-    /// Returns the word, if it is what the shell would pass on.
+    /// Returns the text of the word, if the shell would pass it on unchanged.
     pub fn as_literal(&self) -> Option<&str> {
         (!self.is_computed && self.glob_at.is_none()).then_some(&self.text)
     }
 
-    /// Tells whether a pattern in it cannot turn into an option or into another program: a path
-    /// stands in front of it, or it is the value of a long option. Names that begin with a dot
-    /// are not left to a pattern.
+    /// Returns whether a pattern in the word cannot turn into an option or another program,
+    /// because a path stands in front of it or it is the value of a long option. A name that
+    /// begins with a dot must be written out.
     pub(super) fn is_anchored(&self) -> bool {
         let Some(prefix) = self.glob_at.map(|at| &self.text[..at]) else {
             return true;
@@ -129,7 +129,7 @@ impl Word {
         }
     }
 
-    /// Splits `NAME=value` and `NAME[index]=value`.
+    /// Splits `NAME=value` and `NAME[index]=value`, or returns `None` for any other word.
     pub(super) fn assignment(&self) -> Option<(&str, &str)> {
         let (name, value) = self.text.split_once('=')?;
         is_assignable(name).then_some((name, value))
@@ -160,17 +160,17 @@ impl Redirection {
         self.operator
     }
 
-    /// Returns the file or descriptor it leads to.
+    /// Returns the file or descriptor it redirects to or from.
     pub fn target(&self) -> &Word {
         &self.target
     }
 
-    /// Tells whether a file may be written through it.
+    /// Returns whether a file may be written through it.
     pub fn is_write(&self) -> bool {
         self.operator.contains('>')
     }
 
-    /// Tells whether it writes to a file that is named, and does nothing else.
+    /// Returns whether it writes to a named file and does nothing else.
     pub(super) fn is_plain_write(&self) -> bool {
         matches!(self.operator, ">" | ">>")
             && matches!(self.descriptor.as_deref(), None | Some("1" | "2"))
@@ -181,7 +181,7 @@ impl Redirection {
             && self.target.brace_at.is_none()
     }
 
-    /// Tells whether it only joins the two outputs, or throws one away.
+    /// Returns whether it only joins the two output streams or discards one.
     pub(super) fn is_harmless(&self) -> bool {
         if !self.target.is_bare {
             return false;
@@ -197,40 +197,40 @@ impl Redirection {
 }
 
 impl Reading {
-    /// Returns every simple command that stands in the text, wherever.
+    /// Returns every simple command in the text, wherever it stands.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// Returns the words of every command that would be started: as written, through wrappers,
-    /// and in texts that are handed to a shell.
+    /// Returns the words of every command that would start: as written, through wrappers, and
+    /// in texts handed to a shell.
     pub fn words(&self) -> impl Iterator<Item = &[String]> {
         let launched = self.launches.iter().map(|launch| launch.words.as_slice());
         launched.chain(self.hints.iter().map(Vec::as_slice))
     }
 
-    /// The same with what it may come to.
+    /// Like [`Reading::words`], with the other commands that may be run.
     pub(super) fn likely_words(&self) -> impl Iterator<Item = &[String]> {
         self.words().chain(self.also.iter().map(Vec::as_slice))
     }
 
-    /// Returns why it cannot be allowed without a question, as far as the text itself goes.
+    /// Returns why the text itself cannot be allowed without a question.
     pub fn doubts(&self) -> &[Doubt] {
         &self.doubts
     }
 
-    /// Returns why it is not judged at all, if it is not.
+    /// Returns why the text is not judged at all, or `None` if it is.
     pub fn refusal(&self) -> Option<&Doubt> {
         self.refusal.as_ref()
     }
 
-    /// Tells whether it is made of literal words joined by plain operators.
+    /// Returns whether the text consists of literal words joined by plain operators.
     pub fn is_plain(&self) -> bool {
         self.doubts.is_empty() && self.refusal.is_none()
     }
 }
 
-/// Tells whether a value can be assigned to this.
+/// Returns whether a name can be assigned to.
 pub(super) fn is_assignable(name: &str) -> bool {
     let name = name.strip_suffix('+').unwrap_or(name);
     let name = match name.split_once('[') {
@@ -242,7 +242,7 @@ pub(super) fn is_assignable(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Expands the first pair of braces of a word; what lies deeper is left as it is.
+/// Expands the first pair of braces in a word; nested braces are left as they are.
 fn braces(text: &str, open: usize) -> Vec<String> {
     let (before, rest) = text.split_at(open);
     let Some((inner, after)) = rest[1..].rsplit_once('}') else {

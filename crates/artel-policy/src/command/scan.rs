@@ -1,10 +1,11 @@
 //! One pass over shell text that finds every simple command anywhere in it.
 //!
 //! The pass is linear and its recursion is bounded, whatever the text. It knows quotes,
-//! substitutions, here-documents, control flow and functions well enough to see the commands in
-//! them; it does not evaluate anything. Text for which it raises no doubt is *plain*: literal words
-//! joined by `&&`, `||`, `;`, `|` and line ends. Only plain text can be allowed, so where this
-//! reading is generous (a word list taken for a command) the price is a question at most.
+//! substitutions, here-documents, control flow and functions well enough to see the
+//! commands in them; it does not evaluate anything. Text that raises no doubt is *plain*:
+//! literal words joined by `&&`, `||`, `;`, `|` and line ends. Only plain text can be
+//! allowed, so where this parser is generous (a word list taken for a command) the price
+//! is an unnecessary question at most.
 
 mod frame;
 mod redirect;
@@ -17,52 +18,49 @@ use crate::programs::Doubt;
 use frame::{End, Frame, Place};
 use redirect::Heredoc;
 
-/// How deep parentheses, substitutions and quotes may lie in one another.
+/// Limit on the nesting of parentheses, substitutions and quotes.
 pub(super) const MAX_NESTING: usize = 50;
 
-/// How many commands one text may hold.
+/// Limit on the number of commands in one text.
 pub(super) const MAX_PARTS: usize = 20_000;
 
-/// How much of a variable's value is remembered, and of how many.
+/// Longest variable value that is remembered, in bytes, and how many variables.
 const MAX_VALUE: usize = 64;
 const MAX_VARIABLES: usize = 256;
 
-/// What the pass found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) parts: Vec<Part>,
     /// The bodies of here-documents and here-strings.
     pub(super) bodies: Vec<String>,
     pub(super) doubts: Vec<Doubt>,
-    /// `&&`, `||`, `;` and `|`, with the byte where each begins.
+    /// `&&`, `||`, `;` and `|`, with the byte position of each.
     pub(super) operators: Vec<(usize, &'static str)>,
     /// Whether line ends separate commands.
     pub(super) has_lines: bool,
-    /// Whether it lies deeper, or is more, than is looked at.
+    /// The limit that stopped the scan, if one did.
     pub(super) limit: Option<Limit>,
     variables: HashMap<String, String>,
     pipelines: usize,
 }
 
-/// What stopped the pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     Nesting,
     Parts,
 }
 
-/// The pass itself.
 pub(super) struct Scan<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    /// Inside arithmetic `<<` shifts, and `#` gives a base.
+    /// Nesting of arithmetic, where `<<` shifts and `#` gives a base.
     arithmetic: usize,
     pending: Vec<Heredoc>,
     found: Found,
 }
 
-/// Reads a text from beginning to end.
+/// Scans a text from beginning to end.
 pub(super) fn scan(text: &str) -> Found {
     let mut scan = Scan::over(text);
     scan.script(None);
@@ -93,7 +91,7 @@ impl<'a> Scan<'a> {
         &self.text[self.at..]
     }
 
-    /// Notes why the text is not plain, once for each ground.
+    /// Records why the text is not plain, once per rule.
     fn doubt(&mut self, rule: &'static str, reason: &str) {
         if self.found.doubts.iter().all(|doubt| doubt.rule != rule) {
             self.found.doubts.push(Doubt {
@@ -108,7 +106,7 @@ impl<'a> Scan<'a> {
         self.at = self.text.len();
     }
 
-    /// Goes one level deeper, unless that is too deep.
+    /// Reads one level deeper, unless the nesting limit is reached.
     fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
         if self.depth >= MAX_NESTING {
             self.stop(Limit::Nesting);
@@ -119,7 +117,7 @@ impl<'a> Scan<'a> {
         self.depth -= 1;
     }
 
-    /// Reads another text as part of this one, such as what stands between backquotes.
+    /// Reads another text as part of this one, such as a text between backquotes.
     fn other_text(&mut self, text: &str, read: impl FnOnce(&mut Scan<'_>)) {
         let mut inner = Scan {
             depth: self.depth,
@@ -191,7 +189,7 @@ impl<'a> Scan<'a> {
         self.found.pipelines
     }
 
-    /// Skips blanks, and line ends that a backslash hides.
+    /// Skips blanks and escaped line ends.
     fn skip_blanks(&mut self) {
         loop {
             match self.byte() {
@@ -250,7 +248,7 @@ impl<'a> Scan<'a> {
         self.end(frame, end);
     }
 
-    /// Reads what follows an opening parenthesis that belongs to no word.
+    /// Reads what follows an opening parenthesis that is not part of a word.
     fn open(&mut self, frame: &mut Frame) {
         self.at += 1;
         if frame.place == Place::Pattern {
@@ -273,7 +271,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Remembers a literal value, so that a command spelt through a variable is still seen.
+    /// Remembers a literal value, so that a command spelled through a variable is still seen.
     fn assign(&mut self, name: &str, value: &str) {
         let known = self.found.variables.contains_key(name);
         if value.len() <= MAX_VALUE && (known || self.found.variables.len() < MAX_VARIABLES) {
@@ -284,7 +282,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Reads a text as one word, if it is one.
+/// Reads a text as one word, or returns `None` if it is more than one.
 pub(super) fn single_word(text: &str) -> Option<Word> {
     let mut scan = Scan::over(text);
     let word = scan.word();

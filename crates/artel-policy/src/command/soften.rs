@@ -1,18 +1,20 @@
 //! Here-documents that are only data, and redirections that are only writes.
 //!
-//! A here-document with a quoted delimiter is handed over as it stands. It is cut out of the text
-//! and what is left is read by all readers, as any plain text; they are never shown its body.
+//! The shell passes on a here-document with a quoted delimiter unchanged. So its body is
+//! cut out of the text, and all parsers read the rest like any plain text; they never see
+//! the body.
 
 use super::opinion;
 use super::scan::{Found, scan};
 use crate::programs::Doubt;
 
-/// The ground of a text that writes files by plain redirections and is plain otherwise. The
-/// targets are judged as paths, so where the root of the workspace is known this is no question.
+/// The rule of a text that is plain except for redirections that write files. The targets
+/// are judged as paths, so this is no reason to ask where the root of the workspace is
+/// known.
 pub(super) const PLAIN_WRITE: &str = "shell.redirection";
 const HEREDOC: &str = "shell.heredoc";
 
-/// Takes back the doubts about a here-document that is only data, and tells whether all
+/// Withdraws the doubts about a here-document that is only data, and returns whether all
 /// redirections are plain writes.
 pub(super) fn soften(text: &str, found: &mut Found) -> bool {
     let is_soft = |doubt: &Doubt| matches!(doubt.rule, PLAIN_WRITE | HEREDOC);
@@ -32,8 +34,8 @@ pub(super) fn soften(text: &str, found: &mut Found) -> bool {
         let parts = found.parts.iter().map(|part| part.likely_words());
         parts.collect::<Vec<_>>()
     };
-    // The other readers are shown nothing but plain writes: a long number before a redirection is
-    // more than one of them can read.
+    // The other parsers see only plain writes: one of them cannot handle a long number before
+    // a redirection.
     let mut redirections = again.parts.iter().flat_map(|part| &part.redirections);
     let is_alike = again.bodies.is_empty()
         && again.doubts.iter().all(|doubt| doubt.rule == PLAIN_WRITE)
@@ -48,8 +50,8 @@ pub(super) fn soften(text: &str, found: &mut Found) -> bool {
     is_alike
 }
 
-/// Cuts a here-document out of a text: one with a quoted, plain delimiter that stands in the first
-/// line, has a line that ends it, and holds what was found.
+/// Cuts a here-document out of a text. Its delimiter must be quoted, plain and on the
+/// first line, a line must end it, and its content must be the scanned body.
 fn lift(text: &str, body: &str) -> Option<String> {
     let (line, below) = text.split_once('\n')?;
     if line.matches("<<").count() != 1 || line.contains("<<<") {

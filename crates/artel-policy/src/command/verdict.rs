@@ -1,4 +1,4 @@
-//! The decision: bans first, then questions, then grants.
+//! The decision about a parsed text: bans first, then questions, then grants.
 
 use std::path::Path;
 
@@ -41,17 +41,17 @@ const HARMLESS: &[&str] = &[
     "wc",
 ];
 
-/// Programs whose first operand is a text they run; a pattern may not become that.
+/// Programs whose first operand is code that they run; a pattern must not expand to that.
 const READS_PROGRAM: &[&str] = &[
     "awk", "gawk", "mawk", "nawk", "sed", "gsed", "jq", "yq", "perl", "ruby", "node", "lua", "php",
     "python", "python2", "python3", "sh", "bash", "dash", "zsh", "ksh", "expr", "xargs", "env",
     "timeout", "nice", "nohup", "make", "just", "npm", "yarn", "pnpm", "ssh", "docker",
 ];
 
-/// Decides about a text that was read.
+/// Decides about a parsed text.
 ///
-/// `workspace` is the root that may be written to: absolute paths below it count as inside. Without
-/// it every absolute path is outside.
+/// `workspace` is the root that may be written to: absolute paths below it count as
+/// inside. Without it every absolute path is outside.
 pub fn judge(
     reading: &Reading,
     rules: &RuleSet,
@@ -69,7 +69,7 @@ pub fn judge(
     let mut granted: Option<&Rule> = None;
     for launch in &reading.launches {
         match bench.try_launch(launch, &mut course) {
-            // The widest rule that was needed is the one to show.
+            // The widest rule that was needed is the one reported.
             Ok(Some(rule)) if !granted.is_some_and(Rule::is_blanket) => granted = Some(rule),
             Ok(_) => {}
             Err(question) => return question,
@@ -81,7 +81,7 @@ pub fn judge(
     }
 }
 
-/// Tells whether rules reach as far as every command of a text, as a bound has to.
+/// Returns whether the rules cover every command of a text, as a bound requires.
 pub fn is_covered(reading: &Reading, rules: &[Rule]) -> bool {
     let mut launches = reading.launches.iter();
     let mut parts = reading.parts.iter();
@@ -104,8 +104,8 @@ fn admits(rule: &Rule, launch: &Launch) -> bool {
     }
 }
 
-/// Finds the rule about files that a command of the text touches: `Read(private/**)` is also
-/// about `cat private/key`. A bare `Read` is about the tool of that name only.
+/// Finds a rule about a file that a command of the text touches: `Read(private/**)` also
+/// covers `cat private/key`. A bare `Read` covers only the tool of that name.
 fn path_rule<'a>(
     reading: &Reading,
     rules: &'a [Rule],
@@ -142,7 +142,7 @@ fn path_rule<'a>(
     }
     let course = Course::new(workspace);
     let redirections = reading.parts.iter().flat_map(|part| &part.redirections);
-    // A here-document names no file.
+    // A here-document does not name a file.
     let redirected: Vec<_> = redirections
         .filter(|one| one.is_write() || one.operator == "<")
         .map(|one| (one.is_write(), course.places(&one.target.text)))
@@ -181,7 +181,7 @@ fn denied(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Optio
     })
 }
 
-/// What the person's own rules say to ask about.
+/// Returns the question if one of the person's own rules says to ask.
 pub(super) fn asking_rule(
     reading: &Reading,
     rules: &RuleSet,
@@ -197,7 +197,7 @@ pub(super) fn asking_rule(
     Some(ask(rule.text(), "it touches a file that a rule asks about"))
 }
 
-/// What makes the whole text a question, whatever is granted.
+/// Returns the question that the text as a whole raises, whatever is granted.
 fn question(
     reading: &Reading,
     rules: &RuleSet,
@@ -232,14 +232,14 @@ fn question(
     None
 }
 
-/// What decides about single commands.
+/// Decides about single commands.
 struct Bench<'a> {
     rules: &'a RuleSet,
     setting: Setting,
 }
 
 impl<'a> Bench<'a> {
-    /// Returns the rule that grants a command; none if it needs no grant of its own.
+    /// Returns the rule that grants a command, or `None` if it needs no grant of its own.
     fn try_launch(
         &self,
         launch: &Launch,
@@ -274,13 +274,13 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Tells whether a program that could do harm gets words that nobody knows yet.
+/// Returns whether a program that could do harm gets words that are not known yet.
 pub(super) fn is_open_ended(launch: &Launch) -> bool {
     let program = launch.words.first().map(String::as_str);
     launch.is_open && !program.is_some_and(|program| HARMLESS.contains(&program))
 }
 
-/// Asks about words that are not what they seem.
+/// Returns a question about words that are not what they seem.
 pub(super) fn odd_words(launch: &Launch) -> Option<Decision> {
     let program = launch.words.first()?;
     if !program.is_ascii() || program.is_empty() || program.contains(char::is_whitespace) {
@@ -338,7 +338,7 @@ fn ask_for(ground: &Ground) -> Decision {
     ask(ground.rule, ground.reason.as_str())
 }
 
-/// The first words of a command, for a sentence.
+/// Returns the first words of a command, for a sentence.
 fn shown(words: &[String]) -> String {
     const MOST: usize = 60;
     let mut text = String::new();

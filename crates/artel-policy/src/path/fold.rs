@@ -1,11 +1,12 @@
-//! One spelling for all the spellings that some file system takes for the same name.
+//! One spelling for all the spellings that some file system treats as the same name.
 //!
-//! A tree made on Linux is checked out on file systems that ignore case, drop invisible characters
-//! and trailing dots, or know a second, short name. A name that becomes a protected one anywhere
-//! is protected everywhere: nobody needs a file called `.GIT` or `git~1`.
+//! A tree made on Linux may be checked out on file systems that ignore case, drop
+//! invisible characters and trailing dots, or know a second, short name. A name that
+//! becomes a protected one anywhere is protected everywhere: nobody needs a file called
+//! `.GIT` or `git~1`.
 
-/// Returns the folded components of a path. A backslash parts components too, and what follows a
-/// colon (the stream of a file) does not belong to the name.
+/// Returns the folded components of a path. A backslash separates components too, and the
+/// text after a colon (the stream of a file) does not belong to the name.
 pub(super) fn components(path: &str) -> Vec<String> {
     path.split(['/', '\\'])
         .map(component)
@@ -41,8 +42,9 @@ fn component(name: &str) -> String {
     name.trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// Tells whether a component is the short name (`MCP~1.JSO`) that some file systems give to a
-/// long one: up to six letters of it without dots, a tilde and a number, three of its ending.
+/// Returns whether a component is the short name (`MCP~1.JSO`) that some file systems give
+/// to a long one: up to six letters of it without dots, a tilde and a number, three
+/// letters of its extension.
 pub(super) fn is_short_name_of(component: &str, long: &str) -> bool {
     let Some((head, tail)) = component.split_once('~') else {
         return false;
@@ -62,7 +64,8 @@ fn narrow(wide: char) -> char {
     char::from_u32(u32::from(wide) - 0xfee0).unwrap_or(wide)
 }
 
-/// Characters that nobody sees and that some file systems leave out when they compare names.
+/// Returns whether a character is invisible and ignored by some file systems when they
+/// compare names.
 fn is_ignorable(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

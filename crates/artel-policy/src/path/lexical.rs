@@ -1,22 +1,23 @@
-//! Where a path leads by its letters alone, for judging a command before anything is opened.
+//! The place a path leads to by its text alone, for judging a command before anything is
+//! opened.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Where a path leads by its letters. A link can make it untrue, so it is only ever a reason to
-/// ask or to refuse; whatever opens the file resolves it by handle.
+/// The place a path leads to by its text. A link can make this wrong, so it is only ever a
+/// reason to ask or refuse; the code that opens the file resolves it by handle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lexical {
     /// Beneath the root: relative, without `.` and `..`; the root itself is `.`.
     Inside(String),
-    /// Above or beside the root, or in somebody's home folder.
+    /// Above or beside the root, or in a home folder.
     Outside,
-    /// It cannot be told: the path is empty, holds a NUL, or starts with `~+` or `~-`.
+    /// Unknown: the path is empty, holds a NUL, or starts with `~+` or `~-`.
     Unclear,
 }
 
-/// Tells where a path leads, component by component. Relative paths start at the root; absolute
-/// ones are inside only if the root is known and they lie beneath it. A `~` is taken as the shell
-/// takes it: a home folder, which is never the root.
+/// Returns where a path leads, component by component. Relative paths start at the root;
+/// absolute paths are inside only if the root is known and they lie beneath it. A leading
+/// `~` is a home folder, as in the shell, and never the root.
 pub fn lexical(path: &str, root: Option<&Path>) -> Lexical {
     if path.is_empty() || path.contains('\0') {
         return Lexical::Unclear;
@@ -34,7 +35,7 @@ pub fn lexical(path: &str, root: Option<&Path>) -> Lexical {
             None => Lexical::Outside,
         };
     }
-    // A relative path that leaves the root has left it, even if it comes back by name.
+    // A relative path that leaves the root is outside, even if it comes back by name.
     flatten(path).map_or(Lexical::Outside, |path| inside(&path))
 }
 
@@ -45,8 +46,8 @@ fn absolute(path: &Path, root: &Path) -> Lexical {
     path.strip_prefix(&root).map_or(Lexical::Outside, inside)
 }
 
-/// Returns the path without `.` and `..`, or nothing if it climbs above where it starts. Nothing
-/// is above `/`, and going up from there stays there, as the kernel has it.
+/// Returns the path without `.` and `..`, or `None` if it climbs above where it starts. As
+/// in the kernel, going up from `/` stays at `/`.
 fn flatten(path: &Path) -> Option<PathBuf> {
     let mut flat = PathBuf::new();
     for component in path.components() {

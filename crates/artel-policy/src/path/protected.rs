@@ -1,10 +1,11 @@
 //! Names that agents never write, in any tree.
 //!
-//! The line: a file that some program loads by itself and that can then start another program,
-//! change what is trusted or hold a key is protected. Files that only say what to build
-//! (`package.json`, `Makefile`, `.github/workflows`, `.gitignore`, `.gitattributes`) are the work
-//! itself and stay writable, as do `AGENTS.md` and `CLAUDE.md`: they are text that a person reads
-//! in the changeset, and no program runs what they say.
+//! The line is drawn like this: a file that some program loads by itself, and that can
+//! then start another program, change what is trusted or hold a key, is protected. Files
+//! that only say what to build (`package.json`, `Makefile`, `.github/workflows`,
+//! `.gitignore`, `.gitattributes`) are the work itself and stay writable. So do
+//! `AGENTS.md` and `CLAUDE.md`: a person reads their text in the changeset, and no program
+//! runs it.
 
 use super::fold::{components, is_short_name_of};
 
@@ -14,8 +15,8 @@ const POLICY: &str = "never.policy";
 const TOOL: &str = "never.tool-configuration";
 const SHELL: &str = "never.shell-start-up";
 
-/// Files and folders protected at every depth: tools look for them in the folder they work in and
-/// in those above it, and a tree may hold other trees.
+/// Files and folders protected at every depth: tools look for them in the folder they work
+/// in and in its parents, and a tree may hold other trees.
 const ANYWHERE: &[(&str, &[&str])] = &[
     (
         GIT,
@@ -53,7 +54,7 @@ const ANYWHERE: &[(&str, &[&str])] = &[
     (
         TOOL,
         &[
-            // Editors and agents that load settings, tasks, hooks or servers from the folder.
+            // Editors and agents load settings, tasks, hooks or servers from these folders.
             ".vscode",
             ".vscode-server",
             ".idea",
@@ -85,7 +86,8 @@ const ANYWHERE: &[(&str, &[&str])] = &[
             ".dir-locals.el",
             ".emacs",
             ".emacs.d",
-            // Package managers and tools that run what these name, whatever they are asked to do.
+            // Package managers and tools run what these files name, whatever they are asked to
+            // do.
             ".npmrc",
             ".yarnrc",
             ".yarnrc.yml",
@@ -106,7 +108,7 @@ const ANYWHERE: &[(&str, &[&str])] = &[
             ".rprofile",
             ".screenrc",
             ".tmux.conf",
-            // Keys, and what decides who may log in.
+            // Keys, and files that decide who may log in.
             ".ssh",
             ".gnupg",
             ".git-credentials",
@@ -154,7 +156,7 @@ const WITHIN: &[(&str, &str, &[&str])] = &[
     (SHELL, ".config", &["fish"]),
 ];
 
-/// What marks a folder called `something.git` as a repository without a tree.
+/// Entries that mark a folder called `something.git` as a bare repository.
 const BARE: &[&str] = &[
     "head",
     "config",
@@ -173,15 +175,17 @@ const BARE: &[&str] = &[
     "logs",
 ];
 
-/// Returns the names that are protected wherever they stand, for walls that know names only.
+/// Returns the names that are protected wherever they stand, for walls that only know
+/// names.
 pub fn protected_names() -> impl Iterator<Item = &'static str> {
     ANYWHERE.iter().flat_map(|(_, names)| names.iter().copied())
 }
 
-/// Returns the built-in rule that forbids agents to write or remove a path, or nothing.
+/// Returns the built-in rule that forbids agents to write or remove a path, or `None`.
 ///
-/// The path is relative to the root and resolved. Letters are compared as the most forgiving file
-/// system would: without case, invisible characters, trailing dots, by short names too.
+/// The path is relative to the root and resolved. Names are compared as the most forgiving
+/// file system would: ignoring case, invisible characters and trailing dots, and matching
+/// short names too.
 pub fn protected(path: &str) -> Option<&'static str> {
     let names = components(path);
     of_the_workshop(path).or_else(|| {
@@ -189,8 +193,9 @@ pub fn protected(path: &str) -> Option<&'static str> {
     })
 }
 
-/// The workshop's own folders lie at its root and are ordinary words elsewhere, so they count only
-/// there; in another case they count only for the files that are read as policy.
+/// Returns the rule for the workshop's own folders. They lie at its root and are ordinary
+/// words elsewhere, so they count only there; in another letter case only the files that
+/// are read as policy count.
 fn of_the_workshop(path: &str) -> Option<&'static str> {
     let path = path.trim_start_matches("./");
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -205,7 +210,8 @@ fn of_the_workshop(path: &str) -> Option<&'static str> {
 }
 
 fn by_name(name: &str) -> Option<&'static str> {
-    // Git's own second short name for `.gitmodules`, used when the first ones are taken.
+    // Git's own second short name for `.gitmodules`, used when the first short names are
+    // taken.
     if name.starts_with("gi7eba~") {
         return Some(GIT);
     }

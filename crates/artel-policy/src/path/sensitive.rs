@@ -1,7 +1,7 @@
-//! Files that agents do not read unless a person says so: keys, passwords, sessions.
+//! Files that agents do not read unless a person allows it: keys, passwords, sessions.
 //!
-//! Judged by name, so the list is of names that hold secrets by convention. A word in a name is
-//! not enough: `credentials.rs` and `secrets_test.py` are source.
+//! Files are judged by name, so the list holds names that hold secrets by convention. A
+//! word in a name is not enough: `credentials.rs` and `secrets_test.py` are source.
 
 use super::fold::components;
 
@@ -13,8 +13,8 @@ const BROWSER: &str = "sensitive.browser-store";
 const HISTORY: &str = "sensitive.history";
 const SYSTEM: &str = "sensitive.system";
 
-/// Folders of which everything is sensitive, also the list of what is in them. Each is a run of
-/// components that may stand anywhere in a path.
+/// Folders in which everything is sensitive, including their listing. Each is a sequence
+/// of components that may stand anywhere in a path.
 const FOLDERS: &[(&str, &[&str])] = &[
     (
         PRIVATE_KEY,
@@ -146,7 +146,7 @@ const FILES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Files in a folder of a certain name: a run of components at the end of a path.
+/// Files in a folder of a certain name: a sequence of components at the end of a path.
 const ENDINGS: &[(&str, &[&str])] = &[
     (
         CREDENTIALS,
@@ -185,7 +185,7 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Endings of names that are keys or key stores.
+/// Name endings of keys and key stores.
 const KEY_ENDINGS: &[&str] = &[
     ".pem",
     ".key",
@@ -206,7 +206,7 @@ const KEY_ENDINGS: &[&str] = &[
     ".mobileprovision",
 ];
 
-/// What a `secrets` or `credentials` file ends in when it is data and not source.
+/// Extensions that make a `secrets` or `credentials` file data rather than source.
 const DATA_ENDINGS: &[&str] = &[
     "yaml",
     "yml",
@@ -226,9 +226,10 @@ const DATA_ENDINGS: &[&str] = &[
     "plist",
 ];
 
-/// Returns the built-in name of the ground on which agents do not read a path, or nothing. The
-/// path may be relative or absolute; a leading `~` is a folder like any other. A path that ends in
-/// a slash is a folder: `src/credentials/` holds source, `.ssh/` is sensitive as a whole.
+/// Returns the built-in rule under which agents do not read a path, or `None`. The path
+/// may be relative or absolute; a leading `~` is a folder like any other. A path that ends
+/// in a slash is a folder: `src/credentials/` holds source, `.ssh/` is sensitive as a
+/// whole.
 pub fn sensitive(path: &str) -> Option<&'static str> {
     let names = components(path);
     let name = names.last()?;
@@ -247,7 +248,7 @@ fn by_folder(names: &[String]) -> Option<&'static str> {
     find(FOLDERS, |listed| listed.iter().any(holds))
 }
 
-/// What another process holds in its memory and environment, under all its spellings.
+/// Matches the memory and environment of other processes, under all their spellings.
 fn by_process(names: &[String]) -> Option<&'static str> {
     let is_process = |name: &str| {
         matches!(name, "self" | "thread-self") || name.bytes().all(|byte| byte.is_ascii_digit())
@@ -292,7 +293,7 @@ fn by_shape(name: &str) -> Option<&'static str> {
     ((holds || is_client_secret) && is_data && !is_sample).then_some(CREDENTIALS)
 }
 
-/// `.env`, `.env.production`, `prod.env`; samples that are meant to be shared are not.
+/// Matches `.env`, `.env.production` and `prod.env`, but not samples meant to be shared.
 fn is_environment_file(name: &str) -> bool {
     let mut parts = name.split('.').skip(1);
     let is_one = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
@@ -306,7 +307,7 @@ fn is_sample_mark(part: &str) -> bool {
     )
 }
 
-/// `id_rsa`, `id_ed25519_work`, but not the public half.
+/// Matches `id_rsa` and `id_ed25519_work`, but not the public half.
 fn is_identity(name: &str) -> bool {
     let kinds = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"];
     let rest = kinds.iter().find_map(|kind| name.strip_prefix(kind));
@@ -325,7 +326,8 @@ fn is_source(rest: &str) -> bool {
     )
 }
 
-/// Takes away what editors and people add to a copy, so that the copy is judged as the file.
+/// Strips what editors and people append to a copy, so that the copy is judged like the
+/// original.
 fn without_copy_marks(name: &str) -> &str {
     if let Some(swap) = name
         .strip_suffix(".swp")
@@ -350,7 +352,7 @@ fn find(
         .map(|(ground, _)| *ground)
 }
 
-/// Comparing owned components with written ones, at the end of a path.
+/// Compares owned components with literal ones at the end of a path.
 trait EndsWithRun {
     fn ends_with_run(&self, run: &[&str]) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Names, table by table.
+//! Tables of names and the rules they match.
 
 use std::path::Path;
 
@@ -194,7 +194,7 @@ fn files_that_agents_do_not_read() {
         ("sensitive.history", "~/.bash_history"),
     ];
     for (ground, path) in table {
-        // A private key file that lies in a sensitive folder may be named by either.
+        // A private key in a sensitive folder may match either rule.
         assert_eq!(sensitive(path), Some(ground), "{path:?}");
     }
 }

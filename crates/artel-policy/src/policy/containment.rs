@@ -1,9 +1,10 @@
-//! When the walls of a run judge instead of a person.
+//! Lets the walls of a run decide in place of a person.
 //!
-//! A command is *contained* where the sandbox stands in full, the files are a copy, no network is
-//! granted and no secret was handed out. What it can do then ends with the copy, so the last step of
-//! the order, "otherwise ask", becomes "run". Everything before that step stays. The facts are the
-//! run's own and looked at again for every call: once one of them has changed, rules judge.
+//! A command is *contained* if the sandbox is fully in force, the files are a copy, no
+//! network is granted and no secret was handed out. Its effects then end with the copy, so
+//! the last step of the order, "otherwise ask", becomes "run". All earlier steps stay. The
+//! facts are the run's own and are checked again for every call: once one of them has
+//! changed, rules decide.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,71 +16,71 @@ use crate::command::{self, Concern, Reading};
 use crate::rules::{Rule, RuleSet};
 use crate::{Answer, Decision};
 
-/// Whether walls may judge at all, as the settings have it.
+/// The setting that allows walls to decide at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Containment {
-    /// They may, where they stand.
+    /// Walls decide where they are complete.
     #[default]
     On,
-    /// Rules judge every command.
+    /// Rules decide about every command.
     Off,
 }
 
-/// What the commands of a run are kept in: facts that no model can set.
+/// The walls that contain the commands of a run: facts that no model can set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walls {
-    /// How much of the sandbox stands.
+    /// The extent to which the sandbox is in force.
     pub sandbox: SandboxWalls,
-    /// Whose files commands work on.
+    /// The owner of the files that commands work on.
     pub files: WorkFiles,
-    /// What was let through them in this run so far.
+    /// The openings made in the walls during this run so far.
     pub openings: BTreeSet<WallOpening>,
     /// Whether a background job of the run can still reach a host.
     pub connection: OpenConnection,
 }
 
-/// How much of the sandbox stands.
+/// The extent to which the sandbox is in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SandboxWalls {
-    /// Less than all of it.
+    /// Less than level full.
     #[default]
     Lower,
     /// Level full.
     Full,
 }
 
-/// Whose files commands work on.
+/// The owner of the files that commands work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WorkFiles {
-    /// The person's own.
+    /// The person's own files.
     #[default]
     Person,
-    /// A copy that is the run's.
+    /// A copy that belongs to the run.
     Copy,
 }
 
-/// Whether a background job can still reach a host.
+/// Whether a background job of the run still has a connection to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OpenConnection {
-    /// None can.
+    /// No background job can.
     #[default]
     None,
-    /// One was started with a network grant, and has not ended.
+    /// A job was started with a network grant and has not ended.
     Held,
 }
 
-/// Why rules judge a command and not the walls.
+/// Why rules decide about a command and not the walls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Uncontained {
-    /// Nothing of this kind is ever contained: a batch check, a line of a skill, a hook.
+    /// Commands of this kind are never contained: a batch check, a line of a skill, a hook.
     Never,
-    /// The settings or the profile say so.
+    /// The settings turn it off, or the profile does.
     Setting,
     /// The person wants to be asked about commands.
     Questions,
     /// The sandbox is not at level full.
     Level,
-    /// The files are the person's own.
+    /// The commands would work on the person's own files.
     Files,
     /// A host is granted, or was reached.
     Network,
@@ -105,7 +106,7 @@ impl fmt::Display for Uncontained {
 }
 
 impl Walls {
-    /// The walls of a run in a copy, with nothing let through.
+    /// Returns the walls of a run in a copy, without any opening.
     pub fn whole() -> Self {
         Self {
             sandbox: SandboxWalls::Full,
@@ -116,7 +117,7 @@ impl Walls {
 }
 
 impl Policy {
-    /// Returns what keeps the walls from judging; nothing where they do.
+    /// Returns what keeps the walls from deciding, or `None` if they decide.
     pub fn uncontained(&self, situation: &Situation) -> Option<Uncontained> {
         let Some(walls) = &situation.walls else {
             return Some(Uncontained::Never);
@@ -141,14 +142,14 @@ impl Policy {
         found.map(|(_, ground)| ground)
     }
 
-    /// Tells whether a host is granted that every bound of the run could admit.
+    /// Returns whether a host is granted that every bound of the run could admit.
     fn grants_a_host(&self) -> bool {
         let mut grants = self.grants.iter();
         let is_granted = grants.any(|grant| grant.rule.tool() == "fetch");
         is_granted && self.bounds.iter().all(Bound::can_admit_hosts)
     }
 
-    /// Lets a command run that would be asked about, where the walls can judge it.
+    /// Lets a command run that would be asked about, if the walls can judge it.
     pub(super) fn contain(
         &self,
         (reading, rules): (&Reading, &RuleSet),
@@ -183,8 +184,8 @@ impl Policy {
         Decision::contained(reason)
     }
 
-    /// Returns whose rules tell one command from another, if any do: then a command that cannot be
-    /// read is no more admitted than it is denied.
+    /// Returns the source of rules that name particular commands, if any. Then a command that
+    /// cannot be read is neither admitted nor denied for certain.
     fn names_commands(&self) -> Option<String> {
         let mut written = self.deny.iter().chain(&self.ask);
         if let Some(rule) = written.find(|rule| rule.is_about_commands()) {
@@ -196,7 +197,7 @@ impl Policy {
 }
 
 impl Bound {
-    /// Tells whether any host at all could be within it.
+    /// Returns whether the bound could admit any host at all.
     fn can_admit_hosts(&self) -> bool {
         match &self.admits {
             Admits::Rules(rules) => rules.iter().any(|rule| rule.tool() == "fetch"),
@@ -205,8 +206,8 @@ impl Bound {
         }
     }
 
-    /// Tells whether it admits some commands and not others. What a role may do in git is kept by the
-    /// walls: nothing in them writes to a repository.
+    /// Returns whether the bound admits some commands and not others. The walls already limit
+    /// what a role does in git: no command within them writes to a repository.
     fn lists_commands(&self) -> bool {
         match &self.admits {
             Admits::Rules(rules) => !rules.iter().any(Rule::is_blanket),
@@ -216,7 +217,7 @@ impl Bound {
     }
 }
 
-/// Returns the answer of a rule about every command, which needs no words to apply.
+/// Returns the answer of a rule about every command, which applies whatever the words are.
 pub(super) fn blanket(rules: &RuleSet) -> Option<Decision> {
     let deny = rules.deny.iter().find(|rule| rule.catches_everything());
     if let Some(rule) = deny {

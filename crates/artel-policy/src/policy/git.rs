@@ -1,11 +1,12 @@
-//! Who may do what in git: the matrix of roles and operations.
+//! The permission matrix of git: roles and operations.
 
 use super::never::git_subcommand;
 use super::{allow, deny};
 use crate::rules::Rule;
 use crate::{Action, Decision, GitOperation, command};
 
-/// Tells whether a role may do this in git. A role that the matrix does not know may read.
+/// Returns whether a role may perform this git operation. A role that is not in the matrix
+/// may only read.
 pub fn may(role: &str, operation: GitOperation) -> bool {
     use GitOperation as Does;
     match operation {
@@ -32,8 +33,8 @@ pub(super) fn decide(role: &str, operation: GitOperation) -> Decision {
     )
 }
 
-/// Tells whether a ban or a question is about a tool of git: by its name, by `Git` for all of them, or
-/// by the command that does the same. A rule about every command is not about tools.
+/// Returns whether a ban or ask rule covers a git tool: by its name, by `Git` for all of
+/// them, or by the equivalent command. A rule about every command does not cover tools.
 pub(super) fn is_about(rule: &Rule, tool: &str) -> bool {
     let Some(does) = tool.strip_prefix("git_") else {
         return rule.admits_tool(tool);
@@ -46,14 +47,14 @@ pub(super) fn is_about(rule: &Rule, tool: &str) -> bool {
         || (!rule.prefix().is_empty() && lines.any(|words| rule.catches_command(&words)))
 }
 
-/// Tells whether a ban or a question about reading any file is about a tool of git, because that tool
-/// shows what is in files.
+/// Returns whether a ban or ask rule on reading any file covers a git tool, because that
+/// tool shows file contents.
 pub(super) fn is_about_shown(rule: &Rule, tool: &str) -> bool {
     const SHOWING: [&str; 4] = ["git_blame", "git_diff", "git_diff_between", "git_show"];
     rule.bans_all_reading() && SHOWING.contains(&tool)
 }
 
-/// Returns the commands that do what a tool of git does, by the name of the tool behind `git_`.
+/// Returns the commands equivalent to a git tool, given its name without `git_`.
 fn commands_of(does: &str) -> &'static [&'static str] {
     match does {
         "status" => &["git status"],
@@ -77,13 +78,13 @@ fn commands_of(does: &str) -> &'static [&'static str] {
         "reset_soft" => &["git reset --soft"],
         "fetch" => &["git fetch"],
         "pull" => &["git pull", "git fetch"],
-        // What is not known here is never done.
+        // Tools that are not listed here are never allowed anyway.
         _ => &["git"],
     }
 }
 
-/// Tells whether every `git` that a command would start is something the role may do: the shell is
-/// no way around the matrix. Other commands, and what is no command, are none of its business.
+/// Returns whether the role may do everything that the command would do in `git`, so that
+/// the shell is not a way around the matrix. All other commands and actions are admitted.
 pub(super) fn admits(role: &str, action: &Action) -> bool {
     let may = |words: &[String]| operation(words).is_none_or(|does| may(role, does));
     match action {
@@ -93,8 +94,8 @@ pub(super) fn admits(role: &str, action: &Action) -> bool {
     }
 }
 
-/// Returns what a command does in git; nothing for a command that is not git, or that only asks
-/// git for its version. A subcommand that nobody knows counts as what is never done.
+/// Returns the git operation of a command, or `None` if it does not run git or only asks
+/// for its version. An unknown subcommand counts as an operation that is never allowed.
 fn operation(words: &[String]) -> Option<GitOperation> {
     use GitOperation as Does;
     let (program, arguments) = words.split_first()?;
@@ -135,8 +136,8 @@ fn operation(words: &[String]) -> Option<GitOperation> {
     })
 }
 
-/// Tells whether `git branch`, `git tag` or `git remote` with these words only lists: it has no
-/// operand, or is told to list, and no option of it changes anything.
+/// Returns whether `git branch`, `git tag` or `git remote` with these words only lists:
+/// there is no operand or a listing option, and no option that changes anything.
 fn is_list(rest: &[&str]) -> bool {
     const LISTS: [&str; 2] = ["-l", "--list"];
     const CHANGES: [&str; 24] = [
@@ -184,7 +185,7 @@ fn is_list(rest: &[&str]) -> bool {
 }
 
 impl GitOperation {
-    /// Returns the operation as a verb.
+    /// Returns the operation as a verb phrase.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Read => "read",

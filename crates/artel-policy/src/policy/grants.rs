@@ -1,57 +1,57 @@
-//! Grants: what a person allowed, how far, and why.
+//! Grants: what a person allowed, how far it reaches, and why.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rules::{BadRule, Rule};
 
-/// One thing that was allowed.
+/// One thing that a person allowed.
 #[derive(Debug, Clone)]
 pub struct Grant {
-    /// What is allowed.
+    /// The rule for what is allowed.
     pub rule: Rule,
-    /// How far it reaches.
+    /// The reach of the grant.
     pub scope: Scope,
-    /// Why, in the person's words.
+    /// The reason in the person's words.
     pub reason: String,
 }
 
-/// How far a grant reaches.
+/// The reach of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// This one call.
+    /// Only this call.
     Once,
-    /// This run, with all runs of its tree.
+    /// This run and all runs of its tree.
     Run,
-    /// This workshop, for good.
+    /// This workshop, permanently.
     Always,
 }
 
-/// `Policy/grants.toml`: what a person allowed for good in a workshop.
+/// The content of `Policy/grants.toml`: the permanent grants in a workshop.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantFile {
-    /// The grants, oldest first.
+    /// All entries, oldest first.
     #[serde(default, rename = "grant")]
     pub grants: Vec<GrantEntry>,
 }
 
-/// One grant as the file has it.
+/// One grant as stored in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantEntry {
-    /// The rule, as written.
+    /// The rule as written.
     pub rule: String,
-    /// Why.
+    /// Why it was granted.
     pub reason: String,
-    /// Who granted it.
+    /// The person who granted it.
     pub by: String,
-    /// When, as RFC 3339.
+    /// When it was granted, as RFC 3339.
     pub at: String,
 }
 
 impl Scope {
-    /// Returns the word for it.
+    /// Returns the stored word for the scope.
     pub fn word(self) -> &'static str {
         match self {
             Self::Once => "once",
@@ -62,8 +62,8 @@ impl Scope {
 }
 
 impl GrantFile {
-    /// Reads the file. One broken rule, and none of them counts; one that is outdated grants nothing
-    /// and leaves the others as they are.
+    /// Parses the file. If one rule is broken, the whole file is rejected; an outdated rule
+    /// grants nothing and leaves the others in force.
     pub fn parse(text: &str) -> Result<(Self, Vec<Grant>), BadRule> {
         let file: Self = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
         let mut grants = Vec::new();
@@ -81,7 +81,7 @@ impl GrantFile {
         Ok((file, grants))
     }
 
-    /// Returns the rules of it that grant nothing any more.
+    /// Returns the rules in the file that no longer grant anything.
     pub fn outdated(&self) -> Vec<BadRule> {
         let rules = self.grants.iter();
         rules
@@ -89,7 +89,7 @@ impl GrantFile {
             .collect()
     }
 
-    /// Returns the text of the file.
+    /// Returns the file as TOML text.
     pub fn to_text(&self) -> String {
         let mut text = "# What was allowed for good in this workshop. `artel policy grant` and \
              `artel policy\n# revoke` write this file; agents never do.\n"
@@ -110,14 +110,15 @@ impl GrantFile {
     }
 }
 
-/// Writes a TOML string. Its escapes are those of JSON.
+/// Quotes a TOML string, using JSON's escapes.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text)
         .to_string()
         .replace('\u{7f}', "\\u007f")
 }
 
-/// Programs that run whatever they are told: a rule for all they can do is no rule.
+/// Programs that run whatever they are given: a rule for everything they can do would be
+/// no limit.
 const RUNS_ANYTHING: &[&str] = &[
     "ash",
     "awk",
@@ -183,7 +184,8 @@ const RUNS_ANYTHING: &[&str] = &[
     "zsh",
 ];
 
-/// Returns why a rule is too broad to be granted for good, with a narrower one to take.
+/// Returns why a rule is too broad to be granted permanently, with a narrower one to use,
+/// or `None` if it is not.
 pub fn too_broad(rule: &Rule) -> Option<String> {
     if !rule.tool().eq_ignore_ascii_case("bash") {
         return None;
@@ -206,7 +208,8 @@ pub fn too_broad(rule: &Rule) -> Option<String> {
     is_anything.then(|| format!("`{}` can start anything", words.join(" ")))
 }
 
-/// Tells whether a role uses this secret at all. Policy may narrow this further, never widen it.
+/// Returns whether a role may use this secret at all. Policy may narrow this further,
+/// never widen it.
 pub(super) fn may_hold(role: &str, secret: &str) -> bool {
     match role {
         "engineer" | "designer" | "default" => true,

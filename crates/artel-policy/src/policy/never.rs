@@ -1,9 +1,9 @@
-//! What never happens, whoever granted what: built in, and not lifted by any rule.
+//! Actions that are never allowed: built in, and not lifted by any rule or grant.
 
 use super::deny;
 use crate::{Action, Decision, GitOperation, Place, command, path};
 
-/// Returns the denial of what is never done.
+/// Returns the denial of an action that is never allowed.
 pub(super) fn denies(action: &Action) -> Option<Decision> {
     match action {
         Action::Write(target) | Action::Delete(target) => {
@@ -36,7 +36,7 @@ pub(super) fn denies(action: &Action) -> Option<Decision> {
     }
 }
 
-/// Judges the words of one command.
+/// Returns the denial for the words of one command.
 fn command_denied(words: &[String]) -> Option<Decision> {
     let (program, arguments) = words.split_first()?;
     let name = program.rsplit('/').next().unwrap_or(program);

@@ -1,12 +1,13 @@
-//! What is a workshop's own in a run's tree: never changed, wherever it lies and whatever its name.
+//! Protects a workshop's own files in a run's tree: never changed, wherever they lie and
+//! whatever they are called.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::deny;
 use crate::{Action, Decision, Place};
 
-/// Returns the denial of a change to one of these folders or files. A folder above one is not
-/// removed either.
+/// Returns the denial of a change to one of these folders or files. A folder that contains
+/// one cannot be removed either.
 pub(super) fn denies(own_folders: &[PathBuf], action: &Action) -> Option<Decision> {
     let (target, is_removed) = match action {
         Action::Write(target) => (target, false),

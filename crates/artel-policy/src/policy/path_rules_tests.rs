@@ -1,8 +1,8 @@
-//! What rules about paths mean to tools and to commands: the same.
+//! Rules about paths mean the same to tools and to commands.
 
 use super::*;
 
-/// How a rule keeps a use of a path: tools and commands alike, or neither.
+/// Returns whether a rule stops this use of a path, for tools and for commands.
 fn is_kept(rule: &str, path_use: PathUse, path: &str) -> [bool; 2] {
     let policy = Policy {
         deny: vec![Rule::parse(rule).unwrap()],
@@ -86,7 +86,7 @@ fn a_rule_about_paths_means_the_same_to_tools_and_to_commands() {
     }
 }
 
-/// A ban on all reading leaves a ban on commands as strict as it was.
+/// A ban on all reading leaves bans on commands as strict as before.
 #[test]
 fn a_ban_on_all_reading_allows_no_command() {
     let rules = |texts: &[&str]| {

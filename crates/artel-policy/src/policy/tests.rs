@@ -1,4 +1,4 @@
-//! The layers, by what they answer.
+//! The layers of the policy, checked by their answers.
 
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ fn grant(text: &str) -> Grant {
     }
 }
 
-/// Asks about one action and returns answer and rule.
+/// Asks about one action and returns the answer and the rule.
 fn asked(policy: &Policy, tool: &str, action: Action, situation: &Situation) -> (Answer, String) {
     let decision = policy.decide(tool, &[action], situation);
     (decision.answer, decision.rule)
@@ -140,7 +140,7 @@ fn commands_ask_without_walls_with_network_with_secrets_or_by_setting() {
     );
 }
 
-/// A line with a way out needs both: the host, and the line itself.
+/// A command line with network access needs two grants: the host and the line itself.
 #[test]
 fn a_command_that_reaches_a_host_is_granted_with_it() {
     let actions = [
@@ -274,7 +274,7 @@ fn what_a_bound_does_not_admit_is_denied_whatever_is_granted() {
     );
 }
 
-/// The matrix of roles and operations, as the specification has it.
+/// The matrix of roles and operations as the specification has it.
 #[test]
 fn the_git_matrix_is_exact() {
     use GitOperation::*;
@@ -311,7 +311,7 @@ fn the_git_matrix_is_exact() {
     }
 }
 
-/// The same matrix holds for `git` in the shell, where the role is bound by it.
+/// The same matrix holds for `git` in the shell, if the role is bound by it.
 #[test]
 fn the_git_matrix_holds_in_the_shell() {
     let may = |role: &str, text: &str| {
@@ -328,7 +328,7 @@ fn the_git_matrix_holds_in_the_shell() {
         assert!(rule != "bound.git" || answer == Answer::Deny, "{text}");
         !(rule == "bound.git" || rule.starts_with("never."))
     };
-    // Who may: engineer, inspector, architect, librarian.
+    // Columns: engineer, inspector, architect, librarian.
     let table = [
         ("git status --short", [true; 4]),
         ("git -C sub log -3 --stat", [true; 4]),
@@ -418,7 +418,7 @@ fn secrets_are_for_some_roles_and_the_first_use_asks() {
     );
 }
 
-/// A custom role holds what its own file names, and is told how to get more.
+/// A custom role may use the secrets in its own file, and the denial says how to get more.
 #[test]
 fn the_file_of_a_role_says_which_secrets_it_may_use() {
     let policy = |role: &str, named: Option<&[&str]>| Policy {
@@ -445,7 +445,8 @@ fn the_file_of_a_role_says_which_secrets_it_may_use() {
     }
 }
 
-/// Secrets and declared tools are the step's to list; a listed tool brings the hosts it declares.
+/// A step lists its secrets and declared tools; a listed tool brings the hosts it
+/// declares.
 #[test]
 fn a_step_uses_the_secrets_and_declared_tools_that_it_lists() {
     let words = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
@@ -599,7 +600,7 @@ fn the_file_of_grants_reads_back_and_one_broken_rule_breaks_all() {
 }
 
 proptest! {
-    /// Every text gets an answer, and a grant never turns a denial around.
+    /// Every text gets an answer, and a grant never overturns a denial.
     #[test]
     fn a_grant_never_lifts_a_denial(text in "(git |push|merge|artel|;|&&|\\$\\(|\\)| |reset --hard|ls){0,8}") {
         let action = [Action::Shell(text)];

@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Program] = &[
         .operands(Operands::Read),
 ];
 
-/// The options of `tar`, apart: the old form is turned into them first.
+/// The options of `tar`, kept apart because the old form is first turned into them.
 const TAR: Program = Program::works("tar-options")
     .values(&[
         "-b --blocking-factor -H --format -K --starting-file -L --tape-length -N --newer",
@@ -110,19 +110,20 @@ fn checkpoint_action(view: &mut View<'_>, action: &str) {
     }
 }
 
-/// The other `tar` renames members with `-s`; here it is an option without a value.
+/// Doubts `-s` with a value that renames members, as in BSD `tar`. In GNU `tar` the option
+/// takes no value.
 fn renames(value: &str) -> Option<Why> {
     let is_pattern = value.matches([',', '/', '|', '#', '@']).count() > 2;
     is_pattern.then_some(Why::Elsewhere)
 }
 
-/// `host:file` is fetched through a remote shell.
+/// Doubts `host:file`, which is fetched through a remote shell.
 fn archive_place(path: &str) -> Option<Why> {
     let before = path.split('/').next().unwrap_or_default();
     before.contains(':').then_some(Why::Remote)
 }
 
-/// Turns the old form, `tar xfI archive program`, into options, then reads those.
+/// Turns the old form, `tar xfI archive program`, into options and reads those.
 fn tar(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let mut words = parsed.operands.iter().map(|word| (*word).to_owned());
     let mut turned = Vec::new();
@@ -158,7 +159,7 @@ fn tar_operands(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
     for operand in &parsed.operands {
         if operand.starts_with('@') {
-            // The other `tar` copies what another archive holds.
+            // BSD `tar` copies the members of another archive here.
             view.doubt_word(Why::Loads, operand);
         }
         if extracts && !parsed.has("-O --to-stdout") {
@@ -169,7 +170,7 @@ fn tar_operands(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Members that are named are written, wherever their names lead.
+/// Records that named members are written, wherever their names lead.
 fn unzip(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let only_shows = parsed.has("-l -t -v -p -c -z -Z");
     for (at, path) in parsed.operands.iter().enumerate() {
@@ -181,7 +182,8 @@ fn unzip(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Its short options have one letter or two and stand together, so it is read by code.
+/// Reads the words by code, because the short options have one or two letters and can be
+/// joined.
 fn zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let mut words = parsed.operands.iter();
     let mut is_archive = true;
@@ -224,7 +226,7 @@ fn compress(view: &mut View<'_>, parsed: &Parsed<'_>) {
             view.read(path);
         } else {
             view.write(path);
-            // What it makes of `.bashrc.xz` is `.bashrc`.
+            // Unpacking `.bashrc.xz` creates `.bashrc`.
             let made = path.rsplit_once('.').map_or("", |(made, _)| made);
             if crate::path::protected(made).is_some() {
                 view.write(made);

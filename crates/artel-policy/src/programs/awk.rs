@@ -1,8 +1,9 @@
-//! `awk`: its programs can run commands, write files and read others, so they are read by word.
+//! `awk`: its programs can run commands, write files and read others, so they are read
+//! token by token.
 //!
-//! The reader knows strings, expressions between slashes, comments and where a print statement
-//! ends; that is enough to tell `NR > 1` from `print > "file"`. Where awks disagree about what is
-//! an expression and what a division, it asks.
+//! The reader knows strings, regular expressions between slashes, comments and where a
+//! print statement ends. That is enough to tell `NR > 1` from `print > "file"`. Where awks
+//! disagree about what is a regular expression and what a division, it asks.
 
 use super::options::Parsed;
 use super::table::{Operands, Program, Why, asks, asks_flag};
@@ -45,7 +46,7 @@ fn awk(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Operands such as `n=5` set a variable.
+/// Returns whether an operand such as `n=5` sets a variable.
 fn is_assignment(operand: &str) -> bool {
     let name = operand.split_once('=').map(|(name, _)| name);
     name.is_some_and(|name| {
@@ -79,7 +80,7 @@ fn judge(view: &mut View<'_>, program: &str) {
                     start_text(view, text);
                 }
             }
-            // What is put there is read as a file.
+            // awk reads the values stored there as files.
             Token::Word("ARGV") => view.doubt_word(Why::Elsewhere, program),
             Token::Sign("@") => view.doubt_word(Why::Loads, program),
             Token::Sign(">" | ">>") if statement.is_printing_here() => {
@@ -104,7 +105,8 @@ fn start_text(view: &mut View<'_>, token: &Token<'_>) {
     }
 }
 
-/// A print goes to a file, unless it plainly goes to one of the streams.
+/// Records that a print writes a file, unless it plainly goes to one of the standard
+/// streams.
 fn written(view: &mut View<'_>, program: &str, to: Option<&Token<'_>>, after: Option<&Token<'_>>) {
     let ends = matches!(after, None | Some(Token::Sign("}" | ";" | "\n")));
     match to {
@@ -114,7 +116,7 @@ fn written(view: &mut View<'_>, program: &str, to: Option<&Token<'_>>, after: Op
     }
 }
 
-/// Tells whether `system (` stands anywhere, also where it is perhaps only text.
+/// Returns whether `system (` occurs anywhere, even where it may be only text.
 fn names_system(program: &str) -> bool {
     program.match_indices("system").any(|(at, word)| {
         let rest = program.get(at + word.len()..).unwrap_or_default();
@@ -132,11 +134,11 @@ enum Token<'p> {
     Sign(&'static str),
 }
 
-/// Where in a statement the reader is.
+/// Position of the reader within a statement.
 #[derive(Debug, Default)]
 struct Statement {
     depth: usize,
-    /// The depth at which a print began.
+    /// The parenthesis depth at which a print began, if one did.
     printing: Option<usize>,
     has_getline: bool,
 }
@@ -162,7 +164,7 @@ impl Statement {
     }
 }
 
-/// Takes a program apart; nothing when awks would not agree on it.
+/// Splits a program into tokens, or returns `None` if awks would not agree on it.
 fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
     let mut lexer = Lexer {
         program,
@@ -181,7 +183,7 @@ struct Lexer<'p> {
     tokens: Vec<Token<'p>>,
     /// For each open parenthesis, whether it belongs to an `if`, `while` or `for`.
     headers: Vec<bool>,
-    /// Whether the last token closed such a one: then a statement follows, not an operator.
+    /// Whether the last token closed such a header: then a statement follows, not an operator.
     closed_header: bool,
 }
 
@@ -268,7 +270,7 @@ impl<'p> Lexer<'p> {
                     letters.next()?;
                 }
                 '\n' => return None,
-                // Some awks end the expression here, others do not.
+                // Some awks end the regular expression here, others do not.
                 '/' if in_brackets => return None,
                 '/' => {
                     self.push(Token::Regex, at + 1);
@@ -286,7 +288,7 @@ impl<'p> Lexer<'p> {
         None
     }
 
-    /// Tells whether a slash begins an expression here. Nothing when that cannot be told.
+    /// Returns whether a slash begins a regular expression here, or `None` if that is unclear.
     fn is_regex_next(&self) -> Option<bool> {
         Some(match self.tokens.last() {
             Some(Token::Word("getline" | "length")) => return None,

@@ -1,5 +1,6 @@
-//! Build and test runners. A grant for one covers what the project's own build files start; it
-//! does not cover options that bring other files, other tools or other places.
+//! Build and test runners. A grant for one covers what the project's own build files
+//! start. It does not cover options that bring in other files, other tools or other
+//! places.
 
 use super::options::Parsed;
 use super::table::{
@@ -217,14 +218,14 @@ const MESON: Subs = Subs {
     unknown: Some(Why::Unknown),
 };
 
-/// The project's own build files have the usual names; other names are asked about.
+/// Doubts makefiles with unusual names: the project's own build files have the usual ones.
 fn other_makefile(path: &str) -> Option<Why> {
     let name = base_name(path).to_ascii_lowercase();
     let is_own = (name.starts_with("makefile") || name == "gnumakefile") && !leaves(path);
     (!is_own).then_some(Why::Loads)
 }
 
-/// Tells, without a view, whether a path leads out of where the command runs.
+/// Returns whether a path leads out of the command's directory, without an inspector.
 pub(super) fn leaves(path: &str) -> bool {
     View::new("").strays(path)
 }
@@ -256,7 +257,7 @@ pub(super) fn names_specification(value: &str) -> Option<Why> {
 }
 
 fn cmake(view: &mut View<'_>, parsed: &Parsed<'_>) {
-    // `-E` is a tool box: what it runs and copies is a command of its own.
+    // `-E` is a toolbox: whatever it runs or copies is a command of its own.
     if parsed.has("-E") {
         view.doubt_word(Why::Starts, "-E");
         let words = match parsed.operands.as_slice() {
@@ -303,7 +304,7 @@ fn cmake(view: &mut View<'_>, parsed: &Parsed<'_>) {
             view.doubt_word(Why::Elsewhere, path);
         }
     }
-    // Behind `--` stands what the native tool gets.
+    // The words after `--` go to the native tool.
     pass_on(view, "make", behind);
 }
 
@@ -344,8 +345,8 @@ fn cargo(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// The test programs can write their log to a file, and documentation tests can be run by another
-/// program.
+/// Checks the words for test programs: they can write their log to a file, and
+/// documentation tests can be run by another program.
 fn test_words(view: &mut View<'_>, words: &[&str]) {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -365,7 +366,7 @@ fn test_words(view: &mut View<'_>, words: &[&str]) {
     }
 }
 
-/// Looks at words that are handed to another program of the same tool chain.
+/// Inspects words that are handed to another program of the same toolchain.
 pub(super) fn pass_on(view: &mut View<'_>, program: &str, words: &[&str]) {
     let command = std::iter::once(program).chain(words.iter().copied());
     let command: Vec<String> = command.map(str::to_owned).collect();
@@ -395,7 +396,7 @@ fn go(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Rules in the command line, with the recipe behind a semicolon.
+/// Asks about make rules in the command line, whose recipe follows a semicolon.
 fn recipe(view: &mut View<'_>, text: &str) {
     view.doubt_word(Why::Inline, text);
     if let Some((_, shell)) = text.split_once([';', '\t']) {
@@ -403,7 +404,7 @@ fn recipe(view: &mut View<'_>, text: &str) {
     }
 }
 
-/// A directory of the project, but none that is protected.
+/// Doubts a directory outside the project or a protected one.
 pub(super) fn inside_directory(view: &mut View<'_>, path: &str) {
     if view.leads_out(path) {
         view.doubt_word(Why::Elsewhere, &format!("-C {path}"));
@@ -424,7 +425,7 @@ fn names_linker_or_place(value: &str) -> Option<Why> {
     names_linker(value).or(is_place.then_some(Why::Writes))
 }
 
-/// The flags of the test program, given to `go test` itself.
+/// Checks the flags of the test program that are given to `go test` itself.
 fn test_flag(view: &mut View<'_>, flag: &str) {
     let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
     if name.ends_with("profile") || lists("trace outputdir testlogfile fuzzcachedir", name) {

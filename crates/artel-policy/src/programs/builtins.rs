@@ -1,4 +1,5 @@
-//! The shell's own commands: those that change what later words mean, or read a text once more.
+//! The shell's own commands: those that change what later words mean, or evaluate a text
+//! again.
 
 use super::options::Parsed;
 use super::table::{Operands, Program, Style, Why, asks};
@@ -54,7 +55,8 @@ pub(super) const TABLE: &[Program] = &[
     Program::doubtful("artel", Why::OwnCli).style(Style::Raw),
 ];
 
-/// Where it leads decides what every later path means, so it has to be known and inside.
+/// Checks the target of a change of directory. Every later path depends on it, so it must
+/// be known and inside the project.
 fn change_directory(view: &mut View<'_>, parsed: &Parsed<'_>) {
     match parsed.operands.first() {
         Some(path) if *path != "-" && !path.starts_with('+') => {
@@ -98,7 +100,8 @@ fn trap(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `%n` and a subscript in a name are evaluated in some shells.
+/// Doubts `%n`, which evaluates the name of a variable, subscript included, in some
+/// shells.
 fn print_format(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if parsed
         .operands
@@ -109,7 +112,8 @@ fn print_format(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `-v name[…]`, `-R` and arithmetic comparison evaluate their text, subscripts included.
+/// Doubts `-v name[…]`, `-R` and arithmetic comparisons: they evaluate their text,
+/// subscripts included.
 fn test(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let words = parsed.operands.as_slice();
     let is_arithmetic = |word: &str| matches!(word, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");

@@ -1,9 +1,9 @@
-//! Questions that are asked about every program, and about those that no table names.
+//! Checks that apply to every program, and those for programs that no table lists.
 
 use super::table::Why;
 use super::view::View;
 
-/// Asks about words that name a device or what belongs to another process.
+/// Asks about words that name a device or something that belongs to another process.
 pub(super) fn check_devices(view: &mut View<'_>, words: &[String]) {
     for word in words {
         if let Some(path) = named_in(word, "/dev/").find(|path| !is_plain_device(path)) {
@@ -15,8 +15,8 @@ pub(super) fn check_devices(view: &mut View<'_>, words: &[String]) {
     }
 }
 
-/// The paths in a word that begin so, at its beginning or behind a sign such as `=`. A directory
-/// of the project that is merely called `dev` is not meant.
+/// Returns the paths in a word that begin with `beginning`, at its start or after a sign
+/// such as `=`. A directory of the project that is merely called `dev` does not count.
 fn named_in<'w>(word: &'w str, beginning: &'static str) -> impl Iterator<Item = &'w str> {
     let is_path = |letter: char| letter.is_alphanumeric() || "._-~{}".contains(letter);
     word.match_indices(beginning).filter_map(move |(at, _)| {
@@ -31,8 +31,8 @@ fn named_in<'w>(word: &'w str, beginning: &'static str) -> impl Iterator<Item = 
     })
 }
 
-/// Looks at a program that is in no table: the grant names it, so only what speaks for itself
-/// counts.
+/// Inspects a program that is in no table. The grant names it, so only options and paths
+/// that speak for themselves count.
 pub(super) fn unknown_program(view: &mut View<'_>, words: &[String]) {
     let is_value = |word: &&String| !word.starts_with('-');
     let mut words = words.iter().peekable();
@@ -87,7 +87,8 @@ fn is_plain_device(path: &str) -> bool {
     )
 }
 
-/// Tells whether a path below `/proc` leads to a process, the kernel's settings or memory.
+/// Returns whether a path below `/proc` leads to a process, the kernel's settings or
+/// memory.
 fn is_process(path: &str) -> bool {
     let first = path
         .split('/')

@@ -159,7 +159,7 @@ const JS_RUNNERS: &[Entry] = &[
     asks_flag("--open", Why::Starts),
 ];
 
-/// Subcommands of these runners that start, install or publish something else.
+/// Asks about subcommands of these runners that start, install or publish something else.
 fn js_runner(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
@@ -252,7 +252,7 @@ fn reports_elsewhere(value: &str) -> Option<Why> {
     place.is_some_and(leads_out).then_some(Why::Writes)
 }
 
-/// Tests outside the project are not the project's.
+/// Asks about tests outside the project: they are not the project's own.
 fn inside_paths(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
         let path = operand.split("::").next().unwrap_or(operand);
@@ -282,12 +282,13 @@ fn coverage(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// A configuration that is named is another one than the project's.
+/// Doubts a configuration that is named: it is not the project's default one.
 fn is_named(value: &str) -> Option<Why> {
     (!value.is_empty() && !value.starts_with('-')).then_some(Why::Loads)
 }
 
-/// Nothing is written unless it is asked for, and the project as a whole is what it is for.
+/// Records the files that are written, which only `--write` causes. The project as a whole
+/// is the intended target.
 fn prettier(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let writes = parsed.has("--write -w");
     for path in &parsed.operands {
@@ -299,7 +300,8 @@ fn prettier(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Formatters write what they are given; inside the project that is what they were granted for.
+/// Records the files of a formatter. Writing them inside the project is what it was
+/// granted for.
 fn formatted(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let behind = parsed.operands.get(parsed.before_end..).unwrap_or_default();
     if !behind.is_empty() && view.name == "clang-tidy" {

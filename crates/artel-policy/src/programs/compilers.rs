@@ -1,4 +1,5 @@
-//! Compilers and linkers: what they write is named, and options that load code are asked about.
+//! Compilers and linkers: their outputs are named, and options that load code are asked
+//! about.
 
 use super::builds::{leaves, names_linker, names_specification};
 use super::options::Parsed;
@@ -181,7 +182,8 @@ fn emits_elsewhere(value: &str) -> Option<Why> {
         .then_some(Why::Writes)
 }
 
-/// What is handed to the linker, the assembler or the preprocessor, with commas for blanks.
+/// Checks options handed to the linker, the assembler or the preprocessor, with commas for
+/// blanks.
 fn passed_on(view: &mut View<'_>, value: &str) {
     if let Some(why) = names_linker(value) {
         view.doubt_word(why, value);
@@ -190,7 +192,7 @@ fn passed_on(view: &mut View<'_>, value: &str) {
     }
 }
 
-/// `-a=file` of the assembler is a listing.
+/// Records the listing that the assembler writes for `-a=file`.
 fn listing(view: &mut View<'_>, value: &str) {
     if let Some((_, path)) = value.split_once('=') {
         view.write(path);
@@ -199,7 +201,7 @@ fn listing(view: &mut View<'_>, value: &str) {
     }
 }
 
-/// A setting of `rustc` that loads code, or that names a place outside.
+/// Asks about settings of `rustc` that load code or name a place outside the project.
 fn rust_setting(view: &mut View<'_>, value: &str) {
     let loads = ["passes=", "llvm-args", "plugins", "dlltool", "save-temps"];
     if let Some(why) = names_linker(value) {
@@ -209,7 +211,7 @@ fn rust_setting(view: &mut View<'_>, value: &str) {
     }
 }
 
-/// `@file` holds more options.
+/// Asks about `@file`, which holds more options.
 fn compiler(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
         if operand.starts_with('@') {
@@ -243,7 +245,7 @@ fn java(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Code is loaded from every directory of the list.
+/// Checks every directory of the list, because code is loaded from each.
 fn class_path(view: &mut View<'_>, value: &str) {
     for path in value.split(':') {
         if view.strays(path) {

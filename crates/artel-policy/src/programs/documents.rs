@@ -1,4 +1,4 @@
-//! Typesetting, documentation and drawing: engines that can run programs when they are told to.
+//! Typesetting, documentation and drawing: programs that run others on request.
 
 use super::inline;
 use super::options::Parsed;
@@ -133,7 +133,7 @@ const SITES: Subs = Subs {
     unknown: None,
 };
 
-/// A document may stand in the command itself, and then it is code.
+/// Asks about a document in the command line itself, which is code.
 fn tex(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
         if operand.starts_with(['\\', '&', '*']) {
@@ -143,7 +143,7 @@ fn tex(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Without a file, commands come from standard input.
+/// Asks if no file is named, because commands then come from standard input.
 fn commands(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let file = parsed.operands.first().copied().unwrap_or("-");
     if file == "-" {

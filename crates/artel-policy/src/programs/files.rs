@@ -1,4 +1,4 @@
-//! Programs that make, move, change and delete files: what they write is named.
+//! Programs that create, move, change and delete files: what they write is named.
 
 use super::options::Parsed;
 use super::table::{Operands, Program, Style, Why, asks, asks_flag, inside, reads, starts, writes};
@@ -118,7 +118,7 @@ pub(super) const TABLE: &[Program] = &[
         .operands(Operands::Doubt(Why::Privilege)),
 ];
 
-/// With `-d`, every operand is a directory to make.
+/// Records the operands of `install`: with `-d`, each is a directory to create.
 fn install(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let operands = parsed.operands.as_slice();
     if parsed.has("-d --directory") {
@@ -127,7 +127,8 @@ fn install(view: &mut View<'_>, parsed: &Parsed<'_>) {
     copy(view, parsed);
 }
 
-/// The last operand is written, unless an option names the target. Links count as links.
+/// Records the last operand as written, unless an option names the target, and checks
+/// links like `ln` does.
 fn copy(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let operands = parsed.operands.as_slice();
     let sources = match operands.split_last() {
@@ -146,7 +147,8 @@ fn copy(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// A link must not lead out of the project: what is written through it would.
+/// Asks about a link that leads out of the project: writing through it would leave the
+/// project too.
 fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let operands = parsed.operands.as_slice();
     let is_target_named = parsed.has("-t --target-directory");
@@ -158,7 +160,7 @@ fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
         }
         _ => operands,
     };
-    // A symbolic link is read from where it lies: `ln -s ../x sub/y` stays in the project.
+    // A symbolic link is resolved from where it lies: `ln -s ../x sub/y` stays in the project.
     let from = match operands {
         [_, made]
             if parsed.has("-s --symbolic")
@@ -178,7 +180,7 @@ fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
         if view.strays(&seen) || climbs {
             view.doubt_word(Why::LinksOut, target);
         }
-        // Another name for what is protected is a way to write it.
+        // Another name for a protected file is a way to write it.
         if crate::path::protected(target).is_some() {
             view.write(target);
         }
@@ -190,7 +192,7 @@ fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// A mode may begin with a dash like an option, so the words are read by code.
+/// Reads the words by code, because a mode may begin with a dash like an option.
 fn change_mode(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let is_option = |word: &str| {
         let keys = word.strip_prefix('-').unwrap_or_default();
@@ -234,7 +236,7 @@ fn dd(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// A patch names the files that it writes, and nobody has read it yet.
+/// Asks about a patch: it names the files it writes, and nobody has read it yet.
 fn patch(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if !parsed.has("--dry-run") {
         let name = view.name.clone();
@@ -250,7 +252,7 @@ fn patch(view: &mut View<'_>, parsed: &Parsed<'_>) {
         .for_each(|path| view.read(path));
 }
 
-/// Perl's `rename` runs its first operand; the other one takes two words.
+/// Asks about `rename`: Perl's version runs its first operand, the other takes two words.
 fn rename(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let Some((expression, files)) = parsed.operands.split_first() else {
         return;

@@ -1,4 +1,4 @@
-//! `find` and its kin: searching that can start, delete and write.
+//! `find` and similar programs: searches that can start, delete and write.
 
 use super::options::Parsed;
 use super::table::{Operands, Program, Style, Why, asks, lists, reads, starts};
@@ -23,13 +23,13 @@ pub(super) const TABLE: &[Program] = &[
     Program::reads("locate plocate mlocate").entries(&[reads("-d --database")]),
 ];
 
-/// Parts of an expression that stand alone.
+/// Parts of an expression without a value.
 const ALONE: &str = "-a -and -o -or -not ! ( ) , -daystart -depth -d -follow -help --help \
     -version --version -ignore_readdir_race -noignore_readdir_race -mount -xdev -x -nowarn -warn \
     -noleaf -empty -executable -false -nogroup -nouser -readable -writable -true -print -print0 \
     -prune -quit -ls -sparse -H -L -P -E -X -s";
 
-/// Parts of an expression that have a value.
+/// Parts of an expression with a value.
 const VALUED: &str = "-amin -anewer -atime -cmin -cnewer -context -ctime -fstype -gid -group \
     -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name -newer \
     -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype -maxdepth \
@@ -75,13 +75,13 @@ fn find(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `-newerXY` compares two kinds of time.
+/// Matches `-newerXY`, which compares two kinds of time.
 fn is_newer(word: &str) -> bool {
     word.strip_prefix("-newer")
         .is_some_and(|kinds| kinds.len() == 2)
 }
 
-/// Looks at a command of the expression and returns how many words it has.
+/// Checks a command in the expression and returns how many words it has.
 fn execute(view: &mut View<'_>, action: &str, words: &[&str]) -> usize {
     let ends =
         |at: usize| words[at] == ";" || (words[at] == "+" && at > 0 && words[at - 1] == "{}");
@@ -90,12 +90,13 @@ fn execute(view: &mut View<'_>, action: &str, words: &[&str]) -> usize {
         view.doubt_word(Why::Unknown, action);
     }
     if action != "-exec" {
-        // In another directory the same names mean other files.
+        // In another directory the same names mean different files.
         view.doubt_word(Why::Elsewhere, action);
     }
     let end = end.unwrap_or(words.len());
     let known: Vec<String> = words[..end].iter().map(|word| (*word).to_owned()).collect();
-    // What is found begins with where the search began, so it is never taken for an option.
+    // Found paths begin with the place where the search began, so they are never taken for
+    // options.
     let found = format!("./{UNKNOWN_WORD}");
     let trial: Vec<String> = known
         .iter()

@@ -1,5 +1,5 @@
-//! `git`: the options before its subcommand, where it may fetch from and push to, and what its
-//! operands name. What each subcommand knows stands in [`super::git_table`].
+//! `git`: the options before its subcommand, where it may fetch from and push to, and what
+//! its operands name. The options of each subcommand are in [`super::git_table`].
 
 use super::options::{self, Parsed};
 use super::table::{self, Operands, Program, Style, Why, asks, asks_flag, lists};
@@ -27,11 +27,11 @@ pub(super) const TABLE: &[Program] = &[Program::works("git")
     ])
     .operands(Operands::Call(git))];
 
-/// Looks at the subcommand by its own line of the table; one that has none is asked about, for
-/// it may be an alias or a program of its own.
+/// Inspects the subcommand by its own entry in the table. A subcommand without an entry is
+/// asked about, because it may be an alias or a separate program.
 fn git(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for setting in parsed.values_of("-c") {
-        // What a setting starts is worth knowing where a rule denies it.
+        // If a setting starts a program, a rule may deny that program.
         if let Some((_, value)) = setting.split_once('=') {
             view.start_script(value.trim_start_matches('!'));
         }
@@ -55,7 +55,7 @@ fn git(view: &mut View<'_>, parsed: &Parsed<'_>) {
     super::operands::take(view, program, &parsed);
 }
 
-/// Revisions and paths: what a path names is read, and it must not lead out.
+/// Checks revisions and paths: paths are read and must not lead out of the project.
 pub(super) fn paths(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
         // `HEAD:src/main.rs` names a file of a revision; `:(glob)x` and `:/x` are patterns.
@@ -74,7 +74,7 @@ pub(super) fn paths(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// As [`paths`]; what is surely a path and not a branch is written.
+/// Like [`paths`], and records as written whatever is surely a path and not a branch.
 pub(super) fn checkout(view: &mut View<'_>, parsed: &Parsed<'_>) {
     paths(view, parsed);
     let restores = view.name.ends_with("restore");
@@ -88,7 +88,7 @@ pub(super) fn checkout(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// The first operand is another repository.
+/// Asks if the first operand is a repository other than a configured remote.
 pub(super) fn remote(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let Some(place) = parsed.operands.first() else {
         return;
@@ -98,7 +98,7 @@ pub(super) fn remote(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Branches and tags. The same letters mean other things for a tag: it is signed or verified.
+/// Asks if a tag is signed or verified. For branches the same options mean other things.
 pub(super) fn references(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let signs = "-s --sign -u --local-user -v --verify";
     if view.name == "git tag" && parsed.has(signs) {
@@ -106,7 +106,7 @@ pub(super) fn references(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// As [`remote`], and what is pushed must not overwrite or delete.
+/// Like [`remote`], and the push must not overwrite or delete.
 pub(super) fn push(view: &mut View<'_>, parsed: &Parsed<'_>) {
     remote(view, parsed);
     for reference in &parsed.operands {
@@ -116,7 +116,8 @@ pub(super) fn push(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// A repository from the network, into a directory of the project.
+/// Checks that the repository comes from the network, and records the directory it is
+/// cloned into.
 pub(super) fn clone(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let Some(place) = parsed.operands.first() else {
         return;
@@ -143,7 +144,7 @@ pub(super) fn made(view: &mut View<'_>, parsed: &Parsed<'_>) {
     parsed.operands.iter().for_each(|path| view.write(path));
 }
 
-/// Reading a setting is harmless, changing one is not.
+/// Asks about changes of settings; reading one is harmless.
 pub(super) fn config(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let operands = parsed.operands.as_slice();
     let reads = parsed.has(
@@ -215,7 +216,7 @@ pub(super) fn bisect(view: &mut View<'_>, parsed: &Parsed<'_>) {
     );
 }
 
-/// As [`paths`]; of the reflog, some subcommands delete.
+/// Like [`paths`], and asks about reflog subcommands that delete.
 pub(super) fn history(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let sub = parsed
         .operands
@@ -250,7 +251,7 @@ pub(super) fn symbolic_ref(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Applying writes what the patch names, and nobody has read it yet.
+/// Asks about applying a patch: it names the files it writes, and nobody has read it yet.
 pub(super) fn apply(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if !parsed.has("--check --stat --numstat --summary") || parsed.has("--apply") {
         let name = view.name.clone();
@@ -266,7 +267,7 @@ pub(super) fn clean(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Subcommands that are not listed are doubtful.
+/// Asks about subcommands that are not listed.
 fn only(view: &mut View<'_>, parsed: &Parsed<'_>, plain: &str, why: Why) {
     if let Some(sub) = parsed.operands.first().filter(|sub| !lists(plain, sub)) {
         view.doubt_word(why, sub);

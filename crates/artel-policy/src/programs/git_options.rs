@@ -1,9 +1,9 @@
-//! Options that several subcommands of `git` have in common.
+//! Options that several subcommands of `git` share.
 
 use super::table::{Entry, Why, asks, asks_flag, calls, checks, lists, starts, writes};
 use super::view::View;
 
-/// Options of everything that shows differences.
+/// Options of every subcommand that shows differences.
 pub(super) const DIFF: &str = "-U? --unified -X? -p -u --patch -s --no-patch --raw \
     --patch-with-raw --patch-with-stat --numstat --shortstat --dirstat --cumulative \
     --dirstat-by-file --check --summary --name-only --name-status --stat --compact-summary \
@@ -28,19 +28,20 @@ pub(super) const DIFF_ENTRIES: &[Entry] = &[
     taken("-O"),
 ];
 
-/// Options of everything that walks through history, or that makes and checks signatures.
+/// Options of every subcommand that walks through history or makes and checks signatures.
 pub(super) const LOG_ENTRIES: &[Entry] = &[
     asks_flag("--show-signature", Why::Starts),
     checks("--pretty --format", asks_signature).glued(),
 ];
 
-/// Signatures are made and checked by a program that a setting names.
+/// Options that make or check signatures with a program that a setting names.
 pub(super) const SIGN_ENTRIES: &[Entry] = &[
     asks_flag("-S --gpg-sign", Why::Starts).glued(),
     asks_flag("--verify-signatures", Why::Starts),
 ];
 
-/// Options whose value is a file that git reads; it has to lie in the project.
+/// Creates the entry for options whose value is a file that git reads; it must lie in the
+/// project.
 pub(super) const fn taken(options: &'static str) -> Entry {
     calls(options, take_file)
 }
@@ -52,13 +53,13 @@ fn take_file(view: &mut View<'_>, path: &str) {
     view.read(path);
 }
 
-/// `%G?` and its kin, and `%(signature)`, check a signature.
+/// Doubts formats such as `%G?` and `%(signature)`, which check a signature.
 pub(super) fn asks_signature(format: &str) -> Option<Why> {
     let is_asked = format.contains("%G") || format.contains("%(signature");
     is_asked.then_some(Why::Starts)
 }
 
-/// Options of everything that walks through history.
+/// Options of every subcommand that walks through history.
 pub(super) const LOG: &str = "--oneline --graph --decorate --no-decorate --all \
     --branches --tags --remotes --merges --no-merges --first-parent --reverse --date-order \
     --author-date-order --topo-order --source --use-mailmap --mailmap --clear-decorations \
@@ -109,7 +110,7 @@ pub(super) const LISTING: &str = "-n? -l --list -i --ignore-case --omit-empty --
     --abbrev --no-abbrev -v -q --quiet";
 pub(super) const LISTING_VALUES: &str = "--sort --points-at --format --count --exclude";
 
-/// Strategies that git does not know are programs of their own.
+/// Doubts strategies that git does not know: they are separate programs.
 pub(super) fn other_strategy(name: &str) -> Option<Why> {
     (!lists("ort recursive resolve octopus ours subtree", name)).then_some(Why::Starts)
 }

@@ -1,5 +1,6 @@
-//! The subcommands of `git` and every option that each of them is known to have. An option that
-//! is not listed is asked about, so an alias, a new option or a misspelling never passes.
+//! The subcommands of `git` and every option that each of them is known to have. An
+//! unlisted option is asked about, so an alias, a new option or a misspelling never
+//! passes.
 
 use super::git;
 use super::git_options::{

@@ -1,27 +1,25 @@
-//! The options of each program, sorted once so that looking one up costs nothing.
+//! The options of each program, sorted once so that lookups are cheap.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use super::table::{Entry, FAMILIES, Program, Style, Takes};
 
-/// An option that the table knows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     pub(super) spelling: &'static str,
     pub(super) takes: Takes,
-    /// What it does, if it does anything worth noting.
+    /// The effect of the option, or `None` if it is harmless.
     pub(super) entry: Option<&'static Entry>,
 }
 
-/// The options of one program.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     shorts: HashMap<char, Known>,
-    /// Long ones, sorted; of equal ones, the first in the table stands first. In
+    /// Long options, sorted; among equal names, the first in the table comes first. In
     /// [`Style::Dash`] all options are here, without their dashes.
     longs: Vec<(&'static str, Known)>,
-    /// Beginnings of options, in [`Style::Dash`].
+    /// Prefixes of options, in [`Style::Dash`].
     patterns: Vec<(&'static str, Known)>,
 }
 
@@ -34,7 +32,7 @@ static INDEXES: LazyLock<Indexes> = LazyLock::new(|| {
         .collect()
 });
 
-/// The index of a program; an empty one for a program that is in no family.
+/// Returns the index of a program, empty if the program is in no family.
 pub(super) fn of(program: &Program) -> &'static Index {
     static NONE: LazyLock<Index> = LazyLock::new(Index::default);
     match INDEXES.get(program.names) {
@@ -63,13 +61,14 @@ impl Index {
         index
     }
 
-    /// Finds an option of one letter.
+    /// Finds an option by its letter.
     pub(super) fn short(&self, letter: char) -> Option<Known> {
         self.shorts.get(&letter).copied()
     }
 
-    /// Finds a long option: as it is spelled, else as the abbreviation of a harmful one, else of
-    /// a harmless one, else as the denial of one. Some programs take `_` for `-`.
+    /// Finds a long option: by exact spelling, else as the abbreviation of a harmful option,
+    /// else of a harmless one, else as the `--no-` form of one. Some programs accept `_` for
+    /// `-`.
     pub(super) fn long(&self, name: &str) -> Option<Known> {
         let dashed = name.replace('_', "-");
         let known = self.exact(name).or_else(|| self.exact(&dashed));
@@ -85,7 +84,7 @@ impl Index {
         })
     }
 
-    /// Finds an option of one dash and a word, with what is glued to it. Two dashes mean the same.
+    /// Finds an option of one dash and a word, with its glued value. Two dashes mean the same.
     pub(super) fn dash<'w>(&self, word: &'w str) -> Option<(Known, Option<&'w str>)> {
         let body = word.trim_start_matches('-');
         let (name, glued) = match body.split_once('=') {
@@ -124,7 +123,8 @@ impl Index {
     }
 }
 
-/// Every option of a program as the table spells it. A `?` behind a flag means a glued value.
+/// Returns every option of a program as spelled in the table. A `?` after a flag means a
+/// glued value.
 fn spelled(program: &'static Program) -> impl Iterator<Item = Known> {
     let entries = program.all_entries().flat_map(|entry| {
         let options = entry.options.split_ascii_whitespace();

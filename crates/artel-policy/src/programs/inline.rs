@@ -1,12 +1,13 @@
-//! Code in a command line: what it would start, as far as its text says so.
+//! Code in a command line, and the programs that its text would start.
 //!
-//! Such code is asked about anyway. This is so that a program that a rule denies is still seen
-//! when the code starts it by a literal text: `os.system("rm x")`, `["rm", "-f", "x"]`.
+//! Such code is asked about anyway. This check makes sure that a denied program is still
+//! seen when the code starts it by a literal text: `os.system("rm x")`, `["rm", "-f",
+//! "x"]`.
 
 use super::table::Why;
 use super::view::View;
 
-/// Names that start a program, in the languages whose code stands in command lines.
+/// Names that start a program in the languages used in command lines.
 const LAUNCHERS: &[&str] = &[
     "system",
     "popen",
@@ -31,24 +32,24 @@ const LAUNCHERS: &[&str] = &[
     "`",
 ];
 
-/// More literal texts than these are not looked at.
+/// Number of literal texts that are examined.
 const MOST: usize = 32;
 
-/// A literal text, and whether a comma alone joins it to the one before.
+/// A literal text, and whether only a comma separates it from the previous one.
 struct Literal {
     at: usize,
     text: String,
     is_joined: bool,
 }
 
-/// Asks about code that stands in a command, and notes what it would start.
+/// Asks about code in a command, and records what it would start.
 pub(super) fn code(view: &mut View<'_>, text: &str) {
     let quoted: String = text.chars().take(40).collect();
     view.doubt_word(Why::Inline, &quoted);
     note_launches(view, text);
 }
 
-/// Notes the commands that code would start by literal texts.
+/// Records the commands that code would start by literal texts.
 pub(super) fn note_launches(view: &mut View<'_>, code: &str) {
     let found = LAUNCHERS.iter().filter_map(|name| code.find(name)).min();
     let Some(launch) = found else {
@@ -67,7 +68,7 @@ pub(super) fn note_launches(view: &mut View<'_>, code: &str) {
     start_row(view, &mut row);
 }
 
-/// Texts in one list are the words of one command.
+/// Treats the texts of one list as the words of one command.
 fn start_row(view: &mut View<'_>, row: &mut Vec<String>) {
     if row.len() > 1 {
         let words: Vec<&str> = row.iter().map(String::as_str).collect();
@@ -82,7 +83,7 @@ fn start_row(view: &mut View<'_>, row: &mut Vec<String>) {
     row.clear();
 }
 
-/// The quoted texts of code, in their order; also `qx{…}`, `%x(…)` and `%w[…]`.
+/// Returns the quoted texts of code in order, including `qx{…}`, `%x(…)` and `%w[…]`.
 fn literals(code: &str) -> Vec<Literal> {
     let mut found = Vec::new();
     let mut between = String::new();

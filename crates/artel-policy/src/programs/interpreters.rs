@@ -1,5 +1,5 @@
-//! Interpreters: files and modules of the project run under their grant; code in the command line,
-//! code from standard input and preloaded code are asked about.
+//! Interpreters: files and modules of the project run under their grant. Code in the
+//! command line, code from standard input and preloaded code are asked about.
 
 use super::inline;
 use super::options::Parsed;
@@ -298,7 +298,8 @@ fn names_file(value: &str) -> Option<Why> {
     value.contains(['/', '.', ':']).then_some(Why::Loads)
 }
 
-/// It is not certain whether a value that stands apart belongs to these.
+/// Doubts an option without a glued value: it is unclear whether the next word belongs to
+/// it.
 fn is_apart(value: &str) -> Option<Why> {
     value.is_empty().then_some(Why::Unknown)
 }
@@ -342,7 +343,7 @@ fn python(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// The first operand is a file with code.
+/// Checks the first operand, which is a file with code.
 fn script(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if parsed.has(
         "-v --version -h --help -V -e --eval -p --print -r --run -E --info -i --info \
@@ -400,7 +401,7 @@ fn deno(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// What SQL can do beyond the database it was pointed at.
+/// Asks about SQL that reaches beyond the database it was pointed at.
 fn sql(view: &mut View<'_>, text: &str) {
     view.doubt_open_text(text);
     let lower = text.to_ascii_lowercase();
@@ -429,7 +430,7 @@ fn sql(view: &mut View<'_>, text: &str) {
     if lower.contains("load_extension") {
         view.doubt_word(Why::Loads, text);
     }
-    // `edit(text, program)`, with blanks wherever.
+    // Matches `edit(text, program)`, with any blanks before the parenthesis.
     let is_call = |rest: &str| rest.trim_start().starts_with('(');
     if lower.split("edit").skip(1).any(is_call) {
         view.doubt_word(Why::Starts, text);
@@ -499,7 +500,7 @@ fn mysql(view: &mut View<'_>, text: &str) {
     }
 }
 
-/// Without a command, statements come from standard input.
+/// Asks if no command is given, because statements then come from standard input.
 fn database(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if !parsed.has("-c --command -e --execute") {
         let name = view.name.clone();

@@ -1,4 +1,4 @@
-//! The tool boxes of languages whose builds and programs go through one command.
+//! Language toolboxes whose builds and programs go through one command.
 
 use super::inline;
 use super::table::{

@@ -1,11 +1,12 @@
-//! Other names of the same program: with its version, with the machine it was built for, or as one of
-//! several builds that a system puts in place of another.
+//! Other names of the same program: with its version, with the machine it was built for,
+//! or as one of several builds that a system may install in its place.
 //!
-//! The names of the table come first; only what the table does not have is taken apart.
+//! The names of the table come first; only names that the table does not have are taken
+//! apart.
 
 use super::table::{self, Program};
 
-/// A name as the table has it, and the version that stood behind it.
+/// A name found in the table, and the version that followed it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownName<'n> {
     pub(super) program: &'static Program,
@@ -13,7 +14,7 @@ pub(super) struct KnownName<'n> {
     version: &'n str,
 }
 
-/// Ends of names that say which build of a program it is: `vim.tiny`, `emacs-nox`.
+/// Name endings that say which build of a program it is: `vim.tiny`, `emacs-nox`.
 const BUILDS: &[&str] = &[
     "athena",
     "basic",
@@ -37,10 +38,10 @@ const BUILDS: &[&str] = &[
     "traditional",
 ];
 
-/// A name is taken apart so many times: `x86_64-linux-gnu-python3.13-dbg`.
+/// Number of parts that may be stripped from a name: `x86_64-linux-gnu-python3.13-dbg`.
 const MOST: usize = 4;
 
-/// Finds a program by the last part of the word that starts it.
+/// Finds a program by the base name of the word that starts it.
 pub(super) fn known(name: &str) -> Option<KnownName<'_>> {
     let mut known = (name, "");
     for _ in 0..=MOST {
@@ -61,8 +62,8 @@ pub(super) fn known(name: &str) -> Option<KnownName<'_>> {
     None
 }
 
-/// Tells whether two names are one program, as far as one can tell: `python3` is `python3.13` and
-/// `python`, and not `python2`.
+/// Returns whether two names are one program, as far as can be told: `python3` is the same
+/// as `python3.13` and `python`, but not `python2`.
 pub(crate) fn are_same(one: &str, other: &str) -> bool {
     let is_taken_apart =
         |name: &str| name.contains(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
@@ -77,7 +78,7 @@ pub(crate) fn are_same(one: &str, other: &str) -> bool {
         && (is_of(one.version, other.version) || is_of(other.version, one.version))
 }
 
-/// `x86_64-linux-gnu-gcc` and `perl5.36-x86_64-linux-gnu` name the machine.
+/// Strips the machine, as in `x86_64-linux-gnu-gcc` and `perl5.36-x86_64-linux-gnu`.
 fn without_machine(name: &str) -> Option<&str> {
     let parts: Vec<&str> = name.split('-').collect();
     let rest = |parts: &[&str]| parts.iter().map(|part| part.len() + 1).sum::<usize>();
@@ -100,7 +101,8 @@ fn without_build(name: &str) -> Option<&str> {
     BUILDS.contains(&build).then_some(bare)
 }
 
-/// `python3.7`, `gcc-12`, and `python3.13t` with the letter of its build.
+/// Splits off the version, as in `python3.7`, `gcc-12`, and `python3.13t` with the letter
+/// of its build.
 fn without_version(name: &str) -> Option<(&str, &str)> {
     let numbered = name.trim_end_matches(['d', 'm', 't', 'u']);
     let numbered = match numbered.ends_with(|letter: char| letter.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! Programs that use the network: a grant covers a plain request, not what reads, sends or writes
-//! local files, and not what starts programs on the way.
+//! Programs that use the network. A grant covers a plain request, but neither reading,
+//! sending or writing local files nor starting programs on the way.
 
 use super::options::Parsed;
 use super::table::{
@@ -155,7 +155,7 @@ const CURL_FLAGS: &[&str] = &[
     "--basic --digest --styled-output --create-dirs --next --version --help --raw --url",
 ];
 
-/// `--data` and its kin read a file when the value says so.
+/// Options such as `--data` read a file if the value says so.
 const CURL: &[Entry] = &[
     writes("-o --output --output-dir"),
     asks_flag(
@@ -201,7 +201,7 @@ fn names_file(value: &str) -> Option<Why> {
     value.starts_with('@').then_some(Why::Sends)
 }
 
-/// `@file` and `name@file`; behind `=` the sign means nothing.
+/// Doubts `@file` and `name@file`; after `=` the sign has no meaning.
 fn names_encoded_file(value: &str) -> Option<Why> {
     let before = value.split('=').next().unwrap_or_default();
     before.contains('@').then_some(Why::Sends)
@@ -218,7 +218,7 @@ fn names_form_file(value: &str) -> Option<Why> {
     content.is_some_and(reads_file).then_some(Why::Sends)
 }
 
-/// A cookie without `=` is the name of a file.
+/// Doubts a cookie without `=`, which is the name of a file.
 fn names_cookie_file(value: &str) -> Option<Why> {
     (!value.contains('=') && !value.is_empty()).then_some(Why::Sends)
 }
@@ -231,7 +231,7 @@ fn urls(view: &mut View<'_>, parsed: &Parsed<'_>) {
         .chain(parsed.values_of("--url"))
     {
         let lower = url.to_ascii_lowercase();
-        // A pattern in the scheme becomes another scheme: `{file}://`, `[f-f]ile://`.
+        // A pattern in the scheme expands to another scheme: `{file}://`, `[f-f]ile://`.
         let scheme = lower.split(':').next().unwrap_or_default();
         if scheme.contains(['{', '[']) && !scheme.starts_with('[') || lower.starts_with("[f") {
             view.doubt_word(Why::Sends, url);
@@ -286,7 +286,8 @@ fn wget_output(view: &mut View<'_>, path: &str) {
     view.write(path);
 }
 
-/// Unless told otherwise, it writes a file whose name the address decides.
+/// Asks unless an output is named: by default the address decides the name of the written
+/// file.
 fn wget(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if let Some(url) = parsed.operands.first()
         && !parsed.has("-O --output-document --spider")

@@ -1,10 +1,10 @@
-//! What the operands of a program mean.
+//! The meaning of a program's operands.
 
 use super::options::Parsed;
 use super::table::{Operands, Program, Style, Subs, Unknown, Why, lists};
 use super::view::View;
 
-/// Notes what the operands of a program do.
+/// Records what the operands of a program do.
 pub(super) fn take(view: &mut View<'_>, program: &'static Program, parsed: &Parsed<'_>) {
     if program.unknown == Unknown::Inside && view.has_part(program, "confined") {
         keep_inside(view, program, parsed);
@@ -17,8 +17,8 @@ pub(super) fn take(view: &mut View<'_>, program: &'static Program, parsed: &Pars
     take_sub(view, program, subs, parsed);
 }
 
-/// Asks about operands that lead out of the project. What stands behind `--` belongs to whatever is
-/// started; the labels of some tools begin with two slashes.
+/// Asks about operands that lead out of the project. Words after `--` belong to the
+/// program that is started; the labels of some tools begin with two slashes.
 fn keep_inside(view: &mut View<'_>, program: &Program, parsed: &Parsed<'_>) {
     let has_labels = lists("bazel bazelisk buck2", &view.name);
     let own = match program.style {
@@ -63,7 +63,7 @@ fn take_plain(view: &mut View<'_>, program: &'static Program, parsed: &Parsed<'_
     }
 }
 
-/// How many operands are no files: one, unless an option said it already.
+/// Returns how many leading operands are not files: one, unless an option replaces it.
 fn own_words(parsed: &Parsed<'_>, unless: &str) -> usize {
     usize::from(!parsed.has(unless)).min(parsed.operands.len())
 }
@@ -93,7 +93,7 @@ fn take_sub(view: &mut View<'_>, program: &'static Program, subs: &Subs, parsed:
     let is_doubtful = subs.doubtful.iter().any(|(names, _)| lists(names, sub));
     let behind = parsed.operands.get(parsed.before_end..).unwrap_or_default();
     if is_doubtful && !behind.is_empty() && program.style != Style::Posix {
-        // What is doubtful anyway may still start something that a rule denies.
+        // A doubtful subcommand may still start something that a rule denies.
         view.start_words(behind);
     } else if lists("exec x run dlx", sub) && !lists(subs.starting, sub) && !rest.is_empty() {
         note_started(view, subs, sub, rest);

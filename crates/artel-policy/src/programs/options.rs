@@ -1,27 +1,27 @@
-//! The reader of options: clusters, glued values, abbreviations, the end of options.
+//! Parses options: clusters, glued values, abbreviations, the end of options.
 
 use super::index::{self, Index, Known};
 use super::table::{Act, Entry, Program, Style, Takes, Unknown, Why, lists};
 use super::view::{UNKNOWN_WORD, View};
 
-/// The words of a command, taken apart.
+/// The words of a command, split into options and operands.
 #[derive(Debug, Default)]
 pub(super) struct Parsed<'w> {
-    /// What is no option and no value of one.
+    /// Words that are neither an option nor the value of one.
     pub(super) operands: Vec<&'w str>,
-    /// How many operands stood before `--`.
+    /// Number of operands before `--`.
     pub(super) before_end: usize,
     /// The options that the table knows, as it spells them, with their values.
     pub(super) seen: Vec<(&'static str, &'w str)>,
 }
 
 impl<'w> Parsed<'w> {
-    /// Tells whether one of these options was given.
+    /// Returns whether one of these options was given.
     pub(super) fn has(&self, options: &str) -> bool {
         self.values_of(options).next().is_some()
     }
 
-    /// The values of these options, in their order.
+    /// Returns the values of these options, in order.
     pub(super) fn values_of(&self, options: &str) -> impl Iterator<Item = &'w str> {
         let seen = self.seen.iter();
         seen.filter(move |(option, _)| lists(options, option))
@@ -29,7 +29,7 @@ impl<'w> Parsed<'w> {
     }
 }
 
-/// Takes the words apart and notes what the options do.
+/// Splits the words and records what the options do.
 pub(super) fn read<'w>(
     view: &mut View<'_>,
     program: &'static Program,
@@ -89,8 +89,8 @@ impl<'w> Reader<'w> {
         self.at = self.words.len();
     }
 
-    /// The value of an option, unless it is a harmful option itself: should the table be wrong
-    /// about what has a value, nothing harmful hides behind it.
+    /// Returns the value of an option, unless the word is a harmful option itself. If the
+    /// table is wrong about which options take a value, nothing harmful can hide behind them.
     fn next_word(&mut self) -> &'w str {
         let word = self.words.get(self.at).map_or("", String::as_str);
         if self.is_harmful(word) {
@@ -184,7 +184,8 @@ impl<'w> Reader<'w> {
         self.note(known, value);
     }
 
-    /// Lets the options act. The subcommand decides which of them it has, so this comes last.
+    /// Applies the options. This comes last because the subcommand decides which of them it
+    /// has.
     fn finish(self, view: &mut View<'_>) -> Parsed<'w> {
         let sub = self.parsed.operands.first().copied().unwrap_or_default();
         for (entry, spelling, value) in self.found {
@@ -227,7 +228,7 @@ fn act(view: &mut View<'_>, entry: &Entry, spelling: &str, value: &str) {
     }
 }
 
-/// Tells whether what is not known of a word yet could decide which option it is.
+/// Returns whether the unknown part of a word could decide which option it is.
 fn may_become_option(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     word.starts_with(UNKNOWN_WORD) || word.starts_with('-') && name.contains(UNKNOWN_WORD)

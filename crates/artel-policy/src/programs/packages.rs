@@ -1,6 +1,7 @@
-//! Package managers and the runners that come with them. A grant covers the project's own scripts
-//! and its dependencies; it does not cover packages from elsewhere, global installs, publishing,
-//! or options that change which shell, directory or registry is used.
+//! Package managers and the runners that come with them. A grant covers the project's own
+//! scripts and its dependencies. It does not cover packages from elsewhere, global
+//! installs, publishing, or options that change which shell, directory or registry is
+//! used.
 
 use super::inline;
 use super::options::Parsed;
@@ -214,13 +215,14 @@ fn npm(view: &mut View<'_>, parsed: &Parsed<'_>) {
         "exec" | "x" | "dlx" | "node" => view.start_words(&started(sub, rest)),
         _ if lists(NPM_INSTALLS, sub) => packages(view, rest),
         _ if lists(NPM_DOUBTFUL, sub) => view.doubt_word(Why::Installs, sub),
-        // Of the others, pnpm and yarn run scripts of the project by their names.
+        // Among the remaining subcommands, pnpm and yarn run scripts of the project by their
+        // names.
         _ if lists(NPM_PLAIN, sub) || view.name != "npm" => {}
         _ => view.doubt_word(Why::Unknown, sub),
     }
 }
 
-/// `yarn node x` starts node itself.
+/// Returns the words that are started; `yarn node x` starts node itself.
 fn started<'w>(sub: &'w str, rest: &[&'w str]) -> Vec<&'w str> {
     let program = Some(sub).filter(|sub| *sub == "node");
     program.into_iter().chain(rest.iter().copied()).collect()
@@ -250,7 +252,7 @@ fn run_file(view: &mut View<'_>, words: &[&str]) {
     }
 }
 
-/// Packages come from the registry by name; everything else is asked about.
+/// Asks about packages that do not come from the registry by name.
 fn packages(view: &mut View<'_>, specifications: &[&str]) {
     for specification in specifications {
         if !is_registry_name(specification) {
@@ -269,7 +271,7 @@ fn is_registry_name(specification: &str) -> bool {
     !name.contains(['/', ':', '\\']) && !name.starts_with('.') && !name.is_empty()
 }
 
-/// A list of packages from elsewhere is not the project's.
+/// Asks about a requirements file from outside the project.
 fn requirements(view: &mut View<'_>, path: &str) {
     if view.strays(path) || path.contains("://") {
         view.doubt_word(Why::Installs, path);
@@ -333,7 +335,7 @@ fn uv(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Skips the options of `uv run`; those with a value are few.
+/// Skips the options of `uv run`; few of them have a value.
 fn run_words<'r, 'w>(view: &mut View<'_>, words: &'r [&'w str]) -> &'r [&'w str] {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {

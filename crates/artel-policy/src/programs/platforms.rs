@@ -1,4 +1,4 @@
-//! The builds of virtual machines and platforms: Gradle, Maven, .NET, Swift.
+//! Build tools of virtual machines and platforms: Gradle, Maven, .NET, Swift.
 
 use super::builds::inside_directory;
 use super::options::Parsed;
@@ -79,7 +79,7 @@ pub(super) const TABLE: &[Program] = &[
 
 const DOTNET_PLAIN: &str = "build test run restore clean format list build-server help msbuild";
 
-/// Properties decide which virtual machine, agent or extension is loaded.
+/// Doubts properties that decide which virtual machine, agent or extension is loaded.
 fn sets_tool(value: &str) -> Option<Why> {
     let lower = value.to_ascii_lowercase();
     let tools = [
@@ -104,7 +104,7 @@ fn sets_tool(value: &str) -> Option<Why> {
     (is_tool || View::new("").leads_out(value)).then_some(Why::Loads)
 }
 
-/// Tasks that publish, and texts that `sbt` and `lein` run.
+/// Asks about tasks that publish, and about texts that `sbt` and `lein` run.
 fn gradle(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for task in &parsed.operands {
         let name = task.rsplit(':').next().unwrap_or(task);
@@ -131,7 +131,7 @@ fn maven(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Its switches are also spelled with a slash or a colon, so every word is looked at.
+/// Checks every word, because switches can also be spelled with a slash or a colon.
 fn dotnet(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for word in &parsed.operands {
         let is_switch = word.starts_with('@') || word.starts_with('/') || word.contains(":/");

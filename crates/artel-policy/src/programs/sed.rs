@@ -1,7 +1,8 @@
-//! `sed`: its scripts can run commands and write files, so they are read command by command.
+//! `sed`: its scripts can run commands and write files, so they are read command by
+//! command.
 //!
-//! Where implementations differ (a delimiter inside brackets), the script is read both ways and
-//! both findings count.
+//! Where implementations differ (a delimiter inside brackets), the script is read both
+//! ways and both results count.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -24,17 +25,18 @@ const ENTRIES: &[Entry] = &[
     asks_flag("-i -I --in-place", Why::Writes).glued(),
 ];
 
-/// What a script does beyond editing a stream.
+/// The effects of a script beyond editing a stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Deeds {
     runs: bool,
-    /// What it runs, as far as the script says so.
+    /// The commands it runs, as far as the script names them.
     commands: Vec<String>,
     writes: Vec<String>,
     reads: Vec<String>,
 }
 
-/// How a delimiter inside brackets is read.
+/// The reading of a delimiter inside brackets: it ends the text (`Plain`) or does not
+/// (`Shielding`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Brackets {
     Plain,
@@ -83,7 +85,7 @@ fn judge(view: &mut View<'_>, script: &str) {
     }
 }
 
-/// Reads a whole script; nothing when it cannot be understood.
+/// Reads a whole script, or returns `None` if it cannot be understood.
 fn read(script: &str, brackets: Brackets) -> Option<Deeds> {
     let mut reader = Reader {
         rest: script.chars().peekable(),
@@ -101,7 +103,7 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// Reads one command with its addresses; false at the end of the script.
+    /// Reads one command with its addresses. Returns `Some(false)` at the end of the script.
     fn command(&mut self) -> Option<bool> {
         self.skip(|letter| letter.is_whitespace() || letter == ';');
         if self.rest.peek().is_none() {
@@ -200,7 +202,8 @@ impl Reader<'_> {
                     self.deeds.writes.push(path);
                     return Some(());
                 }
-                // Some accept blanks between flags, so what follows them is still a flag.
+                // Some implementations accept blanks between flags, so a flag may still
+                // follow.
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' | ' ' | '\t' | '\r') => {
                     self.rest.next();
                 }
@@ -210,7 +213,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads up to a delimiter that is not escaped, and returns what stands before it.
+    /// Reads up to an unescaped delimiter and returns the text before it.
     fn delimited(&mut self, delimiter: char, brackets: Brackets) -> Option<String> {
         let mut in_brackets = 0_usize;
         let mut text = String::new();
@@ -233,7 +236,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The rest of the line, without the blanks before it.
+    /// Returns the rest of the line, without leading blanks.
     fn line(&mut self) -> String {
         self.skip(|letter| letter == ' ' || letter == '\t');
         let mut line = String::new();
@@ -243,7 +246,8 @@ impl Reader<'_> {
         line
     }
 
-    /// The text of `a`, `i` and `c`: to the end of a line that does not end with a backslash.
+    /// Skips the text of `a`, `i` and `c`, up to the end of a line that does not end with a
+    /// backslash.
     fn text(&mut self) {
         self.skip(|letter| letter == ' ' || letter == '\t');
         while let Some(letter) = self.rest.next() {

@@ -1,4 +1,4 @@
-//! Shells: a text behind `-c` is judged as a text, everything else is asked about.
+//! Shells: a text after `-c` is judged as shell text, everything else is asked about.
 
 use super::options::Parsed;
 use super::table::{Operands, Program, Style, Why, asks, asks_flag};
@@ -30,8 +30,8 @@ pub(super) const TABLE: &[Program] = &[
     ),
 ];
 
-/// `-c` takes the first operand, wherever it stands among the options; so `-ce` and `-lc` are
-/// the same. `--command=TEXT` of fish has it glued.
+/// Judges the text of `-c`, which is the first operand wherever the option stands; so
+/// `-ce` and `-lc` mean the same. In fish, `--command=TEXT` has the text glued to it.
 fn shell(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if parsed.has("--version --help -v -h") {
         return;

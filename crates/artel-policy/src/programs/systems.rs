@@ -1,4 +1,5 @@
-//! Containers, clusters, services and desktops: looking is harmless, acting is asked about.
+//! Containers, clusters, services and desktops: listing and showing is harmless, acting is
+//! asked about.
 
 use super::options::Parsed;
 use super::table::{Operands, Program, Style, Subs, Why, asks, asks_flag, lists};
@@ -171,8 +172,9 @@ fn docker(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Notes what is started in a container. Which options have a value is not known, so every word
-/// behind one that may be the container or the image is taken for a command.
+/// Records the commands started in a container. It is not known which options take a
+/// value, so the words after every candidate for the container or image are treated as a
+/// command.
 fn contained(view: &mut View<'_>, words: &[&str]) {
     let Some((sub, rest)) = words.split_first() else {
         return;

@@ -1,8 +1,8 @@
-//! The shape of the table: what is said about a program, and where to find it.
+//! The shape of the table: the properties of a program, and how to find it.
 //!
-//! Names of options stand in one string, apart by blanks, as a person would list them. Short
-//! ones are a dash and a letter. A `?` behind a short one means that a value may be glued to it,
-//! a `*` in [`Style::Dash`] that the option is anything that begins so.
+//! Option names stand in one string, separated by blanks, as a person would list them.
+//! Short ones are a dash and a letter. A `?` after a short one means that a value may be
+//! glued to it; a `*` in [`Style::Dash`] means that any option with this prefix matches.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,100 +14,100 @@ use super::{
     interpreters, languages, network, packages, platforms, sed, shells, systems, texts, wrappers,
 };
 
-/// All that is known about one program, or about one subcommand of `git`.
+/// The properties of one program, or of one subcommand of `git`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program {
-    /// Its names, apart by blanks; `git log` is called `git-log`.
+    /// The program's names, separated by blanks; `git log` is called `git-log`.
     pub(super) names: &'static str,
     pub(super) style: Style,
     pub(super) role: Role,
-    /// Harmless options without a value of their own. They have to be listed only where they
-    /// could be taken for the abbreviation of a harmful one, or where unknown ones are asked about.
+    /// Harmless options without a value of their own. They need to be listed only where they
+    /// could be taken for the abbreviation of a harmful option, or where unknown options are
+    /// asked about.
     pub(super) flags: &'static [&'static str],
     /// Harmless options that take a value.
     pub(super) values: &'static [&'static str],
     pub(super) entries: &'static [Entry],
-    /// Entries that it has in common with others.
+    /// Entries shared with other programs.
     pub(super) shared: &'static [Entry],
     pub(super) operands: Operands,
     pub(super) unknown: Unknown,
-    /// What is doubtful about the program as such.
+    /// The doubt that applies whenever the program runs.
     pub(super) always: Option<Why>,
 }
 
 /// How a program reads its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// As GNU's `getopt`: clusters, glued values, abbreviations, options after operands.
+    /// Like GNU's `getopt`: clusters, glued values, abbreviations, options after operands.
     Getopt,
-    /// The same, but the first operand ends the options: what follows belongs to another command.
+    /// Like `Getopt`, but the first operand ends the options: the rest belongs to another
+    /// command.
     Posix,
     /// A dash and a word: `-name value`, `-name=value`.
     Dash,
-    /// In a way of its own: every word is handed on as an operand.
+    /// In its own way: every word is passed on as an operand.
     Raw,
 }
 
-/// What a program is granted for.
+/// The purpose that a program is granted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Reading: that it writes is doubtful, wherever.
+    /// Reading: any write is doubtful.
     Reads,
-    /// Working: what it writes is checked as a path.
+    /// Working: writes are checked as paths.
     Works,
-    /// Starting another command, and nothing else.
+    /// Only starting another command.
     Wraps,
 }
 
-/// What is thought of an option that is not in the table.
+/// The treatment of an option that is not in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknown {
     Fine,
-    /// It may name nothing outside the project and nothing protected, and neither may operands.
+    /// Neither the option nor any operand may name something protected or outside the project.
     Inside,
     Asks,
 }
 
-/// Some spellings of one option and what it does.
+/// The spellings of one option, and its effect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) options: &'static str,
     pub(super) takes: Takes,
     pub(super) act: Act,
-    /// The subcommands that have it; empty for all.
+    /// The subcommands that have the option; empty means all.
     pub(super) only: &'static str,
 }
 
-/// Whether an option has a value.
+/// The value that an option takes, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
     Nothing,
     Value,
-    /// One that may be glued to it, or stand behind `=`.
+    /// An optional value, glued to the option or after `=`.
     Glued,
-    /// One, and whatever follows is for what it names.
+    /// One value; all later words belong to what the value names.
     Last,
 }
 
-/// What an option does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Act {
     Doubt(Why),
-    /// Writes the file that the value names.
+    /// Writes the file named by the value.
     Write,
-    /// Reads the file that the value names.
+    /// Reads the file named by the value.
     Read,
     /// Starts the value as a command.
     Start,
-    /// Uses the path that the value names, which is doubtful outside the project.
+    /// Uses the path named by the value, which is doubtful outside the project.
     Inside(Why),
-    /// The value decides.
+    /// Doubtful depending on the value.
     Check(fn(&str) -> Option<Why>),
-    /// The value is looked at by code.
+    /// Handled by code.
     Call(fn(&mut View<'_>, &str)),
 }
 
-/// What the operands are.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Operands {
     Ignored,
@@ -115,37 +115,38 @@ pub(super) enum Operands {
     Read,
     /// Files to write or delete.
     Write,
-    /// The first is no file, unless one of these options was given; the others are read.
+    /// The first operand is not a file, unless one of these options was given; the others are
+    /// read.
     SkipThenRead(&'static str),
-    /// The first is no file, unless one of these options was given; the others are written.
+    /// The first operand is not a file, unless one of these options was given; the others are
+    /// written.
     SkipThenWrite(&'static str),
-    /// So many of their own, then another command.
+    /// This many operands of the program itself, then another command.
     Command(usize),
     /// Any operand is doubtful.
     Doubt(Why),
-    /// The first one is a subcommand.
+    /// The first operand is a subcommand.
     Subs(&'static Subs),
-    /// Code decides.
+    /// Handled by code.
     Call(fn(&mut View<'_>, &super::options::Parsed<'_>)),
 }
 
-/// The subcommands of a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subs {
-    /// Harmless ones.
+    /// Harmless subcommands.
     pub(super) plain: &'static str,
-    /// Doubtful ones.
+    /// Doubtful subcommands.
     pub(super) doubtful: &'static [(&'static str, Why)],
-    /// Those that start the words behind them.
+    /// Subcommands that start the words after them.
     pub(super) starting: &'static str,
-    /// Those whose operands are written.
+    /// Subcommands whose operands are written.
     pub(super) writing: &'static str,
-    /// What is thought of the others.
+    /// The doubt about all other subcommands, or `None` if they are fine.
     pub(super) unknown: Option<Why>,
 }
 
 impl Program {
-    /// A program for reading, in the common style, about which nothing else is said.
+    /// Creates a program for reading, in the common style, with no other properties.
     pub(super) const fn reads(names: &'static str) -> Self {
         Self {
             names,
@@ -161,14 +162,14 @@ impl Program {
         }
     }
 
-    /// A program for working.
+    /// Creates a program for working.
     pub(super) const fn works(names: &'static str) -> Self {
         let mut made = Self::reads(names);
         made.role = Role::Works;
         made
     }
 
-    /// A wrapper that has so many operands of its own.
+    /// Creates a wrapper that has `operands` operands of its own.
     pub(super) const fn wraps(names: &'static str, operands: usize) -> Self {
         let mut made = Self::reads(names);
         made.role = Role::Wraps;
@@ -177,7 +178,7 @@ impl Program {
         made
     }
 
-    /// A program that is doubtful whatever it is told.
+    /// Creates a program that is always doubtful.
     pub(super) const fn doubtful(names: &'static str, why: Why) -> Self {
         let mut made = Self::works(names);
         made.always = Some(why);
@@ -231,7 +232,7 @@ impl Program {
         self
     }
 
-    /// Tells whether a word taken for an option could do harm.
+    /// Returns whether a word taken for an option could do harm.
     pub(super) fn has_harm(&self) -> bool {
         let harms = |entry: &Entry| !matches!(entry.act, Act::Read);
         self.unknown != Unknown::Fine || self.all_entries().any(harms)
@@ -241,7 +242,7 @@ impl Program {
         self.entries.iter().chain(self.shared)
     }
 
-    /// The name by which its parts are called.
+    /// Returns the name that identifies the program's parts.
     pub(super) fn first_name(&self) -> &'static str {
         self.names.split(' ').next().unwrap_or_default()
     }
@@ -257,66 +258,66 @@ impl Entry {
         }
     }
 
-    /// Counts only with these subcommands.
+    /// Limits the entry to these subcommands.
     pub(super) const fn of(mut self, only: &'static str) -> Self {
         self.only = only;
         self
     }
 
-    /// Ends the options: what follows its value is for what the value names.
+    /// Marks the option as the last: the words after its value belong to what the value names.
     pub(super) const fn last(mut self) -> Self {
         self.takes = Takes::Last;
         self
     }
 
-    /// May have its value glued to it, and has none otherwise.
+    /// Makes the value optional and glued.
     pub(super) const fn glued(mut self) -> Self {
         self.takes = Takes::Glued;
         self
     }
 }
 
-/// Options whose value is written.
+/// Creates options whose value is a file to write.
 pub(super) const fn writes(options: &'static str) -> Entry {
     Entry::new(options, Takes::Value, Act::Write)
 }
 
-/// Options whose value is read.
+/// Creates options whose value is a file to read.
 pub(super) const fn reads(options: &'static str) -> Entry {
     Entry::new(options, Takes::Value, Act::Read)
 }
 
-/// Options whose value is a command.
+/// Creates options whose value is a command.
 pub(super) const fn starts(options: &'static str) -> Entry {
     Entry::new(options, Takes::Value, Act::Start)
 }
 
-/// Options that are doubtful and take a value.
+/// Creates doubtful options that take a value.
 pub(super) const fn asks(options: &'static str, why: Why) -> Entry {
     Entry::new(options, Takes::Value, Act::Doubt(why))
 }
 
-/// Options that are doubtful and take none.
+/// Creates doubtful options without a value.
 pub(super) const fn asks_flag(options: &'static str, why: Why) -> Entry {
     Entry::new(options, Takes::Nothing, Act::Doubt(why))
 }
 
-/// Options whose value is a path that has to lie in the project.
+/// Creates options whose value is a path that must lie in the project.
 pub(super) const fn inside(options: &'static str, why: Why) -> Entry {
     Entry::new(options, Takes::Value, Act::Inside(why))
 }
 
-/// Options whose value decides.
+/// Creates options whose value decides whether they are doubtful.
 pub(super) const fn checks(options: &'static str, check: fn(&str) -> Option<Why>) -> Entry {
     Entry::new(options, Takes::Value, Act::Check(check))
 }
 
-/// Options whose value is looked at by code.
+/// Creates options whose value is handled by code.
 pub(super) const fn calls(options: &'static str, call: fn(&mut View<'_>, &str)) -> Entry {
     Entry::new(options, Takes::Value, Act::Call(call))
 }
 
-/// Tells whether a list of names, apart by blanks, has this one.
+/// Returns whether a blank-separated list contains this name.
 pub(super) fn lists(names: &str, name: &str) -> bool {
     !name.is_empty() && names.split_ascii_whitespace().any(|listed| listed == name)
 }
@@ -358,7 +359,8 @@ pub(super) fn find(name: &str) -> Option<&'static Program> {
     BY_NAME.get(name).copied()
 }
 
-/// Names the parts of all programs: entries, operands, what is always doubtful, subcommands.
+/// Returns the names of the parts of all programs: entries, operands, permanent doubts,
+/// subcommands.
 pub(super) fn parts() -> Vec<String> {
     let mut parts = Vec::new();
     for program in FAMILIES.iter().flat_map(|family| family.iter()) {
@@ -385,7 +387,7 @@ pub(super) fn parts() -> Vec<String> {
     parts
 }
 
-/// The name of one part of a program.
+/// Returns the name of one part of a program.
 pub(super) fn part(program: &str, what: &str) -> String {
     format!("{program}: {what}")
 }

@@ -1,4 +1,4 @@
-//! Programs that read, search, sort and show text.
+//! Programs that read, search, sort and display text.
 
 use super::inline;
 use super::options::Parsed;
@@ -243,7 +243,7 @@ pub(super) const TABLE: &[Program] = &[
     Program::works("sponge").operands(Operands::Write),
 ];
 
-/// The second operand of `uniq` is where it writes.
+/// Records the second operand of `uniq`, which is its output.
 fn uniq(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if let Some(input) = parsed.operands.first() {
         view.read(input);
@@ -253,8 +253,8 @@ fn uniq(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// One operand is a filter, which may load modules and other files. `--arg name value` has two
-/// values, of which the reader took one, so the filter may stand behind the other.
+/// Checks the filter, which may load modules and other files. `--arg name value` has two
+/// values, of which the option parser took one, so the filter may follow the other.
 fn jq(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for text in &parsed.operands {
         view.doubt_open_text(text);
@@ -282,7 +282,8 @@ fn jq(view: &mut View<'_>, parsed: &Parsed<'_>) {
         .for_each(|path| view.read(path));
 }
 
-/// An editor runs what stands behind `!` in the commands it is given, and what `system` names.
+/// Records what an editor's commands start: the text after `!`, and calls such as
+/// `system`.
 fn editor(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let plus = parsed
         .operands
@@ -329,7 +330,8 @@ fn pandoc(view: &mut View<'_>, parsed: &Parsed<'_>) {
     parsed.operands.iter().for_each(|path| view.read(path));
 }
 
-/// Pictures and films: the last operand is written, and some names are scripts in disguise.
+/// Records the last operand as written, and asks about names of pictures and films that
+/// are scripts in disguise.
 fn media(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
         let kind = operand.split(':').next().unwrap_or_default();

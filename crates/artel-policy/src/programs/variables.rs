@@ -1,11 +1,11 @@
-//! Variables in the command line of `make`: what is a switch, what are flags, what is a tool.
+//! Variables in the command line of `make`: switches, flags and tools.
 
 use super::builds::pass_on;
 use super::options::Parsed;
 use super::table::{Why, lists};
 use super::view::View;
 
-/// Variables that by custom hold a switch, a name or a version, and no program.
+/// Variables that by convention hold a switch, a name or a version, but not a program.
 const PLAIN: &str = "V VERBOSE Q QUIET DEBUG RELEASE BUILD BUILD_TYPE BUILDTYPE MODE CONFIG ENV ARCH \
     TARGET OS PLATFORM VERSION TAG PROFILE FEATURES TEST TESTS TESTSUITE TEST_NAME T N NAME FILTER \
     PKG PACKAGE MODULE COUNT JOBS CI COVERAGE RACE SANITIZE ASAN UBSAN LTO STATIC SHARED STRICT \
@@ -15,7 +15,7 @@ const PLAIN: &str = "V VERBOSE Q QUIET DEBUG RELEASE BUILD BUILD_TYPE BUILDTYPE 
 const FLAGS: &str = "CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LDLIBS EXTRA_CFLAGS EXTRA_CXXFLAGS \
     EXTRA_LDFLAGS OPTFLAGS WARNFLAGS";
 
-/// Looks at the variables among the operands of `make`. A variable that is not known to be
+/// Checks the variables among the operands of `make`. A variable that is not known to be
 /// harmless may be a program that a recipe starts.
 pub(super) fn make(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
@@ -47,7 +47,7 @@ fn is_harmless(view: &View<'_>, name: &str, value: &str) -> bool {
         && !view.leads_out(value)
 }
 
-/// Tells whether neither `make` nor its shell computes anything of a value.
+/// Returns whether neither `make` nor its shell computes anything in a value.
 fn is_flat(value: &str) -> bool {
     let is_flat = |byte: u8| byte.is_ascii_alphanumeric() || b"_.,:+-/= ".contains(&byte);
     value.bytes().all(is_flat)

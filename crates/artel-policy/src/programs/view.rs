@@ -1,32 +1,34 @@
-//! One look at one command: what is collected, and the questions asked about paths.
+//! The inspection of one command: its findings, and the checks of its paths.
 
 use super::table::{self, Program, Role, Why};
 use super::{Doubt, Finding, Inner};
 use super::{calls, names};
 
-/// Stands for a word that nobody knows yet. It is a control character, so that no command that
-/// could be allowed has it.
+/// Stands for a word that is not known yet. It is a control character, so no command that
+/// could be allowed contains it.
 pub(super) const UNKNOWN_WORD: char = '\u{1}';
 
-/// How deep commands may be wrapped in one another.
+/// Limit on commands wrapped in one another.
 const DEEPEST: u8 = 16;
 
-/// A command of more words that gets others is asked about without looking closer.
+/// Longest command, in words, for which the effect of unknown further words is examined. A
+/// longer one is asked about.
 const LONGEST_OPEN: usize = 1_000;
 
-/// More grounds than these tell a person nothing.
+/// Number of doubts kept per command; more would not tell a person anything.
 const MOST_DOUBTS: usize = 16;
 
-/// Longer quotations of a command make a reason unreadable.
+/// Longest quotation of a command in a reason, in characters. Longer ones would be
+/// unreadable.
 const LONGEST_QUOTE: usize = 80;
 
-/// What is known about the command so far, and where the project lies.
+/// The findings about a command so far, and the location of the project.
 pub(super) struct View<'a> {
     pub(super) finding: Finding,
     /// The base name of the program.
     pub(super) name: String,
     pub(super) role: Role,
-    /// The part of the table that a test leaves out.
+    /// The part of the table that a test leaves out, if any.
     pub(super) left_out: Option<&'a str>,
     root: &'a str,
     depth: u8,
@@ -44,7 +46,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Looks at a command and collects what it would do.
+    /// Inspects a command and collects its effects.
     pub(super) fn command(&mut self, words: &[String]) {
         let Some((program, arguments)) = words.split_first() else {
             return;
@@ -55,11 +57,11 @@ impl<'a> View<'a> {
             Some(known) => self.program(known, arguments),
             None => calls::unknown_program(self, arguments),
         }
-        // A wrapper that wraps nothing does something itself, such as `env` alone.
+        // A wrapper without a command does something itself, such as `env` alone.
         self.finding.is_wrapper &= !self.finding.starts.is_empty();
     }
 
-    /// Looks at the arguments of a program in the table.
+    /// Inspects the arguments of a program in the table.
     pub(super) fn program(&mut self, program: &'static Program, arguments: &[String]) {
         self.role = program.role;
         self.finding.is_wrapper = program.role == Role::Wraps;
@@ -75,7 +77,7 @@ impl<'a> View<'a> {
         super::operands::take(self, program, &parsed);
     }
 
-    /// Notes a ground for a question about `what` was found.
+    /// Records a doubt about `what`.
     pub(super) fn doubt(&mut self, why: Why, what: &str) {
         if self.finding.doubts.len() >= MOST_DOUBTS {
             return;
@@ -98,13 +100,14 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Notes a ground about one word of this program.
+    /// Records a doubt about one word of this program.
     pub(super) fn doubt_word(&mut self, why: Why, word: &str) {
         let what = format!("{} {word}", self.name);
         self.doubt(why, &what);
     }
 
-    /// Notes a file that is written. In a program for reading that is doubtful by itself.
+    /// Records a file that is written. For a program that only reads, that is a doubt in
+    /// itself.
     pub(super) fn write(&mut self, path: &str) {
         if is_sink(path) {
             return;
@@ -118,14 +121,14 @@ impl<'a> View<'a> {
         self.finding.writes.push(path.to_owned());
     }
 
-    /// Notes a file that is read.
+    /// Records a file that is read.
     pub(super) fn read(&mut self, path: &str) {
         if path != "-" && !path.is_empty() {
             self.finding.reads.push(path.to_owned());
         }
     }
 
-    /// Notes a command that is started with these words.
+    /// Records a command that is started with these words.
     pub(super) fn start_words(&mut self, words: &[&str]) {
         if !words.is_empty() {
             let words = words.iter().map(|word| (*word).to_owned()).collect();
@@ -133,15 +136,15 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Notes a shell text that is run.
+    /// Records a shell text that is run.
     pub(super) fn start_script(&mut self, text: &str) {
         self.finding.starts.push(Inner::Script(text.to_owned()));
     }
 
-    /// Notes a command that gets more words than are known, and asks where they could do harm.
+    /// Records a command that gets more words than are known, and asks if those could do harm.
     ///
-    /// `known` is how the command is named to the judge, `trial` the same with [`UNKNOWN_WORD`]
-    /// where the others will stand.
+    /// `known` is the command as the judge sees it; `trial` is the same command with
+    /// [`UNKNOWN_WORD`] in place of the missing words.
     pub(super) fn start_open(&mut self, known: &[String], trial: &[String]) {
         if !known.is_empty() {
             self.finding.starts.push(Inner::Open(known.to_vec()));
@@ -151,14 +154,14 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Asks about a text that is run and of which not all is known yet.
+    /// Asks about a text that is run and not completely known yet.
     pub(super) fn doubt_open_text(&mut self, text: &str) {
         if text.contains(UNKNOWN_WORD) {
             self.doubt_word(Why::OpenWords, text);
         }
     }
 
-    /// Looks at another command as a part of this one.
+    /// Inspects another command as part of this one.
     pub(super) fn also(&mut self, words: &[String]) {
         let Some(inner) = self.inner(words) else {
             return self.doubt_word(Why::TooDeep, "…");
@@ -169,7 +172,7 @@ impl<'a> View<'a> {
         self.finding.reads.extend(inner.reads);
     }
 
-    /// Tells whether a path leads, as it is written, out of the project.
+    /// Returns whether a path, as written, leads out of the project.
     pub(super) fn strays(&self, path: &str) -> bool {
         let path = path.strip_prefix("file://").unwrap_or(path);
         if path.starts_with('~') || path.contains(UNKNOWN_WORD) {
@@ -187,8 +190,8 @@ impl<'a> View<'a> {
         !below.is_some_and(|below| (below.is_empty() || below.starts_with('/')) && !climbs(below))
     }
 
-    /// Tells whether a word names, anywhere in it, a place outside the project or one that is
-    /// protected: `--out=/x`, `json:../x`, `-I/x`.
+    /// Returns whether any part of a word names a place outside the project or a protected
+    /// one: `--out=/x`, `json:../x`, `-I/x`.
     pub(super) fn leads_out(&self, word: &str) -> bool {
         let apart = |letter: char| ",;=:|\"'{}()[] \n\t@".contains(letter);
         let glued = word
@@ -201,7 +204,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Tells whether a part of the table counts; a test may have left it out.
+    /// Returns whether a part of the table is in use; a test may leave it out.
     pub(super) fn has_part(&self, program: &Program, what: &str) -> bool {
         self.left_out
             .is_none_or(|left_out| left_out != table::part(program.first_name(), what))
@@ -253,22 +256,22 @@ impl<'a> View<'a> {
     }
 }
 
-/// Tells whether the table has a program, by the word that starts it.
+/// Returns whether the table has a program, given the word that starts it.
 pub(crate) fn is_known(program: &str) -> bool {
     find_program(base_name(program)).is_some()
 }
 
-/// Finds a program by its name, whatever version, machine or build stands in it.
+/// Finds a program by its name, with or without a version, machine or build in it.
 fn find_program(name: &str) -> Option<&'static Program> {
     names::known(name).map(|known| known.program)
 }
 
-/// The part of a program's word behind the last slash.
+/// Returns the part of a word after the last slash.
 pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Tells whether writing there changes no file.
+/// Returns whether writing to this path changes no file.
 fn is_sink(path: &str) -> bool {
     matches!(
         path,
@@ -276,7 +279,7 @@ fn is_sink(path: &str) -> bool {
     )
 }
 
-/// Tells whether a path goes above where it began.
+/// Returns whether a path climbs above its starting point.
 fn climbs(path: &str) -> bool {
     let mut depth = 0_i64;
     for component in path.split('/') {

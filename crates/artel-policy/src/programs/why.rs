@@ -1,6 +1,5 @@
-//! Why something is doubtful: the name of the ground, and its words.
+//! The reasons for doubt: their rule names and phrases.
 
-/// Why something is doubtful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
     Starts,
@@ -28,7 +27,7 @@ pub(super) enum Why {
 }
 
 impl Why {
-    /// The name of the ground.
+    /// Returns the built-in name of the rule.
     pub(super) const fn rule(self) -> &'static str {
         match self {
             Self::Starts => "program.starts-another",
@@ -56,7 +55,8 @@ impl Why {
         }
     }
 
-    /// Tells whether a program that is asked for its version alone is beyond doubt.
+    /// Returns whether the doubt disappears if a program is only asked for its version or
+    /// help.
     pub(super) const fn is_about_deeds(self) -> bool {
         !matches!(
             self,
@@ -64,7 +64,7 @@ impl Why {
         )
     }
 
-    /// What is wrong with it, to follow what was found.
+    /// Returns the explanation as a phrase that follows the quoted command.
     pub(super) const fn phrase(self) -> &'static str {
         match self {
             Self::Starts => "starts another program",
@@ -93,10 +93,10 @@ impl Why {
     }
 }
 
-/// Tells whether a ground of this name leaves no doubt about which programs are started: it is about
-/// what they touch.
+/// Returns whether a doubt of this name leaves no question about which programs start: it
+/// is about the files and resources they touch.
 pub(crate) fn is_about_effects(rule: &str) -> bool {
-    // Not a link that leads out: it may be another name for a program.
+    // A link that leads out is not listed: it may be another name for a program.
     const EFFECTS: [Why; 7] = [
         Why::Writes,
         Why::Elsewhere,

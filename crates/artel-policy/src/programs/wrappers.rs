@@ -1,4 +1,4 @@
-//! Programs that start another command: they are looked through, and what they start is judged.
+//! Programs that start another command: the judge looks through them at what they start.
 
 use super::options::Parsed;
 use super::table::{
@@ -182,7 +182,7 @@ pub(super) const TABLE: &[Program] = &[
 ];
 
 fn env(view: &mut View<'_>, parsed: &Parsed<'_>) {
-    // A dash alone is an old way to say `-i`.
+    // A single dash is an old spelling of `-i`.
     let operands = match parsed.operands.as_slice() {
         ["-", rest @ ..] => rest,
         operands => operands,
@@ -193,8 +193,8 @@ fn env(view: &mut View<'_>, parsed: &Parsed<'_>) {
         view.doubt_word(Why::ChangesShell, word);
     }
     for text in parsed.values_of("-S --split-string") {
-        // Its own quoting is close to the shell's, and the ground above asks anyway: this is so
-        // that a denied program is seen.
+        // Its quoting is close to the shell's, and the doubt above asks anyway: this makes
+        // sure that a denied program is seen.
         view.start_script(text);
     }
     view.start_words(operands.get(assigned..).unwrap_or_default());
@@ -252,8 +252,9 @@ fn parallel(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `perf stat -e cycles make`: behind the subcommand and its options stands a command. Where it begins
-/// nobody can tell from an option's value, so each word that may begin it is taken.
+/// Records the command after a subcommand and its options, as in `perf stat -e cycles
+/// make`. It may begin at any word that is not an option, because option values look the
+/// same, so each candidate is recorded.
 fn traced(view: &mut View<'_>, parsed: &Parsed<'_>) {
     const MOST: usize = 4;
     let rest = parsed.operands.get(1..).unwrap_or_default();
@@ -272,7 +273,7 @@ fn sudo(view: &mut View<'_>, parsed: &Parsed<'_>) {
     view.start_words(parsed.operands.get(assigned..).unwrap_or_default());
 }
 
-/// All of the small programs in one file: an option says which.
+/// Records the program that an option selects: all the small programs are in one file.
 fn coreutils(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let named = parsed.operands.first().and_then(|word| {
         word.strip_prefix("--coreutils-prog=")
@@ -287,14 +288,14 @@ fn coreutils(view: &mut View<'_>, parsed: &Parsed<'_>) {
     view.start_words(&words);
 }
 
-/// `sg staff -c TEXT`, and without the `-c` too.
+/// Records the text of `sg staff -c TEXT`, which is also accepted without `-c`.
 fn as_group(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if let Some(text) = parsed.operands.get(1) {
         view.start_script(text);
     }
 }
 
-/// Each operand is a shell text.
+/// Records each operand as a shell text.
 fn texts(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let all = parsed.operands.iter();
     all.for_each(|text| view.start_script(text));

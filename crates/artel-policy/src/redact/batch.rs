@@ -1,11 +1,10 @@
-//! Redaction a line at a time, as `artel policy redact --batch` does it.
+//! Redaction line by line, for `artel policy redact --batch`.
 
 use artel_types::Secret;
 use serde::{Deserialize, Serialize};
 
 use super::redactor;
 
-/// What a line asks.
 #[derive(Deserialize)]
 struct Asked {
     text: String,
@@ -15,7 +14,6 @@ struct Asked {
     chunks: Vec<usize>,
 }
 
-/// What a line answers.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Answer {
@@ -23,9 +21,9 @@ enum Answer {
     Error(String),
 }
 
-/// Answers one line of JSON with one line of JSON: `{"text", "known"?, "chunks"?}` with `{"text"}`.
-/// With `chunks` the text goes through a stream, cut at these bytes. A line that cannot be read is
-/// answered with `{"error"}`, which repeats nothing of it.
+/// Answers one line of JSON with one line of JSON: `{"text", "known"?, "chunks"?}` with
+/// `{"text"}`. With `chunks` the text goes through a stream, cut at these byte positions.
+/// A line that cannot be read is answered with `{"error"}`, which repeats nothing of it.
 pub fn redact_line(line: &str) -> String {
     let answer = match serde_json::from_str::<Asked>(line) {
         Ok(asked) => Answer::Text(answer(&asked)),

@@ -1,4 +1,4 @@
-//! Short options of commands that take a password: what they mean depends on the command.
+//! Short options of commands that take a password. Their meaning depends on the command.
 
 use super::values;
 use super::verdict::Verdict;
@@ -6,7 +6,7 @@ use super::view::{View, contains};
 
 const NAME: &str = "password on a command line";
 
-/// A command, its option, and how the password is written behind it.
+/// A command, its option, and how the password follows it.
 const OPTIONS: [(&[u8], u8, Form); 20] = [
     (b"curl", b'u', Form::UserAndPassword),
     (b"curl", b'U', Form::UserAndPassword),
@@ -42,7 +42,7 @@ enum Form {
     Any,
 }
 
-/// Judges a blank, a dash and a letter at `at`.
+/// Judges an option, a blank, a dash and a letter, at `at`.
 pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
     let line = view.line_before(at);
     let has = |word: &[u8]| contains(line, word);
@@ -74,7 +74,7 @@ pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// Judges `--user` and its kin at `at`, `word` long.
+/// Judges `--user` and similar options at `at`; `word` is the length of the option.
 pub(super) fn user(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let start = view.run(at + word, 4, |byte| b" =".contains(&byte));
     match start > at + word {
@@ -83,7 +83,7 @@ pub(super) fn user(view: &View<'_>, at: usize, word: usize) -> Verdict {
     }
 }
 
-/// Judges the arguments at `at` of what takes a user and a password: two literals.
+/// Judges the arguments at `at` of a call that takes a user and a password: two literals.
 pub(super) fn pair(view: &View<'_>, at: usize) -> Verdict {
     let user = view.run(at, 16, |byte| byte.is_ascii_whitespace());
     let Some(quote @ (b'"' | b'\'')) = view.get(user) else {
@@ -99,7 +99,7 @@ pub(super) fn pair(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// Judges the arguments of `Client(` at `at`: the name of an account, and the token that opens it.
+/// Judges the arguments of `Client(` at `at`: an account name and its token.
 pub(super) fn client(view: &View<'_>, at: usize) -> Verdict {
     let account = view.run(at + 3, 33, |byte| byte.is_ascii_hexdigit());
     match (view.starts(at, b"\"AC") || view.starts(at, b"'AC")) && account == at + 35 {
@@ -108,7 +108,8 @@ pub(super) fn client(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// Judges `IDENTIFIED` at `at`: `IDENTIFIED BY 'password'`, with words between.
+/// Judges `IDENTIFIED` at `at`: `IDENTIFIED BY 'password'`, possibly with words in
+/// between.
 pub(super) fn sql(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let open = view.run(at + word, 48, |byte| {
         byte.is_ascii_alphanumeric() || b" _".contains(&byte)
@@ -129,7 +130,7 @@ fn user_and_password(view: &View<'_>, at: usize) -> Verdict {
     let text = &view.text()[start..end];
     match text.iter().position(|byte| *byte == b':') {
         Some(colon) if !text.ends_with(b":") && !contains(text, b"://") => {
-            // Two numbers are a user and a group.
+            // Two numbers are a user id and a group id.
             match text
                 .iter()
                 .all(|byte| byte.is_ascii_digit() || *byte == b':')

@@ -1,6 +1,7 @@
-//! Names with their values: settings, JSON, YAML, XML, headers, options, assignments in code.
+//! Names with their values: settings, JSON, YAML, XML, headers, options, assignments in
+//! code.
 //!
-//! Only the value is a secret; its name stays, so that a reader knows what was there.
+//! Only the value is removed; its name stays, so that a reader knows what was there.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use super::values::{self, Written};
 use super::verdict::{Ending, Verdict};
 use super::view::{View, is_name};
 
-/// The longest name and how far it goes on behind the word that was found in it.
+/// Longest name, and how far it may extend after the word that was found in it, in bytes.
 const LONGEST_NAME: usize = 100;
 const LONGEST_TAIL: usize = 64;
 
@@ -19,7 +20,7 @@ const LONGEST_TAIL: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Extra(BTreeSet<Vec<u8>>);
 
-/// The name that stands around a place.
+/// The byte range of the name around a place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -42,7 +43,7 @@ impl Extra {
     }
 }
 
-/// Judges the name that has a word of interest at `at`.
+/// Judges the field whose name contains the word found at `at`.
 pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     let span = span(view, at);
     if span.end - at >= LONGEST_TAIL {
@@ -90,7 +91,7 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     }
 }
 
-/// Judges what follows a word for password in another script, which ends at `at`.
+/// Judges the value after a word for password in another script; the word ends at `at`.
 pub(super) fn foreign(view: &View<'_>, at: usize) -> Verdict {
     let tie = view.run(at, 8, |byte| b" \t:=\"'\xef\xbc\x9a".contains(&byte));
     let stop = |byte: u8| byte.is_ascii_whitespace() || b"\"',;<>".contains(&byte);
@@ -111,7 +112,7 @@ pub(super) fn foreign(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// Tells whether the name, what ties it to the value and the value can belong together.
+/// Returns whether name, separator and value can belong together.
 fn fits(view: &View<'_>, span: Span, name: Name, separator: Separator, value: &Value) -> bool {
     let text = &view.text()[value.start..value.end];
     let mixed = text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic);
@@ -136,7 +137,7 @@ fn fits(view: &View<'_>, span: Span, name: Name, separator: Separator, value: &V
     }
 }
 
-/// Tells whether a value is a secret because of its name alone.
+/// Returns whether a value is secret judging by its name and text, without any context.
 pub(super) fn is_secret(name: &str, value: &str, extra: &Extra) -> bool {
     if extra.has(name.as_bytes()) {
         return !value.is_empty() && !values::is_template(value.as_bytes());
@@ -165,7 +166,7 @@ fn label(noun: Noun) -> &'static str {
     }
 }
 
-/// Names differ in their dashes and capitals from file to file.
+/// Normalizes a name: dashes and capitals differ from file to file.
 fn plain(name: &[u8]) -> Vec<u8> {
     let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
     letters.map(u8::to_ascii_lowercase).collect()
@@ -174,7 +175,7 @@ fn plain(name: &[u8]) -> Vec<u8> {
 fn span(view: &View<'_>, at: usize) -> Span {
     let mut start = view.run_before(at, LONGEST_NAME, is_name);
     let mut end = view.run(at, LONGEST_TAIL, is_name);
-    // The digits of an escape are no part of the name.
+    // The digits of an escape do not belong to the name.
     let digits = view.run(start, 2.min(at - start), |byte| byte.is_ascii_hexdigit());
     if view.before(start) == Some(b'%') && digits == start + 2 {
         start = digits;
@@ -187,7 +188,8 @@ fn span(view: &View<'_>, at: usize) -> Span {
     Span { start, end, dashes }
 }
 
-/// A name of two words, such as `API key`, is found by its second.
+/// Judges a name, together with the word before it if needed: `API key` is found by its
+/// second word.
 fn judge_name(view: &View<'_>, span: Span) -> Option<Name> {
     let name = &view.text()[span.start..span.end];
     let judged = names::judge(name);
@@ -199,7 +201,7 @@ fn judge_name(view: &View<'_>, span: Span) -> Option<Name> {
     names::judge(&view.text()[first..span.end])
 }
 
-/// `Authorization: Bearer …`: the scheme is no secret.
+/// Skips the scheme in `Authorization: Bearer …`, which is not secret.
 fn skip_scheme(view: &View<'_>, value: &mut Value) {
     const SCHEMES: [&[u8]; 12] = [
         b"bearer",
@@ -230,7 +232,7 @@ fn skip_scheme(view: &View<'_>, value: &mut Value) {
     value.quote = Some(b' ');
 }
 
-/// A phrase without quotes goes to the end of its line.
+/// Extends an unquoted phrase to the end of its line.
 fn take_line(view: &View<'_>, value: &mut Value) {
     if value.quote.is_some() || value.long.is_some() {
         return;
@@ -285,7 +287,8 @@ fn written(
     }
 }
 
-/// What stands behind an option's value in a command, and not in a sentence.
+/// Returns whether an option's value is followed by something found in commands but not in
+/// sentences.
 fn follows_option(view: &View<'_>, at: usize) -> bool {
     let next = view.skip_blanks(at, 4);
     view.get(next)

@@ -1,30 +1,31 @@
-//! Finds where any of many short words begins, at the speed of a table look-up a byte.
+//! Finds where any of many short words begins, at the speed of one table lookup per byte.
 //!
-//! Each word belongs to one of 64 groups. Four tables say for each byte which groups have it as
-//! their first, second, third and fourth; only where all four agree is a word worth comparing.
+//! Each word belongs to one of 64 groups. Four tables say for each byte which groups have
+//! it as their first, second, third and fourth byte. Only where all four agree are words
+//! compared.
 
-/// A word that is rare enough in ordinary text to begin a rule with.
+/// A word that is rare enough in ordinary text to trigger a rule.
 pub(super) struct Anchor<R> {
-    /// In lower case where case does not matter.
+    /// The word, in lower case if case does not matter.
     pub(super) word: Vec<u8>,
     pub(super) case: Case,
     pub(super) rule: R,
 }
 
-/// Whether capitals count.
+/// Case sensitivity of a trigger word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     Exact,
     Any,
 }
 
-/// The tables, and the anchors of each group.
+/// The tables, and the trigger words of each group.
 pub(super) struct Grams<R> {
     tables: Box<[[u64; 256]; 4]>,
     groups: Vec<Vec<Anchor<R>>>,
 }
 
-/// A place where some of the groups may begin.
+/// A place where words of some groups may begin.
 pub(super) struct Hit {
     pub(super) at: usize,
     groups: u64,
@@ -46,7 +47,7 @@ impl<R> Grams<R> {
         grams
     }
 
-    /// Returns the next place from `from` on.
+    /// Returns the next such place at or after `from`.
     #[inline]
     pub(super) fn next(&self, text: &[u8], from: usize) -> Option<Hit> {
         let [first, second, third, fourth] = &*self.tables;
@@ -65,7 +66,7 @@ impl<R> Grams<R> {
         })
     }
 
-    /// Returns the anchors that may begin at a place.
+    /// Returns the trigger words that may begin at a place.
     pub(super) fn anchors(&self, hit: &Hit) -> impl Iterator<Item = &Anchor<R>> {
         let mut groups = hit.groups;
         std::iter::from_fn(move || {

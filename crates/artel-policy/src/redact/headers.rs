@@ -1,13 +1,13 @@
-//! What HTTP headers carry: bearer tokens, user and password in base64, cookies.
+//! Secrets in HTTP headers: bearer tokens, user and password in base64, cookies.
 
 use super::pem::decode_base64;
 use super::verdict::{Ending, Verdict};
 use super::view::{View, contains, is_base64, is_token};
 
-/// A longer token is hidden while it is read.
+/// Longest token that is held, in bytes. A longer one is hidden while it is read.
 const LONGEST: usize = 512;
 
-/// Judges `bearer` at `at`.
+/// Judges the token after `bearer` at `at`.
 pub(super) fn bearer(view: &View<'_>, at: usize) -> Verdict {
     let Some(start) = credentials(view, at, b"bearer") else {
         return Verdict::Nothing;
@@ -28,7 +28,7 @@ pub(super) fn bearer(view: &View<'_>, at: usize) -> Verdict {
     verdict(start, end, "bearer token")
 }
 
-/// Judges `basic` at `at`: what follows must be user and password in base64.
+/// Judges `basic` at `at`: user and password in base64 must follow.
 pub(super) fn basic(view: &View<'_>, at: usize) -> Verdict {
     let Some(start) = credentials(view, at, b"basic") else {
         return Verdict::Nothing;
@@ -44,7 +44,7 @@ pub(super) fn basic(view: &View<'_>, at: usize) -> Verdict {
     verdict(start, end, "basic authorization")
 }
 
-/// Judges `cookie` at `at`: the first value that opens a session.
+/// Judges `cookie` at `at`, by its first value if that opens a session.
 pub(super) fn cookie(view: &View<'_>, at: usize) -> Verdict {
     let mut here = at + 6;
     here += usize::from(matches!(view.get(here), Some(b'"' | b'\'')));
@@ -56,7 +56,7 @@ pub(super) fn cookie(view: &View<'_>, at: usize) -> Verdict {
     session(view, open)
 }
 
-/// Judges the next cookie behind `; ` at `at`, if this is a line of cookies.
+/// Judges the next cookie after `; ` at `at`, if the line holds cookies.
 pub(super) fn next_cookie(view: &View<'_>, at: usize) -> Verdict {
     let verdict = session(view, at + 2);
     if verdict == Verdict::Nothing {
@@ -116,7 +116,7 @@ fn verdict_until(start: usize, end: usize, ending: Ending, name: &'static str) -
     }
 }
 
-/// Returns where the credentials begin behind the name of a scheme.
+/// Returns where the credentials after a scheme's name begin.
 fn credentials(view: &View<'_>, at: usize, scheme: &[u8]) -> Option<usize> {
     let end = at + scheme.len();
     if !view.begins_word(at) {

@@ -1,13 +1,14 @@
-//! Values as they are written: in quotes, bare, in an element, within a call.
+//! Values as they are written: in quotes, bare, in an element, inside a call.
 
 use super::separators::Separator;
 use super::verdict::{Ending, Verdict};
 use super::view::{View, is_name};
 
-/// A longer value is judged by its beginning, and hidden while it is read.
+/// Longest value that is held, in bytes. A longer one is judged by its beginning and
+/// hidden while it is read.
 pub(super) const LONGEST_VALUE: usize = 512;
 
-/// A value and how it is written.
+/// The range of a value, its quote, and its ending if it is long.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Value {
     pub(super) start: usize,
@@ -25,9 +26,9 @@ impl Value {
     }
 }
 
-/// Reads the value that begins at `at`.
+/// Reads the value that starts at `at`.
 pub(super) fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
-    // Strings may have a letter before them that says how they are to be read.
+    // Strings may have a prefix letter that says how they are read.
     let letters = view.run(at, 2, |byte| b"bfruBFRU@$L".contains(&byte));
     let at = match view.get(letters) {
         Some(b'"' | b'\'') => letters,
@@ -51,7 +52,7 @@ pub(super) fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<
     }
 }
 
-/// A list of one literal is that literal.
+/// Skips the bracket of a list of literals, so that its first literal is read.
 fn listed(view: &View<'_>, at: usize) -> usize {
     if view.get(at) != Some(b'[') {
         return at;
@@ -64,7 +65,7 @@ fn listed(view: &View<'_>, at: usize) -> usize {
 }
 
 fn quoted(view: &View<'_>, start: usize, quote: u8, separator: Separator) -> Option<Value> {
-    // Behind a name without quotes this may as well be the end of a string that began before it.
+    // After an unquoted name, this may be the end of a string that began earlier.
     let closes = |byte: u8| b"),; ]}\n\r:|".contains(&byte);
     if separator.is_loose() && view.get(start).is_none_or(closes) {
         return None;
@@ -82,7 +83,7 @@ fn quoted(view: &View<'_>, start: usize, quote: u8, separator: Separator) -> Opt
     finished(start, end, Some(quote), Ending::Quote(quote))
 }
 
-/// The text of an element, up to the tag that closes it.
+/// Reads the text of an element, up to its closing tag.
 fn element(view: &View<'_>, start: usize) -> Option<Value> {
     let end = view.run(start, LONGEST_VALUE, |byte| byte != b'<');
     if end - start >= LONGEST_VALUE || !view.starts(end, b"</") {
@@ -102,7 +103,7 @@ fn finished(start: usize, end: usize, quote: Option<u8>, ending: Ending) -> Opti
     })
 }
 
-/// `String::from("…")`, `new Secret("…")`: the literal within a call.
+/// Reads the literal in a call such as `String::from("…")` or `new Secret("…")`.
 fn wrapped(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
     let callee = view.run(at, 40, |byte| is_name(byte) || b": &".contains(&byte));
     if view.get(callee) != Some(b'(') {
@@ -180,13 +181,13 @@ fn ends_bare(view: &View<'_>, at: usize, byte: u8, separator: Separator) -> bool
     }
 }
 
-/// Tells whether another name with its value begins here.
+/// Returns whether another name with its value begins here.
 fn names_next(view: &View<'_>, at: usize) -> bool {
     let end = view.run(at, 40, |byte| is_name(byte) || byte == b' ');
     end > at && view.get(end) == Some(b'=')
 }
 
-/// In code without blanks the next field follows at once.
+/// Returns whether the next field follows directly, as in code without blanks.
 fn minified_next(view: &View<'_>, at: usize) -> bool {
     let end = view.run(at, 40, |byte| byte.is_ascii_alphabetic());
     end > at && view.get(end) == Some(b':')

@@ -1,9 +1,9 @@
-//! Text as a reader sees it: without the colours of a terminal, and with the dashes, underscores
+//! Text as a reader sees it: without terminal colours, and with the dashes, underscores
 //! and full stops that a URL may spell as escapes.
 //!
-//! Both can stand in the middle of a token and hide it from every rule. The rules look at the
-//! mended text; a table leads each of its bytes back to where it stood. Most text needs no
-//! mending, and that is told by one quick search.
+//! Both can stand in the middle of a token and hide it from every rule. So the rules look
+//! at the normalized text, and a table maps each of its bytes back to its original place.
+//! Most text needs no change, which one quick search finds out.
 
 use std::ops::Range;
 
@@ -11,47 +11,47 @@ use artel_types::{Inside, Look, TextEnd};
 
 const ESCAPE: u8 = 0x1b;
 
-/// No colour is longer; what is longer is text.
+/// Longest colour sequence, in bytes; anything longer is text.
 const LONGEST_COLOUR: usize = 32;
 
-/// At most so many bytes of colours stand together; what is more is text. Otherwise colours without
-/// end would have to be held until a letter comes.
+/// Limit on adjacent colour sequences, in bytes; the rest is treated as text. Without it,
+/// endless colours would have to be held until a letter comes.
 const MOST_TOGETHER: usize = 256;
 
-/// Mended text and where it came from.
+/// Normalized text and where it came from.
 pub(super) struct Mended {
     pub(super) text: Vec<u8>,
-    /// Places in the mended text before which a colour stood.
+    /// Places in the normalized text where a colour was removed.
     pub(super) seams: Vec<usize>,
     runs: Vec<Run>,
-    /// How far the text was mended.
+    /// End of the part of the original text that was normalized.
     end: usize,
 }
 
-/// A part of the mended text that stood together.
+/// A stretch of normalized text that was contiguous in the original.
 struct Run {
-    /// Where it begins in the mended text,
+    /// Start in the normalized text.
     at: usize,
-    /// where it began before,
+    /// Start in the original text.
     from: usize,
-    /// and how many bytes each of its bytes was spelt in.
+    /// Number of original bytes per normalized byte.
     width: usize,
 }
 
-/// What stands at a place that may have to be mended.
+/// The text at a place that may need normalizing.
 enum Piece {
-    /// A colour of so many bytes.
+    /// A colour sequence of this many bytes.
     Colour(usize),
-    /// This byte, spelt as an escape.
+    /// This byte, spelled as an escape.
     Escaped(u8),
     Plain,
-    /// The beginning of one of the others, as far as the text goes.
+    /// The incomplete start of a colour or an escape at the end of the text.
     Begun,
 }
 
 impl Mended {
-    /// Mends the text, if there is anything to mend. What may be the beginning of a colour or an
-    /// escape at an open end is left out.
+    /// Normalizes the text, or returns `None` if there is nothing to change. A possible start
+    /// of a colour or an escape at an open end is left out.
     pub(super) fn of(text: &[u8], end: TextEnd) -> Option<Self> {
         let mut at = first(text, end)?;
         let mut mended = Self {
@@ -91,7 +91,7 @@ impl Mended {
         Some(mended)
     }
 
-    /// Returns the first byte that stood at `from` or behind.
+    /// Returns the index of the first normalized byte that was at or after `from`.
     pub(super) fn index(&self, from: usize) -> usize {
         let next = self.runs.partition_point(|run| run.from < from);
         let after = self.runs.get(next).map_or(self.text.len(), |run| run.at);
@@ -101,16 +101,17 @@ impl Mended {
         after.min(run.at + (from - run.from).div_ceil(run.width))
     }
 
-    /// Returns where a part of the mended text stood.
+    /// Returns the original range of a part of the normalized text.
     pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
         let start = self.start_of(part.start);
         start..self.end_of(part.end).max(start)
     }
 
-    /// Leads a look at the mended text back to the text, which was looked at from `from` on.
+    /// Maps a look at the normalized text back to the original, which was examined from `from`
+    /// on.
     pub(super) fn look(&self, look: Look, from: usize) -> Look {
         let (before, after) = (self.end_of(look.settled), self.start_of(look.settled));
-        // A colour in the middle of a secret belongs to it, so it waits for what follows.
+        // A colour inside a secret belongs to it, so it waits for the bytes after it.
         let settled = match look.inside {
             Inside::Secret(_) => before,
             Inside::Nothing => after,
@@ -152,7 +153,7 @@ impl Mended {
     }
 }
 
-/// Returns the first place that has to be mended.
+/// Returns the first place that needs normalizing.
 fn first(text: &[u8], end: TextEnd) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -164,13 +165,13 @@ fn first(text: &[u8], end: TextEnd) -> Option<usize> {
     }
 }
 
-/// Returns where the next byte stands that may begin a colour or an escape, or the end.
+/// Returns the position of the next byte that may begin a colour or an escape, or the end.
 fn next_mark(text: &[u8], from: usize) -> usize {
     const BLOCK: usize = 64;
     let is_mark = |byte: &u8| matches!(*byte, ESCAPE | b'%');
     let mut at = from.min(text.len());
     for block in text[at..].chunks(BLOCK) {
-        // Without a way out early, a block is compared at once.
+        // Without an early exit, the block is compared in one go.
         let marks = block
             .iter()
             .fold(0, |marks, byte| marks | u8::from(is_mark(byte)));
@@ -194,7 +195,7 @@ fn piece(text: &[u8], end: TextEnd) -> Piece {
     }
 }
 
-/// Reads `ESC [ … letter` and `ESC ( letter`.
+/// Reads a colour sequence: `ESC [ … letter` or `ESC ( letter`.
 fn colour(text: &[u8], end: TextEnd) -> Piece {
     let ends = match text.get(1) {
         Some(b'[') => text[2..]

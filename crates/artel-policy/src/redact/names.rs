@@ -1,10 +1,10 @@
-//! What the name of a setting says about its value.
+//! The meaning of a setting's name for its value.
 
 use std::sync::LazyLock;
 
 use super::words::Words;
 
-/// The kinds of things that names promise.
+/// The kind of value that a name promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Noun {
     Password,
@@ -12,27 +12,28 @@ pub(super) enum Noun {
     Token,
     Key,
     Auth,
-    /// The signature of a URL, which opens it.
+    /// The signature of a URL, which gives access to it.
     Signature,
-    /// The words from which a wallet is made.
+    /// The words that restore a wallet.
     Phrase,
 }
 
-/// How much a name says.
+/// The certainty that a name means a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// The value is what the noun says.
+    /// The value is of that kind.
     Sure,
-    /// It is, if it has more than letters or more than digits: the name has other meanings.
+    /// The value is of that kind unless it has only letters or only digits: the name has other
+    /// meanings.
     IfMixed,
-    /// It may be; only a value that looks random is one.
+    /// The value is of that kind only if it looks random.
     Maybe,
 }
 
-/// How a name is written.
+/// The capitalization of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// `LIKE_THIS`, as settings of the environment are.
+    /// `LIKE_THIS`, as environment variables are written.
     Upper,
     Other,
 }
@@ -45,13 +46,14 @@ pub(super) struct Name {
     pub(super) style: Style,
 }
 
-/// The longest names have about so many words; of longer ones the last words count.
+/// Number of words kept of a name. The longest names have about this many; of longer ones
+/// the last words count.
 const MOST_WORDS: usize = 12;
 
-/// No name is longer.
+/// Longest name that is judged, in bytes.
 const LONGEST: usize = 256;
 
-/// Words behind the noun that leave it what it is.
+/// Words after the noun that do not change its meaning.
 static NEUTRAL: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "a b b64 backup base base64 ci confirmation content contents current data default dev \
@@ -60,7 +62,7 @@ static NEUTRAL: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// Words that make the whole something public.
+/// Words that make the value public.
 static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "allow cert certificate checksum commit digest etag fingerprint hash integrity pattern \
@@ -68,7 +70,7 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// What makes a key a secret one.
+/// Words before `key` that make it a secret key.
 static KEY_OF: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "access account admin aes algolia anthropic api app application auth authentication aws \
@@ -80,7 +82,7 @@ static KEY_OF: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// What makes a `pass` a password.
+/// Words before `pass` that make it a password.
 static PASS_OF: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "account admin api app auth client database db email ftp host http ldap login mail mongo \
@@ -89,7 +91,7 @@ static PASS_OF: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// What makes a `pat` a personal access token.
+/// Words before `pat` that make it a personal access token.
 static PAT_OF: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "ado airtable atlassian azure bitbucket bot ci devops docker gh github gitlab gl jira my \
@@ -97,7 +99,7 @@ static PAT_OF: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// Ends of words written in one, such as `dbpassword` and `authtoken`.
+/// Endings of compound words, such as `dbpassword` and `authtoken`.
 const JOINED: [(&str, Noun); 39] = [
     ("password", Noun::Password),
     ("passwd", Noun::Password),
@@ -140,7 +142,7 @@ const JOINED: [(&str, Noun); 39] = [
     ("presharedkey", Noun::Key),
 ];
 
-/// Judges a name.
+/// Judges a name, or returns `None` if it does not suggest a secret.
 pub(super) fn judge(name: &[u8]) -> Option<Name> {
     let mut lower = [0; LONGEST];
     let lower = lower.get_mut(..name.len())?;
@@ -164,7 +166,7 @@ pub(super) fn judge(name: &[u8]) -> Option<Name> {
             style,
         });
     }
-    // A noun further to the front, as in `TOKEN_FOR_RELEASES`.
+    // The noun may stand further to the front, as in `TOKEN_FOR_RELEASES`.
     let (noun, _) = (0..head).rev().find_map(|index| noun_at(words, index))?;
     Some(Name {
         noun,
@@ -204,13 +206,13 @@ fn noun_at(words: &[&str], head: usize) -> Option<(Noun, Weight)> {
     }
 }
 
-/// Most words differ in their last letter already.
+/// Compares the last byte first, because most words already differ there.
 fn ends_with(word: &str, end: &str) -> bool {
     word.as_bytes().last() == end.as_bytes().last() && word.ends_with(end)
 }
 
-/// Splits a name at everything that is no letter and where small letters meet capitals; numbers
-/// count for nothing. Returns how many words there are.
+/// Splits a name at everything that is not a letter and at changes of case; numbers are
+/// dropped. Returns the number of words.
 fn split<'a>(name: &[u8], lower: &'a str, words: &mut [&'a str; MOST_WORDS]) -> usize {
     let (mut count, mut start) = (0, 0);
     for at in 0..=name.len() {
@@ -231,7 +233,7 @@ fn split<'a>(name: &[u8], lower: &'a str, words: &mut [&'a str; MOST_WORDS]) -> 
     count
 }
 
-/// `apiKey` and `APIKey` are two words each.
+/// Returns whether a capital begins a word: `apiKey` and `APIKey` are two words each.
 fn begins_word(name: &[u8], at: usize) -> bool {
     if at == 0 || !name[at].is_ascii_uppercase() {
         return false;

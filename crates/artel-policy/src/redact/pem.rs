@@ -1,24 +1,24 @@
-//! Private keys in armour: the whole block, from the dashes of `BEGIN` to those of `END`.
+//! Armoured private keys: the whole block, from the dashes of `BEGIN` to those of `END`.
 //!
-//! A block may stand in a string with `\n` for its line ends, be indented, quoted with `> `, or
-//! come without its end. It is followed line by line: what cannot be a line of a key ends it, so a
-//! text that only names the header stays as it is.
+//! A block may stand in a string with `\n` for its line ends, be indented, quoted with `>
+//! `, or lack its end. It is followed line by line. A line that cannot belong to a key
+//! ends it, so a text that only mentions the header stays unchanged.
 
 use super::verdict::{Ending, Followed, Verdict};
 use super::view::{View, contains, is_base64};
 
 const NAME: &str = "private key";
 
-/// A line this long that is all base64 is a key's, whatever follows.
+/// Length at which a line of base64 belongs to a key, whatever follows.
 const SURE_RUN: usize = 40;
 
-/// At most so many blank lines and headers stand between two lines of a key.
+/// Limit on blank lines and headers between two lines of a key.
 const MOST_BETWEEN: usize = 8;
 
-/// How far the first lines are searched for something that makes them a key.
+/// Number of bytes of the first lines that are searched for proof of a key.
 const FIRST_LOOK: usize = 400;
 
-/// Judges `BEGIN` at `at`.
+/// Judges a block whose `BEGIN` is at `at`.
 pub(super) fn begin(view: &View<'_>, at: usize) -> Verdict {
     let dashes = at - usize::from(view.before(at) == Some(b' '));
     let start = view.run_before(dashes, 8, |byte| byte == b'-');
@@ -47,7 +47,7 @@ pub(super) fn putty(view: &View<'_>, at: usize) -> Verdict {
     Verdict::Long(body..run, Ending::KeyRun, NAME)
 }
 
-/// Judges base64 of armour at `at`: only a private key's is one.
+/// Judges the base64 of an armour header at `at`: only a private key is a secret.
 pub(super) fn encoded(view: &View<'_>, at: usize) -> Verdict {
     let end = view.run(at, 64, is_base64);
     let text = decode_base64(&view.text()[at..end]);
@@ -59,8 +59,8 @@ pub(super) fn encoded(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// Judges a number of a key in JSON, with its name at `at`. What the key is stands around it; the
-/// primes are so long that nothing else looks like them.
+/// Judges a number of a key in JSON, whose name is at `at`. The type of key is stated
+/// nearby; the primes are so long that nothing else looks like them.
 pub(super) fn jwk(view: &View<'_>, at: usize, word: usize) -> Verdict {
     const LONGEST: usize = 512;
     let open = view.skip_blanks(at + word, 4);
@@ -92,8 +92,8 @@ pub(super) fn jwk(view: &View<'_>, at: usize, word: usize) -> Verdict {
     }
 }
 
-/// Follows a key's lines from `from` on. Blank lines and headers belong to it only if more of it
-/// follows soon.
+/// Follows a key's lines from `from` on. Blank lines and headers belong to it only if more
+/// of it follows soon.
 pub(super) fn follow(view: &View<'_>, from: usize, ending: Ending) -> Followed {
     let (mut solid, mut at, mut between) = (from, from, 0);
     let mut ending = ending;
@@ -125,25 +125,25 @@ pub(super) fn follow(view: &View<'_>, from: usize, ending: Ending) -> Followed {
 }
 
 enum First {
-    /// Base64 that only a key can have begins behind this.
+    /// Base64 that only a key can have begins after this position.
     Sure(usize),
     /// A short block that ends here.
     Short(usize),
     None,
 }
 
-/// One line of a key, with the break and the decoration before it.
+/// One line of a key, with the preceding line break and decoration.
 enum Line {
-    /// Base64 up to here.
+    /// Base64 up to this position.
     Run(usize),
-    /// A header, or nothing at all.
+    /// A header or an empty line, up to this position.
     Other(usize),
-    /// The dashes of `END` end here.
+    /// An `END` line whose dashes end at this position.
     End(usize),
     Foreign,
 }
 
-/// Returns the position behind `… PRIVATE KEY-----`.
+/// Returns the position after `… PRIVATE KEY-----`.
 fn header_end(view: &View<'_>, at: usize) -> Option<usize> {
     let is_label = |byte: u8| byte.is_ascii_alphanumeric() || b" %+_".contains(&byte);
     let end = view.run(at, 64, is_label);
@@ -176,7 +176,7 @@ fn first_body(view: &View<'_>, body: usize) -> First {
     First::None
 }
 
-/// Reads the line that begins at `at` with its break.
+/// Reads the line that begins at `at` with its line break.
 fn line(view: &View<'_>, at: usize) -> Line {
     let broken = skip_break(view, at);
     let text = decoration(view, broken.unwrap_or(at));
@@ -209,7 +209,7 @@ fn empty_line(view: &View<'_>, broken: Option<usize>, at: usize, text: usize) ->
     }
 }
 
-/// Returns the end of a header, which stands before the body.
+/// Returns the end of a header line, which precedes the body.
 fn header_line(view: &View<'_>, at: usize) -> Option<usize> {
     const HEADERS: [&[u8]; 6] = [
         b"Proc-Type: ",
@@ -236,13 +236,15 @@ fn armour_end(view: &View<'_>, at: usize) -> Line {
     Line::End(view.run(label, 5, |byte| byte == b'-'))
 }
 
-/// Where spaces stand for line ends, the last line is short and the armour ends behind it.
+/// Returns whether the armour ends here. Where spaces replace line ends, the last line is
+/// short and followed by the end.
 fn ends_soon(view: &View<'_>, at: usize) -> bool {
     let next = view.run(at, 8, |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     view.starts(next, b"---")
 }
 
-/// Returns the position behind a line end, real or written, with what closes and opens a string.
+/// Returns the position after a line end, real or escaped, including quotes that close and
+/// open a string.
 fn skip_break(view: &View<'_>, at: usize) -> Option<usize> {
     let mut here = at;
     for _ in 0..8 {
@@ -256,7 +258,7 @@ fn skip_break(view: &View<'_>, at: usize) -> Option<usize> {
     (here > at).then_some(here)
 }
 
-/// Skips indentation, quoting and the line numbers that viewers put before a line.
+/// Skips indentation, quote marks and the line numbers that viewers put before a line.
 fn decoration(view: &View<'_>, at: usize) -> usize {
     let quoted = view.run(at, 24, |byte| b" \t>|#*\"'`".contains(&byte));
     let digits = view.run(quoted, 6, |byte| byte.is_ascii_digit());
@@ -271,7 +273,7 @@ fn is_body(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'.')
 }
 
-/// Decodes what can be decoded; damage only shortens the answer.
+/// Decodes as much base64 as possible; damage only shortens the result.
 pub(super) fn decode_base64(text: &[u8]) -> Vec<u8> {
     let six = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),

@@ -1,4 +1,4 @@
-//! The rules and the words they begin with.
+//! The rules and the words that trigger them.
 
 use super::fields::{self, Extra};
 use super::grams::{Anchor, Case};
@@ -7,7 +7,7 @@ use super::verdict::{Ending, Verdict};
 use super::view::{View, contains, is_base64, is_name};
 use super::{commands, headers, pem, urls};
 
-/// What is looked at where its word was found.
+/// The check to run where a trigger word was found.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rule {
     Vendor(&'static Vendor),
@@ -43,7 +43,7 @@ pub(super) enum Rule {
     Foreign,
 }
 
-/// The words of names of secrets. What stands around them decides.
+/// Words in the names of secrets. Their context decides.
 const NAME_WORDS: [&str; 25] = [
     "psk",
     "pass",
@@ -157,10 +157,10 @@ const OTHERS_ANY_CASE: [(&str, Rule); 5] = [
     ("cookie", Rule::Cookie),
 ];
 
-/// A longer token is hidden while it is read.
+/// Longest token that is held, in bytes. A longer one is hidden while it is read.
 const LONGEST: usize = 512;
 
-/// Returns every word to look for.
+/// Returns every trigger word with its rule.
 pub(super) fn anchors(extra: &[String]) -> Vec<Anchor<Rule>> {
     let anchor = |word: &str, case, rule| Anchor {
         word: word.as_bytes().to_vec(),
@@ -180,7 +180,7 @@ pub(super) fn anchors(extra: &[String]) -> Vec<Anchor<Rule>> {
         .iter()
         .map(|(word, rule)| anchor(word, Case::Any, *rule));
     let shadow = ["$1$", "$5$", "$6$", "$y$"].map(|word| anchor(word, Case::Exact, Rule::Crypt));
-    // A configured name is found by its longest run of letters, however it is joined.
+    // A configured name is found by its longest run of letters, however the name is joined.
     let extra = extra.iter().filter_map(|name| {
         let lower = name.to_ascii_lowercase();
         let parts = lower.split(|char: char| !char.is_ascii_alphanumeric());
@@ -197,7 +197,7 @@ pub(super) fn anchors(extra: &[String]) -> Vec<Anchor<Rule>> {
 }
 
 impl Rule {
-    /// Judges the place `at`, where the word stands that is `word` long.
+    /// Judges the place `at`, where a trigger word of length `word` stands.
     pub(super) fn judge(self, view: &View<'_>, at: usize, word: usize, extra: &Extra) -> Verdict {
         match self {
             Self::Vendor(vendor) => vendor.judge(view, at),
@@ -235,7 +235,7 @@ impl Rule {
     }
 }
 
-/// Two parts of JSON in base64 and a signature, with full stops between.
+/// Judges a JWT: two parts of JSON in base64 and a signature, joined by full stops.
 fn jwt(view: &View<'_>, at: usize) -> Verdict {
     let dash = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let header = view.run(at, LONGEST, dash);
@@ -259,7 +259,7 @@ fn jwt(view: &View<'_>, at: usize) -> Verdict {
     Verdict::Secret(at..end, "jwt")
 }
 
-/// The number of a bot, a colon, and 35 characters.
+/// Judges a Telegram token: the number of a bot, a colon, and 35 characters.
 fn telegram(view: &View<'_>, at: usize) -> Verdict {
     let start = view.run_before(at, 12, |byte| byte.is_ascii_digit());
     let dash = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -270,7 +270,7 @@ fn telegram(view: &View<'_>, at: usize) -> Verdict {
     Verdict::Secret(start..end, "telegram bot token")
 }
 
-/// 32 of hex, a dash, and the name of a data centre.
+/// Judges a Mailchimp key: 32 hex digits, a dash, and the name of a data centre.
 fn mailchimp(view: &View<'_>, at: usize) -> Verdict {
     let start = view.run_before(at, 33, |byte| byte.is_ascii_hexdigit());
     let end = view.run(at + 3, 3, |byte| byte.is_ascii_digit());
@@ -280,7 +280,7 @@ fn mailchimp(view: &View<'_>, at: usize) -> Verdict {
     Verdict::Secret(start..end, "mailchimp key")
 }
 
-/// Three characters, a digit, `Q~`, and at least 31 more.
+/// Judges an Azure secret: three characters, a digit, `Q~`, and at least 31 more.
 fn azure_secret(view: &View<'_>, at: usize) -> Verdict {
     let is_part = |byte: u8| is_name(byte) || byte == b'~';
     let start = view.run_before(at, 6, is_part);
@@ -302,7 +302,7 @@ fn terraform(view: &View<'_>, at: usize, word: usize) -> Verdict {
     Verdict::Secret(start..end, "terraform token")
 }
 
-/// The number of a bot in base64, its time, and a signature.
+/// Judges a Discord token: the number of a bot in base64, a time, and a signature.
 fn discord(view: &View<'_>, at: usize) -> Verdict {
     let dash = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if !view.begins_word(at) {
@@ -323,7 +323,7 @@ fn discord(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// The hash of a password as it stands in password files, which can be guessed at leisure.
+/// Judges the password hashes of password files, which can be attacked offline.
 fn crypt(view: &View<'_>, at: usize) -> Verdict {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"$./,=+-_:{}".contains(&byte);
     let end = view.run(at, 200, is_part);
@@ -342,7 +342,7 @@ fn crypt(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// `{SSHA}…` as directories keep it, and `pbkdf2_sha256$…` as web frameworks do.
+/// Judges hashes such as `{SSHA}…` in directories and `pbkdf2_sha256$…` in web frameworks.
 fn directory_hash(view: &View<'_>, at: usize, end: usize) -> Verdict {
     let text = &view.text()[at..end];
     let last = text.rsplit(|byte| b"}$".contains(byte)).next();
@@ -355,7 +355,7 @@ fn directory_hash(view: &View<'_>, at: usize, end: usize) -> Verdict {
     }
 }
 
-/// Keys that say in their middle or near their end whose they are.
+/// Judges keys whose vendor is marked in their middle or near their end.
 fn marked(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let start = view
@@ -376,7 +376,7 @@ fn marked(view: &View<'_>, at: usize, word: usize) -> Verdict {
     )
 }
 
-/// The number of an organisation, which is no secret, and a token of it.
+/// Judges a Salesforce token; the number of the organisation before it is not secret.
 fn salesforce(view: &View<'_>, at: usize) -> Verdict {
     let start = view.run_before(at, 20, |byte| byte.is_ascii_alphanumeric());
     let start = view.without_escape(start).min(at);
@@ -391,9 +391,9 @@ fn salesforce(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// `host:5432:database:user:password`
+/// Judges a line of a password file: `host:5432:database:user:password`.
 fn pgpass(view: &View<'_>, at: usize, word: usize) -> Verdict {
-    // A host that stands for all is part of the word.
+    // A wildcard host is part of the trigger word.
     let (at, word) = match view.starts(at, b"*") {
         true => (at + 1, word - 1),
         false => (at, word),

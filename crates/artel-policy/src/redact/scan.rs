@@ -1,4 +1,4 @@
-//! Goes through text once and finds what looks like a secret.
+//! Reads text once and finds what looks like a secret.
 
 use std::ops::Range;
 
@@ -11,22 +11,22 @@ use super::rules::{self, Rule};
 use super::verdict::{Ending, Followed, Verdict};
 use super::view::{LONGEST_REACH, View, is_token};
 
-/// Every format, ready to be looked for.
+/// Every format, ready to be searched for.
 pub(super) struct Scanner {
     grams: Grams<Rule>,
     extra: Extra,
 }
 
-/// What the rules say about one place.
+/// The combined result of the rules for one place.
 enum Judged {
     Nothing,
     Secret(Range<usize>, Option<Ending>, &'static str),
-    /// The text does not suffice.
+    /// More text is needed.
     Undecided,
 }
 
 impl Scanner {
-    /// Makes a scanner that also removes the values of these names.
+    /// Creates a scanner that also removes the values of these names.
     pub(super) fn new(names: &[String]) -> Self {
         Self {
             grams: Grams::new(rules::anchors(names)),
@@ -34,8 +34,8 @@ impl Scanner {
         }
     }
 
-    /// Looks at the text from `from` on, as [`Formats::look`] says, and hands each place with its
-    /// kind to `found`.
+    /// Scans the text from `from` on, as described for [`Formats::look`], and passes each
+    /// place with its kind to `found`.
     pub(super) fn scan(
         &self,
         view: &View<'_>,
@@ -85,7 +85,7 @@ impl Scanner {
         }
     }
 
-    /// Looks at the text as [`Scanner::scan`] does, but as a reader would see it.
+    /// Like [`Scanner::scan`], but on the normalized text, as a reader would see it.
     pub(super) fn look_at(
         &self,
         text: &[u8],
@@ -101,7 +101,8 @@ impl Scanner {
         let index = mended.index(from);
         let look = self.scan(&view, index, inside, |part, name| {
             let mut place = mended.place(&part);
-            // What goes on begins where the last look ended, also before a colour.
+            // A continued secret begins where the last look ended, even if a colour follows
+            // there.
             if part.start == index && inside != Inside::Nothing {
                 place.start = from;
             }
@@ -110,7 +111,7 @@ impl Scanner {
         mended.look(look, from)
     }
 
-    /// Asks every rule whose word stands here; the longest secret counts.
+    /// Runs every rule whose trigger word stands here; the longest secret wins.
     fn judge(&self, view: &View<'_>, hit: &Hit) -> Judged {
         let mut judged = Judged::Nothing;
         let mut reach = 0;
@@ -160,7 +161,8 @@ fn stands(view: &View<'_>, at: usize, anchor: &Anchor<Rule>) -> bool {
     }
 }
 
-/// Follows a long secret: returns where it was followed to, and where the look ends if it goes on.
+/// Follows a long secret. Returns where it was followed to, and the look to return if it
+/// continues.
 fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<Look>) {
     match ending.follow(view, from) {
         Followed::Ended(to) => (to, None),
@@ -177,28 +179,28 @@ fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<Look>)
     }
 }
 
-/// A rule may reach back over the token it stands in, so the token is not settled either.
+/// Leaves the current token unsettled, because a rule may reach back over it.
 fn undecided(view: &View<'_>, floor: usize, at: usize) -> Look {
     settle(view, floor, view.run_before(at, LONGEST_REACH, is_token))
 }
 
-/// Without anything to decide, the last word may still become something, and so may what was too
-/// close to the end to be looked at. No word that a rule begins with has a blank behind its first
-/// byte.
+/// Ends a look with nothing left to decide. The last word may still become something, and
+/// so may the bytes too close to the end to be examined. No trigger word has a blank as
+/// its second byte.
 fn ended(view: &View<'_>, floor: usize) -> Look {
     let word = view.run_before(view.len(), LONGEST_REACH, is_token);
     let looked_at = view.len().saturating_sub(3);
     let mut unseen = looked_at..word.max(looked_at);
     let first = unseen.find(|at| !is_token(view.text()[*at]));
     match first {
-        // A password may stand before this one, or the last letters of a name.
+        // A password, or the last letters of a name, may precede it.
         Some(at) if b"@\"'".contains(&view.text()[at]) => undecided(view, floor, at),
         _ => settle(view, floor, first.unwrap_or(word)),
     }
 }
 
 fn settle(view: &View<'_>, floor: usize, at: usize) -> Look {
-    // Some armour has a blank behind its dashes.
+    // Some armour has a blank after its dashes.
     let before = &view.text()[..at];
     let dashes = before.strip_suffix(b" ").unwrap_or(before);
     let settled = match dashes.ends_with(b"-") {
@@ -215,7 +217,7 @@ fn settle(view: &View<'_>, floor: usize, at: usize) -> Look {
 mod tests {
     use super::*;
 
-    /// Text that is made to be looked at again and again.
+    /// Texts made to be examined again and again.
     const HOSTILE: &[&str] = &[
         "-----BEGIN PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA5fakMIIEowIBAAKCAQEA5fak\n",

@@ -1,4 +1,4 @@
-//! What stands between a name and its value.
+//! The separators between a name and its value.
 
 use super::fields::Span;
 use super::view::{View, contains, is_base64, is_name};
@@ -10,7 +10,7 @@ pub(super) enum Separator {
     Equals,
     /// `?name=value`, `&name=value`
     Query,
-    /// `name%3Dvalue`, a query within a query
+    /// `name%3Dvalue`, a query inside a query
     Escaped,
     /// `name = value`, `name := value`, `name => value`
     Assign,
@@ -26,19 +26,19 @@ pub(super) enum Separator {
     Option,
     /// `<name>value</name>`
     Element,
-    /// `<… name="name" value="value"`, and the same in other spellings
+    /// `<… name="name" value="value"`, and other spellings of it
     Pair,
-    /// `machine … password value` and other places where only a literal can follow.
+    /// `machine … password value` and other places where only a literal can follow
     Sure,
     /// `name is value`
     Is,
 }
 
-/// Alignment puts at most so many blanks around a separator.
+/// Limit on blanks around a separator, which allows for alignment.
 const MOST_BLANKS: usize = 32;
 
 impl Separator {
-    /// Tells whether a quote behind it may close a string that holds the name.
+    /// Returns whether a quote after it may close a string that contains the name.
     pub(super) fn is_loose(self) -> bool {
         matches!(self, Self::Colon | Self::Assign | Self::Equals | Self::Is)
     }
@@ -48,7 +48,7 @@ impl Separator {
     }
 }
 
-/// Finds the separator behind a name, and where the value begins.
+/// Finds the separator after a name, and where the value begins.
 pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize)> {
     let quoted = closing_quote(view, span);
     let mut at = quoted.unwrap_or(span.end);
@@ -76,7 +76,7 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
     };
     let value = view.skip_blanks(value, MOST_BLANKS);
     let value = match (separator, view.get(value)) {
-        // JSON and XML may break the line.
+        // JSON and XML may break the line here.
         (Separator::Bound | Separator::Element, Some(b'\n' | b'\r')) => {
             view.run(value, 64, |byte| byte.is_ascii_whitespace())
         }
@@ -88,7 +88,7 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
     (literal || !needed).then_some((separator, value))
 }
 
-/// Only the first of a list of arguments is a name for the second.
+/// Returns whether the name is the first argument: only that one names the second.
 fn is_first(view: &View<'_>, span: Span) -> bool {
     let line = view.line_before(span.start);
     let line = line.trim_ascii_end();
@@ -96,7 +96,7 @@ fn is_first(view: &View<'_>, span: Span) -> bool {
     opened.is_some_and(|line| line.trim_ascii_end().ends_with(b"("))
 }
 
-/// Tells whether a name is itself the value of `name` or `key`.
+/// Returns whether the name is itself the value of `name` or `key`.
 fn is_named(view: &View<'_>, span: Span) -> bool {
     let is_mark = |byte: u8| b" \t\"'\\".contains(&byte);
     let tie = view.run_before(span.start, 16, is_mark);
@@ -107,7 +107,7 @@ fn is_named(view: &View<'_>, span: Span) -> bool {
     before < tie && (word.ends_with(b"name") || word.ends_with(b"key") || word == b"variable")
 }
 
-/// Returns the position behind the quote that closes a quoted name.
+/// Returns the position after the quote that closes a quoted name.
 fn closing_quote(view: &View<'_>, span: Span) -> Option<usize> {
     let opening = view.before(span.start - span.dashes);
     let closing = match view.get(span.end)? {
@@ -119,8 +119,8 @@ fn closing_quote(view: &View<'_>, span: Span) -> Option<usize> {
     whole.then_some(closing + 1)
 }
 
-/// Tells whether the text begins in the middle of a quoted name: no quote stands before it in its
-/// line, and a quoted value follows.
+/// Returns whether the text begins in the middle of a quoted name: no quote precedes it in
+/// its line, and a quoted value follows.
 fn is_cut(view: &View<'_>, span: Span, closing: usize, quote: u8) -> bool {
     let colon = view.skip_blanks(closing + 1, 4);
     if view.get(colon) != Some(b':') {
@@ -147,7 +147,7 @@ fn equals(view: &View<'_>, span: Span, at: usize, next: usize) -> Option<(Separa
     }
 }
 
-/// Tells whether the name before `at` stands in `${…`.
+/// Returns whether the name before `at` stands in `${…`.
 fn defaulted(view: &View<'_>, at: usize) -> bool {
     let name = view.run_before(at, 100, is_name);
     view.text()[..name].ends_with(b"${")
@@ -174,7 +174,7 @@ fn colon(view: &View<'_>, at: usize, quoted: Option<usize>) -> Option<(Separator
     }
 }
 
-/// In `name: Type = value` the type is no value.
+/// Skips the type in `name: Type = value`.
 fn after_type(view: &View<'_>, at: usize) -> Option<usize> {
     let start = view.skip_blanks(at, 4);
     if !view.get(start)?.is_ascii_alphabetic() && view.get(start) != Some(b'&') {
@@ -186,7 +186,8 @@ fn after_type(view: &View<'_>, at: usize) -> Option<usize> {
     (assigned && view.get(end + 1) == Some(b' ')).then_some(end + 2)
 }
 
-/// `{"name": "PASSWORD", "value": "…"}` in its many spellings: the value is the next field.
+/// Finds the value in the next field, as in `{"name": "PASSWORD", "value": "…"}` and its
+/// many variants.
 fn paired_value(view: &View<'_>, at: usize) -> Option<usize> {
     let is_gap = |byte: u8| byte.is_ascii_whitespace() || byte == b',';
     let start = view.run(at, 64, is_gap);
@@ -205,7 +206,7 @@ fn paired_value(view: &View<'_>, at: usize) -> Option<usize> {
     }
 }
 
-/// A block of YAML: the value is the next line.
+/// Finds the value of a YAML block, which is on the next line.
 fn block(view: &View<'_>, at: usize) -> Option<usize> {
     let marks = view.run(at, 3, |byte| b"|>-+".contains(&byte));
     let line_end = view.skip_blanks(marks, 4);
@@ -213,7 +214,8 @@ fn block(view: &View<'_>, at: usize) -> Option<usize> {
         .then(|| view.run(line_end, 64, |byte| byte.is_ascii_whitespace()))
 }
 
-/// A blank alone ties a value to an option, in a netrc file, in SQL and in a Dockerfile.
+/// Finds the value after a mere blank, as after an option, in a netrc file, in SQL and in
+/// a Dockerfile.
 fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)> {
     if span.dashes > 0 {
         return (view.get(next) != Some(b'-')).then_some((Separator::Option, next));
@@ -233,7 +235,7 @@ fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)
     if is_stored(line, view, span) || quoted && is_sql(line) {
         return Some((Separator::Sure, next));
     }
-    // Another option, another name with its value, or code is not the value of this one.
+    // Another option, another name with its value, or code is not the value of this name.
     let word = view.run(next, 40, is_name);
     let other = matches!(
         view.get(word),
@@ -247,7 +249,8 @@ fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)
     (starts && !other && told).then_some((Separator::Is, next))
 }
 
-/// Tells whether a long run of letters of both cases and digits stands here, which is no word.
+/// Returns whether a long run of digits and letters of both cases stands here, which
+/// cannot be a word.
 fn is_long_mix(view: &View<'_>, at: usize) -> bool {
     const LEAST: usize = 32;
     let end = view.run(at, LEAST, is_base64);
@@ -259,7 +262,7 @@ fn is_long_mix(view: &View<'_>, at: usize) -> bool {
         && count(u8::is_ascii_lowercase) >= 3
 }
 
-/// Tells whether the words before a name are those of a sentence, or none.
+/// Returns whether the words before a name belong to a sentence, or there are none.
 fn is_talk(line: &[u8]) -> bool {
     const WORDS: [&[u8]; 26] = [
         b"a",
@@ -296,7 +299,7 @@ fn is_talk(line: &[u8]) -> bool {
     }
 }
 
-/// `ALTER USER … WITH PASSWORD '…'`
+/// Returns whether the line is SQL such as `ALTER USER … WITH PASSWORD '…'`.
 fn is_sql(line: &[u8]) -> bool {
     let lower = line.to_ascii_lowercase();
     [&b"user "[..], b"role ", b"login ", b"identified "]
@@ -304,7 +307,8 @@ fn is_sql(line: &[u8]) -> bool {
         .any(|word| contains(&lower, word))
 }
 
-/// Commands and files in which a blank stands between a name and its value.
+/// Returns whether this is a command or file in which a blank separates a name from its
+/// value.
 fn is_stored(line: &[u8], view: &View<'_>, span: Span) -> bool {
     const COMMANDS: [&[u8]; 7] = [
         b"ENV ",
@@ -322,7 +326,7 @@ fn is_stored(line: &[u8], view: &View<'_>, span: Span) -> bool {
         || COMMANDS.iter().any(|command| line.starts_with(command))
 }
 
-/// In a netrc file the login may stand in the line above.
+/// Returns whether this is a netrc file, where the login may be on the line above.
 fn is_netrc(view: &View<'_>, span: Span) -> bool {
     let line = view.line_before(span.start).len();
     let Some(above) = (span.start - line).checked_sub(1) else {

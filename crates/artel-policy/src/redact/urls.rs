@@ -1,4 +1,4 @@
-//! Passwords in URLs, of any scheme. User and host stay.
+//! Passwords in URLs of any scheme. User and host stay visible.
 
 use super::values;
 use super::verdict::Verdict;
@@ -6,10 +6,10 @@ use super::view::{View, is_token};
 
 const NAME: &str = "password in a url";
 
-/// The longest user, password and host that are looked at.
+/// Longest user, password and host that are examined together, in bytes.
 const LONGEST: usize = 400;
 
-/// Judges `://` at `at`.
+/// Judges the authority after `://` at `at`.
 pub(super) fn authority(view: &View<'_>, at: usize) -> Verdict {
     let scheme = view.run_before(at, 20, |byte| {
         byte.is_ascii_alphanumeric() || b"+.-".contains(&byte)
@@ -40,7 +40,8 @@ pub(super) fn authority(view: &View<'_>, at: usize) -> Verdict {
     Verdict::Secret(start + colon + 1..end, NAME)
 }
 
-/// Judges the path behind a host that takes messages from whoever knows it.
+/// Judges the path after a webhook's host, where knowing the path is enough to send
+/// messages.
 pub(super) fn hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let path = |byte: u8| byte.is_ascii_alphanumeric() || b"/_-@.%".contains(&byte);
     let mut end = view.run(at + word, LONGEST, path);
@@ -53,8 +54,8 @@ pub(super) fn hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
     Verdict::Secret(at + word..end, "webhook url")
 }
 
-/// Judges `/webhooks/` at `at`: only behind `/api` or a version of it is it a chat that takes
-/// messages, with a number and a token.
+/// Judges `/webhooks/` at `at`. Only after `/api` or a version of it is it a chat webhook,
+/// with a number and a token.
 pub(super) fn chat_hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let version = view.run_before(at, 4, |byte| byte.is_ascii_alphanumeric());
     let api = match view.text()[version..at].first() {
@@ -69,7 +70,7 @@ pub(super) fn chat_hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
     }
 }
 
-/// Judges `thin:` at `at`: `user/password@host`.
+/// Judges `user/password@host` after `thin:` at `at`.
 pub(super) fn oracle(view: &View<'_>, at: usize) -> Verdict {
     let user = view.run(at + 5, 64, |byte| {
         byte.is_ascii_alphanumeric() || byte == b'_'
@@ -87,7 +88,7 @@ pub(super) fn oracle(view: &View<'_>, at: usize) -> Verdict {
     Verdict::Secret(user + 1..end, NAME)
 }
 
-/// Judges `@tcp(` at `at`: `user:password@tcp(host)`.
+/// Judges `user:password@tcp(host)` with `@tcp(` at `at`.
 pub(super) fn go_dsn(view: &View<'_>, at: usize) -> Verdict {
     let start = view.run_before(at, 64, is_token);
     let user = &view.text()[start..at];
@@ -101,8 +102,8 @@ pub(super) fn go_dsn(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// A password should be escaped in a URL, and often is not. What cannot be a port is taken for
-/// one that has a slash, where a sign follows.
+/// Finds the `@` after a password with a slash. A password should be escaped in a URL, but
+/// often is not, so text that cannot be a port counts as one if an `@` follows.
 fn unescaped(view: &View<'_>, start: usize, end: usize) -> Option<usize> {
     let text = &view.text()[start..end];
     let colon = text.iter().position(|byte| *byte == b':')?;
@@ -114,7 +115,7 @@ fn unescaped(view: &View<'_>, start: usize, end: usize) -> Option<usize> {
     (view.get(sign) == Some(b'@')).then_some(sign)
 }
 
-/// A token may stand in the place of the user.
+/// Judges a user without a password, which may be a token.
 fn lone_user(start: usize, user: &[u8]) -> Verdict {
     let digits = user.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = user
@@ -130,7 +131,7 @@ fn lone_user(start: usize, user: &[u8]) -> Verdict {
     Verdict::Secret(start..start + user.len(), "token in a url")
 }
 
-/// Templates, and words that only say what stands there.
+/// Returns whether the password is a template or a word that only says what goes there.
 fn is_shown_only(password: &[u8]) -> bool {
     const WORDS: [&str; 9] = [
         "password", "passwd", "pass", "pwd", "pw", "secret", "token", "xxx", "changeme",

@@ -1,4 +1,4 @@
-//! Whether a value that stands under the name of a secret is one: not a placeholder, not a
+//! Decides whether a value under the name of a secret is one: not a placeholder, not a
 //! reference to where it is kept, not the type of a parameter, not code that fetches it.
 
 use std::sync::LazyLock;
@@ -7,22 +7,22 @@ use super::names::{Name, Noun, Style, Weight};
 use super::view::contains;
 use super::words::Words;
 
-/// How a value is written, which says how much of it is meant literally.
+/// The written form of a value, which says how literally it is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
-    /// In a place where nothing but a literal can stand.
+    /// In a place where only a literal can stand.
     Literal,
     /// In quotes.
     Quoted,
-    /// As the whole rest of a line: a settings file, or a declaration.
+    /// As the whole rest of a line: a settings file or a declaration.
     Line,
-    /// Bare, in the middle of anything.
+    /// Unquoted, in the middle of other text.
     Loose,
-    /// Behind an option of a command.
+    /// After an option of a command.
     Option,
 }
 
-/// Words that stand where a value will be, or say of what kind it is.
+/// Words that stand in for a value or name its kind.
 static PLAIN: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "a abc access account an and any api apikey app argon argument array ascii async at auth \
@@ -43,7 +43,8 @@ static PLAIN: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// Words of settings and of descriptions that stand joined where a password could stand.
+/// Words of settings and descriptions that are found joined together where a password
+/// could stand.
 static ABOUT: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "accepted algorithm allow allowed almost also always app based be been below bundle by can \
@@ -61,17 +62,17 @@ static ABOUT: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// Types, algorithms and versions, which have a number behind them.
+/// Types, algorithms and versions, which a number may follow.
 static NUMBERED: LazyLock<Words> = LazyLock::new(|| {
     Words::of("argon base ed es f float hs i int md oauth ps rs sha u uint utf utfmb v")
 });
 
-/// One of these is enough.
+/// Words of which one is enough to mark a placeholder.
 static PLACEHOLDER: LazyLock<Words> = LazyLock::new(|| {
     Words::of("changeme here insert omitted placeholder redacted removed replaceme todo your")
 });
 
-/// Words of sentences.
+/// Words that mark a sentence.
 static PROSE: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "a account an and are as at be by can cannot change changed characters confirm current \
@@ -82,20 +83,20 @@ static PROSE: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// Shorter values do not look random enough.
+/// Shortest value that can look random, in bytes.
 const LEAST_RANDOM: usize = 20;
 
-/// What a value consists of.
+/// Counts of the kinds of characters in a value.
 struct Shape {
     upper: usize,
     lower: usize,
     digits: usize,
-    /// Anything that is neither letter, digit, blank, nor one of `_-.`.
+    /// Anything other than letters, digits, blanks and `_-.`.
     marks: usize,
     blanks: usize,
 }
 
-/// Tells whether the value of this name is a secret.
+/// Returns whether the value of this name is a secret.
 pub(super) fn is_secret(name: Name, value: &[u8], written: Written) -> bool {
     let least = match name.weight {
         Weight::Sure | Weight::IfMixed => 3,
@@ -187,8 +188,8 @@ fn is_token(name: Name, value: &[u8], shape: &Shape, written: Written) -> bool {
     }
 }
 
-/// Tells whether these are words joined by dashes that say nothing about a password: so people make
-/// one that they can remember.
+/// Returns whether these are dash-joined words that say nothing about passwords, which is
+/// how people make one they can remember.
 pub(super) fn is_spoken_password(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| *byte == b'-');
     value.len() >= 10
@@ -198,20 +199,21 @@ pub(super) fn is_spoken_password(value: &[u8]) -> bool {
         })
 }
 
-/// Tells whether a word speaks of passwords, settings or anything in a sentence.
+/// Returns whether a word is typical of passwords, settings or sentences.
 fn is_about(word: &[u8]) -> bool {
     let word = String::from_utf8_lossy(word).to_lowercase();
     PLAIN.has(&word) || PROSE.has(&word) || PLACEHOLDER.has(&word) || ABOUT.has(&word)
 }
 
-/// `likeThis`, as code names things.
+/// Matches `likeThis`, as names are written in code.
 fn is_camel(value: &[u8]) -> bool {
     let turns = value.windows(2);
     let turns = turns.filter(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
     value[0].is_ascii_lowercase() && turns.count() > 0
 }
 
-/// Values with blanks are sentences, unless the name or the place says that they are not.
+/// Judges a value with blanks: it is a sentence, unless the name or the place suggests
+/// otherwise.
 fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
     let text = String::from_utf8_lossy(value);
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -245,13 +247,14 @@ fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
     }
 }
 
-/// Tells whether this is a long run of everything that can be typed.
+/// Returns whether this is a long mix of all kinds of typable characters.
 fn is_salt(value: &[u8], shape: &Shape) -> bool {
     let kinds = [shape.upper, shape.lower, shape.digits, shape.marks];
     value.len() >= 40 && shape.blanks <= 4 && kinds.iter().all(|count| *count >= 2)
 }
 
-/// No word of a sentence has marks or digits among its letters.
+/// Returns whether a word cannot belong to a sentence, because it has marks or digits
+/// among its letters.
 fn is_unusual(word: &[u8]) -> bool {
     let shape = Shape::of(word);
     let marked = word
@@ -262,7 +265,7 @@ fn is_unusual(word: &[u8]) -> bool {
     shape.letters() > 0 && (marked || shape.digits > 0 && !word[0].is_ascii_digit())
 }
 
-/// Tells whether a value was made by a machine to be unguessable.
+/// Returns whether a value looks machine-made and unguessable.
 fn is_random(value: &[u8], shape: &Shape) -> bool {
     let plain = value
         .iter()
@@ -287,8 +290,8 @@ fn class(byte: u8) -> u8 {
     }
 }
 
-/// `$NAME`, `${NAME}`, `{{ name }}`, `<name>`, `%NAME%`, `[name]` and their like say where a value
-/// comes from.
+/// Matches `$NAME`, `${NAME}`, `{{ name }}`, `<name>`, `%NAME%`, `[name]` and similar
+/// forms, which say where a value comes from.
 pub(super) fn is_template(value: &[u8]) -> bool {
     let has = |what: &[u8]| contains(value, what);
     let wraps = |open: &[u8], close: &[u8]| value.starts_with(open) && value.ends_with(close);
@@ -319,7 +322,7 @@ pub(super) fn is_template(value: &[u8]) -> bool {
         || value == b"%v"
 }
 
-/// `****`, `xxxx`, `....` and what was cut short with dots.
+/// Matches `****`, `xxxx`, `....` and values shortened with dots.
 fn is_filler(value: &[u8]) -> bool {
     let filler = |byte: &u8| b"*xX.-_#?0".contains(byte);
     let has = |what: &[u8]| contains(value, what);
@@ -333,7 +336,7 @@ fn is_filler(value: &[u8]) -> bool {
         || has(b"XXXX")
 }
 
-/// Paths and URLs say where something is.
+/// Matches paths and URLs, which say where something is.
 fn is_elsewhere(value: &[u8]) -> bool {
     if contains(value, b"://") {
         return true;
@@ -350,7 +353,7 @@ fn is_elsewhere(value: &[u8]) -> bool {
     rooted && !value.split(|byte| matches!(byte, b'/' | b'\\')).any(random)
 }
 
-/// Words that say what goes there.
+/// Matches words that say what goes there.
 fn is_placeholder(value: &[u8], shape: &Shape) -> bool {
     let text = String::from_utf8_lossy(value).to_lowercase();
     let words = || {
@@ -367,7 +370,7 @@ fn is_placeholder(value: &[u8], shape: &Shape) -> bool {
     }
 }
 
-/// Calls, look-ups and paths of names fetch a value.
+/// Matches calls, lookups and member paths, which fetch a value.
 fn is_code(value: &[u8], written: Written) -> bool {
     if written == Written::Quoted {
         return false;
@@ -415,12 +418,12 @@ fn is_code(value: &[u8], written: Written) -> bool {
     (borrowed && written != Written::Literal) || chained
 }
 
-/// `Password`, `Kennwort`: what a form says above a field.
+/// Matches labels such as `Password` and `Kennwort` above a form field.
 fn is_label(value: &[u8], shape: &Shape) -> bool {
     value[0].is_ascii_uppercase() && shape.upper == 1 && shape.lower == value.len() - 1
 }
 
-/// A plain word with a short number behind it, such as `token2`.
+/// Matches plain words with a short number after them, such as `token2`.
 fn is_stem(value: &[u8]) -> bool {
     let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit());
     let digits = digits.count();
@@ -433,14 +436,14 @@ fn is_stem(value: &[u8]) -> bool {
     words.all(|word| PLAIN.has(word) || ABOUT.has(word))
 }
 
-/// `several_words_in_1`, as code names things.
+/// Matches `several_words_in_1`, as names are written in code.
 fn is_identifier(value: &[u8]) -> bool {
     let parts = || value.split(|byte| *byte == b'_');
     let word = |part: &[u8]| part.len() <= 20 && part.iter().all(u8::is_ascii_alphanumeric);
     value[0].is_ascii_alphabetic() && parts().count() >= 3 && parts().all(word)
 }
 
-/// A number that stands for something, as far as anybody can tell.
+/// Matches a UUID, which usually identifies something.
 pub(super) fn is_uuid(value: &[u8]) -> bool {
     let lengths = value.split(|byte| *byte == b'-').map(<[u8]>::len);
     lengths.eq([8, 4, 4, 4, 12])
@@ -449,7 +452,7 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
 }
 
-/// Words and short numbers, joined: an identifier, a version, the name of a thing.
+/// Matches joined words and short numbers: an identifier, a version, the name of a thing.
 fn is_wordy(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric());
     parts.all(|part| {
@@ -459,7 +462,7 @@ fn is_wordy(value: &[u8]) -> bool {
     })
 }
 
-/// Runs of letters that nobody could say are not words.
+/// Returns whether letters can be pronounced; otherwise they are not a word.
 fn is_spoken(word: &[u8]) -> bool {
     let vowels = word.iter().filter(|byte| b"aeiouyAEIOUY".contains(byte));
     // In camel case the parts are longer than a few letters.

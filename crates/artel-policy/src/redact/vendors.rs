@@ -1,9 +1,9 @@
-//! Keys and tokens that say by their first letters whose they are.
+//! Keys and tokens that are recognised by their prefix.
 
 use super::verdict::{Ending, Verdict};
 use super::view::{View, contains, is_base64, is_name};
 
-/// A format: what it is, how it begins, what follows and how much of it at least.
+/// One format: its name, its prefix, and the kind and length of the body after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Vendor {
     pub(super) name: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct Vendor {
     most: usize,
 }
 
-/// What a body consists of.
+/// The characters of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Body {
     Alnum,
@@ -22,26 +22,26 @@ enum Body {
     Hex,
     /// Alphanumeric, `_` and `-`.
     Dash,
-    /// The same, with a digit and few words: the prefix alone says too little.
+    /// Like `Dash`, with digits and few words, because the prefix alone says too little.
     Mixed,
     /// Alphanumeric, `_`, `-` and `.`.
     Dotted,
     Base64,
-    /// Three parts with full stops between, the second of 24.
+    /// Three parts joined by full stops, the second of 24 characters.
     Harness,
-    /// Fourteen characters, a full stop, and 64 of hex.
+    /// Fourteen characters, a full stop, and 64 hex digits.
     Airtable,
-    /// Hexadecimal with dashes or full stops between its parts.
+    /// Hexadecimal parts joined by dashes or full stops.
     HexParts,
-    /// Base64, and commas between several tokens.
+    /// Base64, with commas between several tokens.
     Listed,
-    /// Alphanumeric parts with dollar signs between.
+    /// Alphanumeric parts joined by dollar signs.
     Dollars,
     /// Alphanumeric with percent escapes.
     Percent,
 }
 
-/// A body longer than that is hidden while it is read.
+/// Longest body that is held, in bytes. A longer one is hidden while it is read.
 const LONGEST_BODY: usize = 512;
 
 const ANY: usize = usize::MAX;
@@ -71,7 +71,6 @@ use Body::{
     Upper,
 };
 
-/// The formats.
 pub(super) const VENDORS: &[Vendor] = &[
     exact("aws access key id", "AKIA", Upper, 16),
     exact("aws access key id", "ASIA", Upper, 16),
@@ -349,10 +348,10 @@ pub(super) const VENDORS: &[Vendor] = &[
 ];
 
 impl Vendor {
-    /// Judges what stands behind the prefix at `at`.
+    /// Judges the text after the prefix at `at`.
     pub(super) fn judge(&self, view: &View<'_>, at: usize) -> Verdict {
         let own_break = !self.prefix.as_bytes()[0].is_ascii_alphanumeric();
-        // In the middle of base64 four letters say nothing.
+        // In the middle of base64 four letters prove nothing.
         let data = self.body == Mixed && matches!(view.before(at), Some(b'/' | b'+'));
         if !own_break && !view.begins_word(at) || data && self.prefix.starts_with("EAA") {
             return Verdict::Nothing;
@@ -365,7 +364,7 @@ impl Vendor {
         if self.body == Listed {
             end = end_of_list(view, body, end);
         }
-        // A full stop or dash behind a token ends the sentence, not the token.
+        // A full stop or dash after a token ends the sentence, not the token.
         while end > body && matches!(view.before(end), Some(b'.' | b'-' | b',')) {
             end -= 1;
         }
@@ -396,7 +395,7 @@ impl Body {
         }
     }
 
-    /// Tells a real body from one that only shows where it goes.
+    /// Tells a real body from one that only shows where a body goes.
     fn accepts(self, body: &[u8]) -> bool {
         let filler = |byte: &u8| matches!(byte, b'x' | b'X' | b'0' | b'_' | b'-' | b'.');
         if body.iter().all(filler) {
@@ -420,13 +419,15 @@ impl Body {
     }
 }
 
-/// Returns where a list of tokens ends: behind a comma another one follows, or something else.
+/// Returns where a list of tokens ends: after a comma comes another token or something
+/// else.
 fn end_of_list(view: &View<'_>, start: usize, end: usize) -> usize {
     let ends = |at: &usize| view.text()[*at] == b',' && !view.starts(*at + 1, b"fm");
     (start..end.min(view.len())).find(ends).unwrap_or(end)
 }
 
-/// Words joined by dashes are a class name or a slug; a token has digits among its letters.
+/// Returns whether a body looks like a token: it has digits among its letters, while words
+/// joined by dashes are a class name or a slug.
 fn is_mixed(body: &[u8]) -> bool {
     let digits = body.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = body.iter().filter(|byte| byte.is_ascii_alphabetic());

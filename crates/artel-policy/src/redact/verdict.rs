@@ -1,38 +1,39 @@
-//! What a rule says about the place where it began to look.
+//! The result of one rule at the place where it began to look.
 
 use std::ops::Range;
 
 use super::pem;
 use super::view::{View, is_base64, is_token};
 
-/// The judgement of one rule. That the text did not suffice is told by the [`View`].
+/// The judgement of one rule. The [`View`] knows whether the text was too short to tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// No secret begins here.
     Nothing,
-    /// This is a secret, of this kind.
+    /// A secret of this kind.
     Secret(Range<usize>, &'static str),
-    /// This is the beginning of one that is too long to be held: it goes on until its ending.
+    /// The start of a secret that is too long to be held; it continues until its ending.
     Long(Range<usize>, Ending, &'static str),
 }
 
-/// How a long secret ends.
+/// The ending of a long secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With the first byte that no token has.
+    /// The first byte that cannot be in a token.
     Token,
-    /// With the first byte that is not base64.
+    /// The first byte that is not base64.
     Base64,
-    /// With white space, a quote or an angle bracket.
+    /// White space, a quote or an angle bracket.
     Word,
-    /// With this quote, or the line.
+    /// This quote, or the end of the line.
     Quote(u8),
-    /// With the end of a private key; between two lines of it, or within one.
+    /// The end of a private key, followed from between two lines (`KeyLine`) or from within
+    /// one (`KeyRun`).
     KeyLine,
     KeyRun,
 }
 
-/// Where a long secret ended, or how far it was followed.
+/// The position where a long secret ended, or up to which it was followed.
 pub(super) enum Followed {
     Ended(usize),
     GoesOn(usize, Ending),
@@ -61,7 +62,7 @@ impl Ending {
         }
     }
 
-    /// Follows a secret that goes on at `from`.
+    /// Follows a secret that continues at `from`.
     pub(super) fn follow(self, view: &View<'_>, from: usize) -> Followed {
         if matches!(self, Self::KeyLine | Self::KeyRun) {
             return pem::follow(view, from, self);
@@ -90,6 +91,6 @@ impl Ending {
     }
 }
 
-/// A backslash stands before.
+/// Marks a byte after a backslash.
 #[derive(Clone, Copy)]
 struct Escaped;

@@ -1,24 +1,24 @@
-//! The text as the rules see it: a rule that had to look past the end of a text which may go on
-//! has not decided anything, and the view knows.
+//! The text as the rules see it. It records whether a rule had to look past an open end,
+//! in which case the rule has not decided anything.
 
 use std::cell::Cell;
 
 use artel_types::{LOOKBACK, TextEnd};
 
-/// How much of a line is looked at before a place. Several such looks from a place, one behind the
-/// other, must not reach further back than a stream remembers.
+/// Number of bytes of a line that are examined before a place. Several such looks in a row
+/// from one place must not reach further back than a stream remembers.
 const LONGEST_LINE: usize = 256;
 
 const _: () = assert!(3 * LONGEST_LINE <= LOOKBACK);
 
-/// The longest run of token characters that a rule may reach back over.
+/// Longest run of token characters that a rule may reach back over, in bytes.
 pub(super) const LONGEST_REACH: usize = 96;
 
-/// Text with a memory of whether its open end was looked at.
+/// Text that remembers whether its open end was examined.
 pub(super) struct View<'a> {
     text: &'a [u8],
     end: TextEnd,
-    /// Places before which a colour was taken out.
+    /// Places where a colour was removed.
     seams: &'a [usize],
     touched: Cell<Touched>,
     #[cfg(test)]
@@ -43,7 +43,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Names the places where a colour was taken out: a word may begin there.
+    /// Sets the places where a colour was removed: a word may begin there.
     pub(super) fn with_seams(mut self, seams: &'a [usize]) -> Self {
         self.seams = seams;
         self
@@ -61,12 +61,12 @@ impl<'a> View<'a> {
         self.end == TextEnd::Open
     }
 
-    /// Tells whether the open end was looked at since this was asked last.
+    /// Returns whether the open end was examined since the last call.
     pub(super) fn was_touched(&self) -> bool {
         self.touched.replace(Touched::No) == Touched::Yes
     }
 
-    /// Returns the byte at `at`, or none behind the end.
+    /// Returns the byte at `at`, or `None` after the end.
     pub(super) fn get(&self, at: usize) -> Option<u8> {
         self.count(1);
         let byte = self.text.get(at).copied();
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
         byte
     }
 
-    /// Counts bytes that were looked at, so that a test can tell how the work grows.
+    /// Counts examined bytes, so that a test can measure how the work grows.
     #[cfg(test)]
     pub(super) fn count(&self, bytes: usize) {
         self.steps.set(self.steps.get() + bytes);
@@ -86,25 +86,27 @@ impl<'a> View<'a> {
     #[inline]
     pub(super) fn count(&self, _: usize) {}
 
-    /// Returns how many bytes were looked at.
+    /// Returns the number of examined bytes.
     #[cfg(test)]
     pub(super) fn steps(&self) -> usize {
         self.steps.get()
     }
 
-    /// Returns the byte before `at`.
+    /// Returns the byte just before `at`.
     pub(super) fn before(&self, at: usize) -> Option<u8> {
         self.text.get(at.checked_sub(1)?).copied()
     }
 
-    /// Returns the end of the run of such bytes that begins at `from`, at most `most` long.
+    /// Returns the end of the run of matching bytes that starts at `from`, at most `most`
+    /// long.
     pub(super) fn run(&self, from: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
         (from..from + most)
             .find(|at| !self.get(*at).is_some_and(&of))
             .unwrap_or(from + most)
     }
 
-    /// Returns the beginning of the run of such bytes that ends before `at`.
+    /// Returns the start of the run of matching bytes that ends before `at`, at most `most`
+    /// long.
     pub(super) fn run_before(&self, at: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
         let floor = at.saturating_sub(most.min(LONGEST_LINE));
         let run = self.text[floor..at].iter().rev();
@@ -113,12 +115,12 @@ impl<'a> View<'a> {
         at - length
     }
 
-    /// Tells whether this stands at `at`.
+    /// Returns whether `what` stands at `at`.
     pub(super) fn starts(&self, at: usize, what: &[u8]) -> bool {
         self.matches(at, what, |got, wanted| got == wanted)
     }
 
-    /// Tells whether this lower-case word stands at `at`, in any case.
+    /// Returns whether a lower-case word stands at `at`, in any case.
     pub(super) fn starts_any_case(&self, at: usize, what: &[u8]) -> bool {
         self.matches(at, what, |got, wanted| got.eq_ignore_ascii_case(wanted))
     }
@@ -136,19 +138,19 @@ impl<'a> View<'a> {
         false
     }
 
-    /// Returns the position after blanks, at most `most` of them.
+    /// Returns the position after at most `most` blanks.
     pub(super) fn skip_blanks(&self, at: usize, most: usize) -> usize {
         self.run(at, most, |byte| matches!(byte, b' ' | b'\t'))
     }
 
-    /// Returns what stands in the same line before `at`, as far back as may be looked.
+    /// Returns the text before `at` in the same line, as far back as rules may look.
     pub(super) fn line_before(&self, at: usize) -> &'a [u8] {
         let from = self.run_before(at, LONGEST_LINE, |byte| byte != b'\n');
         &self.text[from..at]
     }
 
-    /// Tells whether a word may begin at `at`: nothing that belongs to a word stands before, but
-    /// an escape such as `\n` or `%3D` may.
+    /// Returns whether a word may begin at `at`: no character of a word precedes it, other
+    /// than the end of an escape such as `\n` or `%3D`.
     pub(super) fn begins_word(&self, at: usize) -> bool {
         let Some(before) = self.before(at) else {
             return true;
@@ -162,8 +164,8 @@ impl<'a> View<'a> {
         escaped || percent || unicode || self.is_coloured(at)
     }
 
-    /// Returns where a run that was followed back to `start` begins in truth: the letter of `\n` and
-    /// the digits of `%3D` are no part of it.
+    /// Returns the true start of a run that was followed back to `start`: the letter of `\n`
+    /// and the digits of `%3D` do not belong to it.
     pub(super) fn without_escape(&self, start: usize) -> usize {
         let run = &self.text[start..];
         let digits = run.iter().take(2).filter(|byte| byte.is_ascii_hexdigit());
@@ -174,7 +176,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Tells whether a colour ends at `at`: one that was taken out, or one that is spelt as in
+    /// Returns whether a colour ends at `at`, either a removed one or one spelled like
     /// `\u001b[31m`.
     fn is_coloured(&self, at: usize) -> bool {
         if self.seams.binary_search(&at).is_ok() {
@@ -188,22 +190,22 @@ impl<'a> View<'a> {
     }
 }
 
-/// Letters, digits and what else stands in names of settings.
+/// Returns whether a byte occurs in names of settings.
 pub(super) fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// Whatever stands in tokens, their parts and their neighbours.
+/// Returns whether a byte occurs in tokens, their parts and their neighbours.
 pub(super) fn is_token(byte: u8) -> bool {
     is_name(byte) || matches!(byte, b'+' | b'/' | b'=' | b'~' | b'%' | b':')
 }
 
-/// The characters of base64, plain and for URLs.
+/// Returns whether a byte is a base64 character, plain or for URLs.
 pub(super) fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
 }
 
-/// Tells whether `what` stands anywhere in `text`.
+/// Returns whether `what` occurs anywhere in `text`.
 pub(super) fn contains(text: &[u8], what: &[u8]) -> bool {
     let first = what.first();
     (0..text.len()).any(|at| text.get(at) == first && text[at..].starts_with(what))

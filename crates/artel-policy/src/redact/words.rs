@@ -1,14 +1,14 @@
-//! Lists of words that are asked for often and seldom have what is asked for.
+//! Word lists that are searched often and rarely match.
 
-/// A list of lower-case words, with a table that rules most others out.
+/// A list of lower-case words, with a table that quickly rules out most others.
 pub(super) struct Words {
     list: Vec<&'static str>,
-    /// For each first letter, a bit for each length.
+    /// For each first letter, one bit per length.
     lengths: [u32; 26],
 }
 
 impl Words {
-    /// Makes a list of words that are written with blanks between them.
+    /// Creates a list from blank-separated words.
     pub(super) fn of(text: &'static str) -> Self {
         let list: Vec<&str> = text.split_whitespace().collect();
         let mut lengths = [0; 26];

@@ -1,48 +1,49 @@
-//! Why a rule was not taken.
+//! Why a rule was rejected.
 
 use std::fmt;
 
-/// How much of a rule is repeated in a message.
+/// Number of characters of a rule that a message repeats.
 const SHOWN: usize = 80;
 
-/// A rule that does not parse. It grants nothing.
+/// A rule that does not parse, and therefore grants nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadRule {
-    /// One rule, as written in a list.
+    /// One rule from a list.
     Text {
-        /// The rule, shortened for showing.
+        /// The rule as written, shortened for messages.
         rule: String,
-        /// What is wrong with it.
+        /// The problem with the rule.
         why: String,
-        /// What to write instead.
+        /// A suggestion of what to write instead.
         instead: String,
-        /// What sort of fault it is.
+        /// The kind of fault.
         fault: RuleFault,
     },
     /// A place in a file.
     File {
-        /// The line, from one.
+        /// The line, counted from one.
         line: usize,
-        /// The column, from one.
+        /// The column, counted from one.
         column: usize,
-        /// What is wrong there.
+        /// The problem at that place.
         why: String,
     },
 }
 
-/// What sort of fault a rule has.
+/// The kind of fault that a rule has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleFault {
-    /// It was never a rule.
+    /// The text was never a valid rule.
     Form,
-    /// It was taken by earlier versions, or looks like what they took: the name of its tool in other
-    /// letters, or nothing between its parentheses. Where it is stored it grants nothing, and what
-    /// stands beside it counts.
+    /// Earlier versions accepted it, or it looks like something they accepted: the name of its
+    /// tool in different case, or empty parentheses. Where it is stored it grants nothing, and
+    /// the rules stored with it still count.
     Outdated,
 }
 
 impl BadRule {
-    /// Tells whether it may be stored from earlier on, so that it is no reason to refuse a start.
+    /// Returns whether the rule may have been stored by an earlier version, so that it is no
+    /// reason to refuse to start.
     pub fn is_outdated(&self) -> bool {
         matches!(
             self,
@@ -53,13 +54,13 @@ impl BadRule {
         )
     }
 
-    /// Makes the error of a file that is not the TOML it should be.
+    /// Creates the error for a file that is not valid TOML of the expected form.
     pub fn in_file(text: &str, cause: &toml::de::Error) -> Self {
         let start = cause.span().map_or(0, |span| span.start);
         Self::at(text, start, cause.message().trim())
     }
 
-    /// Makes an error at a byte of a file.
+    /// Creates an error for a byte position in a file.
     pub(super) fn at(text: &str, start: usize, why: &str) -> Self {
         let before = text.get(..start).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -155,7 +156,7 @@ impl fmt::Display for BadRule {
 
 impl std::error::Error for BadRule {}
 
-/// Shows what was written, without control characters and not all of it.
+/// Escapes control characters in a rule and shortens it for a message.
 fn shorten(text: &str) -> String {
     let mut shown = String::new();
     for c in text.chars().take(SHOWN) {

@@ -1,7 +1,8 @@
-//! One value for all the spellings of a host, for rules and for what is asked of them.
+//! One spelling for all the spellings of a host, in rules and in requests.
 //!
-//! A grant is compared with the whole host, port included. A ban is read widely: without a port it
-//! covers every port, and with one also a request for the host as a whole.
+//! A grant is compared with the whole host, port included. A ban is read widely: without a
+//! port it covers every port, and with one it also covers a request for the host as a
+//! whole.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,8 +11,8 @@ use globset::GlobMatcher;
 
 use super::compile;
 
-/// A host as somebody asks for it, in its one spelling: lower case, without the dot at the end, an
-/// address as the standard prints it, and an IPv4 address inside an IPv6 one as the former.
+/// A requested host in its canonical spelling: lower case, without a final dot, an address
+/// in its standard form, and an IPv4 address embedded in IPv6 as plain IPv4.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedHost {
     name: String,
@@ -19,7 +20,7 @@ pub struct RequestedHost {
 }
 
 impl RequestedHost {
-    /// Reads `HOST`, `HOST:PORT` or `[IPV6]:PORT`. What is none of these stays a name of its own.
+    /// Reads `HOST`, `HOST:PORT` or `[IPV6]:PORT`. Any other text becomes a name as it is.
     pub fn read(text: &str) -> Self {
         let (name, port) = split(text.trim());
         Self {
@@ -42,7 +43,6 @@ impl std::fmt::Display for RequestedHost {
     }
 }
 
-/// The host of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct HostPattern {
     whole: GlobMatcher,
@@ -54,7 +54,7 @@ impl HostPattern {
     pub(super) fn read(text: &str) -> Result<Self, globset::Error> {
         let (written, port) = split(text);
         let name = canonical_name(written);
-        // The brackets of an address are not those of a glob.
+        // The brackets of an address are not a glob's.
         let is_address = name.parse::<IpAddr>().is_ok();
         let name = match is_address {
             true => Cow::from(globset::escape(&name)),
@@ -72,12 +72,12 @@ impl HostPattern {
         })
     }
 
-    /// Tells whether it grants exactly this.
+    /// Returns whether a grant with this pattern covers exactly this host.
     pub(super) fn admits(&self, host: &RequestedHost) -> bool {
         self.whole.is_match(host.to_string())
     }
 
-    /// Tells whether a ban in these words is about it.
+    /// Returns whether a ban with this pattern matches this host.
     pub(super) fn catches(&self, host: &RequestedHost) -> bool {
         let is_port = match (&self.port, &host.port) {
             (Some(banned), Some(port)) => banned.is_match(port),
@@ -87,8 +87,8 @@ impl HostPattern {
     }
 }
 
-/// Parts the port from a host. A name has no colon, and an IPv6 address stands in brackets. A port
-/// within a glob's own brackets stays where it is.
+/// Splits the port from a host. A name contains no colon, and an IPv6 address stands in
+/// brackets. A colon within a glob's own brackets does not count.
 fn split(text: &str) -> (&str, Option<&str>) {
     let is_whole = text.parse::<Ipv6Addr>().is_ok();
     match text.rsplit_once(':') {
@@ -99,7 +99,7 @@ fn split(text: &str) -> (&str, Option<&str>) {
 
 fn canonical_name(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    // A rule that was made of a host has its brackets escaped.
+    // A rule that was made from a host has its brackets escaped.
     let inside = [("[[]", "[]]"), ("[", "]")]
         .iter()
         .find_map(|(open, close)| {

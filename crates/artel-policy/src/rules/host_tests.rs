@@ -1,4 +1,4 @@
-//! Spellings of hosts, in rules and in what is asked for.
+//! Spellings of hosts, in rules and in requests.
 
 use crate::rules::{RequestedHost, Rule};
 
@@ -21,7 +21,7 @@ fn every_spelling_of_a_host_is_one_value() {
 
 #[test]
 fn a_ban_on_a_host_holds_in_every_spelling_and_a_grant_is_no_wider() {
-    // The rule, what is asked for, whether a ban catches it, whether a grant admits it.
+    // The rule, the request, whether a ban catches it, whether a grant admits it.
     for (rule, asked, is_caught, is_granted) in [
         ("runsc", "runsc", true, true),
         ("runsc", "RUNSC", true, true),

@@ -1,9 +1,10 @@
-//! How rules spell the names of tools.
+//! The spelling of tool names in rules.
 //!
-//! People write the tools that every agent has with a capital letter, as skills for other agents do:
-//! `Bash`, `Read`. Calls use `bash`, `read`. All other names are written as calls use them.
+//! The tools that every agent has are written with a capital letter, as in skills for
+//! other agents: `Bash`, `Read`. Calls use `bash`, `read`. All other names are spelled as
+//! in calls.
 
-/// Names as rules spell them, with the name that calls use.
+/// Names as spelled in rules, with the names used in calls.
 const SPELLED: [(&str, &str); 11] = [
     ("Bash", "bash"),
     ("Edit", "edit"),
@@ -18,7 +19,7 @@ const SPELLED: [(&str, &str); 11] = [
     ("Write", "write"),
 ];
 
-/// Tools of our own that may be written with a capital letter too.
+/// Artel's own tools that may also be written with a capital letter.
 const ALSO_SPELLED: [(&str, &str); 4] = [
     ("Job", "job"),
     ("Output", "output"),
@@ -26,7 +27,7 @@ const ALSO_SPELLED: [(&str, &str); 4] = [
     ("Skill", "skill"),
 ];
 
-/// All other tools that are built in, as calls and rules write them.
+/// All other built-in tools, spelled the same in calls and rules.
 const PLAIN: [&str; 35] = [
     "apply_patch",
     "ask_person",
@@ -65,7 +66,8 @@ const PLAIN: [&str; 35] = [
     "todo",
 ];
 
-/// Returns the name that calls use for a name in a rule, or how a rule has to spell it.
+/// Returns the name that calls use for a name in a rule, or `Err` with the spelling that
+/// the rule must use.
 pub(super) fn tool_of(spelled: &str) -> Result<&str, &'static str> {
     let mut all = SPELLED.iter().chain(&ALSO_SPELLED);
     let known = all.find(|(rule, _)| rule.eq_ignore_ascii_case(spelled));
@@ -79,16 +81,17 @@ pub(super) fn tool_of(spelled: &str) -> Result<&str, &'static str> {
     }
 }
 
-/// Tells whether calls know a tool of this name that is built in.
+/// Returns whether a built-in tool has this name in calls.
 pub(super) fn is_built_in(call: &str) -> bool {
     let mut spelled = SPELLED.iter().chain(&ALSO_SPELLED);
     PLAIN.contains(&call) || spelled.any(|(_, name)| *name == call)
 }
 
-/// Returns the built-in name that a name is close to, or `None` for a built-in name itself.
+/// Returns the built-in name that a name is close to, or `None` for a built-in name
+/// itself.
 ///
-/// Names of a server's tools are its own, and a short name is near too many others to count more than
-/// one slip.
+/// A server chooses the names of its own tools. A short name is close to many others, so
+/// it may differ by one slip only.
 pub(super) fn near(name: &str) -> Option<&'static str> {
     if is_built_in(name) || is_of_server(name) {
         return None;
@@ -108,12 +111,12 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
     (nearest.0 <= most).then_some(nearest.1)
 }
 
-/// Tells whether it is a tool of a server, or all of a server's.
+/// Returns whether the name is a server's tool, or stands for all of a server's tools.
 pub(super) fn is_of_server(name: &str) -> bool {
     name.starts_with("mcp__")
 }
 
-/// Returns how a rule spells the tool that calls name like this.
+/// Returns how a rule spells a tool, given its name in calls.
 pub(super) fn written(call: &str) -> &str {
     let known = SPELLED.iter().find(|(_, name)| *name == call);
     known.map_or(call, |(rule, _)| rule)

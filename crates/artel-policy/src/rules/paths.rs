@@ -1,7 +1,8 @@
-//! Which files a ban or a question is about: one answer for tools and for commands.
+//! The files that a ban or ask rule matches: the same answer for tools and for commands.
 //!
-//! A grant is read as it is written. A ban on a path is one on everything below it too, however it is
-//! written, and it binds whatever reads or changes the file, not only the tool that it names.
+//! A grant is read as it is written. A ban on a path also covers everything below it,
+//! however it is written, and it binds every tool that reads or changes the file, not only
+//! the one it names.
 
 use std::path::Path;
 
@@ -10,16 +11,17 @@ use globset::GlobMatcher;
 use super::pattern::Form;
 use super::{Rule, compile};
 
-/// What is done with a file.
+/// The use that is made of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathUse {
-    /// It is read, searched or listed.
+    /// Reading, searching or listing.
     Reading,
-    /// It is made, changed or removed.
+    /// Creating, changing or removing.
     Writing,
 }
 
-/// The tools whose rules are about reading, and about changing.
+/// The tools whose rules are about reading files, and those whose rules are about changing
+/// them.
 const READING: [&str; 4] = ["read", "glob", "grep", "list"];
 const WRITING: [&str; 6] = [
     "edit",
@@ -30,22 +32,22 @@ const WRITING: [&str; 6] = [
     "format",
 ];
 
-/// The tools whose names alone stand for all that reads, and for all that changes.
+/// The tools whose bare names stand for all reading or all changing of files.
 const KINDS: [(&str, PathUse); 3] = [
     ("read", PathUse::Reading),
     ("edit", PathUse::Writing),
     ("write", PathUse::Writing),
 ];
 
-/// The pattern of every path.
+/// The pattern that matches every path.
 const EVERYTHING: &str = "**";
 
 /// A pattern of paths or names.
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern {
-    /// As it is written, for grants.
+    /// The pattern as written, for grants.
     pub(super) granted: GlobMatcher,
-    /// The topmost paths that it is about, for bans.
+    /// The topmost paths it matches, for bans.
     banned: GlobMatcher,
 }
 
@@ -58,7 +60,7 @@ impl PathPattern {
     }
 }
 
-/// `private/` and `private/**` are about the folder itself too.
+/// Returns the pattern for bans: `private/` and `private/**` also match the folder itself.
 fn topmost(pattern: &str) -> &str {
     let folder = pattern.trim_end_matches('/');
     let whole = folder.strip_suffix("/**").unwrap_or(folder);
@@ -71,7 +73,8 @@ fn topmost(pattern: &str) -> &str {
 }
 
 impl Rule {
-    /// Returns the use of files that it bans or asks about, if it is about files.
+    /// Returns the use of files that the rule bans or asks about, or `None` if it is not about
+    /// files.
     pub fn path_use(&self) -> Option<PathUse> {
         let is = |tools: &[&str]| tools.contains(&self.tool.as_str());
         match &self.form {
@@ -85,12 +88,12 @@ impl Rule {
         }
     }
 
-    /// Tells whether its tool changes files.
+    /// Returns whether the rule's tool changes files.
     pub fn is_about_changing_files(&self) -> bool {
         WRITING.contains(&self.tool.as_str())
     }
 
-    /// Returns the pattern of the topmost paths that it bans or asks about.
+    /// Returns the pattern of the topmost paths that the rule bans or asks about.
     pub fn banned_pattern(&self) -> Option<&str> {
         self.path_use()?;
         match &self.form {
@@ -99,8 +102,8 @@ impl Rule {
         }
     }
 
-    /// Tells whether a ban or a question in these words is about this use of a path, relative to the
-    /// workspace and resolved.
+    /// Returns whether the rule, as a ban or ask rule, matches this use of a path, which is
+    /// relative to the workspace and resolved.
     pub fn catches_path(&self, path_use: PathUse, path: &str) -> bool {
         if self.path_use() != Some(path_use) {
             return false;
@@ -116,8 +119,8 @@ impl Rule {
         }
     }
 
-    /// Tells whether it keeps every file from being read. That is no wall around some of them: a
-    /// command without any file is none.
+    /// Returns whether the rule keeps every file from being read. That cannot be a wall around
+    /// some files: without any file no command runs.
     pub fn bans_all_reading(&self) -> bool {
         self.path_use() == Some(PathUse::Reading) && self.banned_pattern() == Some(EVERYTHING)
     }

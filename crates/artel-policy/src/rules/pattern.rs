@@ -1,4 +1,4 @@
-//! What stands between the parentheses of a rule, and what it matches.
+//! The text between the parentheses of a rule, and what it matches.
 
 use artel_types::spelt_out;
 
@@ -7,7 +7,7 @@ use super::paths::PathPattern;
 use super::{BadRule, compile, literal_words};
 use crate::programs::are_same;
 
-/// Directories whose programs are what their names say: the agent cannot write there.
+/// Directories whose programs can be trusted by name: agents cannot write there.
 const SYSTEM_DIRECTORIES: &[&str] = &[
     "/bin/",
     "/sbin/",
@@ -17,10 +17,9 @@ const SYSTEM_DIRECTORIES: &[&str] = &[
     "/usr/local/sbin/",
 ];
 
-/// What a rule is about.
 #[derive(Debug, Clone)]
 pub(super) enum Form {
-    /// Everything the tool does.
+    /// Everything that the tool does.
     Any,
     /// Commands that begin with these words.
     Command(Words),
@@ -28,7 +27,7 @@ pub(super) enum Form {
     Glob(Box<PathPattern>),
     /// Hosts.
     Host(Box<HostPattern>),
-    /// Nobody knows. It bans whatever is asked, and grants nothing.
+    /// Unknown. As a ban it matches everything; it grants nothing.
     Unreadable,
 }
 
@@ -38,7 +37,7 @@ pub(super) struct Words {
     pub(super) words: Vec<String>,
     /// Whether more words may follow.
     pub(super) is_open: bool,
-    /// Whether a star was glued to the last word: then a ban catches longer words as well.
+    /// Whether a star was glued to the last word. Then a ban also catches longer words.
     pub(super) is_glued: bool,
 }
 
@@ -74,8 +73,8 @@ impl Words {
 }
 
 impl Words {
-    /// Tells whether the words of a ban follow one another in the arguments, with nothing between
-    /// them but options and their values.
+    /// Returns whether the words of a ban occur in order in the arguments, with only options
+    /// and their values in between.
     fn follows(&self, rule: &[String], arguments: &[String]) -> bool {
         let Some((next, rest)) = rule.split_first() else {
             return true;
@@ -101,7 +100,8 @@ impl Words {
     }
 }
 
-/// Returns the letters of a bundle of short options in a ban: `-rf` is about both, in any spelling.
+/// Returns the letters of bundled short options in a ban: `-rf` means both options, in any
+/// spelling.
 fn cluster(word: &str) -> Option<Vec<char>> {
     let letters = word.strip_prefix('-')?;
     let is_bundle = (1..=4).contains(&letters.len())
@@ -109,8 +109,8 @@ fn cluster(word: &str) -> Option<Vec<char>> {
     is_bundle.then(|| letters.to_lowercase().chars().collect())
 }
 
-/// Tells whether all of these options stand among the arguments: bundled, apart, in another order,
-/// or by a long name that begins with the letter.
+/// Returns whether all of these options are among the arguments: bundled, separate, in
+/// another order, or as a long name that begins with the letter.
 fn has_letters(letters: &[char], arguments: &[String]) -> bool {
     let has = |letter: &char| {
         arguments.iter().any(|word| match word.strip_prefix("--") {
@@ -165,7 +165,7 @@ pub(super) fn glob(text: &str, argument: &str) -> Result<PathPattern, BadRule> {
     PathPattern::read(&pattern).map_err(|cause| BadRule::glob(text, &cause))
 }
 
-/// Returns what an argument names: something, and nothing above the root.
+/// Returns the pattern in an argument, which must not be empty or lead above the root.
 fn named<'a>(text: &str, argument: &'a str) -> Result<&'a str, BadRule> {
     let pattern = argument.strip_prefix("./").unwrap_or(argument);
     if pattern.is_empty() {
@@ -178,7 +178,7 @@ fn named<'a>(text: &str, argument: &'a str) -> Result<&'a str, BadRule> {
     Ok(pattern)
 }
 
-/// Tells whether a word starts the program that a grant names.
+/// Returns whether a word starts the program that a grant names.
 fn is_program(word: &str, program: &str) -> bool {
     if word == program {
         return true;
@@ -187,8 +187,8 @@ fn is_program(word: &str, program: &str) -> bool {
     directories.any(|directory| word.strip_prefix(directory) == Some(program))
 }
 
-/// Tells whether a word may start the program that a ban names, wherever it lies. A glob in the
-/// word counts for every name it can become.
+/// Returns whether a word may start the program that a ban names, wherever it lies. A glob
+/// in the word counts for every name it can match.
 fn is_same_name(word: &str, program: &str) -> bool {
     let name = base_name(word);
     let banned = base_name(program);

@@ -5,20 +5,21 @@ use toml::Spanned;
 
 use super::{BadRule, Rule, literal_words};
 
-/// What is granted, asked about and denied. Deny beats ask, ask beats allow.
+/// Rules that grant, ask and deny. Deny beats ask, ask beats allow.
 #[derive(Debug, Clone, Default)]
 pub struct RuleSet {
-    /// What may be done.
+    /// Rules for what is allowed.
     pub allow: Vec<Rule>,
-    /// What is asked about although it may be granted.
+    /// Rules for what is asked about even if it is granted.
     pub ask: Vec<Rule>,
-    /// What is not done.
+    /// Rules for what is denied.
     pub deny: Vec<Rule>,
 }
 
 impl RuleSet {
-    /// Parses three lists. A broken grant is reported and grants nothing; a broken ban or question
-    /// is reported and makes every command a question, because nobody knows what it was about.
+    /// Parses three lists and reports the broken rules. A broken grant grants nothing. A
+    /// broken ban or ask rule makes every command a question, because nobody knows what it was
+    /// about.
     pub fn parse(allow: &[String], ask: &[String], deny: &[String]) -> (Self, Vec<BadRule>) {
         let mut bad = Vec::new();
         let mut set = Self::default();
@@ -43,8 +44,8 @@ impl RuleSet {
         (set, bad)
     }
 
-    /// Takes out the rules whose tool is a built-in name misspelled and none of these that were
-    /// declared: such a grant grants nothing, such a ban or question makes every command a question.
+    /// Removes the rules whose tool is a misspelled built-in name and not in `declared`. Such
+    /// a grant grants nothing; such a ban or ask rule makes every command a question.
     pub fn refuse_misspelled(&mut self, declared: &[String]) -> Vec<BadRule> {
         let mut bad = Vec::new();
         let mut keep = |rule: &Rule| match rule.check_name(declared) {
@@ -69,8 +70,8 @@ impl RuleSet {
         bad
     }
 
-    /// Reads a file of prefix rules and checks the examples they carry. One mistake, and none of
-    /// its rules counts.
+    /// Parses a file of prefix rules and checks the examples in it. A single mistake rejects
+    /// all of its rules.
     ///
     /// ```toml
     /// [[rule]]
@@ -86,17 +87,17 @@ impl RuleSet {
     /// secrets = ["github"]
     /// ```
     ///
-    /// A rule that names secrets has them put into the environment of the command it is about,
-    /// if that command stands alone and policy lets the role have them.
+    /// A rule that names secrets puts them into the environment of its command, if that
+    /// command stands alone and the policy lets the role have them.
     ///
-    /// Bans and questions of any form stand in two lists before the entries:
+    /// Bans and ask rules of any form stand in two lists before the entries:
     ///
     /// ```toml
     /// deny = ["Bash(git commit:*)", "Read(private/**)"]
     /// ask = ["Bash(make:*)"]
     /// ```
     ///
-    /// One of these that cannot be read does not vanish: it makes every command a question.
+    /// If one of these cannot be read, it is not dropped: it makes every command a question.
     pub fn from_toml(text: &str) -> Result<Self, BadRule> {
         let file: File = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
         let (mut set, _) = Self::parse(&[], &file.ask, &file.deny);
@@ -112,8 +113,8 @@ impl RuleSet {
         Ok(set)
     }
 
-    /// Returns the bans and questions of such a file that cannot be read, where these tools were
-    /// declared.
+    /// Returns the bans and ask rules in such a file that cannot be read, given the declared
+    /// tools.
     pub fn unread_in_toml(text: &str, declared: &[String]) -> Vec<BadRule> {
         let Ok(file) = toml::from_str::<File>(text) else {
             return Vec::new();
@@ -197,7 +198,7 @@ impl Entry {
     }
 }
 
-/// Reads the names of secrets.
+/// Reads and checks the names of a rule's secrets.
 fn secrets(
     named: Option<Spanned<Vec<String>>>,
     decision: Verdict,

@@ -292,7 +292,8 @@ fn a_number_in_a_pattern_stands_for_its_character() {
     assert!(rule.admits_path("edit", r"\ua") && rule.admits_path("edit", r"\ub"));
 }
 
-/// Names of files made of what means something in patterns and rules, so that they come close.
+/// File names made of characters that are special in patterns and rules, so that near
+/// misses are common.
 fn odd_path() -> impl Strategy<Value = String> {
     let part = r"[ab*?\[\]{}()!^,\\.~:u1 \n\x1b\u{202e}-]{1,4}";
     let parts = proptest::collection::vec(part, 1..3);
@@ -318,7 +319,7 @@ proptest! {
     }
 }
 
-/// A name that is nearly one of ours is a slip; any other may be a tool declared elsewhere.
+/// A name close to a built-in one is a slip; any other may be a tool declared elsewhere.
 #[test]
 fn a_misspelled_tool_is_refused_unless_it_was_declared() {
     let check = |rule: &str, declared: &[&str]| {

@@ -1,9 +1,9 @@
-//! The command that is being read, and where in it the pass stands.
+//! The command list being read, and the scanner's position in it.
 
 use super::{Limit, MAX_PARTS, Scan};
 use crate::command::reading::{Part, Redirection, Word};
 
-/// One list of commands, read up to its closing word or parenthesis.
+/// State of one command list, read up to its closing word or parenthesis.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     pub(super) place: Place,
@@ -11,34 +11,33 @@ pub(super) struct Frame {
     pub(super) words: Vec<Word>,
     pub(super) assignments: Vec<String>,
     pub(super) redirections: Vec<Redirection>,
-    /// Where the last word ended.
+    /// Byte position where the last word ended.
     pub(super) word_end: usize,
-    /// Whether an operator stands before that needs a command behind it.
+    /// Whether the preceding operator still needs a command after it.
     pub(super) is_owed: bool,
-    /// Whether a line end stands before.
+    /// Whether a line end precedes.
     is_after_line: bool,
-    /// The variable of a loop whose values are being read.
+    /// The loop variable whose values are being read.
     variable: Option<String>,
     is_coprocess: bool,
 }
 
-/// What the next word is.
+/// The expected kind of the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Place {
-    /// A program, or a word of the shell's grammar.
+    /// A program or a shell keyword.
     #[default]
     Start,
-    /// An argument.
     Arguments,
-    /// Nothing: a compound command just ended.
+    /// No word can follow: a compound command just ended.
     Closed,
-    /// The variable of a loop.
+    /// The name of a loop variable.
     LoopName,
     /// `in`, if the loop has values.
     LoopIn,
     /// A value of a loop.
     LoopValues,
-    /// What a `case` looks at.
+    /// The value that a `case` tests.
     CaseValue,
     /// A pattern of a `case`.
     Pattern,
@@ -48,7 +47,7 @@ pub(super) enum Place {
     Function,
 }
 
-/// How a command ends.
+/// The operator or line end after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Line,
@@ -67,7 +66,7 @@ impl Frame {
         }
     }
 
-    /// Makes a list that stands at a pattern of a `case`.
+    /// Creates the state for a list that starts at a pattern of a `case`.
     pub(super) fn at_pattern(pipeline: usize) -> Self {
         Self {
             place: Place::Pattern,
@@ -75,14 +74,14 @@ impl Frame {
         }
     }
 
-    /// Tells whether no command was begun.
+    /// Returns whether no command has begun.
     pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty() && self.assignments.is_empty() && self.redirections.is_empty()
     }
 }
 
 impl Scan<'_> {
-    /// Ends the list.
+    /// Ends the list and reports a missing last command.
     pub(super) fn finish(&mut self, frame: &mut Frame) {
         let is_empty = frame.is_empty() && frame.place != Place::Closed;
         if is_empty && frame.is_owed {
@@ -91,7 +90,7 @@ impl Scan<'_> {
         self.push(frame);
     }
 
-    /// Ends a command.
+    /// Ends a command and starts the next one.
     pub(super) fn end(&mut self, frame: &mut Frame, end: End) {
         let is_empty = frame.is_empty() && frame.place != Place::Closed;
         if end == End::Line && is_empty && frame.place != Place::LoopValues {
@@ -134,7 +133,7 @@ impl Scan<'_> {
         });
     }
 
-    /// Takes the next word of a list.
+    /// Adds the next word to the list.
     pub(super) fn put(&mut self, frame: &mut Frame, word: Word) {
         if frame.is_after_line && !self.found.parts.is_empty() {
             self.found.has_lines = true;
@@ -186,7 +185,7 @@ impl Scan<'_> {
         frame.words.push(word);
     }
 
-    /// Takes the first word of a command.
+    /// Handles the first word of a command.
     fn begin(&mut self, frame: &mut Frame, word: Word) {
         if let Some((name, value)) = word.assignment() {
             self.doubt("shell.assignment", "an assignment is never part of a grant");
@@ -208,7 +207,7 @@ impl Scan<'_> {
         frame.words.push(word);
     }
 
-    /// Takes a word of the shell's grammar, if it is one.
+    /// Handles a shell keyword; returns `false` for any other word.
     fn keyword(&mut self, frame: &mut Frame, text: &str) -> bool {
         let place = match text {
             "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" => Place::Start,
@@ -221,7 +220,7 @@ impl Scan<'_> {
                 frame.is_coprocess = true;
                 Place::Start
             }
-            // The one word of the grammar that changes nothing; it is judged as a wrapper.
+            // The one keyword that changes nothing; it is judged as a wrapper.
             "time" if frame.words.is_empty() => {
                 frame.words.push(Word::literal(text));
                 frame.place = Place::Start;

@@ -42,7 +42,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Takes the number that stands directly before an operator.
+    /// Takes the number directly before an operator.
     fn descriptor(&mut self, frame: &mut Frame, operator: &str) -> Option<String> {
         if frame.word_end != self.at || operator.starts_with('&') {
             return None;
@@ -143,7 +143,7 @@ impl Scan<'_> {
         self.found.bodies.push(String::new());
     }
 
-    /// Reads the bodies that begin on this line.
+    /// Reads the here-document bodies that begin on this line.
     pub(super) fn read_bodies(&mut self) {
         for heredoc in std::mem::take(&mut self.pending) {
             let mut body = String::new();

@@ -1,18 +1,18 @@
-//! One word: quotes, escapes, and what the shell would still compute.
+//! Reads one word: quotes, escapes, and the parts that the shell would still compute.
 
 use super::Scan;
 use crate::command::reading::Word;
 
-/// Where a run of text ends, and so what means something in it.
+/// The end of a run of text, which decides the characters that are special in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    /// At whatever ends a word.
+    /// At any character that ends a word.
     Meta,
     /// At a double quote.
     Quote,
-    /// At the end of a here-document; quotes mean nothing.
+    /// At the end of a here-document; quotes are ordinary characters.
     Body,
-    /// At the `}` or `]` of an expansion, outside or inside double quotes.
+    /// At the `}` or `]` of an expansion: `Bare` outside double quotes, `Quoted` inside.
     Bare(u8),
     Quoted(u8),
 }
@@ -41,7 +41,7 @@ impl Stop {
 }
 
 impl Scan<'_> {
-    /// Reads a word. There is at least one byte of it.
+    /// Reads a word of at least one byte.
     pub(super) fn word(&mut self) -> Word {
         let mut word = Word {
             is_bare: true,
@@ -105,7 +105,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Takes a run of bytes that mean nothing here.
+    /// Takes a run of bytes without special meaning.
     fn ordinary(&mut self, word: &mut Word, stop: Stop) {
         let is_special = |byte: &u8| b"\\'\"$`*?[{~".contains(byte) || stop.is_end(*byte);
         let rest = &self.text.as_bytes()[self.at..];
@@ -195,7 +195,7 @@ impl Scan<'_> {
         self.other_text(&inner, |scan| scan.script(None));
     }
 
-    /// Reads what begins with a dollar sign.
+    /// Reads an expansion that begins with a dollar sign.
     fn dollar(&mut self, word: &mut Word, stop: Stop) {
         let next = self.byte_at(1);
         match next {
@@ -258,7 +258,7 @@ impl Scan<'_> {
         name
     }
 
-    /// Puts in what a variable is known to hold; one that is not known counts as empty.
+    /// Inserts the known value of a variable; an unknown variable counts as empty.
     fn expand(&mut self, word: &mut Word, name: &str, stop: Stop) {
         self.doubt("shell.variable", "its words depend on a variable");
         word.compute();
@@ -271,7 +271,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads `${…}`: the name, and the word that may stand in for its value.
+    /// Reads `${…}`: the name, and the word that may replace its value.
     fn parameter(&mut self, word: &mut Word, stop: Stop) {
         self.at += 2;
         let is_indirect = self.byte() == Some(b'!');
@@ -300,7 +300,7 @@ impl Scan<'_> {
         self.expand(word, &name, stop);
     }
 
-    /// Reads `$'…'`, whose escapes are resolved here so that a ban still sees the word.
+    /// Reads `$'…'`. Its escapes are resolved here so that a ban still sees the word.
     fn ansi_quoted(&mut self, word: &mut Word) {
         self.doubt("shell.escape", "the shell resolves escapes in `$'…'`");
         word.compute();

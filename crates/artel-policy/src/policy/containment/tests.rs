@@ -1,4 +1,4 @@
-//! What walls decide, beside everything that comes before them.
+//! Decisions of the walls, together with the layers that come before them.
 
 use super::*;
 use crate::{Action, Changes, DecidedBy, Grant, Operation, Scope, StepBound};
@@ -131,8 +131,8 @@ fn every_bound() -> Vec<(&'static str, Policy)> {
     ]
 }
 
-/// Every bound beside walls that judge and walls that do not, for commands that rules allow, ask about
-/// and deny.
+/// Every bound with walls that decide and walls that do not, for commands that rules
+/// allow, ask about and deny.
 #[test]
 fn bounds_come_before_walls() {
     let commands = [
@@ -259,7 +259,7 @@ fn settings_and_grants_end_it() {
         assert_eq!(policy.uncontained(&inside()), Some(why));
         assert!(!is_contained(&policy, &inside()), "{why}");
     }
-    // A bound that admits no host makes nothing of the grant.
+    // A bound that admits no host cancels the grant.
     let step = Policy {
         grants: vec![grant],
         ..bounded("step a", Admits::Step(StepBound::default()))
@@ -267,7 +267,7 @@ fn settings_and_grants_end_it() {
     assert!(is_contained(&step, &inside()));
 }
 
-/// A call that lets something through the walls itself is no longer within them.
+/// A call that itself opens the walls is no longer contained.
 #[test]
 fn a_command_with_a_host_or_a_secret_is_judged_by_rules() {
     for opens in [
@@ -377,7 +377,8 @@ fn what_the_person_wrote_is_not_talked_around() {
         assert_ne!(answer, Answer::Allow, "{command}");
     }
     for command in READS {
-        // What names the file is refused; walls keep the rest, as `path_walls` says.
+        // Commands that name the file are refused; path walls stop the others, as `path_walls`
+        // says.
         let decision = decide(&policy, command, &inside());
         let is_refused = decision.answer == Answer::Deny || decision.answer == Answer::Ask;
         assert!(is_refused, "{command}: {decision:?}");
@@ -387,7 +388,7 @@ fn what_the_person_wrote_is_not_talked_around() {
         let decision = decide(&engineer(), command, &inside());
         assert_eq!(decision.rule, "never.git-push", "{command}: {decision:?}");
     }
-    // Commands that can be read, and are not among those, run as ever.
+    // Commands that can be read and do not match a rule run as usual.
     for command in [
         "ls -l",
         "sed -i s/a/b/ x.py",
@@ -415,7 +416,7 @@ fn a_ban_that_nobody_can_read_stops_everything() {
     }
 }
 
-/// The question says what it is about, not the first thing that rules would stumble over.
+/// The question is about the file, not about the first thing that rules object to.
 #[test]
 fn a_file_that_may_hold_keys_is_asked_about_by_name() {
     for command in [
