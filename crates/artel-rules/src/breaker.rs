@@ -1,30 +1,31 @@
-//! The breaker: leaves a provider alone for a while after it failed too often.
+//! The circuit breaker: leaves a provider alone for a while after it failed too often.
 //!
-//! Closed, every call goes. Too many failures open it, and every call is refused until a cooldown
-//! has passed. Then it probes: one call at a time goes to see, and enough successes in a row close
-//! it. Only failures of the provider are to be reported as such; being asked to slow down is the
-//! [limiter](crate::limiter)'s business.
+//! While it is closed, every call may go. Too many failures open it, and every call is
+//! refused until a cooldown has passed. Then it probes: one call at a time may go, and
+//! enough successes in a row close it. Only failures of the provider itself should be
+//! reported here; requests to slow down are the business of the [limiter](crate::limiter).
 //!
-//! Other processes share the provider. What they recorded is handed in, so that all of them
-//! together leave it alone, and all of them together send one probe.
+//! Other processes use the same provider. The caller passes in what they recorded, so that
+//! all of them together leave the provider alone, and all of them together send one probe.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use artel_types::Timestamp;
 
-/// When often is too often.
+/// The failure counts and rates that open the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
-    /// That many failures in a row open it,
+    /// Number of failures in a row that opens it.
     pub consecutive: u32,
-    /// and so does this share of failures, in percent,
+    /// Share of failures, in percent, that opens it.
     pub rate_percent: u32,
-    /// among the last so many results. Fewer results say nothing; zero turns this rule off.
+    /// Number of last results that the rate is computed from. With fewer results the rate
+    /// rule does not apply; zero turns it off.
     pub window: usize,
-    /// How long it stays open, and how long a probe may go unanswered.
+    /// Time that the breaker stays open, and that a probe may go unanswered.
     pub cooldown: Duration,
-    /// That many successful probes close it.
+    /// Number of successful probes that closes it.
     pub successes: u32,
 }
 
@@ -34,21 +35,21 @@ pub struct Breaker {
     mode: Mode,
 }
 
-/// How a breaker stands, to be shown.
+/// The state of a breaker, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Calls go.
+    /// Calls may go.
     Closed,
     /// Calls are refused.
     Open {
-        /// When it is tried again.
+        /// When the provider is tried again.
         until: Timestamp,
     },
-    /// One call at a time goes to see.
+    /// One probing call at a time may go.
     Probing {
-        /// How many came back well.
+        /// Number of successful probes so far.
         successes: u32,
-        /// While a probe is out, here or elsewhere: when another may replace it.
+        /// If a probe is out, here or in another process: when a new one may replace it.
         until: Option<Timestamp>,
     },
 }
@@ -56,48 +57,50 @@ pub enum State {
 /// Whether a call may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// It may.
+    /// The call may go.
     Go,
-    /// It may, alone, to see whether the provider is back.
+    /// The call may go alone, to find out whether the provider is back.
     Probe,
-    /// It may not.
+    /// The call may not go.
     Refused {
         /// When to ask again.
         until: Timestamp,
     },
 }
 
-/// What came of a call, as far as the provider's health goes.
+/// The result of a call, as far as it concerns the provider's health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The provider is well.
+    /// The provider is healthy.
     Success,
-    /// The provider is not well.
+    /// The provider is not healthy.
     Failure,
-    /// The call was called off or preempted: that says nothing, and gives a probe back.
+    /// The call was called off or preempted. That says nothing about health, and frees the
+    /// probe.
     Abandoned,
 }
 
-/// A change that others must hear of.
+/// A change that other processes must hear of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It opened.
+    /// The breaker opened.
     Opened {
-        /// When it is tried again.
+        /// When the provider is tried again.
         until: Timestamp,
-        /// What decided it.
+        /// The reason for opening.
         why: String,
     },
-    /// A probe is over, and it is not closed yet: another one may go.
+    /// A probe is over without closing the breaker: the next one may go.
     Probed {
-        /// How many came back well so far.
+        /// Number of successful probes so far.
         successes: u32,
     },
-    /// It closed.
+    /// The breaker closed.
     Closed,
 }
 
-/// Counters live in the mode that needs them, so leaving it forgets them.
+/// The state of the breaker. The counters live in the variant that needs them, so that
+/// leaving it resets them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Mode {
     Closed {
@@ -110,9 +113,9 @@ enum Mode {
     },
     Probing {
         successes: u32,
-        /// When our probe may be replaced, if one is out.
+        /// When this process's own probe may be replaced, if one is out.
         ours: Option<Timestamp>,
-        /// The same of another process's.
+        /// The same for a probe of another process.
         theirs: Option<Timestamp>,
     },
 }
@@ -124,7 +127,7 @@ enum Health {
 }
 
 impl Thresholds {
-    /// Those of a model provider.
+    /// The thresholds for model providers.
     pub const MODEL: Self = Self {
         consecutive: 5,
         rate_percent: 50,
@@ -146,9 +149,9 @@ impl Default for Mode {
 impl Breaker {
     /// Decides whether a call may go now.
     ///
-    /// A probe that nobody reported on may be replaced after the cooldown: the process that sent
-    /// it may be gone. No wait is longer than the cooldown from now, so that a clock that was set
-    /// back cannot shut a provider out for a year.
+    /// A probe without a report may be replaced after the cooldown, because the process
+    /// that sent it may be gone. No wait is longer than the cooldown from now, so that a
+    /// clock that was set back cannot shut a provider out for a year.
     pub fn admit(&mut self, now: Timestamp, thresholds: &Thresholds) -> Admission {
         let latest = now.after(thresholds.cooldown);
         let successes = match &mut self.mode {
@@ -181,12 +184,13 @@ impl Breaker {
         Admission::Probe
     }
 
-    /// Takes what came of a call that was admitted, and returns what changed.
+    /// Applies the result of an admitted call and returns the resulting change.
     ///
-    /// Open, it takes no notice: calls that were under way when it opened are no news. Probing, it
-    /// takes a result only while our probe is out, and then for the probe's. It cannot tell a call
-    /// that was let go before it opened from a probe, so its caller should report the former only
-    /// while it is closed.
+    /// While open, the breaker ignores results: calls that were under way when it opened
+    /// bring no news. While probing, it accepts a result only if this process's own probe
+    /// is out, and counts it as the probe's. It cannot tell a call that was admitted
+    /// before it opened from a probe, so the caller should report such calls only while
+    /// the breaker is closed.
     pub fn report(
         &mut self,
         verdict: Verdict,
@@ -204,7 +208,7 @@ impl Breaker {
         }
     }
 
-    /// Takes note that another process opened it.
+    /// Notes that another process opened the breaker.
     pub fn opened_elsewhere(&mut self, until: Timestamp) {
         let until = match self.mode {
             Mode::Open { until: ours } => ours.max(until),
@@ -213,9 +217,10 @@ impl Breaker {
         self.mode = Mode::Open { until };
     }
 
-    /// Takes note that another process sent a probe: nothing goes until then, unless it is heard
-    /// of sooner. A probe of ours that is out still counts.
-    /// A probe that is over has an `until` that has passed; `successes` counts all processes'.
+    /// Notes that another process sent a probe: no call may go until `until`, unless its
+    /// result is heard of earlier. A probe of this process that is out still counts. If
+    /// the other probe is over, `until` is in the past. `successes` counts the probes of
+    /// all processes.
     pub fn probed_elsewhere(&mut self, until: Timestamp, successes: u32) {
         let ours = match self.mode {
             Mode::Probing { ours, .. } => ours,
@@ -228,12 +233,13 @@ impl Breaker {
         };
     }
 
-    /// Closes it and forgets every result: a person said so, or another process closed it.
+    /// Closes the breaker and forgets all results, because a person asked for it or
+    /// another process closed it.
     pub fn reset(&mut self) {
         self.mode = Mode::default();
     }
 
-    /// Returns how it stands.
+    /// Returns the state for display.
     pub fn state(&self) -> State {
         match &self.mode {
             Mode::Closed { .. } => State::Closed,
@@ -249,7 +255,8 @@ impl Breaker {
         }
     }
 
-    /// Counts a result while closed. A success too may complete a window that is bad enough.
+    /// Counts a result while closed. Even a success can complete a window that is bad
+    /// enough.
     fn count(&mut self, health: Health, now: Timestamp, at: &Thresholds) -> Option<Change> {
         let Mode::Closed {
             consecutive,

@@ -1,4 +1,4 @@
-//! The breaker's rules, step by step.
+//! Tests of the breaker's rules, step by step.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds * 1_000_000)
 }
 
-/// Reports results one second apart, from second 0 on, and returns what changed last.
+/// Reports results one second apart, starting at second 0, and returns the last change.
 fn report_all(breaker: &mut Breaker, results: &str) -> Option<(usize, Change)> {
     let mut change = None;
     for (second, result) in results.chars().enumerate() {
@@ -194,7 +194,7 @@ fn other_processes_are_minded() {
 fn the_successes_of_all_processes_count() {
     let mut breaker = Breaker::default();
     breaker.opened_elsewhere(at(30));
-    // Two others came back well, one after the other.
+    // Two probes of other processes succeeded, one after the other.
     breaker.probed_elsewhere(at(31), 1);
     breaker.probed_elsewhere(at(32), 2);
     check_admit(&mut breaker, 33, Admission::Probe);
@@ -241,7 +241,7 @@ proptest! {
     #[test]
     fn never_two_probes_at_a_time_nor_one_before_its_time(acts in acts()) {
         let (mut breaker, mut now) = (Breaker::default(), 0);
-        // When a probe of ours may be replaced, counted apart.
+        // When our own probe may be replaced, tracked independently.
         let mut probe: Option<i64> = None;
         for act in acts {
             match act {

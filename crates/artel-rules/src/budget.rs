@@ -1,12 +1,14 @@
-//! Budgets: set aside before a call, paid after it, given back if it never happened.
+//! Budgets: an estimate is set aside before a call, replaced by the real cost after it,
+//! and given back if the call never happened.
 //!
-//! The state, a [`Ledger`], is a fold over the journal and nothing else. Deciding ([`reserve`],
-//! [`settle`]) looks at the limits and makes the facts to be recorded; folding takes recorded
-//! facts as they are, also when a limit was lowered since. Limits come from configuration, with or
-//! without a period, and from facts (`budget.limited`); a call must fit all of them.
+//! The state, a [`Ledger`], is folded from the journal and from nothing else. The
+//! decisions ([`reserve`], [`settle`]) check the limits and return the facts to record.
+//! Folding accepts recorded facts as they are, even if a limit has been lowered since.
+//! Limits come from the configuration, with or without a period, and from facts
+//! (`budget.limited`); a call must fit all of them.
 //!
-//! Spending is booked on the day of its reservation, so a call over midnight is one of the day on
-//! which it was allowed.
+//! Spending is booked on the day of its reservation, so a call over midnight counts for
+//! the day on which it was allowed.
 
 use std::collections::BTreeSet;
 
@@ -31,52 +33,53 @@ mod ledger;
 mod left;
 mod refusal;
 
-/// In a limit, the measure that is not limited. Zero is a limit like any other: nothing may be
-/// spent.
+/// The value of a measure that a limit leaves free. Zero is a limit like any other:
+/// nothing may be spent.
 pub const UNLIMITED: u64 = u64::MAX;
 
-/// When so much of a limit was paid, in percent, it is spoken of.
+/// Share of a limit, in percent, at which a warning is given once it was paid.
 const WARN_PERCENT: u128 = 80;
 
-/// A call that may be made, as facts to be recorded.
+/// The facts to record for a call that may be made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Granted {
-    /// Sets its estimate aside.
+    /// Sets the call's estimate aside.
     pub reserved: BudgetReserved,
-    /// Limits that what was paid before is close to, and that were not spoken of: those that
-    /// changed.
+    /// Warnings about limits that earlier payments have brought close and that were not
+    /// announced yet, because the limits changed.
     pub warnings: Vec<BudgetWarned>,
 }
 
-/// A call that was made, as facts to be recorded.
+/// The facts to record for a call that was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
-    /// Replaces the estimate by what it really cost.
+    /// Replaces the estimate by the real cost.
     pub settled: BudgetSettled,
-    /// Limits that come close with it.
+    /// Warnings about limits that this cost brings close.
     pub warnings: Vec<BudgetWarned>,
 }
 
-/// A limit of one level that holds now; a measure that is free is [`UNLIMITED`].
+/// A limit of one level that is in force; a free measure is [`UNLIMITED`].
 struct Bound {
     period: Option<Period>,
     limit: Amount,
 }
 
-/// How a fact that is about to be recorded changes every level it counts against.
+/// The change of every level that a fact about to be recorded counts against.
 struct Change {
     day: Day,
-    /// What is really paid with it.
+    /// The real payment of the fact.
     paid: Sum,
 }
 
 /// Decides whether a call may be made, and returns the fact that sets its estimate aside.
 ///
-/// Every call counts against the global level, named or not: no call is outside of the workshop.
-/// The levels are tried from the widest to the narrowest, and the first that is too small is
-/// named. A measure of which the call wants nothing cannot refuse it: a model that costs nothing
-/// may be asked when the money is gone. `key` names this call and no other, ever; whether it does
-/// cannot be seen here, since closed reservations are forgotten.
+/// Every call counts against the global level, even if it is not listed: no call is
+/// outside of the workshop. The levels are tried from the widest to the narrowest, and the
+/// refusal names the first one that is too small. A measure of which the call needs
+/// nothing cannot refuse it: a free model may be called when the money is gone. `key` must
+/// identify this call for ever; that cannot be checked here, since closed reservations are
+/// forgotten.
 pub fn reserve(
     ledger: &Ledger,
     limits: &Limits,
@@ -103,9 +106,10 @@ pub fn reserve(
     Ok(Granted { reserved, warnings })
 }
 
-/// Returns the fact that sets aside what a step of a plan is expected to take, so that nobody else
-/// takes it while the step is at work; as much of it as is left, where that is less. Nothing where
-/// no limit holds for the whole workshop, or something is set aside for it already.
+/// Returns the fact that sets aside what a step of a plan is expected to need, so that
+/// nobody else takes it while the step is at work. If less than that is left, the fact
+/// sets aside the rest. Returns `None` if the workshop as a whole has no limit, or if
+/// something is already set aside for the step.
 ///
 /// `step` is named as in [`Level::Step`], which the calls of the step count against.
 pub fn hold(
@@ -136,7 +140,7 @@ pub fn hold(
     })
 }
 
-/// Returns the fact that gives back what is left of what was set aside for a step.
+/// Returns the fact that gives back the unused part of what was set aside for a step.
 pub fn let_go(ledger: &Ledger, step: &str) -> Option<BudgetReleased> {
     let key = held_key(step);
     ledger.holds(step).then_some(BudgetReleased { key })
@@ -146,8 +150,8 @@ fn held_key(step: &str) -> String {
     format!("step/{step}")
 }
 
-/// Returns the fact that replaces the estimate by what the call really cost, which may be more;
-/// `None` where no such reservation is open.
+/// Returns the fact that replaces the estimate by the call's real cost, which may be
+/// higher. Returns `None` if the reservation is not open.
 pub fn settle(
     ledger: &Ledger,
     limits: &Limits,
@@ -168,16 +172,16 @@ pub fn settle(
     Some(Settlement { settled, warnings })
 }
 
-/// Tells whether a limit in money holds for a call that counts against these levels, configured
-/// or set by a fact. As in [`reserve`], the global level is always among them.
+/// Returns whether a money limit applies to a call that counts against these levels,
+/// configured or set by a fact. As in [`reserve`], the global level is always included.
 pub fn limits_money(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bool {
     let mut levels = levels.iter().chain([&Level::Global]);
     let is_limit = |bound: Bound| bound.limit.money.0 != UNLIMITED;
     levels.any(|level| bounds(ledger, limits, level).any(is_limit))
 }
 
-/// Tells whether any limit holds for a call that counts against these levels. Where none does, a
-/// reservation is only written down: nobody has to agree on it.
+/// Returns whether any limit applies to a call that counts against these levels. If none
+/// does, a reservation is only recorded, and nobody has to agree to it.
 pub fn limits_anything(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bool {
     let mut levels = levels.iter().chain([&Level::Global]);
     let is_limit =
@@ -194,7 +198,7 @@ fn check_fit(
 ) -> Result<(), OverBudget> {
     for Bound { period, limit } in bounds(ledger, limits, level) {
         let used = ledger.spent(level, period, now);
-        // What was set aside for its step is there for it.
+        // The amount set aside for the call's own step is available to it.
         let own = ledger.held_for(level, all, period, now);
         let used = Amount {
             tokens: Tokens(
@@ -226,8 +230,8 @@ fn check_fit(
     Ok(())
 }
 
-/// Returns the limits of a level, first the one that never counts from zero again: where several
-/// are too small, waiting for another one would not help.
+/// Returns the limits of a level, beginning with the one that never resets: if several are
+/// too small, waiting for another one to reset would not help.
 fn bounds(ledger: &Ledger, limits: &Limits, level: &Level) -> impl Iterator<Item = Bound> {
     let set = match level {
         Level::Global => limits.global,
@@ -289,9 +293,9 @@ fn warnings(
     warnings
 }
 
-/// Warns of a limit that has come close. Only what was really paid counts: calls under way may set
-/// a whole limit aside and take little of it, and then its one warning would have been given for
-/// nothing.
+/// Warns about a limit that has come close. Only real payments count: calls under way may
+/// set a whole limit aside and use little of it, and then the limit's only warning would
+/// have been wasted.
 fn warn_close(
     ledger: &Ledger,
     book: &Book,
@@ -322,7 +326,7 @@ fn is_close(paid: u128, limit: u64) -> bool {
     limit != UNLIMITED && paid > 0 && paid * 100 >= u128::from(limit) * WARN_PERCENT
 }
 
-/// Warns of a run that has become expensive. Only what was really paid counts: estimates are
+/// Warns about a run that has become expensive. Only real payments count: estimates are
 /// generous, and a warning that turns out wrong is not read the next time.
 fn warn_expensive(
     ledger: &Ledger,

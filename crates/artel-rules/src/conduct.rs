@@ -1,10 +1,10 @@
-//! A plan being carried out: which step may begin, what comes next in each, when a person has to
-//! decide, when it is over.
+//! The run of a plan: which steps may begin, what comes next in each, when a person has to
+//! decide, and when the run is over.
 //!
-//! The machine is folded from the events of the plan's run. [`Conduct::next`] names everything that
-//! can be done now; the driver does what is not under way yet, appends what came of it, and folds
-//! that. Asking twice gives the same orders, so a process that takes over goes on where the last
-//! event left off.
+//! The state machine is folded from the events of the plan's run. [`Conduct::next`] names
+//! everything that can be done now. The driver does what is not under way yet, appends the
+//! results, and folds them. Asking twice gives the same orders, so a process that takes
+//! over resumes after the last event.
 
 mod fold;
 mod next;
@@ -20,79 +20,79 @@ use artel_types::{BaselineTaken, RunAsked};
 pub use order::{Judge, Order, Part};
 pub use step::{Step, Waiver};
 
-/// How often a step is tried before a person decides.
+/// Number of attempts at a step before a person decides.
 pub const LOOPS: u32 = 3;
 
-/// How often what does not hold on the whole branch is mended.
+/// Number of times that failures on the whole branch are mended.
 pub const MENDS: u32 = 2;
 
-/// How the reason begins for which a proposal came to nothing though nobody turned it down.
+/// Prefix of the reason for a proposal that lapsed without being turned down.
 pub const LAPSED: &str = "lapsed";
 
-/// What holds for one run of a plan.
+/// The rules for one run of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// How many steps are under way at once.
+    /// Most steps under way at once.
     pub at_once: usize,
-    /// What the failure of one step means for those that do not need it.
+    /// The effect of a failed step on steps that do not depend on it.
     pub failure: Failure,
 }
 
-/// What the failure of one step means for those that do not need it.
+/// The effect of a failed step on steps that do not depend on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Failure {
-    /// They go on.
+    /// They continue.
     #[default]
     Continue,
-    /// Nothing new begins.
+    /// No further step begins.
     Fast,
 }
 
-/// A plan being carried out.
+/// The state of a plan being carried out.
 #[derive(Debug, Clone)]
 pub struct Conduct {
-    /// Shared: whoever carries out an order is handed the state of that moment.
+    /// Shared, because each order is carried out with the state of its moment.
     plan: Arc<Plan>,
     rules: Rules,
     steps: BTreeMap<String, Step>,
     baseline: Baseline,
     branch: Branch,
-    /// Questions that nobody has answered.
+    /// Questions without an answer.
     questions: BTreeMap<String, RunAsked>,
     proposals: BTreeMap<String, Proposal>,
     wish: Wish,
-    /// What people said meanwhile, for everybody who works at it from then on.
+    /// Hints that people gave during the run, for all agents that work on it from then on.
     hints: Vec<String>,
     /// Whether a person wants nothing new to begin.
     paused: bool,
     is_over: bool,
 }
 
-/// What passes before the first step.
+/// The baseline: what passes before the first step.
 #[derive(Debug, Clone, PartialEq)]
 enum Baseline {
     Unknown,
-    /// There is none; a person is asked.
+    /// No baseline was found; a person is asked.
     Missing(BaselineTaken),
     /// A person named commands.
     Given(String),
     Taken(BaselineTaken),
 }
 
-/// The branch as a whole, at the end.
+/// The final checks of the whole branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Branch {
     head: Option<String>,
-    /// How many rounds of checks are over, and how the last one went.
+    /// Number of finished rounds of checks; `passed` and `why` are from the last one.
     checks: u32,
     passed: bool,
     why: Vec<String>,
     mends: u32,
-    /// What a person let mending do beyond the plan.
+    /// Changes beyond the plan that a person allowed for mending.
     agreed: Vec<String>,
 }
 
-/// What an agent wants to be different.
+/// A change that an agent proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Proposal {
     step: String,
@@ -104,7 +104,7 @@ struct Proposal {
     is_settled: bool,
 }
 
-/// What a person said to a proposal.
+/// A person's decision about a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Decision {
     Accept,
@@ -115,7 +115,7 @@ enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     GoOn,
-    /// They do the rest themselves.
+    /// The person does the rest.
     TakeOver,
     Cancel,
 }
@@ -140,22 +140,21 @@ impl Conduct {
         }
     }
 
-    /// Returns the plan as it is now.
+    /// Returns the plan in its current version.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Returns what holds for this run.
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// Returns how far a step has come.
+    /// Returns the state of a step.
     pub fn step(&self, id: &str) -> Option<&Step> {
         self.steps.get(id)
     }
 
-    /// Returns the steps with how far they have come, in the order of the plan.
+    /// Returns the steps with their states, in the order of the plan.
     pub fn steps(&self) -> impl Iterator<Item = (&artel_types::plan::PlanStep, &Step)> {
         let of = |step: &artel_types::plan::PlanStep| self.steps.get(&step.id);
         self.plan
@@ -164,7 +163,7 @@ impl Conduct {
             .filter_map(move |step| Some((step, of(step)?)))
     }
 
-    /// Returns what passes before the first step, once it is known.
+    /// Returns the baseline, once it is known.
     pub fn baseline(&self) -> Option<&BaselineTaken> {
         match &self.baseline {
             Baseline::Taken(taken) => Some(taken),
@@ -177,7 +176,7 @@ impl Conduct {
         self.branch.head.as_deref()
     }
 
-    /// Tells whether every proof held on a clean checkout, and what did not.
+    /// Returns whether every proof held on a clean checkout, and the reasons if not.
     pub fn proven(&self) -> (bool, &[String]) {
         (
             self.branch.checks > 0 && self.branch.passed,
@@ -185,37 +184,38 @@ impl Conduct {
         )
     }
 
-    /// Returns what a person let mending do beyond the plan, a line each.
+    /// Returns the changes beyond the plan that a person allowed for mending, one line
+    /// each.
     pub fn agreed(&self) -> &[String] {
         &self.branch.agreed
     }
 
-    /// Returns the questions that nobody has answered.
+    /// Returns the questions without an answer.
     pub fn questions(&self) -> impl Iterator<Item = &RunAsked> {
         self.questions.values()
     }
 
-    /// Returns what people said while it ran, oldest first.
+    /// Returns the hints that people gave during the run, oldest first.
     pub fn hints(&self) -> &[String] {
         &self.hints
     }
 
-    /// Tells whether a person called the run off.
+    /// Returns whether a person cancelled the run.
     pub fn is_cancelled(&self) -> bool {
         self.wish == Wish::Cancel
     }
 
-    /// Tells whether a person wants nothing new to begin. What they end does not wait for that.
+    /// Returns whether a person wants nothing new to begin. Cancelling and taking over do
+    /// not wait for the pause to end.
     pub fn is_paused(&self) -> bool {
         self.paused && self.wish == Wish::GoOn
     }
 
-    /// Tells whether the run is over.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Returns how many steps passed, and how many there are.
+    /// Returns the number of steps that passed and the number of all steps.
     pub fn progress(&self) -> (usize, usize) {
         let done = self.steps().filter(|(_, it)| it.state == StepState::Done);
         (done.count(), self.plan.steps.len())
@@ -234,14 +234,14 @@ impl Conduct {
                 }
             }
         }
-        // In the order of the plan: a later value of the same name wins.
+        // In the order of the plan, so that a later value of the same name wins.
         let steps = self.steps();
         let steps = steps.filter(|(step, _)| before.contains(&step.id.as_str()));
         steps.flat_map(|(_, step)| step.outputs.clone()).collect()
     }
 
-    /// Returns what steps had made that did not pass, in the order of the plan, where a person took
-    /// over: each with the commit that it began on and the tree that it left.
+    /// Returns the unfinished steps whose work a person took over, in the order of the
+    /// plan. Each has the commit on which it began and the tree that it left.
     pub fn taken_over(&self) -> Vec<(&artel_types::plan::PlanStep, &Step)> {
         let is_left = |step: &Step| {
             let is_over = matches!(step.state, StepState::Done | StepState::Skipped);
@@ -253,7 +253,7 @@ impl Conduct {
         }
     }
 
-    /// Says how the plan would end if it ended now.
+    /// Returns the outcome of the plan if it ended now.
     pub fn outcome(&self) -> (PlanState, Option<String>) {
         match self.wish {
             Wish::Cancel => return (PlanState::Cancelled, Some("it was cancelled".to_owned())),
@@ -271,7 +271,7 @@ impl Conduct {
         if let Some(why) = said(StepState::Failed) {
             return (PlanState::Failed, Some(why));
         }
-        // Without a step that failed, what is left out is so because a person wants it.
+        // Without a failed step, steps were skipped only because a person wanted it.
         match (said(StepState::Skipped), self.progress().0) {
             (None, _) => (PlanState::Done, None),
             (Some(why), 0) => (PlanState::Cancelled, Some(why)),

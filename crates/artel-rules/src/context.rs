@@ -1,9 +1,11 @@
-//! What of a conversation is sent: all of it while it fits, and less when it does not.
+//! Decides what of a conversation is sent: all of it while it fits, and less when it does
+//! not.
 //!
-//! Two stages. Old results of tools are left out first: they can be had again. If that is not
-//! enough, everything but the task and the newest turns becomes a summary. Whatever the stage, a
-//! call and its result stay together, the order stays, and a single text that is too large is cut
-//! in the middle, so that nothing unbounded is ever sent. The journal keeps all of it.
+//! There are two stages. Old tool results are left out first, because the agent can get
+//! them again. If that is not enough, everything except the task and the newest turns
+//! becomes a summary. In either stage a call stays with its result, the order stays, and a
+//! text that is too large by itself is cut in the middle, so that nothing unbounded is
+//! ever sent. The journal keeps everything.
 
 mod cut;
 mod elide;
@@ -21,50 +23,51 @@ pub use fallback::fallback_summary;
 pub use handover::{Apart, Handover, Shortened, handover, taken_apart};
 pub use summary::{summary_request, with_summary};
 
-/// So many of the newest turns are kept whole.
+/// Number of newest turns that are kept whole.
 const RECENT_TURNS: usize = 4;
 
 /// What to do with a conversation before it is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Plan {
-    /// Send it as it is: it fits, or nothing of it can be made smaller.
+    /// Send it unchanged: it fits, or nothing in it can be made smaller.
     Fits,
-    /// Go on with this one.
+    /// Continue with these messages.
     Elide(Vec<Message>),
-    /// Have the old part summarised, and go on with [`with_summary`].
+    /// Have the old part summarised, and continue with [`with_summary`].
     Summarise {
-        /// The task, with what pinned tools answered.
+        /// The task, with the answers of pinned tools.
         head: Message,
-        /// What becomes a summary, an earlier summary first. It is bounded, and so is
-        /// [`summary_request`].
+        /// The part to be summarised, beginning with an earlier summary. It is bounded,
+        /// and so is [`summary_request`].
         old: Vec<Message>,
         /// The newest turns.
         recent: Vec<Message>,
     },
 }
 
-/// How large things may be, in tokens.
+/// Size limits in tokens.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     window: u64,
-    /// From here on the conversation is made shorter.
+    /// The size above which the conversation is shortened.
     threshold: u64,
 }
 
 impl Limits {
-    /// Having left out so much is enough.
+    /// Returns the size at which leaving out old results is enough.
     fn enough(self) -> u64 {
         self.threshold / 2
     }
 
-    /// What is cut is cut to this, so that there is room to go on.
+    /// Returns the size that texts are cut to, leaving room to continue.
     fn target(self) -> u64 {
         self.threshold / 4 * 3
     }
 }
 
-/// Plans what is sent of a conversation. `window` is how many tokens the model takes in all;
-/// `reserve` is for what is sent and answered besides: instructions, tools, the reply.
+/// Decides what is sent of a conversation. `window` is the number of tokens that the model
+/// accepts in all; `reserve` is for everything else that is sent or answered:
+/// instructions, tools, the reply.
 pub fn plan(messages: &[Message], window: u64, reserve: u64) -> Plan {
     let limits = Limits {
         window,
@@ -87,7 +90,7 @@ pub fn plan(messages: &[Message], window: u64, reserve: u64) -> Plan {
     }
     let pinned = pinned::of(old);
     let stays: u64 = pinned.iter().map(|part| Size::of_part(part).bytes).sum();
-    // A summary of less would be none.
+    // The summary would not be shorter than less than this.
     if Size::of_messages(old).bytes > summary::LONGEST as u64 + stays {
         let head = pinned::keep(head, pinned);
         return summarise(head, old, recent, limits);
@@ -117,7 +120,8 @@ fn summarise(head: Message, old: &[Message], recent: &[Message], limits: Limits)
     }
 }
 
-/// The task stays whole, unless it takes a quarter of the window for itself.
+/// Returns the first message. The task stays whole unless it takes more than a quarter of
+/// the window.
 fn bounded_head(head: &Message, limits: Limits) -> Message {
     let mut head = vec![head.clone()];
     if tokens::of_messages(&head) > limits.window / 4 {
@@ -126,8 +130,8 @@ fn bounded_head(head: &Message, limits: Limits) -> Message {
     head.pop().unwrap_or_else(|| Message::user(""))
 }
 
-/// Returns how many messages at the end belong to the newest turns. A turn begins with what the
-/// model said, so that a call is never parted from its result.
+/// Returns how many messages at the end belong to the newest turns. A turn begins with a
+/// message of the model, so that a call is never separated from its result.
 fn recent_of(rest: &[Message]) -> usize {
     let said = rest.iter().enumerate().rev();
     let said = said.filter(|(_, message)| message.role == Role::Assistant);

@@ -1,12 +1,13 @@
-//! The excerpt: what a model is shown of a command's output.
+//! The excerpt of a command's output that a model is shown.
 //!
-//! Short output is shown whole. Of long output the first and the last lines are kept, and between
-//! them the lines that stand out: errors, warnings, panics, positions in files, stack frames.
-//! Errors and warnings are counted over all lines. What is left out is said with its size.
+//! Short output is shown whole. Of long output the first and the last lines are kept, and
+//! between them the lines that stand out: errors, warnings, panics, file positions, stack
+//! frames. Errors and warnings are counted over all lines. Every gap is shown with its
+//! size.
 //!
-//! The output is looked at while it comes and never held: gigabytes, with or without a line end,
-//! take no more memory than the excerpt itself. Lines that are neither first, last nor telling
-//! cost no more than a search.
+//! The output is read as it arrives and never stored as a whole: gigabytes, with or
+//! without line ends, take no more memory than the excerpt itself. A line that is neither
+//! first, last nor notable costs only a search.
 
 mod line;
 mod marks;
@@ -22,34 +23,34 @@ use marks::{Hit, Marks};
 pub use show::render;
 pub use visible::{marked, visible};
 
-/// How much is shown.
+/// Limits on the part of the output that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many lines from the beginning.
+    /// Number of lines from the beginning.
     pub first: usize,
-    /// How many lines from the end.
+    /// Number of lines from the end.
     pub last: usize,
-    /// How many telling lines between them.
+    /// Number of notable lines in between.
     pub telling: usize,
-    /// How many bytes of a line; of a longer one its beginning and its end. There is a
-    /// [least](Self::SHORTEST_LINE) number.
+    /// Most bytes of a line; of a longer one, its beginning and its end are shown. The
+    /// smallest value is [`SHORTEST_LINE`](Self::SHORTEST_LINE).
     pub line: usize,
-    /// How many bytes in all, a few words about the rest not counted.
+    /// Most bytes in all, not counting a few words about the rest.
     pub total: usize,
 }
 
-/// The excerpt of one stream while it comes.
+/// Builds the excerpt of one stream as it arrives.
 #[derive(Debug)]
 pub struct Excerpt {
     limits: Limits,
     bytes: u64,
-    /// Lines that have ended.
+    /// Number of finished lines.
     lines: u64,
     errors: u64,
     warnings: u64,
-    /// Lines that stood out after the first ones, kept or not.
+    /// Number of notable lines after the first ones, kept or not.
     stood_out: u64,
-    /// Everything, as long as it is little.
+    /// The whole output, as long as it is short.
     whole: Option<Vec<u8>>,
     first: Vec<Kept>,
     telling: Vec<Telling>,
@@ -57,24 +58,24 @@ pub struct Excerpt {
     open: Open,
 }
 
-/// What was kept of a stream that has ended.
+/// The excerpt of a finished stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpted {
-    /// What is shown: clean text in which every gap is named with its size.
+    /// Clean text in which every gap is shown with its size.
     pub text: String,
-    /// How many lines there were; an unfinished one counts.
+    /// Number of lines, including an unfinished one.
     pub lines: u64,
-    /// How many bytes there were.
+    /// Number of bytes in the stream.
     pub bytes: u64,
-    /// How many lines spoke of errors.
+    /// Number of lines that mention errors.
     pub errors: u64,
-    /// How many lines spoke of warnings.
+    /// Number of lines that mention warnings.
     pub warnings: u64,
     /// Whether anything was left out.
     pub truncated: bool,
 }
 
-/// A line that stood out, with its number.
+/// A notable line with its number.
 #[derive(Debug)]
 struct Telling {
     number: u64,
@@ -82,7 +83,7 @@ struct Telling {
 }
 
 impl Limits {
-    /// At least so many bytes of a line are kept, whatever is asked for.
+    /// Smallest number of bytes that is kept of a line, whatever the caller asks for.
     pub const SHORTEST_LINE: usize = 3 * line::OVERLAP;
 }
 
@@ -99,7 +100,6 @@ impl Default for Limits {
 }
 
 impl Excerpt {
-    /// Begins an excerpt.
     pub fn new(limits: Limits) -> Self {
         let limits = Limits {
             line: limits.line.max(Limits::SHORTEST_LINE),
@@ -120,7 +120,7 @@ impl Excerpt {
         }
     }
 
-    /// Takes what was printed, cut anywhere.
+    /// Adds output, which may be cut anywhere.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         if let Some(whole) = &mut self.whole {
@@ -139,7 +139,7 @@ impl Excerpt {
         }
     }
 
-    /// Ends the excerpt.
+    /// Finishes the excerpt.
     pub fn finish(mut self) -> Excerpted {
         if !self.open.is_empty() {
             self.end_open();
@@ -162,8 +162,8 @@ impl Excerpt {
         }
     }
 
-    /// Takes what ends an open line and the whole lines after it; the very last line end is left
-    /// out of `bytes`.
+    /// Adds the end of an open line and the whole lines after it; `bytes` lacks the very
+    /// last line end.
     fn take_lines(&mut self, bytes: &[u8]) {
         let mut rest = Some(bytes);
         if !self.open.is_empty() {
@@ -187,13 +187,13 @@ impl Excerpt {
         }
     }
 
-    /// Takes lines after the first ones, all at once: this is where gigabytes pass.
+    /// Adds lines after the first ones, all at once: this is where gigabytes pass.
     fn take_middle(&mut self, bytes: &[u8]) {
         let (mut number, mut counted_to) = (self.lines + 1, 0);
         for Hit { from, to, marks } in marks::hits(bytes) {
             self.count(marks);
             self.stood_out += 1;
-            // The same words again tell nothing more.
+            // A repeated line says nothing new.
             let line = &bytes[from..to];
             let is_told = || self.telling.iter().rev().any(|told| told.line.is_of(line));
             if self.telling.len() < self.limits.telling && !is_told() {
@@ -207,7 +207,7 @@ impl Excerpt {
         self.keep_last(bytes);
     }
 
-    /// Keeps the last lines of these.
+    /// Keeps the last of these lines.
     fn keep_last(&mut self, bytes: &[u8]) {
         let Some(others) = self.limits.last.checked_sub(1) else {
             return;
@@ -231,7 +231,7 @@ impl Excerpt {
         self.last.push_back(line);
     }
 
-    /// Ends the line that was open.
+    /// Finishes the open line.
     fn end_open(&mut self) {
         let (line, marks) = self.open.end();
         self.lines += 1;
@@ -258,13 +258,14 @@ impl Excerpt {
 }
 
 impl Excerpted {
-    /// Returns `3 errors, 1 warning in 200000 lines`, or only the lines where there is neither.
+    /// Returns `3 errors, 1 warning in 200000 lines`, or only the number of lines if there
+    /// are neither.
     pub fn summary(&self) -> String {
         show::summary(self.errors, self.warnings, self.lines)
     }
 }
 
-/// Splits at the first line end; without one, there is nothing after it.
+/// Splits at the first line end. Without one, there is no second part.
 fn split_line(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     match memchr(b'\n', bytes) {
         Some(end) => (&bytes[..end], Some(&bytes[end + 1..])),

@@ -1,19 +1,19 @@
-//! Silent retries stay silent until there are so many that the person should know.
+//! Keeps retries silent until there are so many that the person should know.
 //!
-//! One tracker per resource (a provider, a server): blips of one must not be counted against
-//! another.
+//! There is one tracker per resource (a provider, a server): blips of one must not count
+//! against another.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// When many is too many.
+/// When repeated errors are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// That many errors ...
+    /// Number of errors that leads to a notice.
     pub count: usize,
-    /// ... within this time are told,
+    /// Period in which the errors must occur.
     pub window: Duration,
-    /// and not told again for so long.
+    /// Time after a notice without another one.
     pub cooldown: Duration,
 }
 
@@ -29,7 +29,7 @@ pub enum Notice {
 /// The recent errors of one resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frequency {
-    /// Never more than the limit's count: older ones cannot change the answer.
+    /// At most as many as the limit's count: older ones cannot change the answer.
     recent: VecDeque<Duration>,
     told: Option<Duration>,
 }
@@ -45,10 +45,10 @@ impl Default for Limits {
 }
 
 impl Frequency {
-    /// Counts a transient error at a moment of a clock that never goes back.
+    /// Counts a transient error at a moment of a monotonic clock.
     ///
-    /// An error exactly as old as the window still counts, and a cooldown that has just ended is
-    /// over.
+    /// An error exactly as old as the window still counts. A cooldown that ends exactly
+    /// now is over.
     #[must_use]
     pub fn count(mut self, at: Duration, limits: &Limits) -> (Self, Notice) {
         self.recent.push_back(at);

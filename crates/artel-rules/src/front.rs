@@ -1,29 +1,31 @@
-//! The frontmatter of the Markdown files that people edit: lines of `key: value` between `---`.
+//! The frontmatter of the Markdown files that people edit: lines of `key: value` between
+//! `---`.
 //!
-//! It is YAML as far as these files need it: a value is a word, a quoted text or a list of them.
-//! Whatever else a person keeps there is kept as it stands, line for line.
+//! It supports the part of YAML that these files need: a value is a word, a quoted text or
+//! a list of them. Everything else that a person keeps there stays as it is, line for
+//! line.
 
 /// One key with its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The key; nothing for a comment or an empty line.
+    /// The key; empty for a comment or an empty line.
     pub(crate) key: String,
-    /// Where it stands in the file, from 1.
+    /// Line number in the file, from 1.
     pub(crate) line: usize,
-    /// The lines as they are.
+    /// The lines, unchanged.
     pub(crate) raw: Vec<String>,
 }
 
-/// A file in its two parts.
+/// A file split into frontmatter and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parts<'t> {
     pub(crate) entries: Vec<Entry>,
     pub(crate) body: &'t str,
-    /// The line of the file at which the body begins, from 1.
+    /// Line number at which the body begins, from 1.
     pub(crate) body_line: usize,
 }
 
-/// What is wrong with frontmatter as a whole.
+/// An error in the frontmatter as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Broken {
     pub(crate) line: usize,
@@ -31,7 +33,7 @@ pub(crate) struct Broken {
     pub(crate) remedy: &'static str,
 }
 
-/// Splits a file. Nothing comes of a file that does not begin with `---`.
+/// Splits a file. Returns `None` if it does not begin with `---`.
 pub(crate) fn split(text: &str) -> Result<Option<Parts<'_>>, Broken> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
@@ -100,7 +102,7 @@ fn key_of(line: &str) -> Option<String> {
 }
 
 impl Entry {
-    /// Reads the value as one text; nothing where there is none.
+    /// Reads the value as one text, or returns `None` if there is no value.
     pub(crate) fn text(&self) -> Result<Option<String>, String> {
         let value = self.value();
         if self.raw.len() > 1 {
@@ -155,7 +157,8 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Writes a text in quotes.
 pub(crate) fn always_quoted(text: &str) -> String {
-    // A string of JSON is a string of YAML, but for characters that YAML does not take as they are.
+    // A JSON string is a YAML string, except for characters that YAML does not accept
+    // unescaped.
     let json = serde_json::Value::from(text).to_string();
     let is_unprintable = |letter: char| {
         matches!(
@@ -200,7 +203,7 @@ fn scalar(value: &str) -> Result<String, String> {
     Ok(value.to_owned())
 }
 
-/// Takes away a comment: what follows a `#` after a space, outside quotes.
+/// Removes a comment: everything after a `#` that follows a space, outside of quotes.
 fn without_comment(value: &str) -> &str {
     let mut quote: Option<char> = None;
     let (mut before, mut is_escaped) = (' ', false);
@@ -223,7 +226,7 @@ fn without_comment(value: &str) -> &str {
     value
 }
 
-/// Splits the inside of a list at the commas that stand in no quotes.
+/// Splits the inside of a list at the commas outside of quotes.
 fn split_list(inner: &str) -> Result<Vec<&str>, String> {
     let mut items = Vec::new();
     let mut quote: Option<char> = None;

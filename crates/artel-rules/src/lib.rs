@@ -1,12 +1,11 @@
-//! The pure machines: the turns of an agent, what of a conversation is sent, what a run took,
-//! what holds for requests and plans, budget, usage, queue, limiter, breaker, retry,
-//! the gathering of streams, the wait for commands and the view of their output. No tokio, no files,
-//! no randomness.
+//! The pure state machines and rules: the turns of an agent, the part of a conversation
+//! that is sent, the metrics of a run, the rules for requests and plans, budget, usage,
+//! queue, limiter, breaker, retry, the assembly of streams, the wait for commands and the
+//! excerpt of their output. There is no tokio, no file access and no randomness here.
 //!
-//! Whatever the world did is handed in: facts, moments, errors as plain values. The same input
-//! gives the same answer on any machine at any time, so a journal can be folded again and a
-//! decision explained.
-#![warn(missing_docs)]
+//! Everything from the outside world is passed in: facts, moments, errors as plain values.
+//! The same input gives the same answer on any machine at any time, so a journal can be
+//! folded again and a decision can be explained.
 
 pub mod breaker;
 pub mod budget;

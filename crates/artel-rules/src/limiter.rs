@@ -1,12 +1,13 @@
-//! The limiter: what being asked to slow down does to one provider.
+//! The rate limiter: how one provider is called after it asked to slow down.
 //!
-//! A 429, or a word of being overloaded, shuts the gate for everybody. The wait doubles with every
-//! refusal in a row, and a wait that the provider names wins. When it has passed, one call goes
-//! first to see, and the others follow once it has succeeded: a hundred calls that all come back
-//! at once would only be refused again.
+//! A 429, or a report of overload, shuts the gate for all calls. The wait doubles with
+//! every refusal in a row; a wait that the provider names takes precedence. When the wait
+//! is over, one probing call goes first, and the others follow once it has succeeded: a
+//! hundred calls that return all at once would only be refused again.
 //!
-//! Many calls may be under way when the provider says no, and each of them hears it. They are one
-//! refusal: only that of the one call that went to see is the next step of the back-off.
+//! Many calls may be under way when the provider refuses, and each of them gets a refusal.
+//! Together they are one refusal: only the refusal of the probing call is the next step of
+//! the back-off.
 
 use std::time::Duration;
 
@@ -14,69 +15,70 @@ use artel_types::{Class, Timestamp};
 
 use crate::retry;
 
-/// A wait longer than this is not sat out: whoever waits is parked, with the time shown.
+/// Longest wait that a run sits out; for a longer one it is parked, and the time is shown.
 pub const PARK_ABOVE: Duration = Duration::from_secs(600);
 
-/// Who may call.
+/// Who may call now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// Everybody.
+    /// All calls.
     Open,
-    /// One call, to see; nobody else while it is out. The queue sees to that.
+    /// One probing call, and no other while it is under way. The queue makes sure of that.
     One,
-    /// Nobody.
+    /// No call.
     Shut {
         /// When to look again.
         until: Timestamp,
     },
 }
 
-/// One provider's gate, as this process knows it.
+/// The gate of one provider, as this process knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limiter {
     pause: Option<Pause>,
 }
 
-/// What a refusal leads to.
+/// The consequence of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paused {
-    /// It is waited for.
+    /// The call waits.
     For {
-        /// Until when.
+        /// The end of the wait.
         until: Timestamp,
-        /// How many refusals there were in a row.
+        /// Number of refusals in a row.
         attempt: u32,
     },
-    /// It takes so long that the run is parked.
+    /// The wait is so long that the run is parked.
     Park {
-        /// Until when.
+        /// The end of the pause.
         until: Timestamp,
     },
 }
 
-/// The provider is asked again as usual, which others must hear of.
+/// The provider is called again as usual, which other processes must hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resumed;
 
-/// Which call something is heard of.
+/// The call that a result belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// The one that went to see.
+    /// The probing call.
     OfTheOne,
-    /// Any other: it was sent before the pause.
+    /// Any other call: it was sent before the pause.
     OfAnother,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pause {
     until: Timestamp,
-    /// How long it was when it was named. A clock that is set back must not make it longer.
+    /// Length of the pause when it was announced. A clock that is set back must not make
+    /// it longer.
     length: Duration,
     attempt: u32,
     scout: Scout,
 }
 
-/// The one call that goes first.
+/// The state of the probing call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scout {
     /// It may not go yet.
@@ -88,8 +90,8 @@ enum Scout {
 }
 
 impl Limiter {
-    /// Returns who may call now. Once the wait has passed it is [`Gate::One`] until the fate of
-    /// the one call is reported.
+    /// Returns who may call now. After the wait this is [`Gate::One`] until the result of
+    /// the probing call is reported.
     pub fn gate(&mut self, now: Timestamp) -> Gate {
         let Some(pause) = &mut self.pause else {
             return Gate::Open;
@@ -104,12 +106,12 @@ impl Limiter {
         Gate::One
     }
 
-    /// Takes note that the provider asked us to slow down, and returns until when.
+    /// Notes that the provider asked to slow down, and returns until when to wait.
     ///
-    /// `jitter_permille` is a random number from 0 to 1000 that spreads our own waits between half
-    /// and the whole of the schedule's. A wait that the provider names is kept to the letter,
-    /// except that naming no time at all names nothing. A refusal of a call that was sent before
-    /// the pause can only make the pause longer, by naming a later end.
+    /// `jitter_permille` is a random number from 0 to 1000 that spreads our own waits
+    /// between half and all of the scheduled one. A wait that the provider names is kept
+    /// exactly, unless it is zero. A refusal of a call that was sent before the pause can
+    /// only prolong the pause, by naming a later end.
     pub fn slowed(
         &mut self,
         now: Timestamp,
@@ -134,16 +136,16 @@ impl Limiter {
         Paused::For { until, attempt }
     }
 
-    /// Takes note of a success. If it is that of the one call that went to see, the pause is over
-    /// and the next one starts from the shortest wait. A call that was sent before the pause and
-    /// ends well in it says nothing: the provider refuses new ones.
+    /// Notes a success. If it is that of the probing call, the pause is over, and the next
+    /// one starts from the shortest wait. The success of a call that was sent before the
+    /// pause says nothing: the provider refuses new calls.
     pub fn succeeded(&mut self, heard: Heard) -> Option<Resumed> {
         self.pause.take_if(|pause| pause.is_news(heard))?;
         Some(Resumed)
     }
 
-    /// Takes note that a call is sent, and tells whether it is the one that goes to see. Its fate
-    /// is then to be reported as such.
+    /// Notes that a call is sent, and returns whether it is the probing call. Its result
+    /// must be reported accordingly.
     pub fn sent(&mut self) -> Heard {
         match &mut self.pause {
             Some(pause) if pause.scout == Scout::Due => {
@@ -154,8 +156,8 @@ impl Limiter {
         }
     }
 
-    /// Takes note that the one call ended without telling anything about the gate: it was called
-    /// off, or failed for another reason. Another one may go.
+    /// Notes that the probing call ended without a word about the limit: it was called
+    /// off, or failed for another reason. Another call may probe.
     pub fn one_abandoned(&mut self) {
         if let Some(pause) = &mut self.pause
             && pause.scout == Scout::Out
@@ -164,12 +166,13 @@ impl Limiter {
         }
     }
 
-    /// Takes note that another process was asked to slow down. The longer wait holds; a call of
-    /// ours that went to see is then one more of the same refusal. What is no longer than a pause
-    /// that is known, nor a further step, is no news: their burst is told in as many facts as it
-    /// had calls.
+    /// Notes that another process was asked to slow down. The longer wait applies, and a
+    /// probing call of ours then belongs to the same refusal. A pause that is neither
+    /// longer than the known one nor a further step is ignored: the other process records
+    /// one fact for each call of its burst.
     ///
-    /// `said` is when they said so: how long the pause is counts from there.
+    /// `said` is when the other process recorded it: the length of the pause counts from
+    /// there.
     pub fn paused_elsewhere(&mut self, said: Timestamp, until: Timestamp, attempt: u32) {
         self.pause = Some(match self.pause.take() {
             None => Pause::new(said, until, attempt),
@@ -178,12 +181,12 @@ impl Limiter {
         });
     }
 
-    /// Takes note that another process's call went through, or that a person said so.
+    /// Notes that a call of another process succeeded, or that a person lifted the pause.
     pub fn resumed_elsewhere(&mut self) {
         self.pause = None;
     }
 
-    /// Returns until when it is paused. That may have passed, as long as nobody went to see.
+    /// Returns the end of the pause. It can be in the past, as long as no call has probed.
     pub fn paused_until(&self) -> Option<Timestamp> {
         self.pause.as_ref().map(|pause| pause.until)
     }
@@ -199,8 +202,8 @@ impl Pause {
         }
     }
 
-    /// Tells whether the fate of a call says something new: so does only that of the one, as long
-    /// as no other process has shut the gate since it went.
+    /// Returns whether the result of a call is news: only that of the probing call is, as
+    /// long as no other process has shut the gate since it went out.
     fn is_news(&self, heard: Heard) -> bool {
         heard == Heard::OfTheOne && self.scout == Scout::Out
     }
@@ -217,8 +220,9 @@ impl Pause {
     }
 }
 
-/// Returns the schedule's wait, shortened by up to a half. The provider's pause outlasts the tries
-/// of a single call, so the longest wait goes on where the schedule ends.
+/// Returns the scheduled wait, shortened by up to a half. The pause of a provider can
+/// outlast the tries of a single call, so the longest wait repeats after the end of the
+/// schedule.
 fn own_wait(attempt: u32, jitter_permille: u32) -> Duration {
     let schedule = Class::RateLimit.schedule();
     let whole = retry::next_wait(&schedule, attempt, None).unwrap_or(schedule.longest);

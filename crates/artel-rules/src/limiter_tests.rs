@@ -1,4 +1,4 @@
-//! The limiter's waits, its one call, and bursts.
+//! Tests of the limiter's waits, its probing call, and bursts.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_micros(millis * 1000)
 }
 
-/// A limiter with the one call, if it is out: what is reported then is its fate.
+/// A limiter with its probing call, if one is out: then each report is about that call.
 #[derive(Debug, Clone, PartialEq)]
 struct Scene {
     limiter: Limiter,
@@ -78,7 +78,7 @@ fn seconds(seconds: u64) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Is refused `times` times, each time by the one call that went to see, and returns the waits.
+/// Is refused `times` times, each time by the probing call, and returns the waits.
 fn waits(times: usize, named: Option<Duration>, jitter: u32) -> Vec<u64> {
     let (mut limiter, mut now) = (Scene::new(), at(0));
     let refusals = (1..).take(times).map(|attempt| {

@@ -1,7 +1,7 @@
-//! What of many files goes into a prompt, and how it is said what does not.
+//! Decides which of many files go into a prompt, and reports those that do not.
 //!
-//! Nothing is left out in silence: where something is, the prompt carries a block that says so, and
-//! whoever reads the plan sees the same lines. The block is paid for from the budget.
+//! Nothing is left out silently: the prompt then contains a warning block, and the person
+//! who reads the plan sees the same lines. The block counts against the budget.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,66 +12,67 @@ use artel_types::Timestamp;
 
 use crate::tokens::BYTES_PER_TOKEN;
 
-/// How much of the budget the block about what is missing may take at most, in tokens.
+/// Most tokens of the budget for the block about missing files.
 const MOST_WARNING: u64 = 500;
-/// A file that is cut to less than this says nothing.
+/// Smallest useful part of a file, in tokens.
 const LEAST_SHARE: u64 = 50;
 
 /// A file that could be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its name in the prompt.
+    /// The file's name in the prompt.
     pub path: String,
-    /// Its size in tokens.
+    /// Size in tokens.
     pub tokens: u64,
-    /// When it was changed last.
+    /// When the file was last changed.
     pub modified: Timestamp,
-    /// How much it matters; more is more.
+    /// Importance of the file; higher numbers are more important.
     pub priority: u32,
 }
 
-/// What goes first when not everything fits.
+/// Which files go first if not all fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// Takes what matters more first, and of that the smallest: many files.
+    /// Takes more important files first, and among equals the smallest: as many files as
+    /// possible.
     #[default]
     SmallestFirst,
-    /// Leaves out the largest, whatever they are, until the rest fits.
+    /// Leaves out the largest files, however important, until the rest fits.
     DropLargest,
-    /// Leaves out what matters less first, and of that the oldest, until the rest fits.
+    /// Leaves out less important files first, and among equals the oldest, until the rest
+    /// fits.
     DropOldest,
-    /// Keeps the beginning of every file, each with the same share.
+    /// Keeps the beginning of every file, with an equal share for each.
     TruncateEach,
 }
 
-/// What was decided.
+/// Which files are loaded, cut or skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// The files that are loaded, in the order in which they are shown.
+    /// The loaded files, in display order.
     pub included: Vec<Loaded>,
-    /// The files that are left out, as they were given.
+    /// The skipped files, in the order in which they were given.
     pub skipped: Vec<String>,
-    /// The files of which only a part is loaded, by path, with the tokens that are kept.
+    /// The files that are loaded only in part, by path, with the tokens kept.
     pub truncated: Vec<Loaded>,
-    /// The tokens of all that is loaded, without the block.
+    /// Tokens of everything loaded, without the warning block.
     pub total: u64,
-    /// What the prompt says about what is missing; nothing where everything is there.
+    /// The block in the prompt about missing files, or `None` if nothing is missing.
     pub warning_block: Option<String>,
-    /// The same for people, one line a file.
+    /// The same for people, one line per file.
     pub warnings: Vec<String>,
 }
 
-/// A file with how much of it is loaded.
+/// A file with the amount that is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
-    /// Its name.
+    /// The file's name in the prompt.
     pub path: String,
-    /// How many of its tokens are loaded.
+    /// Number of tokens loaded.
     pub tokens: u64,
 }
 
 impl Strategy {
-    /// Every one there is.
     pub const ALL: [Self; 4] = [
         Self::SmallestFirst,
         Self::DropLargest,
@@ -79,7 +80,7 @@ impl Strategy {
         Self::TruncateEach,
     ];
 
-    /// Returns the word for it.
+    /// Returns the word used in settings and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SmallestFirst => "smallest-first",
@@ -105,14 +106,14 @@ impl FromStr for Strategy {
     }
 }
 
-/// Returns the part of a model's window that may be filled.
+/// Returns the part of a model's window that may be filled, in tokens.
 pub fn budget(window: u64, percent: u32) -> u64 {
     let part = u128::from(window) * u128::from(percent.min(100)) / 100;
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
-/// Decides what is loaded. A cap cuts every file before anything else; what is loaded never takes
-/// more than the budget, the block included.
+/// Decides which files are loaded. A cap cuts every file first. The loaded files and the
+/// warning block never exceed the budget.
 pub fn choose(
     files: &[File],
     budget: u64,
@@ -162,7 +163,7 @@ fn smallest_first(files: &[File], kept: &[u64], space: u64) -> Vec<usize> {
     order
 }
 
-/// Leaves files out, the one with the least key first, until the others fit.
+/// Drops files, the one with the smallest key first, until the others fit.
 fn dropping<K: Ord>(
     files: &[File],
     kept: &[u64],
@@ -185,8 +186,8 @@ fn dropping<K: Ord>(
     taken
 }
 
-/// Gives every file the same share. What a small one does not need goes to the others; where the
-/// shares would be too small to say anything, the files that matter least get none.
+/// Gives every file the same share; what a small file does not need goes to the others. If
+/// the shares would be too small to be useful, the least important files get none.
 fn truncate_each(files: &[File], kept: &mut [u64], space: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&at| (Reverse(files[at].priority), &files[at].path));
@@ -243,7 +244,8 @@ fn settle(
     choice
 }
 
-/// Writes the block. It names as many files as its room has space for, and counts the others.
+/// Writes the warning block. It names as many files as fit into `room`, and counts the
+/// others.
 fn block(choice: &Choice, budget: u64, strategy: Strategy, room: u64) -> String {
     let mut block = format!(
         "[System Warning: Context Truncated]\nToken Budget: {budget} (strategy {strategy})\n\

@@ -1,10 +1,11 @@
-//! Patience: how long a running command is waited for, and how it is ended.
+//! The time limits of running commands, and the way in which a command is ended.
 //!
-//! A build that keeps printing is left alone, one that hangs is not. A command always gets its
-//! base time, then as long again as it says something new every so often, and never more than the
-//! longest time. Dots, spinners and bare percentages say nothing new.
+//! A build that keeps printing is left alone, and one that hangs is not. A command always
+//! gets its base time. It then continues as long as it says something new every so often,
+//! up to the longest time. Dots, spinners and bare percentages are not news.
 //!
-//! Nothing here reads a clock. Every moment is the time since the command began, handed in.
+//! Nothing here reads a clock. Every moment is passed in as the time since the command
+//! began.
 
 mod ear;
 mod ending;
@@ -16,48 +17,48 @@ use std::time::Duration;
 pub use ear::{Ear, is_noise};
 pub use ending::{Ending, Graces, Sent, Signal, Step};
 
-/// How long a command may take.
+/// The time limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The time it gets in any case.
+    /// Time that every command gets.
     pub base: Duration,
-    /// How long each meaningful line keeps it alive after that.
+    /// Time that each meaningful line adds after that.
     pub extend: Duration,
-    /// The time after which it ends, whatever it says.
+    /// Time after which the command is ended, whatever it says.
     pub longest: Duration,
 }
 
-/// The wait for one command.
+/// Decides whether one running command may continue.
 #[derive(Debug, Clone)]
 pub struct Patience {
     limits: Limits,
-    /// When it last said something new.
+    /// When the command last said something new.
     last: Option<Duration>,
 }
 
-/// Whether a command may go on.
+/// Whether a command may continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may.
+    /// It may continue.
     Keep {
-        /// When to ask again, unless it is heard of sooner.
+        /// When to ask again, unless new output comes earlier.
         until: Duration,
     },
-    /// It is to be ended.
+    /// It must be ended.
     End {
-        /// Which limit ran out.
+        /// The limit that was exceeded.
         why: Overdue,
     },
 }
 
-/// The limit that ran out.
+/// The time limit that a command exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overdue {
-    /// The base time is over and nothing new was heard for a while.
+    /// The base time is over and there was no news for a while.
     Silent {
         /// The base time.
         base: Duration,
-        /// For how long nothing new was heard.
+        /// The time without news.
         quiet: Duration,
     },
     /// The longest time is over.
@@ -68,13 +69,13 @@ pub enum Overdue {
 }
 
 impl Limits {
-    /// Those of a declared tool.
+    /// The limits of a declared tool.
     pub const DECLARED: Self = Self::of_base(Duration::from_secs(10));
 
-    /// Those of a script or a command that is not known to take long.
+    /// The limits of a script, or of a command that is not known to take long.
     pub const COMMAND: Self = Self::of_base(Duration::from_secs(120));
 
-    /// Makes limits from the base time alone.
+    /// Derives the limits from the base time alone.
     pub const fn of_base(base: Duration) -> Self {
         Self {
             base,
@@ -83,7 +84,7 @@ impl Limits {
         }
     }
 
-    /// Makes limits that no output can stretch: a person named the time.
+    /// Makes limits that no output can extend, because a person named the time.
     pub const fn exactly(time: Duration) -> Self {
         Self {
             base: time,
@@ -92,13 +93,13 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of one simple command, given as its words: minutes for what is known to
-    /// build, test or install.
+    /// Returns the limits of one simple command, given as its words: minutes for a command
+    /// that is known to build, test or install.
     pub fn of_command(words: &[impl AsRef<str>]) -> Self {
         known::base(words).map_or(Self::COMMAND, Self::of_base)
     }
 
-    /// Returns the limits of a line of several simple commands: those of the longest.
+    /// Returns the limits of a line with several simple commands: those of the longest.
     pub fn of_commands<'a, W: AsRef<str> + 'a>(
         commands: impl IntoIterator<Item = &'a [W]>,
     ) -> Self {
@@ -108,30 +109,29 @@ impl Limits {
     }
 }
 
-/// Tells whether a command is known to build, test or install, given as its words.
+/// Returns whether a command, given as its words, is known to build, test or install.
 pub fn is_build(words: &[impl AsRef<str>]) -> bool {
     known::base(words).is_some()
 }
 
 impl Patience {
-    /// Begins to wait.
     pub fn new(limits: Limits) -> Self {
         Self { limits, last: None }
     }
 
-    /// Takes note of a line that was printed. Noise is not taken note of.
+    /// Notes a printed line; noise is ignored.
     pub fn heard(&mut self, line: &[u8], at: Duration) {
         if !is_noise(line) {
             self.heard_news(at);
         }
     }
 
-    /// Takes note that something new was said; an [`Ear`] can tell.
+    /// Notes that the command said something new, as an [`Ear`] can detect.
     pub fn heard_news(&mut self, at: Duration) {
         self.last = self.last.max(Some(at));
     }
 
-    /// Decides whether the command may go on.
+    /// Decides whether the command may continue.
     pub fn verdict(&self, at: Duration) -> Verdict {
         let Limits {
             base,
@@ -166,7 +166,7 @@ impl fmt::Display for Overdue {
     }
 }
 
-/// A person does not read nanoseconds.
+/// Rounds down to tenths of a second, because people do not read nanoseconds.
 fn tenths(span: Duration) -> Duration {
     let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(millis / 100 * 100)

@@ -1,9 +1,10 @@
-//! What holds for plans: what is wrong with one, how far one has come, how people read one.
+//! The rules for plans: what is wrong with a plan, what state it is in, and how people
+//! read it.
 //!
-//! [`check`] is the only maker of [`Checked`], so whoever is handed one knows that it has steps in
-//! an order, roles that exist and scopes that can be read. [`state::Course`] says what may happen
-//! to a plan now. [`markdown`] shows a plan and reads back what a person made of it;
-//! [`difference()`] says in a few lines how two versions differ.
+//! Only [`check`] can make a [`Checked`], so its holder knows that the plan has steps in
+//! an order, roles that exist and scopes that can be read. [`state::Course`] decides what
+//! may happen to a plan now. [`markdown`] writes a plan and reads back what a person made
+//! of it; [`difference()`] describes in a few lines how two versions differ.
 
 mod check;
 mod difference;

@@ -1,5 +1,5 @@
-//! What proofs show when they are held against each other: what passed before and fails now, and
-//! whether a change is exercised at all.
+//! Compares proofs with each other: what passed before and fails now, and whether a change
+//! is exercised at all.
 
 mod covered;
 mod ending;
@@ -22,11 +22,12 @@ pub use likely::likely_checks;
 pub use lines::ChangedLines;
 pub use shape::unwieldy;
 
-/// Tells whether a plan says of a test what becomes of it.
+/// The texts of a plan, searched for what becomes of a test.
 pub struct Reasons(String);
 
 impl Reasons {
-    /// Takes the words of all steps: what one takes away, the others do not have any more.
+    /// Collects the texts of all steps: a test that one step removes is missing for the
+    /// others, too.
     pub fn of(plan: &Plan) -> Self {
         let words = plan.steps.iter().flat_map(|step| {
             let criteria = step.scope.criteria.iter().map(|it| it.text.as_str());
@@ -37,7 +38,8 @@ impl Reasons {
         Self(words.collect::<Vec<_>>().join("\n"))
     }
 
-    /// A test is meant by its own name as a word, whatever file and group it is in.
+    /// Returns whether the text has the test's own name as a word, whatever its file and
+    /// group.
     fn name(&self, test: &str) -> bool {
         let own = own_name(test);
         let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -52,7 +54,7 @@ impl Reasons {
 
 /// Returns the name of a test without its file and its group.
 fn own_name(test: &str) -> &str {
-    // Runners of JavaScript name tests by sentences.
+    // JavaScript runners name tests by sentences.
     for part in [" › ", " > ", "::"] {
         if let Some((_, last)) = test.rsplit_once(part) {
             return last;
@@ -65,8 +67,8 @@ fn own_name(test: &str) -> &str {
     }
 }
 
-/// Returns what passed before and does not now, a line each. Failures that are known, old ones and
-/// those that a step was to leave, are not charged.
+/// Returns everything that passed before and does not pass now, one line each. Known
+/// failures are not counted: old ones, and those that a step was meant to leave.
 pub fn regressions(
     before: &[ProofRecorded],
     now: &[ProofRecorded],
@@ -100,7 +102,7 @@ pub fn regressions(
     lines
 }
 
-/// Returns the tests that fail now and did not before: what tests that were just written show.
+/// Returns the tests that fail now and did not fail before, as new tests should.
 pub fn reds(before: &[ProofRecorded], now: &[ProofRecorded]) -> Vec<String> {
     let old: Vec<String> = before.iter().flat_map(names).collect();
     let mut reds: Vec<_> = now
@@ -109,7 +111,7 @@ pub fn reds(before: &[ProofRecorded], now: &[ProofRecorded]) -> Vec<String> {
         .flat_map(names)
         .filter(|name| !old.contains(name))
         .collect();
-    // A test file that cannot even be loaded has no name to give.
+    // A test file that cannot even be loaded reports no names.
     if reds.is_empty() {
         let newly = now.iter().filter(|proof| {
             let old = before.iter().find(|old| same(old, proof));
@@ -120,13 +122,13 @@ pub fn reds(before: &[ProofRecorded], now: &[ProofRecorded]) -> Vec<String> {
     reds
 }
 
-/// Tells whether something that holds with a change fails without it.
+/// Returns whether anything that holds with a change fails without it.
 pub fn is_exercised(with: &[ProofRecorded], without: &[ProofRecorded]) -> bool {
     without.iter().any(|back| {
         let Some(green) = with.iter().find(|green| same(green, back)) else {
             return false;
         };
-        // What does not say how its tests ended does not hold.
+        // A run that does not report how its tests ended does not hold.
         if is_silent(back, green) {
             return false;
         }
@@ -136,14 +138,15 @@ pub fn is_exercised(with: &[ProofRecorded], without: &[ProofRecorded]) -> bool {
     })
 }
 
-/// Tells whether more tests pass than before.
+/// Returns whether more tests pass than before.
 pub fn has_more(before: &[ProofRecorded], now: &[ProofRecorded]) -> bool {
     let passed =
         |proofs: &[ProofRecorded]| -> u64 { proofs.iter().filter_map(|proof| proof.passed).sum() };
     passed(now) > passed(before)
 }
 
-/// Says why nothing can be compared with these proofs: no test ran, or a command cannot be started.
+/// Returns why these proofs cannot be compared with anything: no test ran, or a command
+/// cannot be started.
 pub fn no_baseline(proofs: &[ProofRecorded]) -> Option<String> {
     let starts = |proof: &&ProofRecorded| proof.exit.is_some_and(|it| it != 126 && it != 127);
     let mut commands = proofs.iter().filter(|proof| proof.sort == "command");
@@ -155,7 +158,7 @@ pub fn no_baseline(proofs: &[ProofRecorded]) -> Option<String> {
         let counted: u64 = counted.sum();
         proof.sort == "tests" && counted > 0
     };
-    // A command that a person named is taken at its word.
+    // A command that a person named is trusted.
     if commands.next().is_some() || proofs.iter().any(ran) {
         return None;
     }
@@ -188,8 +191,8 @@ fn new_failures<'p>(
         })
 }
 
-/// Returns what a proof found in the files of a change that another did not. What is on lines that
-/// did not change is a remark.
+/// Returns the new findings of a proof in the files of a change. Findings on unchanged
+/// lines become remarks.
 pub fn new_findings(
     before: &[ProofRecorded],
     now: &[ProofRecorded],
@@ -200,7 +203,7 @@ pub fn new_findings(
         found.flatten().collect()
     };
     let old = all(before);
-    // Without the line: an edit above moves it.
+    // The line is ignored, because an edit above moves it.
     let is_old = |it: &Finding| {
         old.iter()
             .any(|old| old.file == it.file && old.why == it.why)
@@ -211,8 +214,8 @@ pub fn new_findings(
     new
 }
 
-/// Names the tests that passed before and neither pass nor fail now, unless the plan says why.
-/// Where a runner does not say names, those are counted that are missing.
+/// Lists the tests that passed before and neither pass nor fail now, unless the plan says
+/// why. If the runner reports no names, only the number of missing tests is compared.
 fn gone(old: &ProofRecorded, now: &ProofRecorded, reasons: &Reasons) -> Vec<String> {
     let (Some(before), Some(after)) = (test_names(old), test_names(now)) else {
         return fewer(old, now).into_iter().collect();
@@ -233,7 +236,8 @@ fn gone(old: &ProofRecorded, now: &ProofRecorded, reasons: &Reasons) -> Vec<Stri
     missing.map(line).collect()
 }
 
-/// Runners name a test that fails by more or less of its place.
+/// Returns whether two names end alike: runners print more or less of the path of a
+/// failing test.
 fn is_end(one: &str, other: &str) -> bool {
     one.ends_with(other) || other.ends_with(one)
 }
@@ -353,7 +357,7 @@ mod tests {
             [""; 0]
         );
         assert_eq!(after(named(&["a::adds", "a::doubles"], &[]), "").len(), 1);
-        // A runner that stopped saying names is still counted.
+        // If a runner stops reporting names, its tests are still counted.
         assert_eq!(
             after(proof("tests", 0, 2, &[]), ""),
             ["1 tests that passed before are gone"]

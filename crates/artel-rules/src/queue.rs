@@ -1,15 +1,16 @@
-//! The queue: who is next at one provider, and who must make room.
+//! The queue of one provider: which call is next, and which must make room.
 //!
-//! Calls wait by priority, and those of one priority in the order in which they came. Waiting
-//! makes a call more urgent, so that even a background call gets its turn at last among people's
-//! calls that never cease. A person's call that finds every slot taken has the least urgent call
-//! thrown out, which comes back later and keeps its place; what was thrown out twice stays.
+//! Calls wait by priority, and calls of one priority in the order in which they arrived.
+//! Waiting makes a call more urgent, so that even a background call gets its turn
+//! eventually among an endless stream of people's calls. If a person's call finds every
+//! slot taken, the least urgent call is preempted; it comes back later and keeps its
+//! place. A call that was preempted twice is not preempted again.
 //!
-//! Waiting makes all calls of one priority more urgent alike, so the first of each priority is
-//! always its oldest: there is one sorted set per priority, and the next call is the best of five
-//! heads. Those that may be thrown out are a sorted set as well. So a step takes time logarithmic
-//! in the number of calls for each call that it starts, removes or throws out, and no step looks
-//! at all of them.
+//! Waiting makes all calls of one priority more urgent at the same rate, so the first of
+//! each priority is always its oldest. There is therefore one sorted set per priority, and
+//! the next call is the best of five heads. Preemptible calls are a sorted set, too. So a
+//! step takes time logarithmic in the number of calls for each call that it starts,
+//! removes or preempts, and no step looks at all of them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,17 +18,17 @@ use std::time::Duration;
 
 use artel_types::model::Priority;
 
-/// Each so much time of waiting is worth one point of priority.
+/// Waiting time that is worth one point of priority.
 pub const AGING: Duration = Duration::from_secs(3);
 
-/// No call becomes more urgent than this by waiting: a person's fresh call is as urgent, and of
-/// two such calls the older goes first.
+/// Highest urgency that a call can reach by waiting. A person's fresh call is as urgent,
+/// and of two such calls the older goes first.
 pub const MOST_URGENT: u32 = 100;
 
-/// A call that was thrown out this often is left alone.
+/// Number of preemptions after which a call is left alone.
 pub const MOST_PREEMPTIONS: u32 = 2;
 
-/// The calls of one provider: those that wait, and those that run.
+/// The waiting and running calls of one provider.
 #[derive(Debug, Clone)]
 pub struct Queue {
     slots: usize,
@@ -36,73 +37,66 @@ pub struct Queue {
     lines: BTreeMap<Priority, BTreeSet<(Duration, Ticket)>>,
     waiting: BTreeMap<Ticket, Waiting>,
     running: BTreeMap<Ticket, Running>,
-    /// Running calls that may be thrown out, the first one first.
+    /// Preemptible running calls, in the order of preemption.
     victims: BTreeSet<Victim>,
-    /// How many running calls were told to make room.
+    /// Number of running calls that were told to make room.
     leaving: usize,
-    /// The running call that a gate for one let through.
+    /// The running call that a gate for one call let through.
     scout: Option<Ticket>,
-    /// Slots that were cleared for people's calls which have not started yet.
+    /// Slots cleared for people's calls that have not started yet.
     cleared: usize,
-    /// Counts starts: tells which running call is the most recent.
+    /// Counts starts, to tell which running call is the most recent.
     starts: u64,
     now: Duration,
 }
 
-/// Names a call; whoever asks makes them, each one once.
+/// Identifies a call; the caller makes each ticket once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// What happened.
+/// An event for the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A call wants to go.
+    /// A call wants to start.
     Arrived {
-        /// Which one.
         ticket: Ticket,
-        /// How urgent it is.
         priority: Priority,
-        /// When it first came, on the clock of [`Queue::step`]. A call that is tried again keeps
-        /// its place.
+        /// When the call first arrived, on the clock of [`Queue::step`]. A call that is
+        /// tried again keeps its place.
         since: Duration,
-        /// How often it was thrown out so far.
+        /// Number of preemptions so far.
         preempted: u32,
     },
-    /// A call no longer wants to go. One that had been started by then gives its slot back:
-    /// whoever gives up waiting cannot know that its turn has just come.
-    Left {
-        /// Which one.
-        ticket: Ticket,
-    },
-    /// A call that ran is over, however it ended, thrown out ones too.
-    Finished {
-        /// Which one.
-        ticket: Ticket,
-    },
-    /// The limiter opened or shut the gate. What this says about a call must be known before that
-    /// call is reported as finished, or the next one goes too early.
+    /// A call does not want to start any more. If it was started in the meantime, it gives
+    /// its slot back: a caller that gives up waiting cannot know that its turn has just
+    /// come.
+    Left { ticket: Ticket },
+    /// A running call is over, however it ended, even by preemption.
+    Finished { ticket: Ticket },
+    /// The limiter changed the gate. If the change follows from a call, this must come
+    /// before that call is reported as finished, or the next call starts too early.
     Gate(Opening),
     /// Time passed.
     Tick,
 }
 
-/// How far the gate is open.
+/// The number of calls that the limiter lets start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
-    /// Nothing starts.
+    /// No call.
     Shut,
-    /// One call at a time runs of those that start from now on.
+    /// One call at a time, of those that start from now on.
     One,
-    /// As many run as there are slots.
+    /// As many calls as there are slots.
     All,
 }
 
-/// What is to be done.
+/// An order of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// This call goes now.
+    /// Start this call now.
     Start(Ticket),
-    /// This running call must end and make room. Its owner reports it as finished, and later as
+    /// End this running call to make room. Its owner reports it as finished, and later as
     /// arrived again.
     Preempt(Ticket),
 }
@@ -116,20 +110,21 @@ struct Waiting {
 
 #[derive(Debug, Clone, Copy)]
 enum Running {
-    /// It is left alone: it is a person's, or was thrown out often enough.
+    /// Left alone: it is a person's call, or was preempted often enough.
     Firm,
-    /// It may be thrown out.
+    /// May be preempted.
     Loose(Victim),
-    /// It was told to make room.
+    /// Was told to make room.
     Leaving,
 }
 
-/// The least urgent call goes first, the most recently started of several: least is lost with it.
+/// The least urgent call is preempted first, and among equals the most recently started
+/// one, because it loses the least.
 type Victim = (Priority, Reverse<u64>, Ticket);
 
 impl Queue {
-    /// Makes an empty queue with an open gate. There is at least one slot: without any, nothing
-    /// would ever go, and nobody would hear why.
+    /// Makes an empty queue with an open gate. It has at least one slot: with none, no
+    /// call would ever start, and nobody would hear why.
     pub fn new(slots: usize) -> Self {
         Self {
             slots: slots.max(1),
@@ -146,11 +141,12 @@ impl Queue {
         }
     }
 
-    /// Takes an event at a moment of a clock that never goes back, and returns what is to be done.
+    /// Handles an event at a moment of a monotonic clock, and returns the resulting
+    /// orders.
     ///
-    /// Reports cross each other on their way, so a few say nothing new and are passed over: a
-    /// ticket that arrives while it waits or runs, one that leaves or finishes unknown, and one
-    /// that finishes while it waits.
+    /// Reports can cross each other, so some say nothing new and are ignored: a ticket
+    /// that arrives while it waits or runs, an unknown one that leaves or finishes, and
+    /// one that finishes while it waits.
     pub fn step(&mut self, event: Event, now: Duration) -> Vec<Effect> {
         self.now = self.now.max(now);
         let preempts = match event {
@@ -184,19 +180,19 @@ impl Queue {
         effects
     }
 
-    /// Returns how many calls wait.
+    /// Returns the number of waiting calls.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Returns how many calls run, those that were told to make room included.
+    /// Returns the number of running calls, including those that were told to make room.
     pub fn running(&self) -> usize {
         self.running.len()
     }
 
-    /// Returns how many calls would go before this one if slots came free now, or `None` if it
-    /// does not wait. It looks at every waiting call: fit for showing one, not for a loop over
-    /// all.
+    /// Returns how many calls would go before this one if slots became free now, or `None`
+    /// if it is not waiting. It examines every waiting call: use it to show one position,
+    /// not in a loop over all calls.
     pub fn position(&self, ticket: Ticket) -> Option<usize> {
         let call = self.waiting.get(&ticket)?;
         let own = self.rank(call.priority, call.since, ticket);
@@ -238,9 +234,9 @@ impl Queue {
         self.scout.take_if(|scout| *scout == ticket);
     }
 
-    /// Turns the gate and returns how many calls may be thrown out: people's calls that came while
-    /// it was not open could not ask for that then. A gate that stays as it is changes nothing;
-    /// above all, it does not let a second call through beside the first.
+    /// Changes the gate and returns how many calls may be preempted: people's calls that
+    /// came while the gate was not open could not ask for that then. An unchanged gate
+    /// changes nothing; above all, it does not let a second call through beside the first.
     fn turn(&mut self, opening: Opening) -> usize {
         if self.gate == opening {
             return 0;
@@ -253,7 +249,7 @@ impl Queue {
         }
     }
 
-    /// Starts what may start.
+    /// Starts every call that may start.
     fn fill(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         while self.has_room() {
@@ -292,8 +288,9 @@ impl Queue {
         }
     }
 
-    /// Picks the next call. A slot that was cleared for a person goes to one, also before a call
-    /// that has become as urgent by waiting: otherwise another call was thrown out for nothing.
+    /// Picks the next call. A slot that was cleared for a person goes to a person's call,
+    /// even before a call that has become as urgent by waiting; otherwise a call was
+    /// preempted for nothing.
     fn next(&mut self) -> Option<Ticket> {
         let person = self.people().next().map(|(_, ticket)| *ticket);
         if person.is_none() {
@@ -312,8 +309,8 @@ impl Queue {
             .map(|(_, (_, ticket))| *ticket)
     }
 
-    /// Throws out a running call for a person's call that waits, unless a slot is being cleared
-    /// for it already.
+    /// Preempts a running call for a waiting call of a person, unless a slot is already
+    /// being cleared for it.
     fn preempt(&mut self) -> Option<Effect> {
         let is_open = self.gate == Opening::All;
         if !is_open || self.people().len() <= self.leaving {
@@ -325,13 +322,13 @@ impl Queue {
         Some(Effect::Preempt(ticket))
     }
 
-    /// The people's calls that wait, the oldest first.
+    /// Returns the waiting calls of people, the oldest first.
     fn people(&self) -> impl ExactSizeIterator<Item = &(Duration, Ticket)> {
         static NOBODY: BTreeSet<(Duration, Ticket)> = BTreeSet::new();
         self.lines.get(&Priority::User).unwrap_or(&NOBODY).iter()
     }
 
-    /// The order of going: the smallest goes first.
+    /// Returns the rank of a call: the smallest goes first.
     fn rank(
         &self,
         priority: Priority,

@@ -1,11 +1,11 @@
-//! Who goes when, who makes room, and that nobody waits for ever.
+//! Tests of who goes when, who makes room, and that no call waits for ever.
 
 use Priority::{Background, Execution, Planning, User, Validation};
 use proptest::prelude::*;
 
 use super::*;
 
-/// A queue with its clock and a transcript of what it ordered.
+/// A queue with its clock and a transcript of its orders.
 struct Desk {
     queue: Queue,
     now: u64,
@@ -56,7 +56,7 @@ impl Desk {
         self.step(Event::Gate(opening));
     }
 
-    /// Compares what was ordered since the last look: `+1` starts, `!1` throws out.
+    /// Compares the orders since the last check: `+1` starts, `!1` preempts.
     #[track_caller]
     fn check(&mut self, expected: &str) {
         assert_eq!(self.log.join(" "), expected);
@@ -314,7 +314,7 @@ fn thousands_may_wait() {
                     started += 1;
                     running.insert(ticket.parse().unwrap());
                 }
-                // It comes back no more: only the count matters here.
+                // It does not come back: only the count matters here.
                 _ => assert!(running.contains(&order[1..].parse().unwrap())),
             }
         }
@@ -326,7 +326,7 @@ fn thousands_may_wait() {
     assert_eq!(started, 11_000);
 }
 
-/// The order of going by sorting everybody, to compare with.
+/// The order of going, by sorting all calls, for comparison.
 fn sorted(calls: &[(u64, Priority, u64)], now: u64) -> Vec<u64> {
     let urgency = |priority: Priority, since: u64| {
         (u64::from(priority.value()) + now.saturating_sub(since) / 3).min(100)

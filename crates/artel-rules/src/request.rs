@@ -1,9 +1,8 @@
-//! What a person asked, read without a model: a title, what limits it, what has to hold, and how
-//! large it is.
+//! Reads a request without a model: its title, constraints, success criteria and size.
 //!
-//! The words themselves are kept elsewhere, verbatim. What is read here is shown to the person and
-//! given to the architect, and the size decides the path: a question is answered, a trivial change
-//! is done, everything else is planned. In doubt it is planned.
+//! The text itself is kept elsewhere, verbatim. The result is shown to the person and
+//! given to the architect, and the size decides what happens: a question is answered, a
+//! trivial change is made, and everything else is planned. In doubt it is planned.
 
 mod claims;
 pub mod file;
@@ -12,29 +11,29 @@ mod size;
 
 use artel_types::plan::{Claim, Size};
 
-/// How many claims of each sort are kept.
+/// Most claims of each kind that are kept.
 pub const MOST_CLAIMS: usize = 40;
-/// How many characters a claim has at most.
+/// Longest claim, in characters.
 pub const LONGEST_CLAIM: usize = 400;
-/// How many characters a title has at most.
+/// Longest title, in characters.
 pub const LONGEST_TITLE: usize = 80;
 
-/// What was understood of a request.
+/// The analysis of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Understood {
-    /// The first words.
+    /// The first words of the request.
     pub title: String,
-    /// What limits how it is done.
+    /// Limits on how it is done.
     pub constraints: Vec<Claim>,
     /// What has to hold afterwards.
     pub criteria: Vec<Claim>,
-    /// How large it is.
+    /// The size of the request.
     pub size: Size,
-    /// Why it is taken to be that large.
+    /// The reason for that size.
     pub why: String,
 }
 
-/// Reads a request. The same words always give the same answer.
+/// Reads a request. The same text always gives the same result.
 pub fn read(text: &str) -> Understood {
     let lines = sentences::lines(text);
     let (constraints, criteria) = claims::read(&lines);
@@ -48,7 +47,7 @@ pub fn read(text: &str) -> Understood {
     }
 }
 
-/// Takes the first sentence that is no mere heading, cut at a word.
+/// Returns the first sentence that is not merely a heading, cut at a word.
 fn title(lines: &[sentences::Line]) -> String {
     let texts = lines.iter().filter(|line| !line.is_generic_heading());
     let first = texts.flat_map(|line| line.sentences()).next();

@@ -6,10 +6,11 @@ use artel_types::Schedule;
 
 /// Returns how long to wait before the next try, or `None` when the tries are used up.
 ///
-/// `failures` counts the tries that failed so far; before the first one there is nothing to wait
-/// for. The wait doubles from the schedule's first up to its longest. A wait that the other side
-/// named wins where the schedule honours it, also above the longest and also below ours: it knows
-/// its own limits, and asking sooner only makes it name a longer one.
+/// `failures` counts the failed tries so far; before the first failure there is no wait.
+/// The wait doubles from the schedule's first value up to its longest. A wait that the
+/// other side names takes precedence if the schedule honours it, whether it is longer than
+/// the longest wait or shorter than ours: the other side knows its own limits, and asking
+/// sooner only makes it name a longer wait.
 pub fn next_wait(
     schedule: &Schedule,
     failures: u32,

@@ -1,10 +1,10 @@
-//! When a file that somebody puts into a watched folder is whole.
+//! Decides when a file that somebody puts into a watched folder is complete.
 //!
-//! Each path waits until 200 ms have passed since the last thing that happened to it. A file that
-//! was renamed into place, or that had rested before anybody looked, is whole then. One that was
-//! written where it lies is whole when two looks at least a second apart see the same; while they
-//! do not, the looks come less often, and in the end the file is given up until something happens
-//! to it again. The machine holds paths and fingerprints, never contents.
+//! Each path waits until 200 ms have passed since its last event. A file that was renamed
+//! into place, or that had been unchanged before it was noticed, is complete then. A file
+//! that is written in place is complete when two looks at least a second apart see the
+//! same. While they differ, the looks become less frequent, and in the end the file is
+//! ignored until its next event. The state holds paths and fingerprints, never contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,49 +12,50 @@ use std::time::Duration;
 
 /// How long a path must be quiet before it is looked at.
 pub const QUIET: Duration = Duration::from_millis(200);
-/// How far apart the two looks are that must see the same.
+/// Shortest time between the two looks that must see the same.
 pub const APART: Duration = Duration::from_secs(1);
-/// The longest wait between two looks at a file that goes on changing.
+/// Longest wait between two looks at a file that keeps changing.
 const LONGEST: Duration = Duration::from_secs(4);
-/// So many looks may see something new; at the longest wait this is about five minutes.
+/// Number of looks that may see a change; at the longest wait this is about five minutes.
 const MOST_CHANGES: u32 = 80;
 
-/// What happened to a path. A moment is a span since some fixed beginning.
+/// An event of a path. Its moment is the time since some fixed beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happened {
-    /// It was made, written to or touched where it lies.
+    /// The file was created, written or touched in place.
     Changed,
-    /// It was renamed into place, or found to have rested: nobody writes it any more.
+    /// The file was renamed into place, or was found unchanged for a while: nobody writes
+    /// it any more.
     MovedIn,
-    /// It was removed or renamed away.
+    /// The file was removed or renamed away.
     Gone,
 }
 
-/// What a look at a file saw. Two that are equal are taken for the same content.
+/// The result of a look at a file. Equal fingerprints are taken for equal content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// How long it is.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was last written, in nanoseconds.
+    /// Time of the last write, in nanoseconds.
     pub modified: i128,
-    /// The hash of what is in it.
+    /// Hash of the content.
     pub hash: [u8; 32],
 }
 
-/// What follows from a look.
+/// The conclusion from a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// It is whole: to be taken, once.
+    /// The file is complete and can be taken, once.
     Settled,
-    /// It is not there.
+    /// The file does not exist.
     Gone,
-    /// It is to be looked at again; [`Settle::due`] says when.
+    /// The file must be looked at again; [`Settle::due`] tells when.
     NotYet,
-    /// It never stopped changing and is left alone until something happens to it again.
+    /// The file never stopped changing and is ignored until its next event.
     Unstable,
 }
 
-/// The paths that something happened to and that are not settled yet.
+/// The paths with events that are not settled yet.
 #[derive(Debug, Clone, Default)]
 pub struct Settle {
     files: BTreeMap<PathBuf, File>,
@@ -63,19 +64,19 @@ pub struct Settle {
 
 #[derive(Debug, Clone)]
 struct File {
-    /// When it is looked at next.
+    /// When the file is looked at next.
     at: Duration,
     last: Happened,
-    /// What the last look saw, and when.
+    /// The result of the last look, and its time.
     seen: Option<(Fingerprint, Duration)>,
-    /// How many looks saw something new.
+    /// Number of looks that saw a change.
     changes: u32,
-    /// Whether something happened since the last look.
+    /// Whether there was an event since the last look.
     is_heard: bool,
 }
 
 impl Settle {
-    /// Notes that something happened to a path.
+    /// Notes an event of a path.
     pub fn happened(&mut self, path: &Path, what: Happened, now: Duration) {
         let known = self.files.get(path);
         let mut file = known.cloned().unwrap_or(File {
@@ -88,29 +89,31 @@ impl Settle {
         file.last = what;
         file.is_heard = true;
         let quiet = now.saturating_add(QUIET);
-        // A file that goes on changing is not read each time somebody writes to it.
+        // A file that keeps changing is not read for every write.
         let paced = file.seen.map(|(_, at)| at.saturating_add(pace(&file)));
         let paced = paced.filter(|_| what == Happened::Changed);
         let at = paced.map_or(quiet, |paced| paced.max(quiet));
         self.put(path, File { at, ..file });
     }
 
-    /// Returns the paths that are to be looked at now, those that waited longest first, at most
-    /// `most`. Each is to be answered by [`Settle::seen`]; one that is not comes again.
+    /// Returns the paths to look at now, longest-waiting first, at most `most`. The caller
+    /// must report each to [`Settle::seen`]; a path that is not reported is returned
+    /// again.
     pub fn due(&self, now: Duration, most: usize) -> Vec<PathBuf> {
         let due = self.queue.iter().take_while(|(at, _)| *at <= now);
         due.take(most).map(|(_, path)| path.clone()).collect()
     }
 
-    /// Returns when something is due next.
+    /// Returns when the next path is due.
     pub fn next(&self) -> Option<Duration> {
         self.queue.first().map(|(at, _)| *at)
     }
 
-    /// Notes what a look at a path saw, nothing where the file is not there, and says what follows.
+    /// Notes the result of a look, `None` if the file does not exist, and returns the
+    /// conclusion.
     pub fn seen(&mut self, path: &Path, print: Option<Fingerprint>, now: Duration) -> Seen {
         let Some(file) = self.files.get(path).cloned() else {
-            // Nobody asked for the look.
+            // Nobody asked for this look.
             return Seen::NotYet;
         };
         let Some(print) = print else {
@@ -143,7 +146,7 @@ impl Settle {
                     changes,
                     is_heard: false,
                 };
-                // Where changes are heard of, the next look needs to wait for nothing else.
+                // If changes are reported as events, the next look need not wait longer.
                 let wait = if file.is_heard { APART } else { pace(&next) };
                 let at = now.saturating_add(wait);
                 self.put(path, File { at, ..next });
@@ -152,17 +155,17 @@ impl Settle {
         Seen::NotYet
     }
 
-    /// Tells whether a path is on its way.
+    /// Returns whether a path is not settled yet.
     pub fn knows(&self, path: &Path) -> bool {
         self.files.contains_key(path)
     }
 
-    /// Returns how many paths are not settled.
+    /// Returns the number of unsettled paths.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Tells whether every path is settled.
+    /// Returns whether every path is settled.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -180,7 +183,7 @@ impl Settle {
     }
 }
 
-/// Returns how long after a look the next one comes where the file was written to again.
+/// Returns the time between looks at a file that was written again.
 fn pace(file: &File) -> Duration {
     let doublings = 2_u32.saturating_pow(file.changes.min(8));
     APART.saturating_mul(doublings).min(LONGEST)

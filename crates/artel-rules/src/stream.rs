@@ -1,13 +1,13 @@
-//! Puts the chunks of an answer together again.
+//! Assembles a reply from its chunks.
 //!
-//! Whoever makes chunks, a codec or a rehearsal, is held to the grammar of [`Chunk`] here: exactly
-//! one start, then pieces, then exactly one end; calls numbered in the order in which they began.
-//! A chunk that breaks it is refused and changes nothing, so what came before stays readable.
-//! Chunks are not kept, only what they add up to.
+//! Every maker of chunks, a codec or a rehearsal, must keep the grammar of [`Chunk`]:
+//! exactly one start, then pieces, then exactly one end, with calls numbered in the order
+//! in which they began. A chunk that breaks the grammar is refused and changes nothing, so
+//! everything before it stays readable. The chunks are not kept, only their result.
 
 use artel_types::model::{Chunk, Part, Reply, Seal, Stop, ToolCall, Usage};
 
-/// What has come of an answer so far.
+/// The reply as far as it has arrived.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gather {
     opening: Option<Opening>,
@@ -18,48 +18,48 @@ pub struct Gather {
     bytes: u64,
 }
 
-/// Why a chunk does not fit what came before it.
+/// Why a chunk does not fit the chunks before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Something came before the start.
+    /// A chunk came before the start.
     #[error("the answer has not begun")]
     BeforeStart,
-    /// It began again.
+    /// The reply started a second time.
     #[error("the answer begins a second time")]
     SecondStart,
-    /// Something came after the end.
+    /// A chunk came after the end.
     #[error("the answer has ended already")]
     AfterEnd,
     /// A call has the number of an earlier one.
     #[error("call {index} begins a second time")]
     CallTwice {
-        /// Which one.
+        /// The number of the call.
         index: u32,
     },
-    /// A call leaves out a number.
+    /// A call skips a number.
     #[error("call {index} begins where call {expected} is due")]
     CallOutOfOrder {
-        /// Which one.
+        /// The number of the call.
         index: u32,
-        /// Which one should have come.
+        /// The expected number.
         expected: u32,
     },
-    /// A piece of a call that never began.
+    /// A piece belongs to a call that never began.
     #[error("call {index} goes on without having begun")]
     UnknownCall {
-        /// Which one.
+        /// The number of the call.
         index: u32,
     },
-    /// A piece of a call that is complete.
+    /// A piece belongs to a call that is complete.
     #[error("call {index} goes on after its end")]
     CallEnded {
-        /// Which one.
+        /// The number of the call.
         index: u32,
     },
-    /// The answer ended in the middle of a call.
+    /// The reply ended in the middle of a call.
     #[error("the answer ends before call {index} does")]
     CallOpen {
-        /// The first such call.
+        /// The number of the first such call.
         index: u32,
     },
 }
@@ -70,7 +70,7 @@ struct Opening {
     model: Option<String>,
 }
 
-/// Where a call stands among the parts, and whether it may be carried out.
+/// The place of a call among the parts, and whether the call is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Call {
     place: usize,
@@ -78,7 +78,7 @@ struct Call {
 }
 
 impl Gather {
-    /// Takes the next chunk, or refuses it and stays as it was.
+    /// Adds the next chunk, or refuses it and stays unchanged.
     pub fn add(&mut self, chunk: &Chunk) -> Result<(), Refused> {
         self.admit(chunk)?;
         match chunk {
@@ -96,17 +96,17 @@ impl Gather {
         Ok(())
     }
 
-    /// Tells whether the answer is complete.
+    /// Returns whether the reply is complete.
     pub fn is_ended(&self) -> bool {
         self.ending.is_some()
     }
 
-    /// Returns how many chunks were taken.
+    /// Returns the number of accepted chunks.
     pub fn chunks(&self) -> u64 {
         self.chunks
     }
 
-    /// Returns the words so far, without thoughts and calls.
+    /// Returns the text so far, without thoughts and calls.
     pub fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
             Part::Text { text, .. } => Some(text.as_str()),
@@ -115,13 +115,13 @@ impl Gather {
         words.collect()
     }
 
-    /// Returns how many bytes of words, thoughts and arguments came so far: what tokens are
-    /// guessed from where the provider does not count them.
+    /// Returns the bytes of text, thoughts and arguments so far, from which tokens are
+    /// estimated if the provider does not count them.
     pub fn output_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the whole answer, if it has ended.
+    /// Returns the complete reply, or `None` if it has not ended.
     pub fn reply(self) -> Option<Reply> {
         let (stop, usage) = self.ending?;
         let Opening { id, model } = self.opening?;
@@ -134,9 +134,9 @@ impl Gather {
         })
     }
 
-    /// Returns what can be kept of an answer that broke off: words and thoughts as far as they
-    /// came, and calls that are complete. Half a call must never be carried out, so it is left
-    /// out.
+    /// Returns the usable parts of a reply that broke off: text and thoughts as far as
+    /// they arrived, and complete calls. Half a call must never be carried out, so it is
+    /// left out.
     pub fn partial(&self) -> Vec<Part> {
         let mut calls = self.calls.iter();
         let kept = self.parts.iter().filter(|part| match part {
@@ -163,7 +163,8 @@ impl Gather {
         });
     }
 
-    /// No words make no part: providers send empty pieces where nothing is said.
+    /// Adds text. Empty text does not start a part: providers send empty pieces where
+    /// nothing is said.
     fn say(&mut self, more: &str) {
         self.bytes += more.len() as u64;
         match self.parts.last_mut() {

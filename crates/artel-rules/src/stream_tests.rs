@@ -1,4 +1,4 @@
-//! The grammar of chunks, and what they add up to.
+//! Tests of the grammar of chunks, and of what they add up to.
 
 use proptest::prelude::*;
 
@@ -68,7 +68,8 @@ fn gather(chunks: &[Chunk]) -> Result<Gather, Refused> {
     Ok(gather)
 }
 
-/// Shows parts in a line: `"words"`, `(thought)`, `read{arguments}`; a `*` after what is sealed.
+/// Shows parts in one line: `"words"`, `(thought)`, `read{arguments}`, with a `*` after
+/// sealed parts.
 fn shown(parts: &[Part]) -> String {
     let star = |seal: &Option<Seal>| if seal.is_some() { "*" } else { "" };
     let parts = parts.iter().map(|part| match part {

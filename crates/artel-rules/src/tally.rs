@@ -1,8 +1,8 @@
-//! What a run took: a fold over its events, and nothing else.
+//! The metrics of a run, folded from its events and from nothing else.
 //!
-//! Handed in are the events that name the run, in their order, and the `run.started` of the runs
-//! that it called. The same events give the same numbers at any time, so what a report says can be
-//! looked up.
+//! The input is the events that name the run, in their order, and the `run.started` of the
+//! runs that it called. The same events give the same numbers at any time, so a report can
+//! be verified.
 
 mod recovery;
 mod spans;
@@ -25,10 +25,10 @@ use tries::Tries;
 pub use recovery::kind_of_failure;
 pub use stats::SkillStats;
 
-/// The tool that ends a run; a reply that only calls it is no turn.
+/// The tool that ends a run; a reply that only calls it is not a turn.
 const FINISH: &str = "finish";
 
-/// Adds up the events of one run as they go by.
+/// Adds up the events of one run as they pass.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     metrics: RunMetrics,
@@ -37,25 +37,25 @@ pub struct Tally {
     last: Option<Timestamp>,
     /// The replies whose calls were seen.
     turns: BTreeSet<String>,
-    /// The intents of calls, by the call's name.
+    /// The tools and inputs of requested calls, by the name of the call.
     inputs: BTreeMap<String, (String, Value)>,
-    /// When attempts at an answer began.
+    /// When attempts at a reply began.
     asked: BTreeMap<(String, u32), Timestamp>,
     tools: Spans,
     people: Waits,
     tries: Tries,
     recoveries: Recoveries,
-    /// Whether something was charged whose price nobody knows.
+    /// Whether a charge has an unknown price.
     is_unpriced: bool,
     cost: Money,
     skill_folder: Option<String>,
     loaded: BTreeSet<String>,
     state: Option<RunState>,
-    /// Whether the turns were over: the closing call is none.
+    /// Whether the turns are over: the closing call is not a turn.
     is_closing: bool,
 }
 
-/// Adds up the events of a run.
+/// Computes the metrics of a run from its events.
 pub fn of_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> RunMetrics {
     let mut tally = Tally::default();
     for event in events {
@@ -64,8 +64,8 @@ pub fn of_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> RunMetrics {
     tally.metrics(None)
 }
 
-/// Returns the tokens that loading on demand saved, in percent, where all files of the skill
-/// together have `all`.
+/// Returns the share of tokens, in percent, that loading on demand saved. All files of the
+/// skill together have `all` tokens.
 pub fn saved_percent(metrics: &RunMetrics, all: u64) -> Option<u64> {
     let taken = metrics.tokens_initial.saturating_add(metrics.tokens_loaded);
     let saved = all.saturating_sub(taken).saturating_mul(100);
@@ -73,7 +73,7 @@ pub fn saved_percent(metrics: &RunMetrics, all: u64) -> Option<u64> {
 }
 
 impl Tally {
-    /// Takes in an event.
+    /// Folds an event.
     pub fn fold(&mut self, event: &Event) {
         if let Fact::RunStarted(started) = &event.fact
             && self.is_of_child(started)
@@ -107,8 +107,8 @@ impl Tally {
         }
     }
 
-    /// Returns what it took so far. `ending` is how the run is about to end, where that is not on
-    /// record yet.
+    /// Returns the metrics so far. `ending` is how the run is about to end, if that is not
+    /// recorded yet.
     pub fn metrics(&self, ending: Option<RunState>) -> RunMetrics {
         let state = self.state.or(ending);
         let total = self.first.zip(self.last);
@@ -158,7 +158,8 @@ impl Tally {
         self.charge(model, fact.charged.tokens.0, fact.paid());
     }
 
-    /// A refused or called-off attempt is no failure; what it took is counted all the same.
+    /// Folds a failed attempt. A refused or cancelled attempt is not a failure, but its
+    /// usage counts all the same.
     fn failed(&mut self, event: &Event, fact: &ModelFailed) {
         let asked = self.asked.remove(&(fact.call.clone(), fact.attempt));
         let is_failure = !matches!(event.outcome, Some(Outcome::Cancelled | Outcome::Denied));
@@ -186,7 +187,7 @@ impl Tally {
         }
         let input = match &fact.input {
             Text::Inline(text) => serde_json::from_str(text).unwrap_or_default(),
-            // Two inputs kept in the same place are the same.
+            // Two inputs with the same stored text are the same.
             Text::Kept(kept) => Value::from(kept.blob.to_string()),
         };
         self.tries.begin(&fact.call, &fact.tool, &input);
@@ -196,7 +197,7 @@ impl Tally {
     }
 
     fn finished(&mut self, event: &Event, fact: &ToolFinished) {
-        // What nobody answered any more is no time that a person took.
+        // A question that nobody answered is not time that a person took.
         self.people.forget(&fact.call);
         let (_, input) = self.inputs.remove(&fact.call).unwrap_or_default();
         let failure = kind_of_failure(fact);
@@ -213,7 +214,8 @@ impl Tally {
         }
     }
 
-    /// A file of the skill was read: by its path, or by the tool that brings other skills.
+    /// Counts a file of the skill that was read by its path, or another skill that was
+    /// loaded by its tool.
     fn loaded(&mut self, fact: &ToolFinished, input: &Value) {
         let name = match &*fact.tool {
             "read" => {
@@ -233,7 +235,7 @@ impl Tally {
         }
     }
 
-    /// While a run is paused, it waits for a person.
+    /// Counts a pause as time spent waiting for a person.
     fn steered(&mut self, event: &Event, act: &str) {
         match act {
             "pause" => self.people.begin("pause", event.at),
@@ -247,7 +249,7 @@ impl Tally {
         add(&mut self.metrics.snapshot_ms, millis);
     }
 
-    /// What the files on disk said at the end cannot be found out from events later.
+    /// Takes what events cannot show later: it depended on the files on disk at the end.
     fn ended(&mut self, fact: &RunFinished) {
         self.state = fact.state.as_deref().and_then(|word| word.parse().ok());
         let metrics = fact.metrics.as_ref();
@@ -255,17 +257,19 @@ impl Tally {
     }
 }
 
-/// Adds a number on record, which may be any number there is.
+/// Adds a recorded number, which can be any number.
 fn add(sum: &mut u64, number: u64) {
     *sum = sum.saturating_add(number);
 }
 
-/// Returns the reply that a call belongs to: calls are named by the reply's number and their own.
+/// Returns the reply that a call belongs to: call names consist of the reply's number and
+/// their own.
 fn turn_of(call: &str) -> &str {
     call.split_once('.').map_or(call, |(reply, _)| reply)
 }
 
-/// Returns a path within the skill's folder, of one that is written out or named as the skill's.
+/// Returns a path relative to the skill's folder, if it is given in full or begins with
+/// `@skill`.
 fn inside<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let written_out = path.strip_prefix(folder.trim_end_matches('/'));
     written_out

@@ -1,29 +1,30 @@
-//! How many tokens something has, before anybody has counted.
+//! Estimates the number of tokens before anybody has counted.
 //!
-//! The provider's count is the truth and replaces the estimate. Until then a little too much is
-//! better than too little: what was set aside in excess comes back, and what was cut in excess is
-//! still in the journal.
+//! The provider's count is the truth and replaces the estimate. Until then a little too
+//! much is better than too little: an excess reservation is given back, and whatever was
+//! cut needlessly is still in the journal.
 
 use std::iter::Sum;
 use std::ops::Add;
 
 use artel_types::model::{Message, Part, Request, ToolSpec};
 
-/// Text of all sorts has between three and four bytes a token.
+/// Bytes per token: text of all kinds has between three and four.
 pub const BYTES_PER_TOKEN: u64 = 3;
 
-/// What providers count for a picture of ordinary size.
+/// Tokens that providers count for an image of ordinary size.
 const TOKENS_PER_IMAGE: u64 = 1_600;
 
-/// What stands around every part, in bytes.
+/// Overhead around every part, in bytes.
 pub(crate) const AROUND_PART: u64 = 12;
 
-/// The size of something that is sent. Sizes add up without rounding; tokens do not.
+/// The size of something that is sent. Sizes add up without rounding errors; tokens do
+/// not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
     /// Bytes of text.
     pub bytes: u64,
-    /// Pictures.
+    /// Number of images.
     pub images: u64,
 }
 
@@ -52,7 +53,7 @@ impl Size {
         messages.iter().map(Self::of_message).sum()
     }
 
-    /// Measures a tool as the model is told about it.
+    /// Measures a tool as it is described to the model.
     pub fn of_tool(tool: &ToolSpec) -> Self {
         let schema = tool.schema.to_string().len();
         Self::of_bytes(tool.name.len() + tool.description.len() + schema)
@@ -63,7 +64,7 @@ impl Size {
         Self::of_bytes(text.len())
     }
 
-    /// Measures all that is sent.
+    /// Measures everything in a request.
     pub fn of_request(request: &Request) -> Self {
         let tools: Self = request.tools.iter().map(|tool| Self::of_tool(tool)).sum();
         Self::of_text(&request.system) + Self::of_messages(&request.messages) + tools
@@ -76,7 +77,7 @@ impl Size {
         }
     }
 
-    /// Returns how many tokens that is.
+    /// Returns the estimated number of tokens.
     pub fn tokens(self) -> u64 {
         of_bytes(self.bytes).saturating_add(self.images.saturating_mul(TOKENS_PER_IMAGE))
     }
@@ -99,17 +100,17 @@ impl Sum for Size {
     }
 }
 
-/// Returns how many tokens so many bytes of text have.
+/// Returns the tokens of this many bytes of text.
 pub fn of_bytes(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Returns how many tokens a request has.
+/// Returns the tokens of a request.
 pub fn of_request(request: &Request) -> u64 {
     Size::of_request(request).tokens()
 }
 
-/// Returns how many tokens a conversation has.
+/// Returns the tokens of a conversation.
 pub fn of_messages(messages: &[Message]) -> u64 {
     Size::of_messages(messages).tokens()
 }

@@ -1,9 +1,9 @@
-//! One agent at work: think, act, observe, change the approach, stop in time.
+//! The loop of one agent: think, act, observe, try another way, stop in time.
 //!
-//! The machine is folded from the events of a run and says what comes next. Live and resumed runs
-//! take the same way: the driver carries out what [`Turn::next`] says, appends what came of it, and
-//! folds that. What is sent to a model is made of folded events alone, so that a process that
-//! takes over says the same words.
+//! The state machine is folded from the events of a run and decides what comes next. Live
+//! and resumed runs work in the same way: the driver does what [`Turn::next`] says,
+//! appends the result, and folds it. A request to a model is made from folded events
+//! alone, so that a process that takes over sends the same request.
 
 mod approach;
 mod call;
@@ -34,7 +34,7 @@ pub use react::{TextReply, read_text};
 pub use stuck::Rut;
 pub use words::{directive_of_text_calls, tools_as_text};
 
-/// How tools are called.
+/// The form in which the model calls tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Calls {
     /// In the provider's own form.
@@ -44,95 +44,93 @@ pub enum Calls {
     Text,
 }
 
-/// What the machine has to know about a tool.
+/// The properties of a tool that the state machine must know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// It changes nothing: several run at once, and one that was cut off is run again.
+    /// Whether it changes nothing: several such calls run at once, and an interrupted one
+    /// is run again.
     pub is_pure: bool,
-    /// It changes files.
+    /// Whether it changes files.
     pub is_edit: bool,
-    /// It builds or tests.
+    /// Whether it builds or tests.
     pub is_check: bool,
-    /// It starts processes whose commands say what they are.
+    /// Whether it starts processes whose commands decide what it is.
     pub is_shell: bool,
 }
 
-/// What holds for one run.
+/// The rules for one run.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// How many turns there are.
+    /// Number of turns.
     pub turns: u32,
     /// How often one approach may fail.
     pub retries: u32,
-    /// Whether the answer is looked over once before it counts.
+    /// Whether the answer is reviewed once before it counts.
     pub checks_itself: bool,
-    /// How tools are called.
+    /// The form in which the model calls tools.
     pub calls: Calls,
     /// The tools, by name.
     pub tools: BTreeMap<String, Kind>,
-    /// What keeps a step of a plan from going astray.
+    /// Keeps a step of a plan on course.
     pub guard: Option<Guard>,
 }
 
-/// What keeps a step of a plan from going astray.
+/// Keeps a step of a plan on course.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
-    /// How many calls there are before the step is begun anew.
+    /// Number of calls after which the step must begin again.
     pub calls: u32,
-    /// After how many calls it is reminded; never if 0.
+    /// Number of calls between reminders; 0 for none.
     pub every: u32,
-    /// What it is reminded of.
+    /// The text of the reminder.
     pub directive: String,
 }
 
-/// How the name of a question begins that an agent itself asks.
+/// Prefix of the names of questions that an agent asks.
 pub const ASKED: &str = "asked-";
 
-/// What the driver does next.
+/// The next thing for the driver to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Put the conversation to the model.
+    /// Call the model with the conversation.
     Ask,
-    /// Carry out these calls; more than one only where none changes anything.
+    /// Carry out these calls; more than one only if none changes anything.
     Act(Vec<Act>),
     /// Answer a call without carrying it out.
     Refuse {
-        /// Which one.
+        /// The call.
         act: Act,
-        /// The kind of trouble.
+        /// The kind of error.
         trouble: &'static str,
-        /// What the model is told.
+        /// The text for the model.
         text: String,
     },
-    /// Hand on what a person answered to a call that asks.
+    /// Pass a person's answer to the call that asked.
     Tell {
-        /// Which one.
+        /// The call.
         act: Act,
-        /// The answer.
+        /// The person's answer.
         text: String,
     },
     /// Say something to the model.
     Say {
-        /// The words.
+        /// The text.
         text: String,
-        /// Why, as in the journal.
+        /// The reason, as recorded in the journal.
         why: &'static str,
     },
-    /// Ask the person about a call of which nobody knows whether it happened.
-    AskPerson {
-        /// The call.
-        act: Act,
-    },
-    /// Put the tree back and say that help is needed.
+    /// Ask the person about a call whose outcome is unknown.
+    AskPerson { act: Act },
+    /// Restore the tree and call for help.
     Escalate {
-        /// The last good snapshot; nothing where there is no tree.
+        /// The last good snapshot, or `None` if there is no tree.
         snapshot: Option<String>,
-        /// Why.
+        /// The reason for the call for help.
         why: String,
-        /// What failed.
+        /// The failures in a row.
         failures: Vec<String>,
     },
-    /// The work goes on in another run: wait for that, and end as it ends.
+    /// Wait for the run that took over the work, and end as it ends.
     Follow(RunId),
     /// Wait for a person.
     Wait(Wait),
@@ -140,7 +138,7 @@ pub enum Next {
     End(Ending),
 }
 
-/// What is waited for.
+/// The reason why a run waits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wait {
     /// A person paused the run.
@@ -152,22 +150,21 @@ pub enum Wait {
 /// A call to carry out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Act {
-    /// Names it in the journal; the run's own, for providers repeat theirs.
+    /// The run's own name of the call in the journal, because providers reuse their ids.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// The input.
+    /// The arguments of the call.
     pub input: serde_json::Value,
 }
 
-/// A call whose intent is on record and whose result is not.
+/// A call with a recorded intent and no recorded result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InFlight {
-    /// The call.
     pub act: Act,
-    /// What its tool says about an unknown outcome.
+    /// The tool's rule for an unknown outcome.
     pub unknown: String,
-    /// Whether it had been allowed: otherwise nothing was begun.
+    /// Whether the call had been allowed; otherwise nothing was begun.
     pub was_allowed: bool,
 }
 
@@ -178,11 +175,11 @@ pub struct Turn {
     messages: Vec<Message>,
     /// The calls of the last reply, in its order.
     pending: Vec<Pending>,
-    /// Words that are put beside the results of the pending calls.
+    /// Texts to be put beside the results of the pending calls.
     beside: Vec<String>,
     turns: u32,
     replies: u32,
-    /// Text of answers that were cut off.
+    /// The text of replies that were cut off.
     cut: String,
     cuts: u32,
     answer: Option<String>,
@@ -202,26 +199,26 @@ pub struct Turn {
     snapshot: Option<String>,
     last_call: Option<String>,
     shortened: Shortened,
-    /// The run that goes on with the work.
+    /// The run that took over the work.
     heir: Option<RunId>,
-    /// How many calls are done, and how many were when it was last reminded.
+    /// Number of finished calls; `reminded` is the number at the last reminder.
     calls: u32,
     reminded: u32,
 }
 
-/// How far the end of the turns is.
+/// The progress of the announced end of the turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Closing {
     #[default]
     No,
     /// The model was told.
     Said,
-    /// Its last reply has come.
+    /// The model's last reply has arrived.
     Over,
 }
 
 impl Turn {
-    /// Begins with the first words of the conversation.
+    /// Begins with the first message of the conversation.
     pub fn new(rules: Rules, opening: impl Into<String>) -> Self {
         Self {
             rules,
@@ -260,22 +257,21 @@ impl Turn {
         &self.messages
     }
 
-    /// Returns how many turns were taken.
+    /// Returns the number of turns taken.
     pub fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// Returns how many turns are left.
+    /// Returns the number of turns left.
     pub fn left(&self) -> u32 {
         self.rules.turns.saturating_sub(self.turns)
     }
 
-    /// Returns what holds for the run.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Returns what the run set out to do, as far as it said.
+    /// Returns the objectives that the run has stated.
     pub fn objectives(&self) -> &[Objective] {
         &self.objectives
     }
@@ -285,22 +281,23 @@ impl Turn {
         self.snapshot.as_deref()
     }
 
-    /// Returns the model call that was answered last: the next request begins with its own.
+    /// Returns the last model call that was answered: the next request begins with its
+    /// own.
     pub fn last_call(&self) -> Option<&str> {
         self.last_call.as_deref()
     }
 
-    /// Returns how often, and how well, the conversation was made shorter.
+    /// Returns how often, and how well, the conversation was shortened.
     pub fn shortened(&self) -> Shortened {
         self.shortened
     }
 
-    /// Returns the run that goes on with the work.
+    /// Returns the run that took over the work.
     pub fn heir(&self) -> Option<RunId> {
         self.heir
     }
 
-    /// Ends as the run ended that went on with the work.
+    /// Takes over the ending and the objectives of the run that took over the work.
     pub fn followed(&mut self, ending: Ending, objectives: Vec<Objective>) {
         self.ended = Some(ending);
         if !objectives.is_empty() {
@@ -313,17 +310,17 @@ impl Turn {
         self.approaches.list()
     }
 
-    /// Tells whether a person ended the run.
+    /// Returns whether a person cancelled the run.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled
     }
 
-    /// Returns the calls whose intents are on record without results, after a crash.
+    /// Returns the calls with a recorded intent and no result, after a crash.
     pub fn in_flight(&self) -> Vec<InFlight> {
         self.pending.iter().filter_map(Pending::in_flight).collect()
     }
 
-    /// Puts the conversation into a request that has the standing parts already.
+    /// Puts the conversation into a request that already has its standing parts.
     pub fn fill(&self, request: &mut Request) {
         request.messages.clone_from(&self.messages);
     }

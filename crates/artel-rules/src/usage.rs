@@ -1,8 +1,8 @@
-//! Who used how much of what: a fold over the calls in the journal.
+//! The usage report: who used how much of what, folded from the calls in the journal.
 //!
-//! Every attempt counts once, under what its events name: answered, failed, called off, or not yet
-//! known. The rows of any grouping add up to the same total, because a row is a sum of attempts
-//! and an attempt is in exactly one row.
+//! Every attempt counts once, under the names in its events: answered, failed, cancelled,
+//! or not yet known. The rows of any grouping add up to the same total, because a row is a
+//! sum of attempts and each attempt is in exactly one row.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 const MICROS_OF_A_DAY: i64 = 86_400_000_000;
 
-/// What usage can be grouped and filtered by.
+/// A dimension by which usage can be grouped and filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
@@ -26,7 +26,7 @@ pub enum By {
     Run,
     /// The step of a run.
     Step,
-    /// Who answered.
+    /// The provider of the model.
     Provider,
     /// The model.
     Model,
@@ -34,14 +34,14 @@ pub enum By {
     Skill,
     /// The role that asked.
     Role,
-    /// The portal it was about.
+    /// The portal that the work was about.
     Portal,
-    /// The person on whose behalf.
+    /// The person on whose behalf the call was made.
     Person,
 }
 
 impl By {
-    /// Every way, in the order of the documentation.
+    /// Every dimension, in the order of the documentation.
     pub const ALL: [Self; 10] = [
         Self::Day,
         Self::Session,
@@ -55,7 +55,7 @@ impl By {
         Self::Person,
     ];
 
-    /// Returns its word.
+    /// Returns the word used in commands.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -71,7 +71,8 @@ impl By {
         }
     }
 
-    /// Nobody types a whole id, and its beginning names nothing else; a name may begin another.
+    /// Returns whether a name matches a filter. Nobody types a whole id, and the beginning
+    /// of an id is unambiguous; the beginning of a name may be another name.
     fn fits(self, name: &str, wanted: &str) -> bool {
         match self {
             Self::Session | Self::Run => name.starts_with(wanted),
@@ -80,52 +81,53 @@ impl By {
     }
 }
 
-/// A sum of attempts.
+/// The sum of some attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
-    /// How many there were.
+    /// All attempts.
     pub attempts: u64,
-    /// How many were answered.
+    /// Answered attempts.
     pub answered: u64,
-    /// How many failed.
+    /// Failed attempts.
     pub failed: u64,
-    /// How many were called off, or gave way to something more urgent.
+    /// Attempts that were cancelled, or gave way to something more urgent.
     pub cancelled: u64,
-    /// How many were refused before they were made.
+    /// Attempts that were refused before they were made.
     pub denied: u64,
-    /// How many are under way, or were when a process died: what was set aside counts.
+    /// Attempts under way, or under way when a process died; they count with what was
+    /// reserved.
     pub unknown: u64,
     /// Tokens read, cached or not.
     pub input: u64,
-    /// Of them, from the provider's cache.
+    /// Input tokens that came from the provider's cache.
     pub cache_read: u64,
-    /// Of them, written to the provider's cache.
+    /// Input tokens that were written to the provider's cache.
     pub cache_write: u64,
-    /// Tokens written, thoughts included.
+    /// Tokens written, including thoughts.
     pub output: u64,
-    /// Tokens that nobody counted, as estimated.
+    /// Estimated tokens, where nobody counted.
     pub estimated: u64,
     /// All tokens together.
     pub tokens: u64,
-    /// What it cost in millionths of a dollar, as far as prices are known.
+    /// Cost in millionths of a dollar, as far as prices are known.
     pub cost: Money,
-    /// How many attempts took something whose price is not known.
+    /// Number of attempts with usage whose price is unknown.
     pub unpriced: u64,
 }
 
-/// One row of a report: what the group is, and its sum.
+/// One row of a report: a group and its totals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// The group: one name per way asked for; nothing where the attempt names none.
+    /// One name per requested dimension, or `None` if the attempt has none.
     pub group: Vec<Option<String>>,
-    /// Its sum.
+    /// The totals of the group.
     #[serde(flatten)]
     pub sum: Sum,
 }
 
 type Rows = BTreeMap<Vec<Option<String>>, Sum>;
 
-/// A group with what its names stand for.
+/// A group, readable by dimension.
 #[derive(Debug, Clone, Copy)]
 pub struct Named<'a> {
     by: &'a [By],
@@ -133,7 +135,7 @@ pub struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Returns the name of one way; nothing where the attempt has none.
+    /// Returns the name in one dimension, or `None` if the attempt has none.
     pub fn of(&self, wanted: By) -> Option<&'a str> {
         let at = self.by.iter().position(|by| *by == wanted)?;
         self.group.get(at)?.as_deref()
@@ -146,19 +148,19 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Adds attempts up while events go by.
+/// Adds up attempts as events pass.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     by: Vec<By>,
     filter: Vec<(By, String)>,
     rows: Rows,
-    /// Attempts whose result has not gone by.
+    /// Attempts whose result has not passed yet.
     open: HashMap<(String, u32), Open>,
-    /// The day that was written out last: most events are of the same one as those before.
+    /// The day formatted last: most events have the same day as the one before.
     day: Option<(i64, String)>,
 }
 
-/// An attempt under way: where it belongs, and what was set aside for it.
+/// An attempt under way: its group, and what was reserved for it.
 #[derive(Debug, Clone)]
 struct Open {
     group: Vec<Option<String>>,
@@ -167,7 +169,8 @@ struct Open {
 }
 
 impl Tally {
-    /// Begins a report. A filter's text is the name, or how the id of a session or run begins.
+    /// Begins a report. A filter is a name, or the beginning of the id of a session or
+    /// run.
     pub fn new(by: Vec<By>, filter: Vec<(By, String)>) -> Self {
         Self {
             by,
@@ -176,7 +179,7 @@ impl Tally {
         }
     }
 
-    /// Adds one event; what is no call is passed over.
+    /// Folds an event; only model calls count.
     pub fn fold(&mut self, event: &Event) {
         match &event.fact {
             Fact::ModelRequested(fact) => self.requested(event, fact),
@@ -186,13 +189,13 @@ impl Tally {
         }
     }
 
-    /// Returns the rows, largest cost first, and the total of all of them.
+    /// Returns the rows, largest cost first, and the total of all rows.
     pub fn report(&self) -> (Vec<Row>, Sum) {
         self.summed(&self.by, |_| true)
     }
 
-    /// Returns the same in other rows: those that fit, grouped by some of the ways that were
-    /// begun with. A way that was not is nobody's.
+    /// Returns the totals of the groups that fit, by some of the dimensions of this
+    /// report. Dimensions that are not part of the report have no names.
     pub fn summed(&self, by: &[By], fits: impl Fn(&Named<'_>) -> bool) -> (Vec<Row>, Sum) {
         let mut rows = self.coarser(by, &fits);
         for open in self.open.values() {
@@ -208,8 +211,8 @@ impl Tally {
         sorted(rows)
     }
 
-    /// Returns the sums of what is over, by some of the ways that were begun with. They only grow,
-    /// which the estimates of what is under way do not.
+    /// Returns the totals of finished attempts, by some of the dimensions of this report.
+    /// They only grow, unlike the estimates of attempts under way.
     pub fn settled(&self, by: &[By]) -> Vec<Row> {
         sorted(self.coarser(by, &|_| true)).0
     }
@@ -280,7 +283,7 @@ impl Tally {
         }
     }
 
-    /// Returns the day of an event, where rows or a filter ask for it.
+    /// Returns the day of an event if the rows or a filter need it.
     fn day(&mut self, at: Timestamp) -> Option<String> {
         let mut asked = self.by.iter().chain(self.filter.iter().map(|(by, _)| by));
         if !asked.any(|by| *by == By::Day) {
@@ -302,7 +305,7 @@ impl Tally {
         Some(sum)
     }
 
-    /// Returns the group an attempt belongs to; nothing if the filter leaves it out.
+    /// Returns the group of an attempt, or `None` if the filter excludes it.
     fn group(&self, names: &Names<'_>) -> Option<Vec<Option<String>>> {
         let fits =
             |(by, wanted): &(By, String)| names.of(*by).is_some_and(|name| by.fits(&name, wanted));
@@ -329,14 +332,14 @@ pub fn day(at: Timestamp) -> String {
 }
 
 impl Sum {
-    /// An attempt under way counts with what was set aside for it.
+    /// Adds an attempt under way with what was reserved for it.
     fn open(&mut self, estimate: Amount, provider: Provider) {
         self.attempts += 1;
         self.unknown += 1;
         self.estimated = self.estimated.saturating_add(estimate.tokens.0);
         self.tokens = self.tokens.saturating_add(estimate.tokens.0);
         self.cost += estimate.money;
-        // An estimate is of many tokens: it costs nothing only where no price is known.
+        // An estimate covers many tokens, so it costs nothing only if no price is known.
         let is_unpriced = estimate.money == Money(0) && provider != Provider::Rehearsal;
         self.unpriced = self.unpriced.saturating_add(u64::from(is_unpriced));
     }
@@ -392,7 +395,7 @@ impl Sum {
     }
 }
 
-/// What an attempt's events name.
+/// The names in an attempt's events.
 struct Names<'a> {
     day: Option<String>,
     event: &'a Event,

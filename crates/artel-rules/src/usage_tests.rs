@@ -1,4 +1,4 @@
-//! Rows add up to totals, whatever they are grouped by.
+//! Tests that rows add up to totals, whatever they are grouped by.
 
 use artel_types::model::{Priority, Privacy, Stop};
 use artel_types::{Actor, RunId, SessionId, Stream, Text, Timestamp, TraceId, Visibility};
@@ -60,7 +60,7 @@ fn event(attempt: &Attempt, fact: Fact, outcome: Option<Outcome>) -> Event {
     }
 }
 
-/// Returns the events of one attempt, number `number`.
+/// Returns the events of one attempt with this number.
 fn events(number: usize, attempt: &Attempt) -> Vec<Event> {
     let provider = Provider::ALL[attempt.provider];
     let account = Attribution {

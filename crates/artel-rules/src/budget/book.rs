@@ -1,4 +1,4 @@
-//! What one level has spent, day by day.
+//! The spending of one budget level, day by day.
 
 use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Range, Sub, SubAssign};
@@ -8,28 +8,30 @@ use serde::{Deserialize, Serialize};
 
 use super::calendar::Day;
 
-/// So many days are told apart. No period is longer than 31; the rest is room for clocks that
-/// jump.
+/// Number of days that are kept apart. No period is longer than 31 days; the rest leaves
+/// room for clocks that jump.
 const MOST_DAYS: usize = 62;
 
-/// So many warnings without a period are remembered. There is one for each limit that held once.
+/// Number of remembered warnings without a period. There is one for each limit that was
+/// ever in force.
 const MOST_WARNINGS: usize = 8;
 
-/// Sums wide enough that nothing is cut off, so that what was added can be taken back exactly.
+/// A sum wide enough never to overflow, so that what was added can be subtracted again
+/// exactly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sum {
     pub(super) tokens: u128,
     pub(super) money: u128,
 }
 
-/// One level's account.
+/// The account of one budget level.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Book {
-    /// Its own limit, set by a fact.
+    /// The level's own limit, set by a fact.
     pub(super) limit: Option<Amount>,
-    /// What was charged on days that are no longer told apart.
+    /// Charges from days that are not kept apart any more.
     before: Sum,
-    /// What was charged on each day; what is set aside is charged too.
+    /// Charges per day, including what is set aside.
     days: BTreeMap<Day, Sum>,
     warned: Vec<Warned>,
 }
@@ -41,7 +43,7 @@ struct Warned {
 }
 
 impl Book {
-    /// Returns what was charged on some days, or in all.
+    /// Returns the charges of some days, or of all time.
     pub(super) fn used(&self, days: Option<Range<Day>>) -> Sum {
         match days {
             Some(days) => add_up(self.days.range(days).map(|(_, sum)| *sum)),
@@ -49,7 +51,7 @@ impl Book {
         }
     }
 
-    /// Charges an estimate, or what was paid.
+    /// Charges an estimate or a payment.
     pub(super) fn charge(&mut self, day: Day, sum: Sum) {
         if sum == Sum::default() {
             return;
@@ -62,18 +64,19 @@ impl Book {
         }
     }
 
-    /// Replaces an estimate by what was paid.
+    /// Replaces an estimate by the payment.
     pub(super) fn pay(&mut self, day: Day, estimate: Sum, paid: Sum) {
         self.take_back(day, estimate);
         self.charge(day, paid);
     }
 
-    /// Tells whether a warning was given.
+    /// Returns whether a warning was already given.
     pub(super) fn is_warned(&self, since: Option<Day>, limit: Amount) -> bool {
         self.warned.contains(&Warned { since, limit })
     }
 
-    /// Remembers that a warning was given. Those of earlier periods will not be asked for again.
+    /// Remembers that a warning was given. Warnings of earlier periods are dropped; nobody
+    /// asks for them again.
     pub(super) fn remember_warning(&mut self, since: Option<Day>, limit: Amount) {
         if self.is_warned(since, limit) {
             return;
@@ -88,7 +91,8 @@ impl Book {
         }
     }
 
-    /// Takes back what was charged on a day, which may be one that is no longer told apart.
+    /// Subtracts from the charges of a day, which may be one that is not kept apart any
+    /// more.
     fn take_back(&mut self, day: Day, sum: Sum) {
         let charged = self.days.remove(&day).unwrap_or_default();
         let rest = charged - sum;
@@ -100,7 +104,7 @@ impl Book {
 }
 
 impl Sum {
-    /// Returns it as an amount; what is more than one can say, is the most that one can.
+    /// Returns the sum as an amount, cut to the largest amount if necessary.
     pub(super) fn amount(self) -> Amount {
         let cut = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
         Amount {

@@ -1,4 +1,5 @@
-//! Days, weeks and months in UTC. Spending is kept per day, and every period begins with one.
+//! Days, weeks and months in UTC. Spending is kept per day, and every period begins with a
+//! day.
 
 use std::ops::Range;
 
@@ -14,32 +15,33 @@ const MICROS: i64 = 86_400_000_000;
 
 const FIRST_DAY: Date = date(1970, 1, 1);
 
-/// Returns when the period began that a moment lies in.
+/// Returns the start of the period that contains a moment.
 pub fn period_start(period: Period, at: Timestamp) -> Timestamp {
     beginning(days(period, at).start)
 }
 
-/// Returns when the period ends that a moment lies in: the first moment of the next one.
+/// Returns the end of the period that contains a moment: the first moment of the next
+/// period.
 pub fn period_end(period: Period, at: Timestamp) -> Timestamp {
     beginning(days(period, at).end)
 }
 
-/// Returns the day that a moment lies in.
+/// Returns the day that contains a moment.
 pub(super) fn day_of(at: Timestamp) -> Day {
     at.as_micros().div_euclid(MICROS)
 }
 
-/// Returns the days of the period that a moment lies in.
+/// Returns the days of the period that contains a moment.
 pub(super) fn days(period: Period, at: Timestamp) -> Range<Day> {
     let today = day_of(at);
     match period {
         Period::Day => today..today + 1,
         Period::Week => {
-            // The first day of all was a Thursday.
+            // Day 0 was a Thursday.
             let monday = today - (today + 3).rem_euclid(7);
             monday..monday + 7
         }
-        // Outside the years that have a calendar, a month is a day.
+        // Outside the years of the calendar, a month is a day.
         Period::Month => month(today).unwrap_or(today..today + 1),
     }
 }

@@ -1,5 +1,6 @@
-//! What is set aside for whole steps of plans. Calls of a step take out of it first, so what they
-//! set aside or paid is not counted twice; what is left of it goes back at the step's end.
+//! The budget set aside for whole steps of plans. Calls of a step draw from it first, so
+//! their own reservations and payments are not counted twice. The unused part goes back at
+//! the end of the step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::book::Sum;
 use super::calendar::Day;
 
-/// Everything that is set aside for steps, by their names.
+/// Everything set aside for steps, by the names of the steps.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Holds(BTreeMap<String, Held>);
 
@@ -19,12 +20,12 @@ struct Held {
     key: String,
     levels: BTreeSet<Level>,
     amount: Sum,
-    /// What calls of the step have set aside or paid since.
+    /// Amount that the step's calls have reserved or paid since.
     drawn: Sum,
     day: Day,
 }
 
-/// How what a level has charged changes on a day.
+/// A change of what some levels are charged on a day.
 pub(super) struct Change {
     pub(super) levels: BTreeSet<Level>,
     pub(super) day: Day,
@@ -43,7 +44,7 @@ impl Holds {
         self.0.contains_key(step)
     }
 
-    /// Sets an amount aside for a step, unless there is one.
+    /// Sets an amount aside for a step, unless it already has one.
     pub(super) fn open(
         &mut self,
         step: &str,
@@ -71,7 +72,7 @@ impl Holds {
         })
     }
 
-    /// Takes in that a call of a step counts differently: what it was charged before, and is now.
+    /// Changes what a call of a step draws, from the former charge to the new one.
     pub(super) fn draw(&mut self, of: &BTreeSet<Level>, gone: Sum, come: Sum) -> Option<Change> {
         let step = step_of(of)?;
         let held = self.0.get_mut(step)?;
@@ -85,14 +86,14 @@ impl Holds {
         })
     }
 
-    /// Gives back what is left of a reservation, if it is one for a step.
+    /// Gives back the unused part of a reservation, if it is one for a step.
     pub(super) fn close(&mut self, key: &str) -> Option<Change> {
         let step = self.0.iter().find(|(_, held)| held.key == key);
         let step = step.map(|(step, _)| step.clone())?;
         self.remove(&step)
     }
 
-    /// Gives back what is left for steps of which this holds.
+    /// Gives back the unused parts for all steps that match `is_over`.
     pub(super) fn close_all(&mut self, is_over: impl Fn(&str, Day) -> bool) -> Vec<Change> {
         let over = self.0.iter().filter(|(step, it)| is_over(step, it.day));
         let over: Vec<String> = over.map(|(step, _)| step.clone()).collect();
@@ -109,7 +110,8 @@ impl Holds {
         })
     }
 
-    /// Returns what is left for the step of a call and counted against a level, on some days.
+    /// Returns the unused amount for the step of a call, as counted against a level on
+    /// some days.
     pub(super) fn rest_for(
         &self,
         level: &Level,
@@ -121,7 +123,7 @@ impl Holds {
         held.map_or(Amount::default(), |held| held.rest().amount())
     }
 
-    /// Returns all that is set aside for steps and counted against a level, on some days.
+    /// Returns the unused amounts of all steps, as counted against a level on some days.
     pub(super) fn rest_of(&self, level: &Level, days: Option<&Range<Day>>) -> Sum {
         let own = self.0.values();
         let own = own.filter(|it| it.levels.contains(level) && is_in(days, it.day));

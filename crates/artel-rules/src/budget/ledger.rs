@@ -1,4 +1,5 @@
-//! What every level may spend of its own, has spent and has set aside: a fold over the journal.
+//! The state of all budgets: the own limits, spending and reservations of every level,
+//! folded from the journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,15 +12,15 @@ use super::book::{Book, Sum};
 use super::calendar::{Day, day_of, days};
 use super::held::{Change, Holds};
 
-/// A reservation that nobody settled for so many days is one whose process died.
+/// Number of days after which an unsettled reservation belongs to a dead process.
 const OPEN_DAYS: Day = 62;
 
 /// The state of all budgets.
 ///
-/// It stays small however long the journal grows: a reservation is forgotten when it is closed, a
-/// run with its steps and a session when they end, single days when they are old. An open
-/// reservation stays charged with its estimate, also when its process has died: nobody knows
-/// whether the provider was paid.
+/// It stays small however long the journal grows: it forgets a reservation when it is
+/// closed, a run with its steps and a session when they end, and single days when they are
+/// old. An open reservation stays charged with its estimate even if its process has died,
+/// because nobody knows whether the provider was paid.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     global: Book,
@@ -35,18 +36,18 @@ pub struct Ledger {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Reservation {
-    /// Those that still exist of the levels it counts against, each one once.
+    /// The levels that the reservation counts against and that still exist, each once.
     pub(super) levels: BTreeSet<Level>,
     pub(super) amount: Amount,
     pub(super) day: Day,
 }
 
 impl Ledger {
-    /// Takes the next event of the journal, whatever it is.
+    /// Folds the next event of the journal, whatever it is.
     ///
-    /// What was recorded happened, so limits are not looked at: what was spent was spent. A
-    /// fact that does not fit is passed over: a reservation whose key is open, an ending of one
-    /// that is not.
+    /// Recorded facts have happened, so limits are not checked: spent is spent. Facts that
+    /// do not fit are ignored, such as a reservation whose key is already open, or an
+    /// ending of one that is not open.
     pub fn fold(&mut self, event: &Event) {
         match &event.fact {
             Fact::BudgetLimited(fact) => self.book_mut(&fact.level).limit = Some(fact.limit),
@@ -60,20 +61,21 @@ impl Ledger {
             }
             Fact::RunFinished(fact) => self.end_run(&fact.id.to_string()),
             Fact::SessionEnded(fact) => self.end_session(&fact.id.to_string()),
-            // A test watches that no kind `budget.*` ends up here.
+            // A test makes sure that no kind `budget.*` ends up here.
             _ => {}
         }
     }
 
-    /// Returns what a level has spent and set aside, in the period that `now` lies in, or in all.
+    /// Returns what a level has spent and set aside, in the period that contains `now` or
+    /// in total.
     pub fn spent(&self, level: &Level, period: Option<Period>, now: Timestamp) -> Amount {
         let days = period.map(|period| days(period, now));
         let book = self.book(level);
         book.map_or(Amount::default(), |book| book.used(days).amount())
     }
 
-    /// Returns what a level has really paid, on some days or in all: what it used without what is
-    /// still set aside.
+    /// Returns what a level has really paid, on some days or in total: its charges without
+    /// what is still set aside.
     pub(super) fn paid(&self, level: &Level, days: Option<Range<Day>>) -> Sum {
         let Some(book) = self.book(level) else {
             return Sum::default();
@@ -89,7 +91,7 @@ impl Ledger {
         book.used(days) - open
     }
 
-    /// Returns every level that something is known of, but the global one.
+    /// Returns every known level except the global one.
     pub(super) fn levels(&self) -> impl Iterator<Item = Level> {
         let named = |books: &BTreeMap<String, Book>, level: fn(String) -> Level| {
             let names: Vec<_> = books.keys().cloned().map(level).collect();
@@ -104,12 +106,12 @@ impl Ledger {
         all.into_iter().flatten()
     }
 
-    /// Tells whether something is set aside for a step.
+    /// Returns whether something is set aside for a step.
     pub(super) fn holds(&self, step: &str) -> bool {
         self.held.has(step)
     }
 
-    /// Returns what is set aside for the step of a call and counted against a level.
+    /// Returns the amount set aside for the step of a call, as counted against a level.
     pub(super) fn held_for(
         &self,
         level: &Level,
@@ -121,7 +123,7 @@ impl Ledger {
         self.held.rest_for(level, of, days.as_ref())
     }
 
-    /// Returns how many reservations are neither settled nor given back.
+    /// Returns the number of reservations that are neither settled nor given back.
     pub fn open_reservations(&self) -> usize {
         self.open.len()
     }
@@ -157,7 +159,8 @@ impl Ledger {
         }
         if self.newest.is_none_or(|newest| newest < day) {
             self.newest = Some(day);
-            // Nobody will say any more what they cost, so they count as paid at their estimate.
+            // Nobody will report their cost any more, so they count as paid at their
+            // estimate.
             let oldest = day.saturating_sub(OPEN_DAYS);
             self.open.retain(|_, reservation| reservation.day >= oldest);
             let old = self.held.close_all(|_, day| day < oldest);
@@ -195,7 +198,7 @@ impl Ledger {
         }
     }
 
-    /// Charges what is set aside for steps as it is now.
+    /// Applies changed amounts for steps to the levels that they are charged to.
     fn charge_anew(&mut self, changes: impl IntoIterator<Item = Change>) {
         for change in changes {
             for level in &change.levels {
@@ -224,7 +227,8 @@ impl Ledger {
         self.uncount(|level| matches!(level, Level::Session(id) if id == session));
     }
 
-    /// Calls that are still under way count against the other levels only.
+    /// Removes ended levels from open reservations: calls still under way count only
+    /// against the others.
     fn uncount(&mut self, is_over: impl Fn(&Level) -> bool) {
         for reservation in self.open.values_mut() {
             reservation.levels.retain(|level| !is_over(level));

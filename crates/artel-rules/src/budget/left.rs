@@ -1,4 +1,4 @@
-//! What is left of each limit that holds now.
+//! The status of each limit in force.
 
 use artel_types::model::Period;
 use artel_types::{Amount, Level, Limits, Timestamp};
@@ -6,38 +6,38 @@ use serde::Serialize;
 
 use super::{Ledger, UNLIMITED, bounds, period_end};
 
-/// A limit that holds, and what was used of it.
+/// A limit in force, and how much of it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Left {
-    /// Whose.
+    /// The level that the limit is for.
     #[serde(flatten)]
     pub level: Level,
-    /// How long until it counts from zero again; never, if nothing.
+    /// The period after which the limit resets, or `None` if it never does.
     pub period: Option<Period>,
-    /// When that is.
+    /// When the period ends.
     pub resets_at: Option<Timestamp>,
-    /// What was spent and set aside.
+    /// Spent and set aside.
     pub used: Amount,
-    /// Tokens that may be spent in all; nothing where they are not limited.
+    /// Limit on tokens, or `None` if tokens are not limited.
     pub tokens: Option<u64>,
-    /// Money that may be spent in all, in millionths of a dollar; nothing where it is not limited.
+    /// Limit on money in millionths of a dollar, or `None` if money is not limited.
     pub money: Option<u64>,
 }
 
 impl Left {
-    /// Returns the tokens that are left; nothing where they are not limited.
+    /// Returns the tokens left, or `None` if tokens are not limited.
     pub fn tokens_left(&self) -> Option<u64> {
         Some(self.tokens?.saturating_sub(self.used.tokens.0))
     }
 
-    /// Returns the millionths of a dollar that are left; nothing where money is not limited.
+    /// Returns the millionths of a dollar left, or `None` if money is not limited.
     pub fn money_left(&self) -> Option<u64> {
         Some(self.money?.saturating_sub(self.used.money.0))
     }
 }
 
-/// Returns every limit that holds with what was used of it: of the workshop, of providers, and of
-/// the sessions, runs and steps that are under way.
+/// Returns every limit in force with its use: those of the workshop, of the providers, and
+/// of the sessions, runs and steps under way.
 pub fn left(ledger: &Ledger, limits: &Limits, now: Timestamp) -> Vec<Left> {
     let named = limits.providers.keys().cloned().map(Level::Provider);
     let mut levels: Vec<Level> = ledger.levels().chain(named).collect();

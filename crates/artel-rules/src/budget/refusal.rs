@@ -1,33 +1,32 @@
-//! How a budget says no.
+//! The refusal of a call by a budget.
 
 use std::fmt;
 
 use artel_types::model::Period;
 use artel_types::{Level, Money, Timestamp};
 
-/// A call that does not fit a limit.
+/// The limit that a call does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverBudget {
-    /// Whose limit; the widest one where several are too small.
+    /// The level of the limit; the widest one if several are too small.
     pub level: Level,
-    /// What of.
+    /// The measure that is too small.
     pub measure: Measure,
-    /// How much may be spent.
+    /// The limit.
     pub limit: u64,
-    /// How much is spent or set aside.
+    /// Spent or set aside so far.
     pub used: u64,
-    /// How much the call wants.
+    /// Needed by the call.
     pub wanted: u64,
-    /// In how long; in all, if nothing.
+    /// The period of the limit, or `None` if it never resets.
     pub period: Option<Period>,
-    /// When it counts from zero again; never, if nothing.
+    /// When the limit resets, or `None` if it never does.
     pub resets_at: Option<Timestamp>,
 }
 
-/// What is counted.
+/// The unit that a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// Model tokens.
     Tokens,
     /// Millionths of a US dollar.
     Money,

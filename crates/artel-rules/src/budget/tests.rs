@@ -1,4 +1,4 @@
-//! Limits, periods, warnings, and what is forgotten.
+//! Tests of limits, periods, warnings, and what is forgotten.
 
 use artel_types::{
     Actor, BudgetLimited, BudgetReleased, Event, Fact, NoteAdded, RunFinished, RunId, SessionEnded,
@@ -9,7 +9,7 @@ use super::*;
 
 mod properties;
 
-/// A ledger with its limits and its clock; what it grants is recorded at once.
+/// A ledger with its limits and its clock. Granted facts are recorded at once.
 #[derive(Default)]
 struct Desk {
     ledger: Ledger,
@@ -37,7 +37,8 @@ impl Desk {
         self.events.push(event);
     }
 
-    /// Sets tokens aside, at a thousandth of a dollar each, and returns the warnings or the refusal.
+    /// Reserves tokens, at a thousandth of a dollar each, and returns the warnings or the
+    /// refusal.
     fn reserve(&mut self, key: &str, levels: &[Level], tokens: u64) -> String {
         let (amount, now) = (dear(tokens), self.now());
         match reserve(&self.ledger, &self.limits, key, levels, amount, now) {
@@ -443,7 +444,7 @@ fn what_is_only_set_aside_does_not_come_close() {
         for key in &keys[..9] {
             assert_eq!(desk.settle(key, 1), "", "{period:?}");
         }
-        // Nine tokens paid, then what comes close at last is told.
+        // Nine tokens are paid, and then the limit that finally comes close is announced.
         let told = desk.settle(&keys[9], 800);
         assert!(told.starts_with("global: 809 tokens"), "{told}");
     }
@@ -605,7 +606,7 @@ fn old_days_and_dead_reservations_keep_their_charge_but_take_no_room() {
         desk.now = Some(start.after(std::time::Duration::from_secs(day * 86_400)));
         let key = format!("k{day}");
         desk.reserve(&key, &[run()], 5);
-        // What nobody will settle any more is taken for paid, at its estimate.
+        // Reservations that nobody will settle any more count as paid at their estimate.
         let told = match day {
             63 => "run `r`: 1192 tokens and $1.19 of $1.10",
             _ => "",
@@ -648,7 +649,7 @@ fn what_is_set_aside_for_a_step_is_there_for_its_calls_and_the_rest_goes_back() 
     assert_eq!(desk.spent(&Level::Global, None), 600, "it is counted once");
     assert_eq!(desk.settle("own", 200), "");
     assert_eq!(desk.spent(&Level::Global, None), 600);
-    // A step that takes more than was expected is charged for it.
+    // A step that takes more than expected is charged for it.
     assert_eq!(desk.reserve("more", &[step("r/one")], 700), "");
     assert_eq!(desk.spent(&Level::Global, None), 900);
     assert!(

@@ -1,4 +1,4 @@
-//! Takes in what happened.
+//! Folds the events of a plan's run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::step::{Advised, Decided, Step};
 use super::{Baseline, Conduct, Decision, LAPSED, LOOPS, Proposal, Wish};
 
 impl Conduct {
-    /// Takes in an event of the run. What belongs to none of its steps changes nothing.
+    /// Folds an event of the run. Events that belong to none of its steps change nothing.
     pub fn fold(&mut self, fact: &Fact) {
         match fact {
             Fact::BaselineTaken(taken) => {
@@ -53,11 +53,11 @@ impl Conduct {
         }
     }
 
-    /// Takes in what happened to a step.
+    /// Folds an event of a step.
     fn fold_step(&mut self, fact: &Fact) {
         match fact {
             Fact::StepStarted(it) => {
-                // Its files may get ready after a person has decided against it.
+                // The files may become ready after a person has decided against the step.
                 let step = self.steps.get_mut(&it.step);
                 if let Some(step) = step.filter(|step| !step.is_over()) {
                     step.begin(it.round, &it.base);
@@ -96,7 +96,7 @@ impl Conduct {
         }
     }
 
-    /// Changes a step, if the event belongs to its present attempt.
+    /// Changes a step if the event belongs to its current attempt.
     fn in_round(&mut self, id: &str, round: u32, change: impl FnOnce(&mut Step)) {
         if let Some(step) = self.steps.get_mut(id)
             && step.round == round
@@ -133,8 +133,9 @@ impl Conduct {
         });
     }
 
-    /// Charges the work of an attempt with what it did to the tests that it is held to, by whatever
-    /// means: a command, a build or a skill that it called counts as its own.
+    /// Blames the work of an attempt for its changes to the tests that it must pass, by
+    /// whatever means: a command, a build or a skill that it called counts as its own
+    /// doing.
     fn put_back(&mut self, it: &StepPutBack) {
         if it.part != Part::Work.as_str() {
             return;
@@ -203,7 +204,7 @@ impl Conduct {
         });
     }
 
-    /// Takes in what the architect says: whoever tries again is told it, too.
+    /// Folds the architect's advice, which the next attempt also gets.
     fn advised(&mut self, it: &StepAdvised) {
         let advice = inline(&it.advice).trim();
         let said = match (&it.fault, advice) {
@@ -220,7 +221,7 @@ impl Conduct {
             }
         };
         self.in_round(&it.step, it.round, |step| {
-            // As where the tester says so: whatever is tried next begins with other tests.
+            // As if the tester had said so: the next attempt begins with new tests.
             step.redo_tests |= it.fault.as_deref() == Some("tests");
             if it.fault.is_some() && !said.is_empty() {
                 step.history.push(said.clone());
@@ -255,7 +256,7 @@ impl Conduct {
             }
             return;
         }
-        // Whatever is asked about it needs no answer any more.
+        // Questions about the step need no answer any more.
         self.questions.retain(|question, _| {
             let of = question.split_once('/').map(|(name, _)| name);
             of != Some(id)
@@ -295,7 +296,7 @@ impl Conduct {
         }
     }
 
-    /// Goes on by another version: steps that have begun stay as they are.
+    /// Adopts another version of the plan. Steps that have begun stay as they are.
     fn adopted(&mut self, json: &str) {
         let Ok(plan) = serde_json::from_str::<artel_types::plan::Plan>(json) else {
             return;
@@ -307,10 +308,10 @@ impl Conduct {
             let is_new = |id: &&String| !before.contains(id);
             let comes_first: Vec<_> = spec.after.iter().filter(is_new).cloned().collect();
             let step = self.steps.entry(spec.id.clone()).or_default();
-            // Tests that were written first were written for what is wanted no more.
+            // The existing tests were written for something that is not wanted any more.
             step.redo_tests |= is_other && step.round > 0 && !step.is_over();
             if step.round > 0 && !step.is_over() && !comes_first.is_empty() {
-                // What they leave on the branch is what it needs.
+                // The step needs what the new predecessors leave on the branch.
                 step.begins_anew = true;
                 let names = comes_first.join("`, `");
                 step.history.push(format!(
@@ -354,7 +355,7 @@ impl Conduct {
         }
     }
 
-    /// Lets a step that waited for a person take its turn behind those at work.
+    /// Puts a step that waited for a person behind the steps at work.
     fn comes_back(&mut self, id: &str) {
         let last = self.steps.values().map(|it| it.came_back).max();
         if let Some(step) = self.steps.get_mut(id) {
@@ -362,7 +363,7 @@ impl Conduct {
         }
     }
 
-    /// Takes in that a person holds one step, or lets it go on.
+    /// Folds that a person paused or resumed a step.
     fn steered(&mut self, id: &str, act: &str) {
         let Some(step) = self.steps.get_mut(id).filter(|step| !step.is_over()) else {
             return;
@@ -373,7 +374,8 @@ impl Conduct {
         }
     }
 
-    /// Settles the change that the architect proposed: one of the ways on is chosen.
+    /// Settles the change that the architect proposed, because one of the ways to proceed
+    /// was chosen.
     fn chosen_about_advice(&mut self, step: &str, choice: &str) {
         let step = self.steps.get(step);
         let proposal = step.and_then(|it| it.advised.as_ref()?.proposal.clone());
@@ -388,7 +390,7 @@ impl Conduct {
         }
     }
 
-    /// Takes in what a person wants of a step that did not pass.
+    /// Folds a person's decision about a step that did not pass.
     fn decided(&mut self, id: &str, choice: &str, reason: &str) {
         let because = if reason.is_empty() {
             "a person decided so"
@@ -416,7 +418,7 @@ impl Conduct {
                     reason: because.to_owned(),
                 });
             }
-            // It went on record beside the answer.
+            // Recorded beside the answer.
             "waived" | "skipped" | "cancelled" => {}
             "take-over" => step.decided = settle("taken-over", because.to_owned()),
             "skip" => {
@@ -433,13 +435,13 @@ impl Conduct {
     }
 }
 
-/// How the reason begins that an attempt changed its own tests.
+/// Prefix of the failure reason if an attempt changed its own tests.
 const TESTS_CHANGED: &str = "the attempt changed the tests that it is held to:";
 
-/// How questions about mending begin: no step can be called so.
+/// Prefix of questions about mending; no step can have such a name.
 const MENDING: &str = "mend.";
 
-/// Returns a text that stands in the event; the journal's reader has put the others back.
+/// Returns an inline text. The journal's reader has already put stored texts back.
 pub(super) fn inline(text: &Text) -> &str {
     match text {
         Text::Inline(text) => text,
@@ -447,7 +449,7 @@ pub(super) fn inline(text: &Text) -> &str {
     }
 }
 
-/// Reads values; what is not text stands as JSON.
+/// Reads values; anything but a string is kept as JSON.
 fn values(json: &str) -> BTreeMap<String, String> {
     let read = serde_json::from_str::<BTreeMap<String, serde_json::Value>>(json);
     let pairs = read.unwrap_or_default().into_iter();

@@ -1,4 +1,4 @@
-//! Says what can be done now.
+//! Decides what can be done now in the run of a plan.
 
 use artel_types::plan::{PlanStep, StepState};
 use artel_types::{
@@ -10,8 +10,8 @@ use super::step::{Decided, Step};
 use super::{Baseline, Conduct, Decision, Failure, LAPSED, MENDS, Proposal, Wish};
 
 impl Conduct {
-    /// Names everything that can be done now. What is to be recorded comes alone: what follows
-    /// from it is not known before.
+    /// Returns everything that can be done now. A fact to record comes alone, because its
+    /// consequences are not known before it is folded.
     pub fn next(&self) -> Vec<Order> {
         if self.is_over {
             return Vec::new();
@@ -40,7 +40,8 @@ impl Conduct {
         orders
     }
 
-    /// Tells whether a step is under way: begun, and not waiting for a person or for other steps.
+    /// Returns whether a step is under way: begun, and waiting neither for a person nor
+    /// for other steps.
     fn is_active(&self, spec: &PlanStep) -> bool {
         self.steps.get(&spec.id).is_some_and(|step| {
             let waits = self.is_held(&spec.id, step) || self.is_behind(spec, step);
@@ -48,19 +49,19 @@ impl Conduct {
         })
     }
 
-    /// Tells whether the next attempt at a step has to wait: the plan was changed, and others come
-    /// first now.
+    /// Returns whether the next attempt of a step has to wait because the plan was changed
+    /// and other steps come first now.
     fn is_behind(&self, spec: &PlanStep, step: &Step) -> bool {
         step.is_lost && !step.is_spent() && !self.is_ready(spec)
     }
 
-    /// Tells whether a step that is under way waits for a person.
+    /// Returns whether a step under way waits for a person.
     pub fn is_waiting(&self, id: &str) -> bool {
         let step = self.steps.get(id);
         step.is_some_and(|step| !step.is_over() && self.is_held(id, step))
     }
 
-    /// Returns the steps that a person holds, in the order of the plan.
+    /// Returns the steps that a person paused, in the order of the plan.
     pub fn paused_steps(&self) -> impl Iterator<Item = &PlanStep> {
         let held = self
             .steps()
@@ -68,12 +69,12 @@ impl Conduct {
         held.map(|(spec, _)| spec)
     }
 
-    /// Tells whether a step waits for a person.
+    /// Returns whether a step waits for a person.
     fn is_held(&self, id: &str, step: &Step) -> bool {
         step.is_paused || self.is_asking(id, step)
     }
 
-    /// Tells whether a person is asked something about a step.
+    /// Returns whether a person is being asked about a step.
     fn is_asking(&self, id: &str, step: &Step) -> bool {
         let of_step =
             |question: &String| question.split_once('/').is_some_and(|(name, _)| name == id);
@@ -82,7 +83,8 @@ impl Conduct {
             || self.is_adopting(step)
     }
 
-    /// Tells whether a person wants a step to go on by the plan that the architect proposed for it.
+    /// Returns whether a person accepted the plan change that the architect proposed for a
+    /// step, and the change is not adopted yet.
     fn is_adopting(&self, step: &Step) -> bool {
         self.advised_change(step)
             .is_some_and(|it| !it.is_settled && it.answer == Some(Decision::Accept))
@@ -109,7 +111,7 @@ impl Conduct {
     fn work(&self) -> Vec<Order> {
         let mut orders = Vec::new();
         let mut commits = false;
-        // One that comes back from waiting for a person takes its turn behind those at work.
+        // A step that comes back from waiting for a person lines up behind those at work.
         let mut at_work: Vec<_> = self
             .steps()
             .filter(|(spec, _)| self.is_active(spec))
@@ -139,8 +141,8 @@ impl Conduct {
         orders
     }
 
-    /// Returns the steps that wait for nothing but a place: the most urgent first, and those that
-    /// are as urgent in the order of the plan.
+    /// Returns the steps that wait only for a place: the most urgent first, equally urgent
+    /// ones in the order of the plan.
     fn could_begin(&self) -> Vec<&PlanStep> {
         let is_free = |step: &Step| step.round == 0 && !step.is_over() && !step.is_paused;
         let ready = self.steps();
@@ -160,7 +162,7 @@ impl Conduct {
         }
     }
 
-    /// Tells whether no step that has not begun may begin.
+    /// Returns whether no further step may begin.
     fn begins_nothing(&self) -> bool {
         let mut proposals = self.proposals.values();
         let is_held = proposals.any(|it| it.is_blocking && !it.is_settled);
@@ -179,7 +181,7 @@ impl Conduct {
         spec.after.iter().all(passed)
     }
 
-    /// Returns what follows from what is known and is not on record yet.
+    /// Returns a fact that follows from the state and is not recorded yet.
     fn to_record(&self) -> Option<Fact> {
         if let Baseline::Missing(taken) = &self.baseline
             && self.questions.is_empty()
@@ -242,7 +244,8 @@ impl Conduct {
         (is_due && !is_asked).then(|| self.question(spec, step).into())
     }
 
-    /// Judges that look at the same attempt side by side are both heard before it is lost.
+    /// Returns whether a verifier still has to report. The attempt is lost only after all
+    /// verifiers that examine it side by side were heard.
     fn has_open_judge(&self, spec: &PlanStep, step: &Step) -> bool {
         let is_judging = step
             .faults
@@ -267,7 +270,7 @@ impl Conduct {
     fn of_proposals(&self) -> Option<Fact> {
         self.proposals.iter().find_map(|(id, it)| match &it.answer {
             _ if it.is_settled => None,
-            // The run ends, and with it whatever is open.
+            // The run ends, and everything open ends with it.
             None if self.wish != Wish::GoOn => None,
             None => match self.over(&it.step) {
                 Some(why) => Some(self.lapsed(id, why)),
@@ -285,7 +288,8 @@ impl Conduct {
         })
     }
 
-    /// Asks about a proposal, unless that is asked already, or with something else.
+    /// Asks about a proposal, unless that is already asked, alone or with another
+    /// question.
     fn proposal_question(&self, id: &str, proposal: &Proposal) -> Option<Fact> {
         let question = format!("proposal/{id}");
         if self.is_advice(id) || self.questions.contains_key(&question) {
@@ -301,14 +305,15 @@ impl Conduct {
         Some(asked.into())
     }
 
-    /// Says how a step ended, if it is over.
+    /// Returns how a step ended, or `None` if it is not over.
     fn over(&self, id: &str) -> Option<String> {
         let step = self.steps.get(id).filter(|step| step.is_over())?;
         let number = self.plan.number(id)?;
         Some(format!("step {number} is {} by now", step.state))
     }
 
-    /// Ends a proposal that nobody needs any more; with it the question about it, if that is asked.
+    /// Ends a proposal that is not needed any more, and the question about it if there is
+    /// one.
     fn lapsed(&self, id: &str, why: String) -> Fact {
         let question = format!("proposal/{id}");
         if self.questions.contains_key(&question) {
@@ -323,7 +328,8 @@ impl Conduct {
         .into()
     }
 
-    /// Tells whether a proposal is put to the person with what else they can do about its step.
+    /// Returns whether a proposal is shown to the person among the other choices for its
+    /// step.
     fn is_advice(&self, id: &str) -> bool {
         let proposed = |step: &Step| step.advised.as_ref()?.proposal.clone();
         let mut steps = self.steps.values();

@@ -1,92 +1,91 @@
-//! What is to be done next.
+//! The orders that a plan's run gives.
 
 use std::fmt;
 
 use artel_types::plan::PlanState;
 use artel_types::{Fact, RunAsked};
 
-/// Something to do. Its name is the same whenever it is asked for, so what is under way is not
-/// begun again, and what a dead process began is found.
+/// Something that can be done now. The name of an order never changes, so that work under
+/// way is not begun again, and work that a dead process began is found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
-    /// See what passes before the first step; with the commands that a person named.
+    /// Find out what passes before the first step, with the commands that a person named.
     Baseline {
-        /// What the person said.
+        /// The person's answer.
         given: Option<String>,
     },
     /// Do a part of a step.
     Do {
-        /// The step.
+        /// The id of the step.
         step: String,
-        /// Which attempt.
+        /// Number of the attempt, from 1.
         round: u32,
-        /// The part.
         part: Part,
     },
-    /// Put something on record that follows from what is known.
+    /// Record a fact that follows from the state.
     Record(Box<Fact>),
     /// Get a person's answer.
     Await(Box<RunAsked>),
-    /// Go on by the plan of a proposal that a person accepted.
+    /// Adopt the plan of a proposal that a person accepted.
     Adopt {
-        /// The proposal.
+        /// The id of the proposal.
         id: String,
     },
     /// Check the branch as a whole.
     Final {
-        /// Which round.
+        /// Number of the round of checks.
         round: u32,
     },
-    /// Mend what does not hold on the branch as a whole.
+    /// Mend what fails on the branch as a whole.
     Mend {
-        /// Which round.
+        /// Number of the round of checks that failed.
         round: u32,
     },
     /// End the run.
     Close {
         /// How the plan ended.
         state: PlanState,
-        /// Why it is not done.
+        /// Why the plan was not carried out in full.
         why: Option<String>,
     },
 }
 
-/// A part of a step.
+/// A part of a step's attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Get its files ready.
+    /// Prepare the files.
     Start,
-    /// Have an inspector say what has to hold.
+    /// An inspector states the criteria.
     Criteria,
-    /// Have a tester write tests that fail.
+    /// A tester writes tests that fail.
     Tests,
-    /// See that they fail.
+    /// Check that the tests fail.
     Red,
-    /// Have it done.
+    /// An agent does the work.
     Work,
-    /// See what passes now.
+    /// Check what passes now.
     Green,
-    /// Have it judged.
+    /// A verifier judges the work.
     Judge(Judge),
-    /// Put it on the branch.
+    /// Commit the work to the branch.
     Commit,
-    /// Have the architect say why no attempt passed.
+    /// The architect explains why no attempt passed.
     Advise,
 }
 
-/// Who judges.
+/// The role of a verifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judge {
-    /// One verifier.
+    /// The only verifier of a step without separate tests.
     Evaluator,
-    /// Whoever looks at the change.
+    /// The verifier that examines the change.
     Inspector,
-    /// Whoever looks at the tests.
+    /// The verifier that examines the tests.
     Tester,
 }
 
 impl Judge {
-    /// Returns the word for it.
+    /// Returns the word for the record.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Evaluator => "evaluator",
@@ -95,7 +94,7 @@ impl Judge {
         }
     }
 
-    /// Returns whoever this word means.
+    /// Returns the verifier with this word.
     pub fn named(word: &str) -> Option<Self> {
         [Self::Evaluator, Self::Inspector, Self::Tester]
             .into_iter()
@@ -104,7 +103,7 @@ impl Judge {
 }
 
 impl Part {
-    /// Returns the word for it.
+    /// Returns the word for the record.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -119,7 +118,7 @@ impl Part {
         }
     }
 
-    /// Tells whether an agent does it; the others are the runtime's.
+    /// Returns whether an agent does this part; the runtime does the others.
     pub fn is_of_agent(self) -> bool {
         match self {
             Self::Criteria | Self::Tests | Self::Work | Self::Judge(_) | Self::Advise => true,
@@ -127,7 +126,8 @@ impl Part {
         }
     }
 
-    /// Returns whose failure it is if it fails: what a person may waive.
+    /// Returns the role that is blamed if this part fails, which is also what a person can
+    /// waive.
     pub(super) fn owner(self) -> &'static str {
         match self {
             Self::Red | Self::Green | Self::Tests | Self::Judge(Judge::Tester) => "tester",
@@ -136,8 +136,8 @@ impl Part {
         }
     }
 
-    /// Tells whether a person who waives this means the part: by whose it is, or by the judge's own
-    /// name.
+    /// Returns whether a waiver of `what` covers this part: `what` is the blamed role or
+    /// the verifier's own name.
     pub(super) fn is_meant_by(self, what: &str) -> bool {
         let judge = match self {
             Self::Judge(judge) => Some(judge.as_str()),

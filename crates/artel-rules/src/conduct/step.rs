@@ -1,4 +1,5 @@
-//! One step of a plan: its attempts, what of the present one is done, what it handed on.
+//! One step of a plan: its attempts, the finished parts of the current one, and the values
+//! it handed on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,80 +9,81 @@ use artel_types::{LeftOutPath, StepWaived};
 use super::LOOPS;
 use super::order::{Judge, Part};
 
-/// One step.
+/// The state of one step while its plan runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// How far it has come.
     pub state: StepState,
-    /// Which attempt it is, from 1; 0 before the first.
+    /// Number of the attempt, from 1; 0 before the first.
     pub round: u32,
-    /// How many attempts it has.
+    /// Number of attempts that the step may have.
     pub allowed: u32,
     /// The commit that the attempt started from.
     pub base: Option<String>,
-    /// What has to hold, as an inspector named it.
+    /// The criteria, as stated by an inspector.
     pub criteria: Vec<Claim>,
     /// The tree that the last part left.
     pub tree: Option<String>,
-    /// What of its files is not in that tree, and kept nowhere.
+    /// Files of the step that are not in that tree and are kept nowhere.
     pub left_out: Vec<LeftOutPath>,
-    /// The tree with the tests of the step and without its work.
+    /// The tree with the step's tests but without its work.
     pub tests: Option<String>,
     /// Why earlier attempts did not pass, oldest first.
     pub history: Vec<String>,
-    /// What the worker of the present attempt says it did.
+    /// The worker's own account of the current attempt.
     pub(super) said: String,
-    /// Why it failed or was skipped.
+    /// Why the step failed or was skipped.
     pub why: String,
-    /// The values it handed on.
+    /// The values that the step handed on.
     pub outputs: BTreeMap<String, String>,
     /// Checks and findings that a person waived, oldest first.
     pub waived: Vec<Waiver>,
-    /// What the judges of this attempt hand on if it passes.
+    /// The values that the verifiers of this attempt hand on if it passes.
     pub(super) offered: BTreeMap<String, String>,
-    /// Parts of this attempt that are over.
+    /// Finished parts of this attempt.
     pub(super) done: BTreeSet<Part>,
     /// Why this attempt does not pass.
     pub(super) faults: Vec<Fault>,
     /// Whether the attempt is over.
     pub(super) is_lost: bool,
-    /// Whether the tests are written anew.
+    /// Whether the tests must be written again.
     pub(super) redo_tests: bool,
-    /// Whether a person wants nothing of it to begin for now.
+    /// Whether a person wants nothing of this step to begin for now.
     pub is_paused: bool,
     /// Whether an agent waits for a decision about the plan.
     pub(super) waits: bool,
-    /// When it came back from waiting for a person, counted up; 0 for one that did not wait.
+    /// Rank of the step's return from waiting for a person, counting up; 0 if it did not
+    /// wait.
     pub(super) came_back: u32,
-    /// What a person decided about it and what is not on record yet.
+    /// A person's decision about the step that is not recorded yet.
     pub(super) decided: Option<Decided>,
-    /// What the architect said after the last attempt.
+    /// The architect's advice after the last attempt.
     pub(super) advised: Option<Advised>,
-    /// Whether the next attempt starts from the branch: steps were put before this one.
+    /// Whether the next attempt starts from the branch because other steps were put before
+    /// this one.
     pub(super) begins_anew: bool,
 }
 
 /// Something that a person lets pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiver {
-    /// The check, or the name that the finding had.
+    /// The check, or the id of the finding.
     pub what: String,
-    /// The finding, where it is one: it alone is let pass, whatever is called so later.
+    /// The finding, if the waiver is for one. Only this finding is waived, even if a later
+    /// one has the same id.
     pub finding: Option<Finding>,
-    /// Why.
     pub reason: String,
 }
 
-/// What the architect said about a step that did not pass.
+/// The architect's advice about a step that did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Advised {
-    /// A sentence for whoever decides or tries again.
+    /// A sentence for the person who decides, or for the next attempt.
     pub(super) said: String,
-    /// The change of the plan that it proposes.
+    /// The id of the plan change that the architect proposes.
     pub(super) proposal: Option<String>,
 }
 
-/// What a person decided about a step.
+/// A person's decision about a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Decided {
     Waive { what: String, reason: String },
@@ -93,7 +95,7 @@ pub(super) enum Decided {
 pub(super) struct Fault {
     pub(super) part: Part,
     pub(super) text: String,
-    /// The findings it rests on, where it rests on findings alone.
+    /// The findings behind the failure, if it is based on findings alone.
     pub(super) findings: Vec<Finding>,
 }
 
@@ -129,7 +131,7 @@ impl Default for Step {
 }
 
 impl Step {
-    /// Tells whether nothing more happens to it.
+    /// Returns whether the step has ended.
     pub fn is_over(&self) -> bool {
         matches!(
             self.state,
@@ -137,17 +139,17 @@ impl Step {
         )
     }
 
-    /// Tells whether its next attempt starts from the branch as it is then.
+    /// Returns whether the next attempt starts from the branch as it is then.
     pub fn begins_anew(&self) -> bool {
         self.begins_anew
     }
 
-    /// Tells whether it has had all its attempts.
+    /// Returns whether all attempts are used up.
     pub(super) fn is_spent(&self) -> bool {
         self.is_lost && self.round >= self.allowed
     }
 
-    /// Returns the values that it would hand on if it passed now.
+    /// Returns the values that the step would hand on if it passed now.
     pub fn offered(&self) -> &BTreeMap<String, String> {
         &self.offered
     }
@@ -160,7 +162,7 @@ impl Step {
         names
     }
 
-    /// Returns what a waiver of a whole check let pass, a text each.
+    /// Returns the failures that a waiver of a whole check lets pass, one text each.
     pub fn let_pass_by(&self, waiver: &Waiver) -> Vec<&str> {
         let meant =
             |fault: &&Fault| waiver.finding.is_none() && fault.part.is_meant_by(&waiver.what);
@@ -168,8 +170,8 @@ impl Step {
         faults.map(|fault| fault.text.as_str()).collect()
     }
 
-    /// Takes in what a person lets pass. Records from before findings stood in them mean the one
-    /// of the attempt that is called so.
+    /// Folds a waiver. Old records do not contain the finding; they mean the finding of
+    /// the attempt with that id.
     pub(super) fn waive(&mut self, it: &StepWaived) {
         let mut found = self.faults.iter().flat_map(|fault| &fault.findings);
         let named = found.find(|finding| finding.id == it.what).cloned();
@@ -185,7 +187,7 @@ impl Step {
         self.state = StepState::Running;
         self.round = round;
         if self.base.as_deref() != Some(base) {
-            // Other files: what was there before has to be done again.
+            // The files are different, so everything from before has to be done again.
             self.tree = None;
             self.left_out.clear();
             self.tests = None;
@@ -208,8 +210,8 @@ impl Step {
         self.redo_tests = false;
     }
 
-    /// Notes why the attempt did not pass, for the next one with what was tried: whoever does not
-    /// know the approach repeats it.
+    /// Notes why the attempt did not pass, together with what was tried: a worker that
+    /// does not know the approach repeats it.
     pub(super) fn fail(&mut self, why: &str) {
         why.clone_into(&mut self.why);
         let said = self.said.trim();
@@ -221,7 +223,7 @@ impl Step {
         });
     }
 
-    /// Returns what of this attempt can be done now.
+    /// Returns the parts of this attempt that can be done now.
     pub(super) fn parts(&self, spec: &PlanStep) -> Vec<Part> {
         use Part::{Commit, Criteria, Green, Red, Start, Tests, Work};
         let line: &[Part] = match spec.verify {
@@ -250,11 +252,11 @@ impl Step {
             text,
             findings: failing.cloned().collect(),
         });
-        // Whichever of two judges is done first, they are heard in the same order.
+        // Two verifiers are heard in the same order, whichever finishes first.
         self.faults.sort_by_key(|fault| fault.part);
     }
 
-    /// Returns why the attempt does not pass, without what was waived.
+    /// Returns why the attempt does not pass, without waived failures.
     pub(super) fn reasons(&self) -> Vec<&str> {
         let faults = self.faults.iter().filter(|fault| !self.is_waived(fault));
         faults.map(|fault| fault.text.as_str()).collect()
@@ -269,7 +271,7 @@ impl Step {
         by_finding || self.is_let_pass(fault.part)
     }
 
-    /// Tells whether a person waived a check as a whole.
+    /// Returns whether a person waived a check as a whole.
     fn is_let_pass(&self, part: Part) -> bool {
         let mut whole = self.waived.iter().filter(|it| it.finding.is_none());
         whole.any(|it| part.is_meant_by(&it.what))

@@ -41,7 +41,7 @@ const RULES: Rules = Rules {
     failure: Failure::Continue,
 };
 
-/// A crew whose work comes out as the table says: how many attempts a step needs.
+/// A plan executor whose results follow a table: how many attempts each step needs.
 struct Crew<'c> {
     conduct: Conduct,
     needs: &'c dyn Fn(&str) -> u32,
@@ -61,7 +61,7 @@ impl Crew<'_> {
         }
     }
 
-    /// Says what comes of an order.
+    /// Returns the outcome of an order.
     fn outcome(&self, order: &Order) -> Fact {
         match order {
             Order::Baseline { .. } => BaselineTaken {
@@ -164,7 +164,7 @@ impl Crew<'_> {
         }
     }
 
-    /// Does one of the orders, picked by the caller; false if there are none.
+    /// Carries out one order, picked by the caller; returns false if there are none.
     fn turn(&mut self, pick: usize) -> bool {
         let orders = self.conduct.next();
         if orders.is_empty() {
@@ -322,8 +322,8 @@ fn a_waived_check_lets_the_attempt_through_and_more_gives_three_more() {
     assert_eq!(crew.conduct.step("a").unwrap().round, 5);
 }
 
-/// A person may decide without answering: the question goes with the decision, and what was tried
-/// is told to whoever comes next.
+/// A person may decide without answering. Then the question is settled by the decision,
+/// and the next attempt learns what was tried.
 #[test]
 fn a_decision_beside_the_question_settles_it() {
     let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, &|_| 99);
@@ -511,7 +511,8 @@ fn values_of_steps_before_are_the_only_bridge() {
     assert_eq!(names("c"), Vec::<String>::new());
 }
 
-/// Plans with steps that depend on earlier ones, and how many attempts each needs.
+/// Generates plans with steps that depend on earlier ones, and the attempts that each step
+/// needs.
 fn plans() -> impl Strategy<Value = (Plan, Vec<u32>)> {
     let step_of = (any::<u32>(), 0..3_u8, 1..6_u32);
     proptest::collection::vec(step_of, 1..14).prop_map(|rows| {
@@ -542,7 +543,7 @@ proptest! {
         let mut turn = 0;
         while crew.turn(picks[turn % picks.len()]) {
             turn += 1;
-            // What a process that takes over would do next is what this one would.
+            // A process that takes over would do next what this one would.
             prop_assert!(turn < 10_000);
         }
         prop_assert!(crew.conduct.is_over());
@@ -553,7 +554,7 @@ proptest! {
             prop_assert_eq!(&step.outputs, &other.outputs);
             prop_assert_eq!(step.round, other.round);
         }
-        // No step begins before those it needs are committed.
+        // No step begins before the steps it needs are committed.
         let mut committed = BTreeSet::new();
         for line in &crew.log {
             if let Some((id, rest)) = line.split_once('/') {

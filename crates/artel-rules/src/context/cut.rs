@@ -1,4 +1,4 @@
-//! Texts that are too large, cut in the middle.
+//! Cuts texts that are too large in the middle.
 
 use artel_types::model::{Message, Part};
 use serde_json::Value;
@@ -6,25 +6,27 @@ use serde_json::Value;
 use super::pinned::is_pinned;
 use crate::tokens::{self, BYTES_PER_TOKEN, Size};
 
-/// No text is cut to less.
+/// Shortest length to which a text is cut, in bytes.
 const SHORTEST: usize = 300;
 
-/// What stands where a picture was.
+/// Placeholder for a removed image.
 const NO_PICTURE: &str = "[a picture was left out]";
 
-/// Which texts may be cut. What can be had again goes first, what only the model knows goes last.
+/// Which texts may be cut. Texts that can be fetched again go first; texts that only the
+/// model knows go last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    /// What tools answered.
+    /// Tool results.
     Results,
-    /// All words but thoughts and sealed ones, which providers want back unchanged.
+    /// All text except thoughts and sealed text, which providers want back unchanged.
     Words,
-    /// What tools were called with, too.
+    /// Tool arguments, too.
     Arguments,
 }
 
-/// Returns a text of at most so many bytes: its beginning and its end, with a notice in between.
-/// One that is as small already comes back as it is; less than the notice is not possible.
+/// Returns a text of at most `most` bytes: its beginning and its end, with a notice in
+/// between. A text that is small enough is returned unchanged; the result is never shorter
+/// than the notice.
 pub fn cut_middle(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -37,8 +39,8 @@ pub fn cut_middle(text: &str, most: usize) -> String {
     [&text[..head], &notice, &text[tail..]].concat()
 }
 
-/// Makes a conversation fit into so many tokens, as far as it can be: the largest texts are cut to
-/// one common length, first those of tools.
+/// Makes a conversation fit into `target` tokens as far as possible. The largest texts are
+/// cut to one common length, tool results first.
 pub(super) fn to_fit(messages: &mut [Message], target: u64) {
     for depth in [Depth::Results, Depth::Words, Depth::Arguments] {
         if tokens::of_messages(messages) <= target {
@@ -63,7 +65,8 @@ pub(super) fn to_fit(messages: &mut [Message], target: u64) {
     }
 }
 
-/// Returns the length to which texts must be cut to fit together: short ones stay whole.
+/// Returns the common length to which texts must be cut to fit together; shorter ones stay
+/// whole.
 fn common_length(mut lengths: Vec<usize>, mut room: usize) -> usize {
     lengths.sort_unstable();
     let mut left = lengths.len();
@@ -78,7 +81,7 @@ fn common_length(mut lengths: Vec<usize>, mut room: usize) -> usize {
     usize::MAX
 }
 
-/// Visits the texts that may be cut, and only those.
+/// Visits exactly the texts that may be cut.
 fn visit(messages: &mut [Message], depth: Depth, each: &mut dyn FnMut(&mut String)) {
     let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
     for part in parts {
@@ -97,8 +100,8 @@ fn visit(messages: &mut [Message], depth: Depth, each: &mut dyn FnMut(&mut Strin
     }
 }
 
-/// Arguments stay well-formed: it is their texts that are cut. What was not well-formed before is
-/// a text of its own.
+/// Visits the texts inside arguments, so that the arguments stay well-formed. Arguments
+/// that were not well-formed count as one text.
 fn visit_arguments(arguments: &mut String, each: &mut dyn FnMut(&mut String)) {
     let before = arguments.clone();
     let Ok(mut value) = serde_json::from_str::<Value>(&before) else {
@@ -122,7 +125,7 @@ fn visit_value(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Leaves out pictures, the oldest first, until it fits.
+/// Removes images, the oldest first, until the conversation fits.
 fn leave_out_pictures(messages: &mut [Message], target: u64) {
     let mut size = Size::of_messages(messages);
     let parts = messages.iter_mut().flat_map(|message| &mut message.parts);

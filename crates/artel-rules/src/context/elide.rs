@@ -1,20 +1,20 @@
-//! Old results of tools, left out: a line stays that says how to have them again.
+//! Leaves out old tool results; each leaves a line that says how to get the result again.
 
 use artel_types::model::{Message, Part, Role, ToolCall, ToolResult};
 
 use super::pinned::is_pinned;
 use crate::turn::{TextReply, read_text};
 
-/// How such a line ends.
+/// The end of such a line.
 const AGAIN: &str = "left out; call it again if it is needed]";
 
-/// How a result begins where calls are text.
+/// The beginning of a result when calls are written as text.
 pub(super) const OBSERVATION: &str = "Observation: ";
 
-/// No more of the arguments is shown.
+/// Most bytes of the arguments that are shown.
 const LONGEST_ARGUMENTS: usize = 120;
 
-/// Returns the messages with the results of tools left out.
+/// Returns the messages without their tool results.
 pub(super) fn old_results(messages: &[Message]) -> Vec<Message> {
     let mut calls = Vec::new();
     let elide = |message: &Message| {
@@ -36,7 +36,7 @@ pub(super) fn old_results(messages: &[Message]) -> Vec<Message> {
     messages.iter().map(elide).collect()
 }
 
-/// Returns the calls of a message, in whichever form they are.
+/// Returns the calls of a message, native or written as text.
 pub(super) fn calls_of(message: &Message) -> Vec<ToolCall> {
     let mut calls = Vec::new();
     for part in &message.parts {
@@ -86,7 +86,7 @@ fn of_text(text: &str, calls: &[ToolCall]) -> String {
     format!("{OBSERVATION}{line}")
 }
 
-/// Returns the line for a result, or the result where that is no longer.
+/// Returns the line for a result, or the result itself if it is not longer.
 fn shorter(text: &str, tool: &str, call: Option<&ToolCall>, images: usize) -> String {
     if text.ends_with(AGAIN) {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! A summary that needs no model: what calls and results say by themselves.
+//! A summary without a model, made from the calls and results themselves.
 
 use artel_types::model::{Message, Part, Role, ToolCall};
 use serde_json::Value;
@@ -9,17 +9,17 @@ use super::handover::section;
 use super::summary::{LONGEST, words_of};
 use crate::turn::Approach;
 
-/// No more files, and no more failures, are listed.
+/// Most files and most failures that are listed.
 const MOST_LISTED: usize = 30;
 
-/// What tools are known to do to the files that they name.
+/// Tools that are known to read or to write the files that they name.
 const READERS: [&str; 5] = ["read", "list", "grep", "glob", "outline"];
 const WRITERS: [&str; 5] = ["write", "edit", "patch", "notebook_edit", "replace"];
 
-/// How an earlier summary begins.
+/// The beginning of an earlier summary.
 const BEFORE: &str = "Before: ";
 
-/// What the old part of a conversation shows by itself.
+/// The contents of a summary of old messages.
 #[derive(Debug, Default)]
 struct Shown {
     earlier: String,
@@ -30,8 +30,8 @@ struct Shown {
     last_words: String,
 }
 
-/// Returns a summary of the old part of a conversation where no model gives one: the files that
-/// calls named, the last list of things to do, what failed, and the last words.
+/// Returns a summary of the old part of a conversation if no model provides one: the files
+/// that calls named, the last to-do list, the failures, and the last words.
 pub fn fallback_summary(old: &[Message]) -> String {
     let mut shown = Shown::default();
     let mut calls = Vec::new();
@@ -98,7 +98,7 @@ impl Shown {
                         format!("{approach}: {}", in_short(error, 200)),
                     );
                 }
-                // An earlier summary comes first and is gone on with.
+                // An earlier summary comes first and is continued.
                 Part::Text { text, .. } if at == 0 => {
                     let words = words_of(text);
                     let words = words.strip_prefix(BEFORE).unwrap_or(words);
@@ -122,7 +122,8 @@ impl Shown {
     }
 }
 
-/// Adds a line, unless it stands there; the oldest goes where there are too many.
+/// Adds a line as the newest, without repeating it. Drops the oldest line if there are too
+/// many.
 fn note(lines: &mut Vec<String>, line: String) {
     lines.retain(|known| *known != line);
     lines.push(line);

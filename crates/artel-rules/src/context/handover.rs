@@ -1,23 +1,24 @@
-//! What a fresh run is told about the one whose work it takes over.
+//! The text with which a fresh run takes over the work of another.
 
 use artel_types::Objective;
 use artel_types::model::{Message, Part};
 
 use super::{cut, cut_middle, pinned, summary};
 
-/// No hand-over is longer, in bytes; the task comes on top.
+/// Longest handover in bytes, without the task and the pinned answers.
 const LONGEST: usize = 16_000;
 
-/// No more lines of one sort are handed over.
+/// Most lines of one list in a handover.
 const MOST_LINES: usize = 60;
 
-/// A summary of summaries of summaries is worth little: after so many the work is handed over.
+/// Number of summaries after which the work is handed over: a summary of summaries of
+/// summaries is worth little.
 const MOST_SUMMARIES: u32 = 2;
 
-/// Where what is known begins, behind the task.
+/// Separates the task from what is known about the work.
 const MARK: &str = "\n\n[Taken over from an earlier run]\n";
 
-/// How often, and how well, a conversation was made shorter.
+/// The number of summaries of a conversation, and the gain of the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shortened {
     summaries: u32,
@@ -25,31 +26,33 @@ pub struct Shortened {
 }
 
 impl Shortened {
-    /// Takes in that a conversation of so many tokens was summarised to so many.
+    /// Notes that a conversation of `before` tokens was summarised to `after` tokens.
     pub fn summarised(&mut self, before: u64, after: u64) {
         self.summaries += 1;
         self.freed_little = after > before / 4 * 3;
     }
 
-    /// Tells whether summarising once more is no use: it was done often, or freed less than a
-    /// quarter the last time. Either needs turns that were taken, so every run gets on.
+    /// Returns whether another summary is useless: there were many already, or the last
+    /// one freed less than a quarter. Either takes some turns to happen, so every run
+    /// makes progress.
     pub fn is_worn(self) -> bool {
         self.summaries >= MOST_SUMMARIES || self.freed_little
     }
 }
 
-/// A conversation taken apart, for handing the work over.
+/// A conversation split for handing the work over.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Apart {
-    /// What was asked, verbatim, with what was said to the agent before it began.
+    /// The request verbatim, with everything said to the agent before it began.
     pub task: String,
-    /// What pinned tools answered: it holds for the rest of the work.
+    /// The answers of pinned tools, which apply to the rest of the work.
     pub pinned: Vec<String>,
-    /// All else, what an earlier run handed over and earlier summaries first; it is bounded.
+    /// Everything else, beginning with an earlier handover and earlier summaries. It is
+    /// bounded.
     pub work: Vec<Message>,
 }
 
-/// Takes a conversation apart; its work is cut to so many tokens.
+/// Splits a conversation; its work is cut to `most` tokens.
 pub fn taken_apart(messages: &[Message], most: u64) -> Apart {
     let (head, rest) = match messages.split_first() {
         Some((head, rest)) => (head.clone(), rest),
@@ -85,29 +88,29 @@ pub fn taken_apart(messages: &[Message], most: u64) -> Apart {
     }
 }
 
-/// What is known about the work so far.
+/// Everything known about the work so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Handover<'a> {
-    /// What was asked, verbatim.
+    /// The request, verbatim.
     pub task: &'a str,
-    /// Why the work is handed over.
+    /// The reason for the handover.
     pub why: &'a str,
-    /// What was done: a summary of the conversation.
+    /// A summary of the conversation: what was done.
     pub summary: &'a str,
-    /// What the run set out to do.
+    /// The objectives that the run set itself.
     pub objectives: &'a [Objective],
-    /// Files that it made or changed.
+    /// The files that the run made or changed.
     pub changed: &'a [String],
-    /// What failed.
+    /// The approaches that failed.
     pub failed: &'a [String],
-    /// What it said last.
+    /// The agent's last words.
     pub last_words: &'a str,
-    /// What holds for the rest of the work, word for word.
+    /// Text that applies to the rest of the work, word for word.
     pub pinned: &'a [String],
 }
 
-/// Returns the first words of a fresh run that takes over: the task whole, then what is known, in
-/// a fixed order.
+/// Returns the first message of a fresh run that takes over: the whole task, then
+/// everything known, in a fixed order.
 pub fn handover(from: &Handover<'_>) -> String {
     let (done, open): (Vec<_>, Vec<_>) = from.objectives.iter().partition(|it| it.done);
     let texts = |list: Vec<&Objective>| -> Vec<String> {
@@ -134,7 +137,7 @@ pub fn handover(from: &Handover<'_>) -> String {
     text
 }
 
-/// Returns a heading with its lines; nothing where there are none.
+/// Returns a heading with its lines, or an empty text if there are none.
 pub(super) fn section(heading: &str, lines: &[String]) -> String {
     let lines: Vec<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
     match &lines[..] {

@@ -1,25 +1,26 @@
-//! What tools answered that holds for the rest of a run: it outlives every summary.
+//! Pinned tool answers: they apply to the rest of a run and outlive every summary.
 
 use artel_types::model::{Message, Part, Role, ToolCall};
 
 use super::elide::{OBSERVATION, calls_of, in_short};
 
-/// The tools whose answers are never left out. Of the second sort, only the newest holds.
+/// Tools whose answers are never left out. Of those in `NEWEST`, only the newest answer
+/// counts.
 const LASTING: [&str; 1] = ["skill"];
 const NEWEST: [&str; 1] = ["todo"];
 
-/// How such an answer begins in the first message.
+/// The beginning of a pinned answer in the first message.
 const KEPT: &str = "[Still holds: ";
 
-/// No more of the arguments is shown.
+/// Most bytes of the arguments that are shown.
 const LONGEST_ARGUMENTS: usize = 120;
 
 pub(super) fn is_pinned(tool: &str) -> bool {
     LASTING.contains(&tool) || NEWEST.contains(&tool)
 }
 
-/// Returns a first message with the answers in its texts as parts of their own: a run that took
-/// over has them behind what it was told.
+/// Splits pinned answers off the texts of a first message, into parts of their own. In a
+/// run that took over, they stand behind the handover text.
 pub(super) fn unfolded(head: Message) -> Message {
     let (mut parts, behind) = (Vec::new(), format!("\n\n{KEPT}"));
     for part in head.parts {
@@ -34,12 +35,12 @@ pub(super) fn unfolded(head: Message) -> Message {
     Message { parts, ..head }
 }
 
-/// Tells whether a text of the first message is such an answer.
+/// Returns whether a text of the first message is a pinned answer.
 pub(super) fn is_answer(text: &str) -> bool {
     text.starts_with(KEPT)
 }
 
-/// Returns what pinned tools answered in these messages, each as words of its own.
+/// Returns the answers of pinned tools in these messages, each as a text of its own.
 pub(super) fn of(messages: &[Message]) -> Vec<Part> {
     let (mut calls, mut found) = (Vec::new(), Vec::new());
     for message in messages {
@@ -56,7 +57,7 @@ pub(super) fn of(messages: &[Message]) -> Vec<Part> {
     found
 }
 
-/// Puts such answers into the first message; a newer one takes the place of its elder.
+/// Adds pinned answers to the first message; a newer answer replaces an older one.
 pub(super) fn keep(mut head: Message, answers: Vec<Part>) -> Message {
     for answer in answers {
         put(&mut head.parts, answer);

@@ -1,4 +1,4 @@
-//! Conversations of all sizes, and what is left of them.
+//! Tests with conversations of all sizes, and what remains of them.
 
 use artel_types::Objective;
 use artel_types::model::{Image, Part, ToolCall, ToolResult};
@@ -59,7 +59,7 @@ fn elided(messages: &[Message], window: u64) -> Vec<Message> {
     }
 }
 
-/// Carries a plan out, with a summary as long as a model may make it.
+/// Applies the decision, with a summary as long as a model may make it.
 fn carried_out(messages: &[Message], window: u64, reserve: u64) -> Vec<Message> {
     match plan(messages, window, reserve) {
         Plan::Fits => messages.to_vec(),
@@ -72,7 +72,7 @@ fn carried_out(messages: &[Message], window: u64, reserve: u64) -> Vec<Message> 
 fn what_fits_is_not_touched() {
     let messages = conversation(10, 1_000);
     let size = tokens::of_messages(&messages);
-    // Three quarters of what the window has beside the reserve.
+    // Three quarters of the window without the reserve.
     assert_eq!(plan(&messages, size * 4 / 3 + 8 + 500, 500), Plan::Fits);
     assert_ne!(plan(&messages, size * 4 / 3 - 8 + 500, 500), Plan::Fits);
     assert_eq!(plan(&[], 0, 0), Plan::Fits);
@@ -91,7 +91,7 @@ fn old_results_go_first_and_say_how_to_have_them_again() {
     assert_eq!(&*old[0].text, expected);
     assert!(old.iter().all(|result| result.text.ends_with("needed]")));
     assert!(recent.iter().all(|result| result.text.len() == 3_000));
-    // Calls and words of the model stay as they are.
+    // The model's calls and text stay unchanged.
     for (before, after) in messages.iter().zip(&shorter) {
         if before.role == Role::Assistant {
             assert_eq!(before, after);
@@ -113,7 +113,7 @@ fn what_holds_for_the_whole_run_is_never_left_out() {
     let shorter = elided(&messages, size);
     assert_eq!(*results(&shorter)[0].text, *skill);
     assert_eq!(results(&shorter)[1].text.len(), 480);
-    // Not even by a summary; and once kept, it is kept for good.
+    // Not even a summary leaves it out, and once kept, it is kept for good.
     for round in 0..3 {
         let talk = (0..400).map(|_| Message::assistant(vec![Part::text("words ".repeat(60))]));
         messages.extend(talk);
@@ -389,7 +389,8 @@ prop_compose! {
     }
 }
 
-/// Every call has its result in the next message, in order, and no result is without its call.
+/// Checks that every call has its result in the next message, in order, and that every
+/// result has its call.
 fn are_paired(messages: &[Message]) -> bool {
     let ids = |message: Option<&Message>, role: Role| -> Vec<(String, String)> {
         let parts = message.filter(|message| message.role == role);
@@ -431,7 +432,7 @@ proptest! {
             prop_assert!(tokens::of_messages(&after) <= tokens::of_messages(&before));
             let roles: Vec<Role> = after.iter().map(|message| message.role).collect();
             prop_assert!(roles.windows(2).all(|pair| pair[0] != pair[1]));
-            // The tail is the same conversation: its calls are those of the end, in order.
+            // The end is the same conversation: its calls are the last ones, in order.
             let calls = |messages: &[Message]| -> Vec<String> {
                 let calls = messages.iter().flat_map(elide::calls_of);
                 calls.map(|call| call.name).collect()
@@ -441,7 +442,7 @@ proptest! {
             prop_assert!(after.len() == 1 || old.parts.len() == new.parts.len());
             before = after;
         }
-        // After a second look it fits, and a third one finds nothing to do.
+        // After a second pass it fits, and a third one finds nothing to do.
         prop_assert!(tokens::of_messages(&before) <= threshold);
         prop_assert_eq!(plan(&before, window, reserve), Plan::Fits);
     }

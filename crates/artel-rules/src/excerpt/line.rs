@@ -1,20 +1,20 @@
-//! Lines of any length in bounded memory.
+//! Keeps lines of any length in bounded memory.
 
 use memchr::memrchr;
 
 use super::marks::Marks;
 use super::visible::{standing, visible};
 
-/// How far over a cut a telling word is looked for.
+/// Bytes across a cut in which a notable word is still found.
 pub(super) const OVERLAP: usize = 48;
 
-/// A line as it is kept: whole, or its beginning and its end.
+/// A kept line: whole, or its beginning and its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Kept {
     head: Vec<u8>,
-    /// What the line ends with; empty where `head` is the whole line.
+    /// The end of the line; empty if `head` is the whole line.
     tail: Vec<u8>,
-    /// How long the line was.
+    /// Full length of the line.
     bytes: u64,
 }
 
@@ -23,12 +23,12 @@ pub(super) struct Kept {
 pub(super) struct Open {
     limit: usize,
     kept: Kept,
-    /// What stood out so far, once the line is longer than what is kept of it.
+    /// The marks found so far, once the line is longer than the part of it that is kept.
     marks: Marks,
 }
 
 impl Kept {
-    /// Keeps a line, at most `limit` bytes of it.
+    /// Keeps at most `limit` bytes of a line.
     pub(super) fn of(line: &[u8], limit: usize) -> Self {
         let bytes = line.len() as u64;
         if line.len() <= limit {
@@ -46,24 +46,24 @@ impl Kept {
         }
     }
 
-    /// Tells whether this is what would be kept of a line.
+    /// Returns whether keeping `line` would give this.
     pub(super) fn is_of(&self, line: &[u8]) -> bool {
         self.bytes == line.len() as u64
             && line.starts_with(&self.head)
             && line.ends_with(&self.tail)
     }
 
-    /// Returns the line's length without its end.
+    /// Returns the full length of the line without its line end.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Looks at what was kept for what stands out.
+    /// Returns the marks of the kept parts.
     pub(super) fn marks(&self) -> Marks {
         Marks::of(&self.head).and(Marks::of(&self.tail))
     }
 
-    /// Returns the line as clean text, and whether a part of what stood at the end is missing.
+    /// Returns the line as clean text, and whether any of its visible text is missing.
     pub(super) fn shown(&self) -> (String, bool) {
         let missing = self.bytes - (self.head.len() + self.tail.len()) as u64;
         if missing == 0 {
@@ -71,7 +71,7 @@ impl Kept {
         }
         let last_state = standing(&self.tail);
         if memrchr(b'\r', &self.tail[..self.tail.len() - last_state.len()]).is_some() {
-            // The middle was overwritten: nothing that was left standing is missing.
+            // The middle was overwritten, so none of the visible text is missing.
             return (visible(&self.tail), false);
         }
         let (head, tail) = (visible(&self.head), visible(&self.tail));
@@ -89,12 +89,12 @@ impl Open {
         }
     }
 
-    /// Tells whether nothing of the line has come yet.
+    /// Returns whether nothing of the line has arrived yet.
     pub(super) fn is_empty(&self) -> bool {
         self.kept.bytes == 0
     }
 
-    /// Takes a piece of the line.
+    /// Adds a piece of the line.
     pub(super) fn extend(&mut self, piece: &[u8]) {
         self.kept.bytes += piece.len() as u64;
         if self.kept.bytes <= self.limit as u64 {
@@ -108,12 +108,12 @@ impl Open {
         self.keep_tail(piece);
     }
 
-    /// Ends the line and begins the next.
+    /// Finishes the line and begins the next.
     pub(super) fn end(&mut self) -> (Kept, Marks) {
         let mut kept = std::mem::take(&mut self.kept);
         let marks = std::mem::take(&mut self.marks).and(Marks::of(&kept.head));
         if kept.bytes > self.limit as u64 {
-            // What stood in the head beyond its share belongs to the end, if the end is short.
+            // Bytes of the head beyond its share belong to the end, if the end is short.
             let share = self.limit - self.limit / 3;
             let spare = kept.head.split_off(share.min(kept.head.len()));
             let mut tail = [&spare[..], &kept.tail].concat();
@@ -123,7 +123,7 @@ impl Open {
         (kept, marks)
     }
 
-    /// Keeps the end of what came; the head is filled first.
+    /// Keeps the end of the input; the head is filled first.
     fn keep_tail(&mut self, piece: &[u8]) {
         let room = self.limit - self.kept.head.len().min(self.limit);
         let (head, rest) = piece.split_at(room.min(piece.len()));
@@ -138,7 +138,7 @@ impl Open {
         self.kept.tail.drain(..extra);
     }
 
-    /// Returns what came last.
+    /// Returns the last bytes that arrived.
     fn recent(&self) -> Vec<u8> {
         let Kept { head, tail, .. } = &self.kept;
         let of_tail = tail.len().min(OVERLAP);

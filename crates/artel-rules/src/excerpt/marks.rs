@@ -1,11 +1,11 @@
-//! Which lines stand out.
+//! Finds the lines that stand out.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// The words looked for, in any case. The order is that of the constants below.
+/// The words to look for, in any case, in the order of the constants below.
 const WORDS: [&str; 9] = [
     "error",
     "warning",
@@ -19,11 +19,11 @@ const WORDS: [&str; 9] = [
 ];
 const ERROR: usize = 0;
 const WARNING: usize = 1;
-/// From here on a word counts only where a line begins with it: a stack frame.
+/// Index from which a word counts only at the beginning of a line: a stack frame.
 const FRAMES: usize = 5;
 
-/// One pass finds all words. It cannot fail to build: the words are few and fixed; without it
-/// lines stand out by positions alone.
+/// Finds all words in one pass. Building it cannot fail, because the words are few and
+/// fixed; without it, only file positions would make lines stand out.
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -32,7 +32,7 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// What a line has to tell.
+/// The notable things that a line mentions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) error: bool,
@@ -40,7 +40,7 @@ pub(super) struct Marks {
     pub(super) stands_out: bool,
 }
 
-/// A line that stands out, by where it is.
+/// The byte range of a line that stands out.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) from: usize,
@@ -49,14 +49,14 @@ pub(super) struct Hit {
 }
 
 impl Marks {
-    /// Looks at a line.
+    /// Returns the marks of a line.
     pub(super) fn of(line: &[u8]) -> Self {
         let mut marks = Self::within(line);
         marks.stands_out = marks.stands_out || is_frame(line);
         marks
     }
 
-    /// Looks at a piece from the middle of a line.
+    /// Returns the marks of a piece from the middle of a line.
     pub(super) fn within(piece: &[u8]) -> Self {
         let mut marks = Self::default();
         for found in FINDER.iter().flat_map(|finder| finder.find_iter(piece)) {
@@ -67,14 +67,14 @@ impl Marks {
         marks
     }
 
-    /// Takes a word that was found. Those of a frame say nothing by themselves.
+    /// Adds a found word. The words of a stack frame do not stand out by themselves.
     fn add(&mut self, word: usize) {
         self.error |= word == ERROR;
         self.warning |= word == WARNING;
         self.stands_out |= word < FRAMES;
     }
 
-    /// Joins what two pieces of a line have to tell.
+    /// Combines the marks of two pieces of a line.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             error: self.error || other.error,
@@ -132,7 +132,7 @@ fn is_position(lines: &[u8], colon: usize) -> bool {
     }
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let before = &lines[..colon];
-    // File extensions are short; a longer run of letters is none.
+    // File extensions are short; a longer run of letters is not one.
     let extension = before
         .iter()
         .rev()
@@ -143,7 +143,7 @@ fn is_position(lines: &[u8], colon: usize) -> bool {
     extension > 0 && matches!(name, [.., stem, b'.'] if is_word(stem))
 }
 
-/// Tells whether a line begins like a stack frame: indented, then `at ` or `File "`.
+/// Returns whether a line begins like a stack frame: indented, then `at ` or `File "`.
 fn is_frame(line: &[u8]) -> bool {
     let indent = line
         .iter()

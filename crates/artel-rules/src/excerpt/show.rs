@@ -1,4 +1,4 @@
-//! How what was kept is shown.
+//! Renders the excerpt.
 
 use artel_types::counted;
 
@@ -6,20 +6,20 @@ use super::line::Kept;
 use super::visible::visible;
 use super::{Excerpt, Excerpted, split_line};
 
-/// Some lines as they are shown.
+/// Some lines in their displayed form.
 #[derive(Default)]
 struct Part {
     text: String,
     lines: u64,
     bytes: u64,
-    /// How many of the lines stand out.
+    /// Number of lines that stand out.
     telling: u64,
-    /// Whether a line lacks something.
+    /// Whether a line is incomplete.
     is_cut: bool,
 }
 
 impl Part {
-    /// Shows lines from the first on, as far as the budget goes.
+    /// Shows lines from the first one onwards, as far as the budget goes.
     fn forward<'a>(lines: impl Iterator<Item = &'a Kept>, budget: usize) -> Self {
         let mut part = Self::default();
         for line in lines {
@@ -37,7 +37,7 @@ impl Part {
         part
     }
 
-    /// Shows lines up to the last one, as far as the budget goes back.
+    /// Shows lines up to the last one, as far back as the budget goes.
     fn backward<'a>(lines: impl DoubleEndedIterator<Item = &'a Kept>, budget: usize) -> Self {
         let mut room = budget;
         let mut fitting: Vec<&Kept> = Vec::new();
@@ -54,7 +54,7 @@ impl Part {
 }
 
 impl Excerpt {
-    /// Shows the parts with the gap between them, and tells whether anything is missing.
+    /// Shows the parts with the gap between them, and returns whether anything is missing.
     pub(super) fn show_parts(&self, text: &mut String) -> bool {
         let total = self.limits.total;
         let first = Part::forward(self.first.iter(), total / 4);
@@ -71,9 +71,9 @@ impl Excerpt {
         gap > 0 || first.is_cut || last.is_cut
     }
 
-    /// Shows the telling lines that are in neither part.
+    /// Shows the notable lines that are in neither part.
     fn show_telling(&self, first: &Part, last: &Part, text: &mut String) {
-        // Among the first lines, those that did not fit may tell something as well.
+        // First lines that did not fit can be notable, too.
         let early = (1..)
             .zip(&self.first)
             .skip(self.first.len().min(first.lines as usize));
@@ -104,10 +104,10 @@ impl Excerpt {
     }
 }
 
-/// Returns what a model is shown of both streams: the counts, the output, then the errors' stream,
-/// and where anything was left out, how much there was and `fetch`, the sentence that says how to
-/// get the full text. Output that is whole and alone, with nothing in it to count, needs no words
-/// around it.
+/// Returns the text that a model is shown of both streams: the counts, the standard
+/// output, then the standard error. If anything was left out, the sizes follow, with
+/// `fetch`, the sentence that says how to get the full text. Complete standard output that
+/// is alone and has no errors or warnings is returned as it is.
 pub fn render(stdout: &Excerpted, stderr: &Excerpted, fetch: &str) -> String {
     let lines = stdout.lines + stderr.lines;
     if lines == 0 {
@@ -140,7 +140,7 @@ pub fn render(stdout: &Excerpted, stderr: &Excerpted, fetch: &str) -> String {
     text
 }
 
-/// Returns the counts as a sentence's beginning.
+/// Returns the counts as the beginning of a sentence.
 pub(super) fn summary(errors: u64, warnings: u64, lines: u64) -> String {
     if errors + warnings == 0 {
         return format!("{} of output", counted(lines, "line"));
@@ -149,7 +149,7 @@ pub(super) fn summary(errors: u64, warnings: u64, lines: u64) -> String {
     format!("{errors}, {warnings} in {}", counted(lines, "line"))
 }
 
-/// Shows every line of what is short.
+/// Shows every line of short output.
 pub(super) fn all(bytes: &[u8], text: &mut String) {
     let mut rest = (!bytes.is_empty()).then(|| bytes.strip_suffix(b"\n").unwrap_or(bytes));
     while let Some(bytes) = rest {

@@ -1,4 +1,4 @@
-//! What an excerpt must keep, by tables and against a simple model of it.
+//! Tests of what an excerpt must keep, by tables and against a simple model of it.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ fn excerpt(bytes: &[u8]) -> Excerpted {
     excerpt.finish()
 }
 
-/// Pushes the same bytes again and again, as a child that never stops.
+/// Pushes the same bytes again and again, like a child process that never stops.
 fn flood(piece: &[u8], times: usize) -> Excerpted {
     let mut excerpt = Excerpt::new(Limits::default());
     for _ in 0..times {
@@ -77,7 +77,7 @@ fn a_hundred_and_fifty_lines_are_shown_and_one_more_is_not() {
         "{}",
         more.text
     );
-    // A long first line alone does not take the rest away.
+    // A long first line alone does not use up the budget of the rest.
     let long = format!("{}\nsecond\n", "x".repeat(30_000));
     assert_eq!(excerpt(long.as_bytes()).text, long);
 }
@@ -125,7 +125,7 @@ fn counts_include_what_stands_first_and_last() {
     let text: String = (0..1000).map(|n| format!("warning: {n}\n")).collect();
     let shown = excerpt(text.as_bytes());
     assert_eq!((shown.errors, shown.warnings), (0, 1000));
-    // Of 850 between, only some are told, and the others are counted.
+    // Of the 850 lines in between, only some are shown, and the others are counted.
     assert!(
         shown
             .text
@@ -290,7 +290,8 @@ fn both_streams_are_rendered_in_order() {
     );
 }
 
-/// Output made of what matters: short and long lines, telling ones, ends and cuts of all kinds.
+/// Generates output from what matters: short and long lines, notable ones, line ends and
+/// cuts of all kinds.
 fn output() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => Just(b"\n".to_vec()),
@@ -318,7 +319,7 @@ fn small() -> Limits {
 }
 
 proptest! {
-    /// Where the pieces are cut makes no difference to the excerpt.
+    /// The excerpt does not depend on where the pieces are cut.
     #[test]
     fn cuts_make_no_difference(bytes in output(), cuts in proptest::collection::vec(0usize..6000, 0..8)) {
         let mut whole = Excerpt::new(small());
@@ -333,7 +334,7 @@ proptest! {
         prop_assert_eq!(whole.finish(), pieces.finish());
     }
 
-    /// Counts agree with looking at every line on its own.
+    /// The counts equal those from examining every line by itself.
     #[test]
     fn counts_are_exact(bytes in output()) {
         let mut excerpt = Excerpt::new(small());

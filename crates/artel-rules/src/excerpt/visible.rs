@@ -6,20 +6,21 @@ use std::fmt::Write as _;
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
 
-/// Returns one line as it is left standing on a screen, as plain text.
+/// Returns one line as plain text, as it would remain visible on a screen.
 ///
-/// A carriage return begins the line again, so only what was written last is shown. Escape
-/// sequences are left out; other control characters and those that hide or reorder text are shown
-/// by name, so that nothing can be said behind a reader's back.
+/// A carriage return starts the line again, so only the text after the last one is shown.
+/// Escape sequences are left out. Other control characters, and those that hide or reorder
+/// text, are shown by name, so that no text can be hidden from the reader.
 pub fn visible(line: &[u8]) -> String {
     plain(&without_escapes(standing(line)))
 }
 
-/// Returns a text of several lines with everything named that hides or reorders text: what a person
-/// does not see in a file of instructions, a model does not read as one.
+/// Returns a text of several lines in which characters that hide or reorder text are shown
+/// by name: text in an instruction file that a person cannot see must not reach a model as
+/// an instruction.
 pub fn marked(text: &str) -> Cow<'_, str> {
     let is_marked = |c: char| !matches!(c, '\n' | '\r') && is_hidden(c);
-    // What begins a file says how it is written down, and is no part of its text.
+    // A byte order mark describes the encoding of the file and is not part of its text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if !text.chars().any(is_marked) {
         return Cow::Borrowed(text);
@@ -32,7 +33,7 @@ pub fn marked(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.map(line).collect())
 }
 
-/// Returns what follows the last carriage return that something follows.
+/// Returns the part after the last carriage return that is followed by anything.
 pub(super) fn standing(line: &[u8]) -> &[u8] {
     let end = line.iter().rposition(|byte| *byte != b'\r');
     let line = &line[..end.map_or(0, |end| end + 1)];
@@ -40,8 +41,8 @@ pub(super) fn standing(line: &[u8]) -> &[u8] {
     &line[from..]
 }
 
-/// Leaves escape sequences out. A string sequence without its end is text: a terminal would wait
-/// for the end, a reader must not.
+/// Removes escape sequences. A string sequence without its end stays as text: a terminal
+/// would wait for the end, but a reader must not.
 fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr(ESCAPE, line) else {
         return Cow::Borrowed(line);
@@ -60,7 +61,7 @@ fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(clean)
 }
 
-/// Returns the length of the escape sequence that `bytes` begin with.
+/// Returns the length of the escape sequence at the beginning of `bytes`.
 fn sequence(bytes: &[u8]) -> usize {
     let end = |body: &[u8], is_final: fn(&u8) -> bool| {
         body.iter()
@@ -69,7 +70,7 @@ fn sequence(bytes: &[u8]) -> usize {
     };
     match bytes.get(1) {
         None => 1,
-        // Parameters, then one final byte; anything else breaks the sequence off.
+        // Parameters, then one final byte; anything else ends the sequence early.
         Some(b'[') => end(&bytes[2..], |byte| !(0x20..=0x3f).contains(byte)),
         Some(b']' | b'P' | b'X' | b'^' | b'_') => string_end(&bytes[2..]).map_or(2, |to| to + 2),
         Some(0x20..=0x2f) => end(&bytes[1..], |byte| !(0x20..=0x2f).contains(byte)),
@@ -77,7 +78,7 @@ fn sequence(bytes: &[u8]) -> usize {
     }
 }
 
-/// Returns where a string sequence is over: after a bell or an `ESC \`.
+/// Returns the end of a string sequence: after a bell or an `ESC \`.
 fn string_end(body: &[u8]) -> Option<usize> {
     let at = memchr::memchr2(BELL, ESCAPE, body)?;
     match (body[at], body.get(at + 1)) {
@@ -87,7 +88,7 @@ fn string_end(body: &[u8]) -> Option<usize> {
     }
 }
 
-/// Names what cannot be seen.
+/// Shows invisible characters by name.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     if !text.chars().any(is_hidden) {
@@ -100,7 +101,7 @@ fn plain(bytes: &[u8]) -> String {
             code @ 0..=0x1f => plain.extend(char::from_u32(0x2400 + code)),
             0x7f => plain.push('␡'),
             code => {
-                // Writing into a string cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(plain, "<U+{code:04X}>");
             }
         }
@@ -108,7 +109,7 @@ fn plain(bytes: &[u8]) -> String {
     plain
 }
 
-/// Tells whether a character has no look of its own, or changes that of others.
+/// Returns whether a character is invisible, or changes the look of others.
 fn is_hidden(c: char) -> bool {
     if c == '\t' {
         return false;

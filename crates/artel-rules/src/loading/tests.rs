@@ -15,7 +15,7 @@ fn names(choice: &Choice) -> Vec<&str> {
     choice.included.iter().map(|it| it.path.as_str()).collect()
 }
 
-/// Ten files of fifty thousand tokens into eighty percent of a hundred thousand.
+/// Ten files of fifty thousand tokens for eighty percent of a hundred thousand.
 #[test]
 fn too_much_is_left_out_visibly() {
     let files: Vec<File> = (0..10)

@@ -1,24 +1,24 @@
-//! Tells news from noise, byte by byte, without keeping a line.
+//! Tells news from noise, byte by byte, without storing a line.
 
 use memchr::{memchr2, memrchr};
 
-/// Listens to one stream of output and tells whether a line of it was news.
+/// Reads one stream of output and detects lines that say something new.
 ///
-/// It keeps a few flags and no text, so a line may be endless. What a carriage return overwrites
-/// is never judged: a progress line counts once, when it is left standing. A line counts when it
-/// ends, so a prompt that waits for an answer says nothing new.
+/// It keeps a few flags and no text, so a line may be endless. Text that a carriage return
+/// overwrites is never judged: a progress line counts once, when it finally stays. A line
+/// counts when it ends, so a prompt that waits for an answer is not news.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ear {
-    /// Something was said in this line.
+    /// The line contains text.
     text: bool,
-    /// A number was said, and no percent sign after it yet.
+    /// The line contains a number without a percent sign so far.
     number: bool,
-    /// A carriage return stands last.
+    /// The last byte was a carriage return.
     returned: bool,
     escape: Escape,
 }
 
-/// Where in a terminal's control sequence the last byte stood.
+/// The position within a terminal control sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
@@ -31,26 +31,27 @@ enum Escape {
     Text,
     /// After an escape character in such a text.
     TextEnding,
-    /// After the first byte of a drawn character: boxes, blocks, braille.
+    /// After the first byte of a drawing character: boxes, blocks, braille.
     Drawn,
-    /// After its second byte.
+    /// After the second byte of a drawing character.
     DrawnLast,
 }
 
-/// Tells whether a line, given without its end, says nothing new: blank, dots, spinners, bars,
-/// bare percentages, colours alone, and whatever a carriage return overwrote.
+/// Returns whether a line, given without its line end, says nothing new: blank, dots,
+/// spinners, bars, bare percentages, colours alone, and text that a carriage return
+/// overwrote.
 pub fn is_noise(line: &[u8]) -> bool {
     let mut ear = Ear::default();
     !ear.hear(line) && !ear.hear(b"\n")
 }
 
 impl Ear {
-    /// Takes what was printed and tells whether a line that said something new ended in it.
+    /// Reads output and returns whether a line with something new ended in it.
     pub fn hear(&mut self, bytes: &[u8]) -> bool {
         let mut rest = bytes;
         while let Some(byte) = rest.first() {
             let skip = if self.text && !self.returned {
-                // Nothing but the end of the line, or its overwriting, can change the answer.
+                // Only the end of the line, or its overwriting, can change the answer.
                 memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
             } else {
                 0
@@ -68,14 +69,14 @@ impl Ear {
         false
     }
 
-    /// Gets ready for the next bytes once the answer is known: only the open line matters.
+    /// Prepares for the next bytes once the answer is known: only the open line matters.
     fn hear_tail(&mut self, rest: &[u8]) {
         let line = memrchr(b'\n', rest).map_or(rest, |end| &rest[end + 1..]);
         *self = Self::default();
         self.hear(line);
     }
 
-    /// Takes one byte and tells whether it ended a line that was news.
+    /// Reads one byte and returns whether it ended a line with something new.
     fn take(&mut self, byte: u8) -> bool {
         match byte {
             b'\n' => {

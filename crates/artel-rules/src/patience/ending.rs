@@ -1,17 +1,17 @@
-//! How a command is ended: asked, told, then killed.
+//! The shutdown of a command: interrupt, terminate, then kill.
 
 use std::time::Duration;
 
-/// How long a command gets to react.
+/// The time that a command gets to react to signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Graces {
-    /// After it was interrupted.
+    /// Time after the interrupt.
     pub interrupt: Duration,
-    /// After it was told to terminate.
+    /// Time after the request to terminate.
     pub terminate: Duration,
 }
 
-/// A signal of the sequence.
+/// A signal of the shutdown sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Signal {
     /// `SIGINT`, as if a person had pressed Ctrl-C.
@@ -22,7 +22,7 @@ pub enum Signal {
     Kill,
 }
 
-/// The ending of one command. It begins when it is made.
+/// The shutdown of one command. It starts when this is created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     graces: Graces,
@@ -30,32 +30,32 @@ pub struct Ending {
     sent: Sent,
 }
 
-/// What was sent, and when.
+/// The signals sent so far, each with its moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// When it was interrupted.
+    /// When the command was interrupted.
     pub interrupt: Option<Duration>,
-    /// When it was told to terminate.
+    /// When the command was told to terminate.
     pub terminate: Option<Duration>,
-    /// When it was killed.
+    /// When the command was killed.
     pub kill: Option<Duration>,
 }
 
-/// What to do next.
+/// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Send this to all of its processes, then ask again.
+    /// Send this signal to all processes of the command, then ask again.
     Send(Signal),
-    /// Wait for it to leave, until then.
+    /// Wait for the command to exit.
     Wait {
         /// When to ask again.
         until: Duration,
     },
-    /// Everything was sent.
+    /// All signals were sent.
     Spent,
 }
 
-/// The signal that is due, and when.
+/// The next signal with its due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Due(Signal, Duration),
@@ -63,7 +63,7 @@ enum Phase {
 }
 
 impl Graces {
-    /// Those of every command: five seconds, then three.
+    /// The usual grace periods: five seconds, then three.
     pub const USUAL: Self = Self {
         interrupt: Duration::from_secs(5),
         terminate: Duration::from_secs(3),
@@ -77,7 +77,7 @@ impl Default for Graces {
 }
 
 impl Signal {
-    /// Returns the name everybody knows.
+    /// Returns the usual name, such as `SIGINT`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Interrupt => "SIGINT",
@@ -110,14 +110,15 @@ impl Ending {
         Self::due(Graces::USUAL, Signal::Kill, at)
     }
 
-    /// Gives up being polite: what was not sent yet is left out, and the kill is due now.
+    /// Stops being polite: signals that were not sent yet are skipped, and the kill is due
+    /// now.
     pub fn harden(&mut self, at: Duration) {
         if self.phase != Phase::Spent {
             self.phase = Phase::Due(Signal::Kill, at);
         }
     }
 
-    /// Says what to do at this moment. A signal it names counts as sent.
+    /// Returns what to do now. A signal returned here counts as sent.
     pub fn step(&mut self, at: Duration) -> Step {
         let Phase::Due(signal, due) = self.phase else {
             return Step::Spent;
@@ -141,7 +142,7 @@ impl Ending {
         Step::Send(signal)
     }
 
-    /// Returns what was sent so far.
+    /// Returns the signals sent so far.
     pub fn sent(&self) -> Sent {
         self.sent
     }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// The words a command begins with, flags left out, and its minutes. The longest match counts.
+/// The words that a command begins with, without flags, and its minutes. The longest match
+/// counts.
 const KNOWN: &[(&[&str], u64)] = &[
     (&["ant"], 10),
     (&["apk", "add"], 5),
@@ -106,11 +107,12 @@ const KNOWN: &[(&[&str], u64)] = &[
     (&["zig", "test"], 5),
 ];
 
-/// Returns the base time of a command that is known.
+/// Returns the base time of a known command.
 pub(super) fn base(words: &[impl AsRef<str>]) -> Option<Duration> {
     let mut words = words.iter().map(AsRef::as_ref);
     let program = program(words.next()?);
-    // `+nightly` names a toolchain, `-m` in `python -m pytest` names a module: neither is a word.
+    // `+nightly` names a toolchain and `-m` in `python -m pytest` a module, so neither
+    // counts as a word.
     let said: Vec<&str> = words
         .filter(|word| !word.starts_with(['-', '+']))
         .take(3)
@@ -123,7 +125,7 @@ pub(super) fn base(words: &[impl AsRef<str>]) -> Option<Duration> {
     Some(Duration::from_secs(60 * minutes))
 }
 
-/// Returns the name without its folder and version: `/usr/bin/python3.12` is `python`.
+/// Returns the name without folder and version: `/usr/bin/python3.12` is `python`.
 fn program(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or(word);
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));

@@ -1,4 +1,4 @@
-//! What the wait and the ending must keep, by tables and properties.
+//! Tests of the wait and the shutdown, by tables and properties.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// Plays a command that prints `line` every half second for `life`, and returns when it is ended,
-/// if it is.
+/// Simulates a command that prints `line` every half second for `life`. Returns when it is
+/// ended, or `None` if it is not.
 fn ended_at(limits: Limits, line: &[u8], life: Duration) -> Option<Duration> {
     let mut patience = Patience::new(limits);
     let mut at = Duration::ZERO;
@@ -64,7 +64,7 @@ fn the_base_is_given_in_any_case_and_the_cap_is_never_passed() {
         patience.verdict(Duration::ZERO),
         Verdict::Keep { until: secs(120) }
     );
-    // An early line stretches nothing: the base is longer than what it adds.
+    // An early line extends nothing: the base time is longer than what it adds.
     patience.heard(b"Compiling artel", secs(1));
     assert_eq!(
         patience.verdict(secs(119)),
@@ -184,7 +184,7 @@ fn a_line_counts_when_it_ends() {
     assert!(!ear.hear(b"\n\n42%\r\n"));
     assert!(ear.hear(b"done\r\n.."));
     assert!(!ear.hear(b".\n"));
-    // Overwritten text is gone, wherever the pieces are cut.
+    // Overwritten text does not count, wherever the pieces are cut.
     assert!(!ear.hear(b"Fetching 1/9\r"));
     assert!(!ear.hear(b"Fetching 2/9"));
     assert!(!ear.hear(b"\r"));
@@ -277,7 +277,7 @@ fn a_hard_end_kills_at_once() {
 }
 
 proptest! {
-    /// Where the pieces are cut makes no difference to what was heard.
+    /// The result does not depend on where the pieces are cut.
     #[test]
     fn an_ear_does_not_care_about_cuts(
         bytes in proptest::collection::vec(
@@ -297,7 +297,8 @@ proptest! {
         prop_assert_eq!(whole, ear);
     }
 
-    /// However it talks, a command gets its base and never more than the longest time.
+    /// Whatever a command prints, it gets its base time and never more than the longest
+    /// time.
     #[test]
     fn verdicts_stay_between_base_and_longest(
         base in 0u64..50, extend in 0u64..50, more in 0u64..50,

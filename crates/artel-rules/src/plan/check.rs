@@ -1,4 +1,4 @@
-//! The judgement of a plan by code, before anybody is shown it.
+//! Checks a plan by code before anybody is shown it.
 
 mod bounds;
 mod scripts;
@@ -14,35 +14,35 @@ use super::problem::{Problem, listed, shown};
 
 pub use scripts::scripts_in;
 
-/// How many steps a plan may have.
+/// Most steps of a plan.
 pub const MOST_STEPS: usize = 500;
-/// How many characters a title may have.
+/// Longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
-/// How many characters a text may have: overview, reasoning, what worker and verifier are told.
+/// Longest text, in characters: overview, reasoning, the texts for worker and verifier.
 pub const LONGEST_TEXT: usize = 20_000;
-/// How many characters an entry of a list may have.
+/// Longest entry of a list, in characters.
 pub const LONGEST_ENTRY: usize = 2_000;
-/// How many entries a list may have.
+/// Most entries of a list.
 pub const MOST_ENTRIES: usize = 200;
 
-/// What there is for a plan to name.
+/// The names that a plan may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
     /// The roles, and whether they change files.
     pub roles: BTreeMap<String, Reach>,
     /// The tools, by name.
     pub tools: BTreeSet<String>,
-    /// The scripts that are there, such as `scripts/make.py`: those of the skill that is planned,
-    /// and those of the project; nothing where nobody looked.
+    /// The existing scripts, such as `scripts/make.py`: those of the planned skill and
+    /// those of the project. `None` if nobody looked.
     pub scripts: Option<BTreeSet<String>>,
-    /// Values that are there before the first step.
+    /// Values that exist before the first step.
     pub keys: BTreeSet<String>,
 }
 
-/// How far a role reaches.
+/// A role's access to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// It looks and runs checks.
+    /// It reads files and runs checks.
     Reads,
     /// It changes files.
     Writes,
@@ -56,12 +56,11 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Returns the plan for keeps.
+    /// Returns the plan by value.
     pub fn into_plan(self) -> Plan {
         self.plan
     }
@@ -75,7 +74,7 @@ impl Deref for Checked {
     }
 }
 
-/// Judges a plan. Everything that is wrong is said at once, so that one answer can mend it.
+/// Checks a plan. Reports every problem at once, so that one revision can fix them all.
 pub fn check(plan: &Plan, known: &Known) -> Result<Checked, Vec<Problem>> {
     if plan.steps.is_empty() {
         let remedy = "add at least one step with a title and what its worker is told";
@@ -113,8 +112,7 @@ pub fn check(plan: &Plan, known: &Known) -> Result<Checked, Vec<Problem>> {
     })
 }
 
-/// Says what a new version takes from the steps that are not to be touched any more: whoever has
-/// finished keeps its step as it was.
+/// Returns what a new version changes about finished steps: they must stay as they were.
 pub fn keeps<'s>(
     old: &Plan,
     new: &Plan,
@@ -137,7 +135,8 @@ pub fn keeps<'s>(
     finished.into_iter().filter_map(lost).collect()
 }
 
-/// Finds values that nobody hands on, and values of which nobody knows whose they are.
+/// Finds values that no step hands on, and values that two steps could hand on at the same
+/// time.
 fn keys(plan: &Plan, graph: &Graph, known: &Known) -> Vec<Problem> {
     let mut givers: BTreeMap<&str, Vec<&PlanStep>> = BTreeMap::new();
     for step in &plan.steps {

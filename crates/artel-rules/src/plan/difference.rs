@@ -1,17 +1,18 @@
-//! How two versions of a plan differ, in a few lines for whoever has to agree to it.
+//! Describes how two versions of a plan differ, in a few lines for the person who approves
+//! it.
 
 use artel_types::plan::{Plan, PlanStep, Verify};
 
 use super::problem::shown;
 use super::scope::{covers_command, covers_host, covers_path};
 
-/// How many turns an attempt has where a step does not say.
+/// Number of turns of an attempt if the step sets none.
 pub const USUAL_TURNS: u32 = 15;
-/// How many lines of a changed text are shown of each version.
+/// Most lines of a changed text that are shown of each version.
 const MOST_LINES: usize = 8;
 
-/// Returns how a version differs from an older one; nothing where they are equal. What gives a
-/// step more room, or asks for less proof, is marked with `wider`.
+/// Returns how a version differs from an older one, or an empty text if they are equal.
+/// Changes that widen a step's scope, or require less proof, are marked with `wider`.
 pub fn difference(old: &Plan, new: &Plan) -> String {
     if old == new {
         return String::new();
@@ -65,7 +66,8 @@ pub fn difference(old: &Plan, new: &Plan) -> String {
     lines.join("\n")
 }
 
-/// Returns what a changed step may do that it might not before, and what it has to show less of.
+/// Returns what a changed step may do that it could not do before, and what it need not
+/// prove any more.
 pub fn widened(old: &PlanStep, new: &PlanStep) -> Vec<String> {
     let mut wider = Vec::new();
     let (before, after) = (&old.scope, &new.scope);
@@ -130,7 +132,7 @@ pub fn widened(old: &PlanStep, new: &PlanStep) -> Vec<String> {
     wider
 }
 
-/// Names the fields in which two steps differ.
+/// Returns the names of the fields in which two steps differ.
 pub(super) fn changed_fields(old: &PlanStep, new: &PlanStep) -> Vec<&'static str> {
     let (before, after) = (&old.scope, &new.scope);
     let fields = [
@@ -239,7 +241,7 @@ fn or_usual(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "as usual".to_owned(), |value| value.to_string())
 }
 
-/// Says that steps which are in both versions stand in another order.
+/// Reports that steps of both versions stand in another order.
 fn moved(old: &Plan, new: &Plan) -> Option<String> {
     let order = |plan: &Plan, other: &Plan| -> Vec<String> {
         let both = plan
@@ -270,7 +272,8 @@ fn lists(name: &str, old: &[String], new: &[String], indent: &str) -> Option<Str
     Some(format!("{indent}{mark}{name}: {parts}"))
 }
 
-/// Shows the lines of a text that differ, without those at its ends that do not.
+/// Shows the lines in which two texts differ, without the equal lines at the beginning and
+/// end.
 fn texts(name: &str, old: &str, new: &str, indent: &str) -> Vec<String> {
     if old == new {
         return Vec::new();

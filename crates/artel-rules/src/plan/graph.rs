@@ -1,4 +1,4 @@
-//! The order of steps: who waits for whom, and who may go at the same time.
+//! The order of steps: which step waits for which, and which may run at the same time.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,22 +6,23 @@ use artel_types::plan::Plan;
 
 use super::problem::{Place, Problem, listed, shown};
 
-/// The steps of a plan by what they wait for. There is one only where the order can be kept.
+/// The steps of a plan by their dependencies. It exists only for plans whose order is
+/// possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     ids: Vec<String>,
     places: HashMap<String, usize>,
-    /// For each step, the steps that wait for it directly.
+    /// For each step, the steps that depend on it directly.
     followers: Vec<Vec<usize>>,
-    /// For each step, all that come before it.
+    /// For each step, all steps before it.
     before: Vec<BTreeSet<usize>>,
     layer: Vec<usize>,
     order: Vec<usize>,
 }
 
 impl Graph {
-    /// Reads the order of a plan. Steps of one name, unknown names, a step that waits for itself
-    /// and circles are refused.
+    /// Reads the order of a plan. Duplicate ids, unknown ids, a step that waits for itself
+    /// and cycles are refused.
     pub fn of(plan: &Plan) -> Result<Self, Vec<Problem>> {
         let (places, mut problems) = places(plan);
         let (waits, wrong) = waits(plan, &places);
@@ -58,9 +59,9 @@ impl Graph {
         })
     }
 
-    /// Returns the steps by layer: those of the first wait for nobody, those of another for one of
-    /// the layer before it. A step may begin as soon as its own dependencies are done; layers are
-    /// for showing.
+    /// Returns the steps by layer. Steps of the first layer depend on no other; steps of
+    /// another one depend on a step in the layer before it. A step may begin as soon as
+    /// its own dependencies are done; layers are only for display.
     pub fn layers(&self) -> Vec<Vec<&str>> {
         let count = self.layer.iter().max().map_or(0, |last| last + 1);
         let mut layers = vec![Vec::new(); count];
@@ -75,8 +76,8 @@ impl Graph {
         self.places.get(id).map(|&at| self.layer[at])
     }
 
-    /// Returns the steps in an order in which they could be done one after another: as written,
-    /// as far as dependencies let it be.
+    /// Returns the steps in an order in which they could be done one after another: as
+    /// written, as far as the dependencies allow.
     pub fn order(&self) -> Vec<&str> {
         self.order.iter().map(|&at| self.ids[at].as_str()).collect()
     }
@@ -95,7 +96,7 @@ impl Graph {
         found
     }
 
-    /// Returns all steps that have to have passed before this one begins.
+    /// Returns all steps that must have passed before this one begins.
     pub fn before(&self, id: &str) -> BTreeSet<&str> {
         let at = self.places.get(id).copied();
         let before = at.map(|at| self.before[at].iter());
@@ -158,8 +159,9 @@ fn waits(plan: &Plan, places: &HashMap<String, usize>) -> (Vec<Vec<usize>>, Vec<
     (all, problems)
 }
 
-/// Takes steps away whose dependencies are gone, the first as written first. What stays waits in
-/// a circle, or for one; each circle is returned as the steps along it.
+/// Removes steps whose dependencies are gone, in the order in which they were written. The
+/// remaining steps are in a cycle or wait for one; each cycle is returned as the steps
+/// along it.
 fn peel(waits: &[Vec<usize>], followers: &[Vec<usize>]) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut missing: Vec<usize> = waits.iter().map(Vec::len).collect();
     let ready = |missing: &[usize]| -> BTreeSet<usize> {
@@ -186,14 +188,14 @@ fn peel(waits: &[Vec<usize>], followers: &[Vec<usize>]) -> (Vec<usize>, Vec<Vec<
             return (order, circles);
         };
         let circle = circle_from(start, waits, &is_gone);
-        // With one circle cut open, whatever waited only for it is in order again.
+        // With one cycle cut open, steps that waited only for it can be ordered again.
         open.extend(circle.first());
         missing[circle[0]] = 0;
         circles.push(circle);
     }
 }
 
-/// Goes from a step to one it waits for, and on, until a step comes again.
+/// Goes from a step to one that it waits for, and so on, until a step repeats.
 fn circle_from(start: usize, waits: &[Vec<usize>], is_gone: &[bool]) -> Vec<usize> {
     let mut path = vec![start];
     loop {
@@ -226,7 +228,7 @@ fn circular(plan: &Plan, circle: &[usize]) -> Problem {
     )
 }
 
-/// Says that something is wrong with a step, given by its place.
+/// Makes a problem of a step, given by its index.
 pub(super) fn in_step(
     plan: &Plan,
     at: usize,

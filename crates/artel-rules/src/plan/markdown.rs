@@ -1,12 +1,13 @@
-//! A plan as people read it, and what they made of it.
+//! The Markdown file of a plan, as people read and edit it.
 //!
-//! The file is made from the structure, and the structure is read back from the file: for every
-//! plan that was [put right](super::normalise) the two are inverse. Derived parts (layers, progress,
-//! permissions, next steps) are written for the reader and passed over when the file is read.
+//! The file is written from the plan, and the plan is read back from the file: for every
+//! [normalised](super::normalise) plan the two are inverse. Derived parts (layers,
+//! progress, permissions, next steps) are written for the reader and ignored when the file
+//! is read.
 //!
-//! Structure are the headings of the second and third level, the fields of a step, and the lines
-//! that begin with `Work:` and `Check:`. Where such a line is part of a text, a backslash stands
-//! before it.
+//! The structure consists of the headings of the second and third level, the fields of a
+//! step, and the lines that begin with `Work:` and `Check:`. If such a line is part of a
+//! text, a backslash precedes it.
 
 mod fields;
 mod parse;
@@ -23,77 +24,75 @@ use artel_types::{Timestamp, TraceId};
 pub use parse::parse;
 pub use render::render;
 
-/// Everything that stands in the file of a plan.
+/// Everything in the file of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
     /// The frontmatter.
     pub head: Head,
-    /// The plan.
     pub plan: Plan,
-    /// How far each step has come, by id; a step that is not here waits.
+    /// The progress of each step, by id; a step that is missing here waits.
     pub progress: BTreeMap<String, Mark>,
-    /// What people said about it.
+    /// The comments of people.
     pub remarks: Vec<Remark>,
-    /// Other notes that it belongs together with.
+    /// Links to related notes.
     pub links: Vec<String>,
 }
 
-/// What a file says about its plan.
+/// The frontmatter of a plan's file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
-    /// The piece of work.
+    /// The trace of the work.
     pub trace: TraceId,
-    /// The request, by the name of its file.
+    /// The file name of the request.
     pub request: String,
-    /// How far it has come.
+    /// The state of the plan.
     pub status: PlanState,
-    /// Which version it is.
+    /// Number of the version.
     pub version: u32,
-    /// The hash of the plan as it was when the file was written.
+    /// The hash of the plan when the file was written.
     pub hash: String,
     /// When this version was made.
     pub created: Option<Timestamp>,
     /// The role or person that wrote it.
     pub agent: String,
-    /// The portal.
+    /// The portal that the plan is for, if any.
     pub portal: Option<String>,
-    /// Words to find it by.
+    /// Words for finding the plan.
     pub tags: Vec<String>,
     /// Other lines of the frontmatter, as a person wrote them.
     pub other: Vec<String>,
 }
 
-/// How far a step has come.
+/// The progress of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// Where it is.
     pub state: StepState,
-    /// Why it failed or was not begun.
+    /// Why the step failed or was not begun.
     pub why: Option<String>,
 }
 
-/// What somebody said about a version.
+/// A comment on a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Who and when, as it stands in the file; nothing for what a person added by hand.
+    /// The author and time as they stand in the file, or `None` for a comment that a
+    /// person added by hand.
     pub by: Option<String>,
-    /// What they said.
     pub text: String,
 }
 
-/// What was read from a file.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
     /// The frontmatter.
     pub head: Head,
-    /// The plan. Whether it can be used, [`check`](super::check()) says.
+    /// The plan. [`check`](super::check()) decides whether it can be used.
     pub plan: Plan,
-    /// What people said about it.
+    /// The comments of people.
     pub remarks: Vec<Remark>,
 }
 
 impl Remark {
-    /// Says who said something and when, as the file shows it.
+    /// Makes a comment with its author and time, as the file shows them.
     pub fn signed(name: &str, at: Timestamp, version: u32, text: impl Into<String>) -> Self {
         let name: String = name
             .chars()

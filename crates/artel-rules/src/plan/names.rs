@@ -1,18 +1,19 @@
-//! Names that people see in git: branches, commits, and which files count as what.
+//! Names that people see in git, branches and commits, and the kinds of files.
 
 use artel_types::plan::{ChangeSort, PlanStep};
 use artel_types::{TraceId, shown_path};
 
-/// How many characters the readable part of a branch may have.
+/// Longest readable part of a branch name, in characters.
 const LONGEST_SLUG: usize = 50;
-/// How many characters of a title stand in the first line of a commit.
+/// Longest part of a title in the first line of a commit, in characters.
 const LONGEST_SUBJECT: usize = 50;
-/// What stands for a title without a letter that can be used.
+/// Placeholder for a title without usable letters.
 const FALLBACK: &str = "untitled";
-/// How many files a commit names.
+/// Most files that a commit message names.
 const MOST_FILES: usize = 50;
 
-/// Returns a title as part of a name: lower case, digits, single hyphens, at most 50 of them.
+/// Returns a title as part of a name: lower-case letters, digits and single hyphens, at
+/// most 50 characters.
 pub fn slug(title: &str) -> String {
     let mut slug = String::new();
     for letter in title.chars() {
@@ -31,13 +32,13 @@ pub fn slug(title: &str) -> String {
     }
 }
 
-/// Returns the branch of a plan: `<kind>/<slug>-<short trace>`.
+/// Returns the branch name of a plan: `<kind>/<slug>-<short trace>`.
 pub fn branch(kind: ChangeSort, title: &str, trace: TraceId) -> String {
     format!("{kind}/{}-{}", slug(title), trace.short())
 }
 
-/// Tells whether a file holds tests, by the habits of many languages. What it says no to is
-/// production code and is taken back when it is asked whether tests notice.
+/// Returns whether a file holds tests, by the conventions of many languages. Any other
+/// file is production code, which is reverted to find out whether the tests notice.
 pub fn is_test_path(path: &str) -> bool {
     let path = path.replace('\\', "/");
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
@@ -71,7 +72,7 @@ pub fn is_test_path(path: &str) -> bool {
     in_folder || is_test_name(name)
 }
 
-/// Tells whether a folder is a test project by the habit of C#: `Shop.Tests`.
+/// Returns whether a folder is a test project by the convention of C#: `Shop.Tests`.
 fn is_test_project(folder: &str) -> bool {
     [".Tests", ".Test", ".UnitTests", ".IntegrationTests"]
         .iter()
@@ -102,7 +103,7 @@ fn is_test_name(name: &str) -> bool {
     };
     let is_any = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(ending));
     if !is_code_path(name) {
-        // What tests read lies beside them: `test_cases.json`, `shop_test.golden`.
+        // Data that tests read lies beside them: `test_cases.json`, `shop_test.golden`.
         let by_words = lower.starts_with("test_") || is_any(&["_test", "_tests"]);
         let by_case = ["Test", "Tests"].iter().any(follows_word);
         return !is_prose(name) && (by_words || by_case);
@@ -129,7 +130,7 @@ fn is_test_name(name: &str) -> bool {
     by_words || by_case
 }
 
-/// Tells whether a file is written for people alone.
+/// Returns whether a file is only for people.
 fn is_prose(name: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "md", "mdx", "markdown", "rst", "adoc", "org", "tex", "pdf", "doc", "docx", "odt",
@@ -138,7 +139,7 @@ fn is_prose(name: &str) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&&*ending.to_ascii_lowercase()))
 }
 
-/// Tells whether a file holds code: something that tests could notice.
+/// Returns whether a file holds code: something whose change tests could notice.
 pub fn is_code_path(path: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "rs", "py", "pyi", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "go", "java",
@@ -167,8 +168,8 @@ pub fn is_code_path(path: &str) -> bool {
     NAMES.contains(&&*name) || ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-/// Tells whether a file is known to hold nothing that is run: text for people, data, settings. What
-/// it does not know is not one: a script needs no ending.
+/// Returns whether a file is known to hold nothing that is run: text for people, data,
+/// settings. Unknown files are not plain, because a script needs no ending.
 pub fn is_plain_path(path: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "md",
@@ -223,7 +224,7 @@ pub fn is_plain_path(path: &str) -> bool {
     is_known && !is_code_path(path) && !is_test_path(path)
 }
 
-/// Returns the sort of a change by its words and files; what matches first counts.
+/// Returns the type of a change by its words and files; the first match counts.
 pub fn sort_of(text: &str, files: &[String]) -> ChangeSort {
     let has_word = |wanted: &[&str]| {
         let words = text.split(|c: char| !c.is_alphanumeric());
@@ -249,8 +250,8 @@ pub fn sort_of(text: &str, files: &[String]) -> ChangeSort {
     }
 }
 
-/// Returns the message of the one commit of a step. Where its words and files do not say of what
-/// sort it is, it is of the plan's.
+/// Returns the message of a step's only commit. If the step's words and files do not
+/// determine a type, the plan's type is used.
 pub fn commit_message(
     step: &PlanStep,
     kind: ChangeSort,
@@ -276,8 +277,8 @@ pub fn commit_message(
     message
 }
 
-/// Returns the message of a commit with what a step had made when a person took over. Its trailer is
-/// another one: the step did not pass.
+/// Returns the message of a commit with the unfinished work of a step when a person took
+/// over. It has a different trailer, because the step did not pass.
 pub fn unfinished_message(step: &PlanStep, trace: TraceId) -> String {
     format!(
         "wip: {}\n\nNobody has checked this.\n\nUnfinished-Step: {}\nTrace-Id: {trace}\n",
@@ -286,7 +287,7 @@ pub fn unfinished_message(step: &PlanStep, trace: TraceId) -> String {
     )
 }
 
-/// Cuts a title to what fits a commit's first line, at a word.
+/// Cuts a title to the first line of a commit, at a word.
 fn subject(title: &str) -> String {
     let title: Vec<&str> = title.split_whitespace().collect();
     let title = title.join(" ");

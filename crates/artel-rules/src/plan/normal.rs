@@ -1,4 +1,5 @@
-//! What can be put right in a plan without asking: space around words, empty entries, a missing id.
+//! Repairs a plan where no question is needed: space around words, empty entries, a
+//! missing id.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +7,8 @@ use artel_types::plan::{Plan, PlanStep};
 
 use super::names::slug;
 
-/// Puts right what can only be meant one way. A plan that was put right stays as it is, also by
-/// way of its Markdown.
+/// Repairs everything that can be meant in only one way. A normalised plan stays
+/// unchanged, also when it is written as Markdown and read back.
 pub fn normalise(mut plan: Plan) -> Plan {
     for text in [&mut plan.overview, &mut plan.reasoning] {
         *text = block(text);
@@ -59,7 +60,7 @@ fn step(step: &mut PlanStep) {
     }
 }
 
-/// Gives every step without an id one made of its title.
+/// Gives every step without an id one made from its title.
 pub(super) fn name(steps: &mut [PlanStep]) {
     let ids = steps.iter().map(|step| step.id.clone());
     let mut taken: BTreeSet<String> = ids.filter(|id| !id.is_empty()).collect();
@@ -81,7 +82,7 @@ pub(super) fn name(steps: &mut [PlanStep]) {
     }
 }
 
-/// Puts entries on one line each, without empty ones and repetitions.
+/// Puts each entry on one line, without empty and repeated ones.
 fn entries(list: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     *list = list.iter().map(|entry| line(entry)).collect();
@@ -94,7 +95,7 @@ pub(super) fn line(text: &str) -> String {
     flat.trim().to_owned()
 }
 
-/// Ends every line of a text the same way, and takes empty lines from its ends.
+/// Normalises the line ends of a text, and removes empty lines at its beginning and end.
 pub(super) fn block(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = text.split('\n').collect();
@@ -103,7 +104,7 @@ pub(super) fn block(text: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// The same for an entry of a list, which has no space before its first word.
+/// The same for an entry of a list, without space before its first word.
 pub(super) fn item(text: &str) -> String {
     block(text).trim_start().to_owned()
 }

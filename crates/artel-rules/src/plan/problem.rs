@@ -1,44 +1,42 @@
-//! What is wrong with a plan, in words for whoever wrote it: a model or a person.
+//! Problems of a plan, in words for its author, a model or a person.
 
 use std::fmt;
 
-/// How much of a text is repeated in a message.
+/// Most characters of a text that are repeated in a message.
 const LONGEST_SHOWN: usize = 80;
 
-/// One thing that is wrong, where, and what to do about it.
+/// One thing that is wrong, its place, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
     pub place: Place,
-    /// What is wrong.
+    /// The problem, in words.
     pub what: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 
-/// Where something is wrong.
+/// The place of a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// In the plan as a whole.
+    /// The plan as a whole.
     Plan,
-    /// In one step.
+    /// One step.
     Step {
-        /// Its number, from 1.
+        /// Number of the step, from 1.
         number: usize,
-        /// Its title.
         title: String,
     },
-    /// In one line of a file, from 1.
+    /// One line of a file, from 1.
     Line(usize),
 }
 
 impl Problem {
-    /// Says that something is wrong with the plan as a whole.
+    /// Makes a problem of the plan as a whole.
     pub(crate) fn in_plan(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::at(Place::Plan, what, remedy)
     }
 
-    /// Says that something is wrong in a line of a file.
+    /// Makes a problem in a line of a file.
     pub(crate) fn in_line(line: usize, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::at(Place::Line(line), what, remedy)
     }
@@ -69,7 +67,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Shows what somebody wrote: on one line, without control characters, and not all of it.
+/// Shows somebody's text on one line, shortened, and without control characters.
 pub(crate) fn shown(text: &str) -> String {
     let mut letters = text.trim().chars();
     let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
@@ -80,7 +78,7 @@ pub(crate) fn shown(text: &str) -> String {
     start
 }
 
-/// Lists names for a message: all of a few, the first of many.
+/// Lists names for a message: all if there are few, otherwise the first ones.
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     const MOST: usize = 20;
     let mut names = names.into_iter().map(|name| format!("`{}`", shown(name)));

@@ -6,7 +6,7 @@ use artel_types::plan::{
 };
 use proptest::prelude::*;
 
-/// A step that nothing is wrong with.
+/// A step without problems.
 pub(super) fn step(id: &str, after: &[&str]) -> PlanStep {
     PlanStep {
         id: id.to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn step(id: &str, after: &[&str]) -> PlanStep {
     }
 }
 
-/// A plan that nothing is wrong with.
+/// A plan without problems.
 pub(super) fn plan(steps: Vec<PlanStep>) -> Plan {
     Plan {
         title: "A plan".to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn plan(steps: Vec<PlanStep>) -> Plan {
     }
 }
 
-/// Pieces that a reader could take for structure.
+/// Pieces that a reader could mistake for structure.
 const PIECES: &[&str] = &[
     "## Steps",
     "### [x] Step 2: no",
@@ -76,7 +76,7 @@ const PIECES: &[&str] = &[
     "\\",
 ];
 
-/// Texts made of such pieces and of any letters.
+/// Generates texts from such pieces and arbitrary letters.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = (0..PIECES.len() + 6, any::<char>()).prop_map(|(at, letter)| {
         PIECES
@@ -154,7 +154,7 @@ fn steps() -> impl Strategy<Value = PlanStep> {
         )
 }
 
-/// Any plan at all, most of them of no use.
+/// Generates arbitrary plans, most of them useless.
 pub(super) fn plans() -> impl Strategy<Value = Plan> {
     let file = (hostile(), word(FileAction::ALL), hostile());
     let file = file.prop_map(|(path, action, why)| PlannedFile { path, action, why });

@@ -1,20 +1,21 @@
-//! What a step may touch, as text: what can be read at all, and what one text covers of another.
+//! The scope of a step as text: which patterns can be read at all, and which one covers
+//! which.
 //!
-//! Where it cannot be told whether one pattern covers another, it does not: a person is then shown
-//! one line too many, never one too few.
+//! If it cannot be decided whether one pattern covers another, it does not. The person is
+//! then shown one line too many, never one too few.
 
 use artel_types::{path_of_pattern, spelt_out};
 use globset::GlobBuilder;
 
-/// Signs by which a shell would compute or join something.
+/// Characters by which a shell would compute or join something.
 const SHELL_SIGNS: &[char] = &['|', '&', ';', '<', '>', '$', '`', '(', ')', '\n', '#', '\\'];
 
-/// Says what is wrong with a pattern for files.
+/// Returns what is wrong with a pattern for files.
 pub(super) fn fault_in_path(pattern: &str) -> Option<String> {
     fault_in_name(pattern).or_else(|| glob(pattern).err())
 }
 
-/// Says what is wrong with the name of a file.
+/// Returns what is wrong with the name of a file.
 pub(super) fn fault_in_name(pattern: &str) -> Option<String> {
     if pattern.trim().is_empty() {
         return Some("it names nothing".to_owned());
@@ -28,7 +29,8 @@ pub(super) fn fault_in_name(pattern: &str) -> Option<String> {
     None
 }
 
-/// Says what is wrong with a rule for commands: plain words, with a star only at the end.
+/// Returns what is wrong with a rule for commands: only plain words are allowed, and a
+/// star at the end.
 pub(super) fn fault_in_command(rule: &str) -> Option<String> {
     let (tool, inner) = parts(rule);
     if let Some(tool) = tool {
@@ -43,8 +45,8 @@ pub(super) fn fault_in_command(rule: &str) -> Option<String> {
     fault_in_words(rule)
 }
 
-/// Splits `Bash(git log:*)` in the tool and what stands in its parentheses. Without them there is
-/// no tool; without the last of them there is no inner text.
+/// Splits `Bash(git log:*)` into the tool and the text in its parentheses. Without
+/// parentheses there is no tool; without the closing one there is no inner text.
 fn parts(rule: &str) -> (Option<&str>, Option<&str>) {
     let rule = rule.trim();
     let is_name = |text: &str| {
@@ -101,7 +103,7 @@ pub(super) fn program(rule: &str) -> &str {
     stem.split([' ', '\t', ':']).next().unwrap_or_default()
 }
 
-/// Says what is wrong with a host.
+/// Returns what is wrong with a host.
 pub(super) fn fault_in_host(host: &str) -> Option<String> {
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) => (name, Some(port)),
@@ -115,7 +117,7 @@ pub(super) fn fault_in_host(host: &str) -> Option<String> {
         .then(|| "it is no host such as `docs.rs` or `example.org:443`".to_owned())
 }
 
-/// Tells whether every file of one pattern is also one of the others.
+/// Returns whether the patterns in `wide` cover every file of `narrow`.
 pub(super) fn covers_path(wide: &[String], narrow: &str) -> bool {
     wide.iter().any(|wide| {
         let (wide, narrow) = (plain(wide), plain(narrow));
@@ -132,7 +134,7 @@ pub(super) fn covers_path(wide: &[String], narrow: &str) -> bool {
     })
 }
 
-/// Tells whether every command of one rule is also one of the others.
+/// Returns whether the rules in `wide` cover every command of `narrow`.
 pub(super) fn covers_command(wide: &[String], narrow: &str) -> bool {
     let read = |rule: &str| {
         let (tool, inner) = parts(rule);
@@ -161,7 +163,7 @@ pub(super) fn covers_command(wide: &[String], narrow: &str) -> bool {
     })
 }
 
-/// Tells whether a host is one of the others.
+/// Returns whether the hosts in `wide` include a host.
 pub(super) fn covers_host(wide: &[String], narrow: &str) -> bool {
     let narrow = narrow.to_ascii_lowercase();
     wide.iter().any(|wide| {
@@ -191,7 +193,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     glob(pattern).is_ok_and(|glob| glob.is_match(path))
 }
 
-/// Compiles a pattern in which `*` stops at a slash, as policy does.
+/// Compiles a pattern in which `*` stops at a slash, as in policy.
 fn glob(pattern: &str) -> Result<globset::GlobMatcher, String> {
     GlobBuilder::new(&spelt_out(plain(pattern)))
         .literal_separator(true)

@@ -1,10 +1,11 @@
-//! How far a piece of work has come, and what may happen to it next.
+//! The state of a piece of work, and what may happen to it next.
 //!
-//! [`Course`] is folded from the facts of the `work/<trace>` stream. Before something is recorded
-//! there, [`Course::may`] is asked; what it does not list is refused with what can be done instead.
+//! [`Course`] is folded from the facts of the `work/<trace>` stream. Before something is
+//! recorded there, [`Course::may`] is asked. It refuses every action that it does not
+//! list, and says what can be done instead.
 //!
-//! While the steps of a plan are being done, the plan may change: a version that is drafted then
-//! waits beside the running one until a person approves it and the run adopts it.
+//! The plan may change while its steps are being done. A new version is drafted beside the
+//! running one and waits until a person approves it and the run adopts it.
 
 mod acts;
 mod fold;
@@ -23,7 +24,8 @@ pub struct Course {
     state: Option<PlanState>,
     newest: Option<Version>,
     approved: Option<Approved>,
-    /// Whether the architect is to write, or writes, while another version is being done.
+    /// Whether the architect has to write, or is writing, while another version is being
+    /// carried out.
     is_revised: bool,
     comments: Vec<Comment>,
     proposals: BTreeMap<String, Proposal>,
@@ -31,97 +33,94 @@ pub struct Course {
     why: Option<String>,
 }
 
-/// What is known of the request.
+/// The state of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// How large it is.
+    /// Size of the request.
     pub size: Size,
-    /// How it ended, where it needed no plan: answered, done or failed.
+    /// The outcome of a request that needed no plan: answered, done or failed.
     pub settled: Option<String>,
 }
 
 /// One version of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Its number, from 1.
+    /// Number of the version, from 1.
     pub number: u32,
-    /// Its hash.
     pub hash: String,
 }
 
-/// What a person agreed to.
+/// The version that a person approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approved {
-    /// The version.
     pub version: Version,
     /// The run that carries it out.
     pub run: RunId,
-    /// Whether the run goes by it: at once for the first one, after its adoption for a later one.
+    /// Whether the run follows this version: at once for the first one, after its adoption
+    /// for a later one.
     pub is_adopted: bool,
 }
 
-/// What a person said about a version.
+/// A person's comment on a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// The version.
+    /// Number of the version.
     pub version: u32,
-    /// What they said.
     pub text: String,
 }
 
-/// A change that an agent asked for.
+/// A plan change that an agent asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// The step that needs it.
+    /// The step that needs the change.
     pub step: String,
-    /// The hash of the plan as it would be.
+    /// The hash of the changed plan.
     pub hash: String,
-    /// Whether the step cannot go on without it.
+    /// Whether the step cannot continue without the change.
     pub is_blocking: bool,
 }
 
-/// How far a changeset has come.
+/// The progress of a changeset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changeset {
-    /// Where it is.
     pub state: ChangesetState,
     /// Whether every proof holds on a clean checkout.
     pub is_proven: bool,
 }
 
-/// Where a changeset is.
+/// The state of a changeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangesetState {
     /// A person has to decide.
     Open,
-    /// A person decided, and git is not done with it.
+    /// A person decided, and git has not finished.
     Ordered(Order),
-    /// It is in the branch it started from.
+    /// It is merged into the branch it started from.
     Merged,
-    /// It was, and was taken back.
+    /// It was merged and then reverted.
     Undone,
-    /// It is gone.
+    /// A person rejected it, and it is gone.
     Rejected,
 }
 
-/// What a person had git do with a changeset.
+/// A person's order to git about a changeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Merge it.
     Approve,
-    /// Take it back.
+    /// Revert it.
     Undo,
-    /// Bring it back.
+    /// Merge it again.
     Redo,
 }
 
 impl Course {
-    /// Returns what is known of the request.
+    /// Returns the state of the request.
     pub fn request(&self) -> Option<&Asked> {
         self.request.as_ref()
     }
 
-    /// Returns how far the plan has come; nothing where none was begun.
+    /// Returns the state of the plan, or `None` if none was begun.
     pub fn state(&self) -> Option<PlanState> {
         self.state
     }
@@ -131,19 +130,19 @@ impl Course {
         self.newest.as_ref()
     }
 
-    /// Returns the number that the next version gets.
+    /// Returns the number for the next version.
     pub fn next_version(&self) -> u32 {
         self.newest
             .as_ref()
             .map_or(1, |newest| newest.number.saturating_add(1))
     }
 
-    /// Returns what a person agreed to last.
+    /// Returns the version that a person approved last.
     pub fn approved(&self) -> Option<&Approved> {
         self.approved.as_ref()
     }
 
-    /// Returns the run that carries the plan out, or is to.
+    /// Returns the run that carries out the plan, or will.
     pub fn run(&self) -> Option<RunId> {
         self.approved.as_ref().map(|approved| approved.run)
     }
@@ -157,32 +156,32 @@ impl Course {
         }
     }
 
-    /// Returns whether the architect is to write another version, or is at it.
+    /// Returns whether the architect has to write another version, or is writing it.
     pub fn is_awaiting_architect(&self) -> bool {
         matches!(self.state, Some(PlanState::Exploring | PlanState::Drafting)) || self.is_revised
     }
 
-    /// Returns everything that people said about versions, oldest first.
+    /// Returns all comments of people on versions, oldest first.
     pub fn comments(&self) -> &[Comment] {
         &self.comments
     }
 
-    /// Returns the changes that agents asked for and nobody decided about, by name.
+    /// Returns the changes that agents asked for and nobody has decided about, by id.
     pub fn proposals(&self) -> &BTreeMap<String, Proposal> {
         &self.proposals
     }
 
-    /// Returns how far the changeset has come.
+    /// Returns the progress of the changeset.
     pub fn changeset(&self) -> Option<&Changeset> {
         self.changeset.as_ref()
     }
 
-    /// Returns why it failed or was called off.
+    /// Returns why the work failed or was cancelled.
     pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
     }
 
-    /// Returns the newest version while nobody agreed to it and another one is agreed to.
+    /// Returns the newest version if it is newer than the approved one.
     fn beside(&self) -> Option<&Version> {
         let approved = self.approved.as_ref()?;
         let newest = self.newest.as_ref()?;

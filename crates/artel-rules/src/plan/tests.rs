@@ -31,7 +31,7 @@ fn problems(plan: &Plan) -> Vec<String> {
     found.iter().map(ToString::to_string).collect()
 }
 
-/// The plan of seven steps that sign-in by another service takes.
+/// A plan of seven steps for adding sign-in through another service.
 fn oauth() -> Plan {
     plan(vec![
         step("one", &[]),
@@ -77,14 +77,14 @@ fn layers_follow_dependencies() {
         six.layers(),
         [vec!["1", "2"], vec!["3", "4"], vec!["5"], vec!["6"]]
     );
-    // A step that failed takes what needs it along, and nothing else.
+    // A failed step affects the steps that depend on it, and no others.
     assert_eq!(six.dependents("3"), BTreeSet::from(["5", "6"]));
     assert_eq!(six.dependents("2"), BTreeSet::from(["6"]));
     assert_eq!(six.before("5"), BTreeSet::from(["1", "3", "4"]));
     assert_eq!(six.dependents("unknown"), BTreeSet::new());
 }
 
-/// Puts a plan right and leaves out steps whose id is another's.
+/// Normalises a plan and drops steps with a duplicate id.
 fn distinct(plan: Plan) -> Plan {
     let mut plan = normalise(plan);
     let mut seen = BTreeSet::new();
@@ -92,7 +92,7 @@ fn distinct(plan: Plan) -> Plan {
     plan
 }
 
-/// Changes one step of a good plan of two.
+/// Changes one step of a valid plan with two.
 fn with(change: impl Fn(&mut PlanStep)) -> Vec<String> {
     let mut plan = plan(vec![step("a", &[]), step("b", &["a"])]);
     change(&mut plan.steps[1]);

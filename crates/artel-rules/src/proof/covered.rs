@@ -1,10 +1,10 @@
-//! How much of the code the tests run, held against how much it was: only where the project's own
-//! tool prints it with the tests.
+//! Compares how much of the code the tests cover with how much they covered before. This
+//! works only if the project's own tool prints it with the tests.
 
 use artel_types::ProofRecorded;
 
-/// Says where tests run a smaller part of the code than before. Where one of both does not say how
-/// much, or says it of other parts, nothing is compared.
+/// Reports where tests cover a smaller part of the code than before. Nothing is compared
+/// if either run does not report coverage, or reports it for other parts.
 pub fn less_covered(before: &[ProofRecorded], now: &[ProofRecorded]) -> Vec<String> {
     let of_tests = |proof: &&ProofRecorded| proof.sort == "tests";
     let Some(old) = before.iter().find(of_tests) else {

@@ -1,5 +1,5 @@
-//! How a run of checks ended, held against how it ended before: a run that dies, or says nothing of
-//! its tests any more, shows nothing, whatever its exit code is.
+//! Compares how a run of checks ended with how it ended before. A run that dies, or stops
+//! reporting its tests, shows nothing, whatever its exit code is.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,9 @@ pub(super) fn ended(proof: &ProofRecorded) -> String {
     }
 }
 
-/// Says what is wrong with the end of a run that names no new failure. What ended badly without a
-/// name before may do so again; failures that are known by name can be why tests are not counted.
+/// Returns what is wrong with the end of a run that names no new failure. A run that ended
+/// badly before without naming a failure may do so again. Failures known by name may
+/// explain why tests are not counted.
 pub(super) fn bad_end(
     old: &ProofRecorded,
     now: &ProofRecorded,
@@ -37,23 +38,24 @@ pub(super) fn bad_end(
     more_fail(old, now)
 }
 
-/// Tells whether a run that said before how many tests passed does not say it now.
+/// Returns whether a run that used to report the number of passed tests does not report it
+/// now.
 pub(super) fn is_silent(old: &ProofRecorded, now: &ProofRecorded) -> bool {
     old.passed.is_some() && now.passed.is_none()
 }
 
-/// Tells whether a run without names of failures ends no worse than one before did, which had none
-/// either.
+/// Returns whether a run without names of failures ends no worse than an earlier run
+/// without any.
 fn is_like(old: &ProofRecorded, now: &ProofRecorded) -> bool {
     ends_badly(old) && old.failures.is_empty() && (dies(old) || !dies(now))
 }
 
-/// Tells whether a run was ended from outside: by a signal, or because it took too long.
+/// Returns whether a run was ended from outside: by a signal, or because it took too long.
 fn dies(proof: &ProofRecorded) -> bool {
     proof.exit.is_none_or(|code| !(0..128).contains(&code))
 }
 
-/// Counts what fails anew where a runner does not say names.
+/// Reports the number of new failures if the runner gives no names.
 fn more_fail(old: &ProofRecorded, now: &ProofRecorded) -> Option<String> {
     let more = now.failed?.saturating_sub(old.failed?);
     let is_nameless = now.failures.is_empty() && old.failures.is_empty();
@@ -65,7 +67,7 @@ mod tests {
     use super::super::tests::{lines, proof};
     use super::*;
 
-    /// A run of tests that ended before it could say anything of them.
+    /// A run of tests that ended before it could report anything about them.
     fn died(exit: Option<i64>, failing: &[&str]) -> ProofRecorded {
         ProofRecorded {
             exit,
@@ -95,12 +97,12 @@ mod tests {
             (&red, died(Some(0), &[]), Some(SILENT)),
             (&red, died(Some(134), &[]), Some(abort)),
             (&red, died(None, &[]), Some(timeout)),
-            // What it printed until then is no result.
+            // Output before the end is not a result.
             (&red, died(Some(134), &["old"]), Some(SILENT)),
             (&nameless, died(Some(1), &[]), Some(SILENT)),
             (&nameless, died(Some(134), &[]), Some(abort)),
             (&nameless, nameless.clone(), None),
-            // One that never counts is taken by its exit code.
+            // A run that never reports counts is judged by its exit code.
             (&died(Some(0), &[]), died(Some(0), &[]), None),
             (&died(Some(1), &[]), died(Some(1), &[]), None),
             (&died(Some(1), &[]), died(Some(134), &[]), Some(abort)),

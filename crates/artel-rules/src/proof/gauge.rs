@@ -1,8 +1,8 @@
 //! The files that decide what a check does, and what a change does to them.
 //!
-//! A check proves something as long as it is the one that was there before. A step that rewrites
-//! the script it is checked by, or the settings of a runner, could pass with anything: such a
-//! change is a person's to agree to, by naming the file in the plan or when they are asked.
+//! A check proves something only as long as it stays the same. A step that rewrites the
+//! script that checks it, or the settings of a runner, could pass with anything. A person
+//! must agree to such a change, by naming the file in the plan or when asked.
 
 mod loads;
 mod precedence;
@@ -18,36 +18,39 @@ use crate::plan::names::is_test_path;
 
 use stand_ins::{ModuleFolders, StandIn};
 
-/// No more words of commands are looked up as files.
+/// Most words of commands that are looked up as files.
 const MOST_WORDS: usize = 64;
 
-/// How far scripts that start scripts are followed.
+/// Depth to which scripts that start scripts are followed.
 const DEEPEST: usize = 3;
 
-/// Folders of scripts: what one of them mentions in the same folder is part of it.
+/// Folders of scripts: a file that a script mentions in the same folder is part of the
+/// script.
 const SCRIPT_FOLDERS: [&str; 7] = ["ci", ".ci", ".github", "scripts", "script", "hack", "tools"];
 
-/// What a project is checked by.
+/// The files that decide what a project's checks do.
 #[derive(Debug, Clone, Default)]
 pub struct Gauges {
     /// Files that check commands name or start.
     scripts: BTreeSet<String>,
-    /// Those of them that a script takes into itself: they may be what is checked, and they can
-    /// also decide how it comes out.
+    /// The part of `scripts` that a script loads into itself: such a file may be the work
+    /// to be checked, but it can also decide the result.
     loaded: BTreeSet<String>,
-    /// Whether every test that passes is known by its name, so that none can go unnoticed.
+    /// Whether every passing test is known by its name, so that none can disappear
+    /// unnoticed.
     by_name: bool,
-    /// Whether there is anything that tests and settings decide about.
+    /// Whether there are any checks that tests and settings could influence.
     has_checks: bool,
-    /// Where a runner looks for modules.
+    /// The folders in which a runner looks for modules.
     modules: ModuleFolders,
-    /// Files that count as tests whatever they are called: testers of steps wrote them.
+    /// Files that count as tests whatever their name, because the testers of steps wrote
+    /// them.
     by_testers: BTreeSet<String>,
 }
 
 impl Gauges {
-    /// Finds the files that the checks before the first step, and the proofs that a step names,
-    /// are made with. `read` returns a file as it was before.
+    /// Finds the files behind the checks before the first step, and behind the proofs that
+    /// a step names. `read` returns a file as it was before.
     pub fn of(
         before: &[ProofRecorded],
         evidence: &[Evidence],
@@ -56,7 +59,7 @@ impl Gauges {
         Self::of_folder("", before, evidence, read)
     }
 
-    /// The same where commands are started in a folder of the repository.
+    /// Like [`Self::of`], for commands that start in a folder of the repository.
     pub fn of_folder(
         start: &str,
         before: &[ProofRecorded],
@@ -90,7 +93,7 @@ impl Gauges {
         }
     }
 
-    /// Counts these files as tests, whatever they are called.
+    /// Counts these files as tests, whatever their names.
     #[must_use]
     pub fn with_tests(mut self, files: BTreeSet<String>) -> Self {
         self.by_testers = files;
@@ -101,8 +104,8 @@ impl Gauges {
         is_test_path(path) || self.by_testers.contains(path)
     }
 
-    /// Tells whether a file decides what checks do: a test, a script they start, a setting, a module
-    /// that a runner loads in place of another.
+    /// Returns whether a file decides what checks do: a test, a script that they start, a
+    /// setting, or a module that a runner loads in place of another.
     pub fn include(&self, path: &str) -> bool {
         let decides = || self.is_of_tests(path) || self.modules.stand_in(path).is_some();
         self.scripts.contains(path) || (self.has_checks && decides())
@@ -112,14 +115,14 @@ impl Gauges {
         self.has_checks && (settings::is_setting(path) || self.is_test(path))
     }
 
-    /// Tells whether a check takes a file into itself, as a shell script does with `.`: such a file
-    /// can be the work as well as a part of the check.
+    /// Returns whether a check loads a file into itself, as a shell script does with `.`:
+    /// such a file can be the work and a part of the check at the same time.
     pub fn load(&self, path: &str) -> bool {
         self.loaded.contains(path)
     }
 
-    /// Says what a change does to what checks the project, where it does something to it. Tests
-    /// that are added are none of it.
+    /// Returns what a change does to the project's checks, or `None` if it does nothing to
+    /// them. Added tests do not count.
     pub fn touched(&self, path: &str, old: Option<&str>, new: Option<&str>) -> Option<String> {
         if old == new || !self.include(path) {
             return None;
@@ -156,8 +159,9 @@ impl Gauges {
         }
     }
 
-    /// Says what a new file does to tests that it leaves as they are: it is loaded in place of one,
-    /// or of what one loads, or before all of its folder. `is_there` tells which files the tree has.
+    /// Returns what a new file does to tests that it leaves unchanged: it is loaded in
+    /// place of a test, or of a file that a test loads, or before its whole folder.
+    /// `is_there` returns whether the tree has a file.
     pub fn displaces(
         &self,
         path: &str,
@@ -176,9 +180,10 @@ impl Gauges {
             .then(|| "is run before the tests of its folder".to_owned())
     }
 
-    /// Tells whether a file that was there is put back where work is held against the checks as
-    /// they were. Tests go back also where they only grew: what is added can bend what was there.
-    /// A setting that decides the same stays, for the work may need what it brings.
+    /// Returns whether a file is restored before work is judged by the original checks.
+    /// Tests are restored even if they only grew, because additions can bend what was
+    /// there. A setting that still decides the same stays, because the work may need what
+    /// it adds.
     pub fn goes_back(&self, path: &str, old: &str, new: Option<&str>) -> bool {
         let only_sets = settings::is_setting(path) && !self.scripts.contains(path);
         match only_sets {
@@ -188,21 +193,21 @@ impl Gauges {
     }
 }
 
-/// Tells whether a step names a file by its own path: a pattern may mean files that nobody thought
-/// of, a path is something a person has read and agreed to.
+/// Returns whether a step names a file by its exact path. A pattern may match files that
+/// nobody thought of; a path is something that a person has read and approved.
 pub fn names(step: &PlanStep, path: &str) -> bool {
     let mut paths = step.scope.paths.iter();
     paths.any(|it| path_of_pattern(it).as_deref() == Some(path))
 }
 
-/// What checks start.
+/// The scripts that checks start or load.
 #[derive(Default)]
 struct Found {
     scripts: BTreeSet<String>,
     loaded: BTreeSet<String>,
 }
 
-/// Adds a file to those that a check starts, and what it starts or loads itself.
+/// Adds a file that a check starts, and everything that the file starts or loads itself.
 fn follow(path: String, deep: usize, read: &impl Fn(&str) -> Option<String>, found: &mut Found) {
     if deep == 0 || found.scripts.contains(&path) {
         return;
@@ -233,7 +238,7 @@ fn is_of_scripts(folder: &str) -> bool {
     SCRIPT_FOLDERS.contains(&folder.rsplit('/').next().unwrap_or_default())
 }
 
-/// Names the files of a folder that a script may mention.
+/// Lists the files of a folder that a script may mention.
 fn beside(text: &str, folder: &str) -> Vec<String> {
     let code = text
         .lines()
@@ -252,7 +257,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(ends).filter(|word| !word.is_empty())
 }
 
-/// Names the files that a command may mean.
+/// Lists the files that a command may mean.
 fn files_in(command: &str) -> Vec<String> {
     let mut files = Vec::new();
     let mut is_module = false;
@@ -270,8 +275,8 @@ fn files_in(command: &str) -> Vec<String> {
     files
 }
 
-/// Counts the lines of a text that another does not have any more. Notes do not count, nor do
-/// lines that bring in names and now bring in more.
+/// Counts the lines of a text that another one lacks. Comments do not count, nor do
+/// imports whose names are all imported by a new line.
 fn lost_lines(old: &str, new: &str) -> usize {
     let mut there: BTreeMap<&str, usize> = BTreeMap::new();
     for line in new.lines() {
@@ -295,7 +300,7 @@ fn is_note(line: &str) -> bool {
     line.is_empty() || line.starts_with("//") || (line.starts_with('#') && !is_attribute)
 }
 
-/// Returns the names on a line that brings in names, with the word it begins with.
+/// Returns the words of an import line, including its keyword.
 fn brought(line: &str) -> Option<BTreeSet<&str>> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let words = line.split(|letter: char| !is_part(letter));

@@ -1,4 +1,5 @@
-//! What has to pass: what passed before the first step, and what each step that passed added.
+//! Everything that has to pass: what passed before the first step, and what each passed
+//! step added.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +8,22 @@ use artel_types::{ProofRecorded, Text};
 
 use super::{is_end, names, same, test_names};
 
-/// A step that passed, in the order of the branch.
+/// A passed step, in the order of the branch.
 #[derive(Debug, Clone, Default)]
 pub struct Stage {
-    /// What its checks gave with its work.
+    /// The proofs of its checks, with its work.
     pub proofs: Vec<ProofRecorded>,
-    /// Which of the stages before it were on the branch when it began.
+    /// Indexes of the earlier stages that were on the branch when it began.
     pub on: Vec<usize>,
     /// Whether its checks held; a person may have waived them.
     pub held: bool,
 }
 
-/// Returns what has to pass on a tree that holds these stages: the checks before the first step,
-/// with the tests that passed at each stage, whatever they did before. A stage whose checks held
-/// without a test that was there when it began was let take it away, and it is asked for no more;
-/// neither is what the stages in `free` added.
+/// Returns everything that has to pass on a tree with these stages: the checks before the
+/// first step, with the tests that passed at any stage, whatever they did before. If a
+/// stage's checks held without a test that existed when the stage began, it was allowed to
+/// remove the test, which is not required any more. Nor is anything that the stages in
+/// `free` added.
 pub fn kept(
     before: &[ProofRecorded],
     stages: &[Stage],
@@ -45,7 +47,7 @@ pub fn kept(
         for green in greens.iter().flatten().filter(|_| free.is_empty()) {
             proof.passed = proof.passed.max(green.passed);
         }
-        // What a step made pass is no old failure any more.
+        // A failure that a step fixed is not an old failure any more.
         proof.failures.retain(|it| {
             let mut passed = past.passing.iter().flatten();
             !passed.any(|name| is_end(&it.name, name))
@@ -61,7 +63,7 @@ pub fn kept(
     }
     for proof in all.iter_mut().filter(|proof| proof.failures.is_empty()) {
         let mut held = stages.iter().filter(|stage| stage.held);
-        // What a step made end well may not end badly any more.
+        // A check that a step made end well must not end badly any more.
         let ends_well = |it: &ProofRecorded| same(proof, it) && it.exit == Some(0);
         if held.any(|stage| stage.proofs.iter().any(ends_well)) {
             proof.exit = Some(0);
@@ -70,7 +72,8 @@ pub fn kept(
     all
 }
 
-/// What passed before the first step, if its names are known, and at each stage.
+/// The tests that passed before the first step, if their names are known, and at each
+/// stage.
 struct Past<'p> {
     first: Option<BTreeSet<String>>,
     passing: Vec<BTreeSet<String>>,
@@ -108,7 +111,7 @@ impl Past<'_> {
         Some(has_to)
     }
 
-    /// Tells whether a test passed where a stage began.
+    /// Returns whether a test passed on the branch when a stage began.
     fn knew(&self, at: usize, name: &String) -> bool {
         let mut on = self.stages[at].on.iter();
         self.first.as_ref().is_some_and(|it| it.contains(name))
@@ -144,7 +147,7 @@ mod tests {
     fn a_test_that_a_step_added_is_missed_like_one_that_was_there() {
         let before = named(&["t.old"], &[]);
         let first = stage(named(&["t.old", "t.left"], &[]), &[]);
-        // It began beside the first, and so never saw its test.
+        // It ran in parallel with the first stage, and so never saw its test.
         let beside = stage(named(&["t.old", "t.right"], &[]), &[]);
         let stages = [first, beside];
         let all = ["t.old", "t.left", "t.right"];

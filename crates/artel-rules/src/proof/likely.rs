@@ -1,12 +1,12 @@
-//! Commands that a project seems to be built, linted and tested with, where no runner is known for
-//! it: what a person is shown to take or to change, never what is run unasked.
+//! Commands that probably build, lint and test a project without a known runner. A person
+//! is shown them to accept or change; they are never run unasked.
 
 use serde_json::Value;
 
-/// What is looked for, in the order in which it is run.
+/// The tasks to look for, in the order in which they are run.
 const TASKS: [&str; 5] = ["build", "lint", "typecheck", "check", "test"];
 
-/// Scripts that people give such names to.
+/// Common names of test and check scripts.
 const SCRIPTS: [&str; 10] = [
     "test.sh",
     "run_tests.sh",
@@ -20,7 +20,7 @@ const SCRIPTS: [&str; 10] = [
     "bin/test",
 ];
 
-/// Names such commands. `read` returns a file of the project.
+/// Lists such commands. `read` returns a file of the project.
 pub fn likely_checks(read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(text) = read("package.json") {
@@ -42,7 +42,8 @@ pub fn likely_checks(read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     found
 }
 
-/// Names the scripts of a package. The one that is there before anybody wrote tests is none.
+/// Lists the scripts of an npm package, without the default script for a package that has
+/// no tests.
 fn npm(text: &str) -> Vec<String> {
     let package: Value = serde_json::from_str(text).unwrap_or_default();
     let script = |task: &&&str| {
@@ -58,7 +59,8 @@ fn npm(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Tells whether a text has a rule of a name: `test: build`, also behind others.
+/// Returns whether a text has a rule of this name: `test: build`, also as one of several
+/// targets.
 fn has_rule(text: &str, task: &str) -> bool {
     text.lines().any(|line| {
         let is_rule = !line.starts_with([' ', '\t', '#', '.']) && !line.contains(":=");

@@ -1,32 +1,33 @@
-//! The lines that a change touched: what is wrong elsewhere was there before, and is not charged.
+//! The lines that a change touched. Problems elsewhere existed before and are not counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use artel_types::plan::{Finding, Severity};
 
-/// The lines of a change, by file.
+/// The changed lines, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangedLines {
     files: BTreeMap<String, Touched>,
-    /// Whether a name is written in a way that is not read here: then no file is ruled out.
+    /// Whether a file name is written in a form that is not parsed here. Then no file can
+    /// be ruled out.
     is_odd: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Touched {
     lines: BTreeSet<u64>,
-    /// Whether no lines can be told: the file is not text, or was only moved.
+    /// Whether no lines are known: the file is not text, or was only moved.
     whole: bool,
 }
 
 impl ChangedLines {
-    /// Reads them from a unified diff. Where lines were only taken away, the lines around the gap
-    /// count: what is missing shows there.
+    /// Reads the lines from a unified diff. Where lines were only removed, the lines
+    /// around the gap count, because that is where a missing line shows.
     pub fn of(diff: &str) -> Self {
         let mut all = Self::default();
         let mut file: Option<String> = None;
-        // How many lines of the hunk are still to come, and the number of the next new one.
+        // The remaining lines of the hunk, and the number of the next new line.
         let (mut old, mut new, mut at) = (0_u64, 0_u64, 0_u64);
         for line in diff.lines() {
             if old == 0 && new == 0 {
@@ -73,25 +74,25 @@ impl ChangedLines {
         all
     }
 
-    /// Tells whether a file is one of the change.
+    /// Returns whether a file was changed.
     pub fn has_file(&self, file: &str) -> bool {
         let file = file.trim().trim_start_matches("./");
         self.is_odd || self.files.contains_key(file)
     }
 
-    /// Names the files of the change.
+    /// Returns the changed files.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 
-    /// Tells whether any of these lines of a file is one of the change.
+    /// Returns whether any of these lines of a file was changed.
     pub fn touch(&self, file: &str, lines: RangeInclusive<u64>) -> bool {
         let touched = self.files.get(file);
         touched.is_some_and(|it| it.whole || it.lines.range(lines).next().is_some())
     }
 
-    /// Tells whether a finding is about the change. One without a file or a line is taken at its
-    /// word.
+    /// Returns whether a finding is about the change. A finding without a file or a line
+    /// is trusted.
     pub fn include(&self, finding: &Finding) -> bool {
         let file = finding.file.trim().trim_start_matches("./");
         if file.is_empty() {
@@ -103,14 +104,14 @@ impl ChangedLines {
         match finding.line {
             None => true,
             Some(_) if touched.whole => true,
-            // Around lines that were taken away, the ones before and after.
+            // Around removed lines, the line before and the line after count.
             Some(line) => {
                 touched.lines.contains(&line) || touched.lines.contains(&(line.saturating_add(1)))
             }
         }
     }
 
-    /// Makes what would fail a step and is not about its change a remark.
+    /// Turns findings that would fail a step but are not about its change into remarks.
     pub fn lower(&self, findings: &mut [Finding]) {
         for finding in findings {
             if finding.severity.fails() && !self.include(finding) {
@@ -123,7 +124,7 @@ impl ChangedLines {
     }
 }
 
-/// Reads `a/x b/x`; a name with blanks is read from the line with `+++`.
+/// Reads `a/x b/x`; a name with spaces is read from the `+++` line.
 fn header(rest: &str) -> Option<String> {
     let (_, new) = rest.split_once(" b/")?;
     Some(new.to_owned())
@@ -134,12 +135,13 @@ fn path_of(path: &str) -> Option<String> {
     path.strip_prefix("b/").map(str::to_owned)
 }
 
-/// Reads `-1,2 +3,4 @@`: how many old lines, the first new one and how many.
+/// Reads `-1,2 +3,4 @@`: the number of old lines, the first new line and the number of new
+/// lines.
 fn hunk(range: &str) -> Option<(u64, u64, u64)> {
     let mut parts = range.split(' ');
     let (_, old) = numbers(parts.next()?.strip_prefix('-')?)?;
     let (first, new) = numbers(parts.next()?.strip_prefix('+')?)?;
-    // A hunk without new lines names the line before the gap.
+    // A hunk without new lines gives the line before the gap.
     Some((old, if new == 0 { first + 1 } else { first }, new))
 }
 

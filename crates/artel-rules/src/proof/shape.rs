@@ -1,8 +1,9 @@
-//! The shape of functions that a change touches: one that is very long or nested very deep is said
-//! to whoever decides. It fails nothing; a project whose own linter forbids it is told by that.
+//! The shape of the functions that a change touches: very long or deeply nested ones are
+//! reported to the person who decides. They fail nothing; if a project forbids them, its
+//! own linter says so.
 //!
-//! Text is measured, nothing is parsed: a function begins where its head says so and ends with its
-//! block. Languages that are written otherwise are left alone.
+//! The text is measured, not parsed: a function begins with its head and ends with its
+//! block. Languages with another syntax are skipped.
 
 mod clean;
 
@@ -14,10 +15,10 @@ use super::ChangedLines;
 use crate::plan::names::is_test_path;
 use clean::{Style, clean};
 
-/// A function of more lines is hard to check.
+/// Most lines of a function; longer ones are hard to check.
 const LONG: u64 = 100;
 
-/// More blocks inside of each other are hard to follow.
+/// Most nested blocks; deeper ones are hard to follow.
 const DEEP: usize = 4;
 
 /// A function, as far as it can be measured.
@@ -29,7 +30,8 @@ struct Shape {
     deepest: usize,
 }
 
-/// Returns what is too long or too deep in a file, of the functions that a change touches.
+/// Returns the functions of a file that a change touches and that are too long or too
+/// deep.
 pub fn unwieldy(file: &str, text: &str, changed: &ChangedLines) -> Vec<Finding> {
     let Some(style) = Style::of(file).filter(|_| !is_test_path(file)) else {
         return Vec::new();
@@ -80,10 +82,10 @@ const CONTROL: [&str; 16] = [
     "finally", "do", "with", "case", "select",
 ];
 
-/// Measures functions whose blocks are indented.
+/// Measures functions in an indented language.
 fn by_indent(lines: &[String]) -> Vec<Shape> {
     let mut done = Vec::new();
-    // Each with its indentation and those of the blocks that are open in it.
+    // Each function with its indentation and that of the blocks open in it.
     let mut open: Vec<(Shape, usize, BTreeSet<usize>)> = Vec::new();
     let mut brackets = 0_usize;
     for (line, number) in lines.iter().zip(1..) {
@@ -129,7 +131,7 @@ fn by_indent(lines: &[String]) -> Vec<Shape> {
     done
 }
 
-/// What a block in braces is.
+/// The kind of a block in braces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Block {
     Function,
@@ -137,7 +139,7 @@ enum Block {
     Other,
 }
 
-/// Measures functions whose blocks are in braces.
+/// Measures functions in a language with braces.
 fn by_braces(lines: &[String], style: Style) -> Vec<Shape> {
     let mut done = Vec::new();
     let mut open: Vec<(Block, Shape)> = Vec::new();
@@ -180,7 +182,7 @@ fn by_braces(lines: &[String], style: Style) -> Vec<Shape> {
     done
 }
 
-/// Notes in the innermost function how deep its blocks are now.
+/// Updates the depth of the innermost function.
 fn deepen(open: &mut [(Block, Shape)]) {
     let Some(at) = open
         .iter()
@@ -235,11 +237,11 @@ fn block_of(head: &str, style: Style) -> Block {
     }
 }
 
-/// Returns the name of a function by its head: the word before its parameters.
+/// Returns the name of a function from its head: the word before its parameters.
 fn name_in(head: &str) -> String {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let before = head.split_once('(').map_or(head, |(before, _)| before);
-    // Parameters of types stand between the name and those of the function.
+    // Type parameters stand between the name and the parameters.
     let before = before.split_once('<').map_or(before, |(before, _)| before);
     let mut words = before.split(|letter| !is_part(letter));
     let name = words.rfind(|word| !word.is_empty());

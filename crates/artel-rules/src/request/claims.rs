@@ -1,4 +1,4 @@
-//! What a request says about limits and success, with the words it says it in.
+//! The constraints and success criteria of a request, in its own words.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::sentences::{Kind, Line};
 use super::size::is_plain_question;
 use super::{LONGEST_CLAIM, MOST_CLAIMS};
 
-/// What the lines under a heading are about.
+/// The topic of the lines under a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Topic {
     Constraints,
@@ -43,7 +43,7 @@ static WISHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Returns constraints and criteria, in the order in which they stand, each once.
+/// Returns constraints and criteria, in the order of the text, each once.
 pub(super) fn read(lines: &[Line]) -> (Vec<Claim>, Vec<Claim>) {
     let (mut constraints, mut criteria) = (Vec::new(), Vec::new());
     let mut topic = Topic::Other;

@@ -1,17 +1,17 @@
-//! A request as a file in `Inbox/Requests`: frontmatter, then the words as they were said.
+//! Writes a request as a file in `Inbox/Requests`: frontmatter, then the verbatim text.
 //!
-//! It is written here. It is read by `artel_skills::read_request`, the one reader of frontmatter:
-//! what the strict check takes and what the inbox takes cannot drift apart.
+//! The file is read by `artel_skills::read_request`, the only reader of frontmatter, so
+//! that the strict check and the inbox cannot drift apart.
 
 use artel_types::plan::{Urgency, Verify};
 use artel_types::{Timestamp, TraceId};
 
 use crate::front;
 
-/// The heading before the words.
+/// The heading before the text.
 const HEADING: &str = "# Request";
 
-/// How a request stands.
+/// The state of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Nobody has taken it up.
@@ -23,17 +23,17 @@ pub enum Status {
     Planned,
     /// Its plan is being carried out.
     Active,
-    /// It was a question.
+    /// It was a question and was answered.
     Answered,
-    /// It is done.
+    /// It was carried out.
     Done,
-    /// It could not be done.
+    /// It could not be carried out.
     Failed,
-    /// A person turned its plan down.
+    /// A person rejected its plan.
     Rejected,
-    /// A person called it off.
+    /// A person cancelled it.
     Cancelled,
-    /// It is put away.
+    /// It was put away.
     Archived,
 }
 
@@ -53,76 +53,69 @@ pub enum Origin {
     Console,
 }
 
-/// A request with everything that its file says.
+/// A request with everything in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The piece of work.
+    /// The trace of the work.
     pub trace: TraceId,
-    /// When it was made.
+    /// When the request was made.
     pub created: Timestamp,
-    /// How it stands.
     pub status: Status,
-    /// How urgent it is.
     pub priority: Urgency,
     /// The role that is asked.
     pub agent: String,
-    /// Where it came from.
     pub source: Origin,
-    /// Who asked.
+    /// The person who asked.
     pub created_by: String,
-    /// What it is about.
+    /// The portal that the request is about.
     pub portal: Option<String>,
-    /// Words to find it by.
+    /// Words for finding the request.
     pub tags: Vec<String>,
-    /// How its steps are to be verified.
+    /// The way in which the steps are verified.
     pub verify: Option<Verify>,
-    /// The flow that it names; requests with one are not taken up yet.
+    /// The flow that the request names; requests with a flow are not taken up yet.
     pub flow: Option<String>,
     /// Other lines of the frontmatter, as a person wrote them.
     pub other: Vec<String>,
-    /// The words, verbatim.
+    /// The text of the request, verbatim.
     pub words: String,
 }
 
-/// What was read from a file: where a field is missing, whoever takes the file up completes it.
+/// The fields read from a file. Missing fields are completed when the file is taken up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestFields {
-    /// Whether there was frontmatter at all.
+    /// Whether the file has any frontmatter.
     pub has_front: bool,
-    /// The piece of work.
+    /// The trace of the work.
     pub trace: Option<TraceId>,
-    /// When it was made.
+    /// When the request was made.
     pub created: Option<Timestamp>,
-    /// How it stands.
     pub status: Option<Status>,
-    /// How urgent it is.
     pub priority: Option<Urgency>,
     /// The role that is asked.
     pub agent: Option<String>,
-    /// Where it came from.
     pub source: Option<Origin>,
-    /// Who asked.
+    /// The person who asked.
     pub created_by: Option<String>,
-    /// What it is about.
+    /// The portal that the request is about.
     pub portal: Option<String>,
-    /// Words to find it by.
+    /// Words for finding the request.
     pub tags: Vec<String>,
-    /// How its steps are to be verified.
+    /// The way in which the steps are verified.
     pub verify: Option<Verify>,
-    /// The flow that it names; requests with one are not taken up yet.
+    /// The flow that the request names; requests with a flow are not taken up yet.
     pub flow: Option<String>,
-    /// The skill that it names by `skill`; requests with one are not taken up yet.
+    /// The skill named by `skill`; requests with one are not taken up yet.
     pub skill: Option<String>,
-    /// The skills that it names by `skills`; requests with one are not taken up yet.
+    /// The skills named by `skills`; requests with any are not taken up yet.
     pub skills: Vec<String>,
     /// Other lines of the frontmatter, as a person wrote them.
     pub other: Vec<String>,
-    /// The words, verbatim.
+    /// The text of the request, verbatim.
     pub words: String,
 }
 
 impl Status {
-    /// Every one there is.
     pub const ALL: [Self; 10] = [
         Self::Pending,
         Self::Processing,
@@ -136,7 +129,7 @@ impl Status {
         Self::Archived,
     ];
 
-    /// Returns the word for it.
+    /// Returns the word used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -152,16 +145,15 @@ impl Status {
         }
     }
 
-    /// Returns the status that a word stands for.
+    /// Returns the status with this word.
     pub fn of(word: &str) -> Option<Self> {
-        // Other tools say `completed` for what is done.
+        // Other tools write `completed` for `done`.
         let word = if word == "completed" { "done" } else { word };
         Self::ALL.into_iter().find(|it| it.as_str() == word)
     }
 }
 
 impl Origin {
-    /// Every one there is.
     pub const ALL: [Self; 5] = [
         Self::Cli,
         Self::File,
@@ -173,12 +165,12 @@ impl Origin {
     /// Those that whoever writes a file may name; of the others only Artel itself knows.
     pub const OF_FILES: [Self; 3] = [Self::Cli, Self::File, Self::Interactive];
 
-    /// Returns the origin that a word stands for.
+    /// Returns the origin with this word.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == word)
     }
 
-    /// Returns the word for it.
+    /// Returns the word used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cli => "cli",
@@ -190,7 +182,7 @@ impl Origin {
     }
 }
 
-/// Writes a request.
+/// Writes the file of a request.
 pub fn render(request: &Request) -> String {
     let mut text = String::from("---\n");
     let mut key = |key: &str, value: String| text.push_str(&format!("{key}: {value}\n"));
@@ -221,8 +213,7 @@ pub fn render(request: &Request) -> String {
     text
 }
 
-/// Returns the words without the heading that was put before them, and without the line ends
-/// around them.
+/// Returns the text without the heading before it and without the line ends around it.
 pub fn words_of(body: &str) -> String {
     let body = body.trim_start_matches(['\n', '\r']);
     let rest = body.strip_prefix(HEADING);

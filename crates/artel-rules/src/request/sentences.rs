@@ -1,16 +1,17 @@
-//! The words of a request, line by line and sentence by sentence.
+//! The text of a request, line by line and sentence by sentence.
 
-/// How much of a request is looked at, in characters. The rest is still kept and given on.
+/// Longest part of a request that is analysed, in characters. The rest is still kept and
+/// passed on.
 const MOST_READ: usize = 50_000;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A heading: a line with hash signs, in bold, or a few words with a colon.
     Heading,
     /// An entry of a list.
     Item,
-    /// Prose; lines of one paragraph are joined.
+    /// Prose; the lines of one paragraph are joined.
     Prose,
 }
 
@@ -22,12 +23,12 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Returns the sentences in it.
+    /// Returns the sentences of the line.
     pub(super) fn sentences(&self) -> Vec<String> {
         sentences(&self.text)
     }
 
-    /// Tells whether it only says that a request follows.
+    /// Returns whether the line only announces a request.
     pub(super) fn is_generic_heading(&self) -> bool {
         let plain = self.text.trim_end_matches(':').to_lowercase();
         self.kind == Kind::Heading
@@ -38,8 +39,8 @@ impl Line {
     }
 }
 
-/// Cuts a request in lines, without code blocks. Quoted lines are what others said: they are left
-/// out as well.
+/// Splits a request into lines, without code blocks. Quoted lines are other people's words
+/// and are left out, too.
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let text: String = text.chars().take(MOST_READ).collect();
     let mut lines: Vec<Line> = Vec::new();
@@ -120,7 +121,8 @@ fn item(line: &str) -> Option<&str> {
     Some(boxed.unwrap_or(rest))
 }
 
-/// Cuts a text behind every `.`, `!`, `?` that ends a sentence, and not inside names and numbers.
+/// Splits a text after every `.`, `!` and `?` that ends a sentence, but not inside names
+/// and numbers.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();

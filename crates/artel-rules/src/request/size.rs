@@ -1,7 +1,8 @@
-//! How large a request is, by its words.
+//! Estimates the size of a request from its words.
 //!
-//! A question has to be recognised as one, and a trivial change has to name what it changes
-//! exactly. Everything else is work: a plan too many costs a look, a plan too few costs trust.
+//! A question must be recognisable as one, and a trivial change must name exactly what it
+//! changes. Everything else is work: one plan too many costs a look, one plan too few
+//! costs trust.
 
 use std::sync::LazyLock;
 
@@ -10,16 +11,16 @@ use regex::Regex;
 
 use super::sentences::{Kind, Line};
 
-/// Words by which something is to be changed.
+/// Words that ask for a change.
 const CHANGES: &str = "add|adapt|adjust|allow|append|apply|automate|backport|build|bump|cache|capitali[sz]e|change|clean|configure|connect|convert|copy|correct|create|cut|debug|decrease|delete|deploy|deprecate|disable|document|downgrade|drop|edit|enable|encrypt|expose|extend|extract|fix|format|generate|get rid|handle|harden|hide|implement|improve|include|increase|initiali[sz]e|inline|insert|install|instrument|integrate|introduce|limit|lint|localise|localize|log|lower|make|mark|mend|merge|migrate|mock|modernise|modernize|modify|move|normali[sz]e|optimi[sz]e|organi[sz]e|parallelise|parallelize|patch|polish|port|prepare|print|publish|pull|push|put|raise|redesign|reduce|redo|refactor|reformat|regenerate|release|remove|rename|reorder|repair|replace|reset|resolve|restore|restructure|return|revert|rewrite|rework|round|run|scaffold|secure|separate|set|setup|set up|ship|shorten|show users|simplify|solve|sort out|sort the|speed|split|start|stop|store|strip|style|support|swap|switch|test|throw|tidy|translate|trim|tune|turn|unify|uninstall|update|upgrade|use|validate|wire|wrap|write";
 
-/// Words by which something is only to be told.
+/// Words that only ask for information.
 const TELLS: &str = "explain|describe|tell me|tell us|show me|list|summari[sz]e|outline|compare|walk me through|clarify|help me understand|find out|find|look up|look at|look into|check|identify|analy[sz]e|investigate|count|give me|estimate|review|suggest|recommend|point me|remind me|search|read|enumerate|name|say";
 
-/// What may stand before an order.
+/// Words that may precede an order.
 const POLITE: &str = r"(?:(?:please|kindly|hi|hello|hey|hey there|ok|okay|now|then|also|and|so|just|first|next|finally|instead|afterwards|artel|go ahead and|simply|quickly|maybe|perhaps|do)[,!:]?\s+)*";
 
-/// By what a person is asked to do something, as a question or as a wish.
+/// Phrases that make an order a question or a wish.
 const WISH: &str = r"(?:(?:can|could|would|will) (?:you|we|someone|somebody|anyone)(?: please| kindly| also| maybe| just| perhaps)*|(?:i|we)(?: would|['’]d)? (?:want|like|need|love)(?: you| us)? to|(?:i|we) (?:want|need|must|should|have to)|you (?:should|must|need to|have to)|let['’]?s|let us|(?:would|is|would it be|is it) (?:it )?(?:be )?possible to|would you mind|it would be (?:nice|great|good|helpful) (?:to|if (?:you|we) (?:could )?)|try to|feel free to|help me(?: to)?|your task is to|the task is to|the goal is to|time to|why don['’]t (?:you|we)|why not|how about|what about|go|come) ";
 
 struct Patterns {
@@ -39,8 +40,9 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| Patterns::new().o
 impl Patterns {
     fn new() -> Result<Self, regex::Error> {
         let change = format!(r"(?:{CHANGES}|{})\b", gerunds());
-        // Sentences are lowered before they are looked at, and the words are English: patterns
-        // that mind neither case nor other scripts are an order of magnitude cheaper to build.
+        // Sentences are lower-cased before they are matched, and the words are English.
+        // Patterns that ignore case and other scripts are an order of magnitude cheaper to
+        // build.
         let any = |pattern: String| Regex::new(&pattern.replace(r"\b", r"(?-u:\b)"));
         let quoted = r#"(?:`[^`]+`|"[^"]+"|'[^']+'|“[^”]+”)"#;
         let value = format!(r"(?:{quoted}|[a-z0-9_.$/+-]+)");
@@ -71,12 +73,12 @@ impl Patterns {
     }
 }
 
-/// The forms in which an order follows "would you mind" or "how about".
+/// The forms of an order after "would you mind" or "how about".
 fn gerunds() -> &'static str {
     "adding|changing|creating|fixing|implementing|making|moving|removing|renaming|replacing|rewriting|updating|using|writing|deleting|refactoring|supporting|improving|cleaning|splitting|switching|upgrading"
 }
 
-/// Says how large a request is, and why.
+/// Returns the size of a request, and the reason.
 pub(super) fn of(lines: &[Line]) -> (Size, String) {
     let Some(patterns) = PATTERNS.as_ref() else {
         return (Size::Work, "its size is not known".to_owned());
@@ -90,7 +92,7 @@ pub(super) fn of(lines: &[Line]) -> (Size, String) {
         .iter()
         .filter(|it| patterns.is_order(it))
         .collect();
-    // A typo can also be reported without saying that it is to be mended.
+    // A typo can be reported without an order to fix it.
     let only = match (orders.as_slice(), sentences.as_slice()) {
         ([order], _) => Some(*order),
         ([], [report]) => Some(report),
@@ -124,7 +126,7 @@ pub(super) fn of(lines: &[Line]) -> (Size, String) {
     }
 }
 
-/// Tells whether a sentence only asks.
+/// Returns whether a sentence only asks.
 pub(super) fn is_plain_question(sentence: &str) -> bool {
     let patterns = PATTERNS.as_ref();
     patterns.is_some_and(|it| {
@@ -133,13 +135,13 @@ pub(super) fn is_plain_question(sentence: &str) -> bool {
 }
 
 impl Patterns {
-    /// Tells whether a sentence wants something changed.
+    /// Returns whether a sentence asks for a change.
     fn is_order(&self, sentence: &str) -> bool {
         let sentence = &*sentence.to_lowercase();
         if self.order.is_match(sentence) || self.asked_order.is_match(sentence) {
             return true;
         }
-        // In a question, what comes later is part of what is asked about.
+        // In a question, later words belong to what is asked about.
         let asks = sentence.ends_with('?') && self.question.is_match(sentence);
         !asks && self.later_order.is_match(sentence)
     }
@@ -151,7 +153,7 @@ impl Patterns {
             || self.telling.is_match(sentence)
     }
 
-    /// Says what small change a request names exactly, if it does.
+    /// Returns the small change that a request names exactly, if it does.
     fn small(&self, sentence: &str, all: &[String]) -> Option<String> {
         let is_short = sentence.chars().count() <= 160 && all.len() <= 2;
         let bare = without_quoted(&self.file.replace_all(sentence, "``"));
@@ -171,7 +173,8 @@ impl Patterns {
     }
 }
 
-/// Tells whether a sentence begins with a word that can only ask, also without a question mark.
+/// Returns whether a sentence begins with a word that can only ask, even without a
+/// question mark.
 fn is_wh(sentence: &str) -> bool {
     let first = sentence.split_whitespace().next().unwrap_or_default();
     let first = first.trim_matches(|c: char| !c.is_alphanumeric());
@@ -181,7 +184,7 @@ fn is_wh(sentence: &str) -> bool {
     )
 }
 
-/// Takes away what stands in quotes: those words are meant as they are.
+/// Removes quoted text, which is meant literally.
 fn without_quoted(sentence: &str) -> String {
     let mut plain = String::new();
     let mut quote: Option<char> = None;

@@ -93,7 +93,7 @@ const SIZES: &[(Size, &str)] = &[
     (T, "Remove the unused import in src/app.py"),
     (T, "Can you correct the spelling of `seperate` in NOTES.md?"),
     (T, "Replace `foo` with `bar` in Makefile"),
-    // Almost, but not named exactly, or not that small.
+    // Almost small, but not named exactly, or not small enough.
     (W, "Fix all typos in the docs"),
     (W, "Fix the typo"),
     (W, "Rename the module auth to identity"),

@@ -1,4 +1,4 @@
-//! Stories of files: what somebody does to one, and when it is taken.
+//! Tests with stories of files: what somebody does to a file, and when it is taken.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,28 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What somebody does to a file, and when, in milliseconds.
+/// An action on a file; sizes are in bytes.
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// Writes so many bytes more where it lies.
+    /// Appends this many bytes in place.
     Write(u64),
-    /// Writes the same again.
+    /// Writes the same content again.
     Touch,
-    /// Renames a file of that size into place.
+    /// Renames a file of this size into place.
     Move(u64),
     Remove,
-    /// Writes so many bytes, and no notification comes.
+    /// Appends this many bytes without a notification.
     Unheard(u64),
 }
 
-/// What it is called, what is done, and what is said then.
+/// The name of the story, the actions with their times in milliseconds, and the expected
+/// conclusions.
 type Story = (&'static str, &'static [(u64, Act)], &'static [Said]);
 
-/// When something was said, what, and the size that was there.
+/// When a conclusion was reached, which one, and the size of the file then.
 type Said = (u64, &'static str, u64);
 
-/// A folder that acts happen to, watched by the machine from one moment of it to the next.
+/// A folder that actions happen to, watched from one event to the next.
 #[derive(Default)]
 struct World {
     settle: Settle,
@@ -61,7 +62,7 @@ impl World {
         }
     }
 
-    /// Looks at whatever is due until then.
+    /// Looks at everything that is due until then.
     fn until(&mut self, end: u64) {
         let end = Duration::from_millis(end);
         while let Some(now) = self.settle.next().filter(|at| *at <= end) {
@@ -177,7 +178,7 @@ fn what_never_rests_is_given_up_once_and_taken_when_it_rests() {
     let words: Vec<_> = world.said.iter().map(|(_, what, _)| *what).collect();
     assert_eq!(words, ["unstable", "settled"]);
     assert_eq!(world.said[1].2, 1000, "the whole of it");
-    // Given up at the end, it stays so until something happens.
+    // Once ignored, it stays ignored until its next event.
     let mut world = World::default();
     world.act(Path::new("a.md"), Act::Write(1), 1);
     for at in (1..2000).map(|it| it * 900) {
@@ -217,13 +218,13 @@ fn acts() -> impl Strategy<Value = Vec<(u64, usize, Act)>> {
 }
 
 proptest! {
-    /// Whatever happens to files, in the end each that is there was taken as it is then, after
-    /// everything that happened to it, and nothing is left to be looked at.
+    /// Whatever happens to files, in the end each existing one was taken in its final
+    /// form, after everything that happened to it, and none is left to be looked at.
     #[test]
     fn in_the_end_each_file_was_taken_as_it_is(acts in acts()) {
         let names = ["a.md", "b.md", "c.md"];
         for name in names {
-            // Files do not know of each other, so each has its own world.
+            // Files do not influence each other, so each has its own world.
             let mut world = World::default();
             let (mut at, mut last) = (0, None);
             for (after, which, act) in &acts {

@@ -1,18 +1,19 @@
 //! Failures after which the goal was reached all the same.
 //!
 //! A failed call counts as recovered, once, if after it
-//! - the same tool succeeds on the same target (the file, address or program that it is about), or
+//! - the same tool succeeds on the same target (the file, address or program that it is
+//!   about), or
 //! - any call that does something succeeds, and the run ends complete.
 //!
-//! A success counts only if it was begun after the failure was known: calls that run beside each
-//! other do not recover one another. What a person or the run called off is not recovered.
+//! A success counts only if it began after the failure was known: parallel calls do not
+//! recover one another. A call that a person or the run cancelled is not recovered.
 
 use std::collections::BTreeMap;
 
 use artel_types::{RunState, Text, ToolFinished};
 use serde_json::Value;
 
-/// Calls that note something and bring nothing about.
+/// Tools that only take notes and achieve nothing by themselves.
 const NOTES: [&str; 4] = ["todo", "finish", "find_tools", "ask"];
 
 /// The fields that say what a call is about, the most telling first.
@@ -20,7 +21,7 @@ const TARGETS: [&str; 8] = [
     "path", "file", "from", "url", "command", "program", "name", "pattern",
 ];
 
-/// By these words programs and tools say that text is in another encoding than they expected.
+/// Phrases by which programs and tools report text in an unexpected encoding.
 const ENCODING: [&str; 6] = [
     "unicodedecodeerror",
     "unicodeencodeerror",
@@ -30,14 +31,14 @@ const ENCODING: [&str; 6] = [
     "invalid byte sequence",
 ];
 
-/// No more of an observation is searched for them.
+/// Bytes of an observation that are searched for these phrases.
 const SEARCHED: usize = 4_000;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recoveries {
-    /// How many calls have ended.
+    /// Number of calls that have ended.
     ended: u64,
-    /// For the calls under way: how many had ended when they began.
+    /// For each call under way, how many calls had ended when it began.
     begun: BTreeMap<String, u64>,
     failures: Vec<Failed>,
 }
@@ -47,17 +48,17 @@ struct Failed {
     kind: &'static str,
     tool: String,
     target: String,
-    /// Which call it was, in the order of their ends.
+    /// Index of the call in the order of endings.
     at: u64,
-    /// The same tool succeeded on the same target.
+    /// Whether the same tool later succeeded on the same target.
     is_repaired: bool,
-    /// Something succeeded later.
+    /// Whether any call succeeded later.
     is_followed: bool,
 }
 
-/// Returns the kind of a failure: the word for the trouble, `encoding` where the text is in
-/// another one than expected, `tests` for tests that fail, `exit` for another program that ended
-/// badly (`not-found` where there was none); nothing for a success.
+/// Returns the kind of a failure: the word of the error, `encoding` for text in an
+/// unexpected encoding, `tests` for failing tests, `exit` for another program that ended
+/// badly (`not-found` if it does not exist). Returns `None` for a success.
 pub fn kind_of_failure(fact: &ToolFinished) -> Option<&'static str> {
     let exit = fact.exit.filter(|code| *code != 0);
     let trouble = fact.trouble.as_deref();
@@ -130,7 +131,7 @@ impl Recoveries {
     }
 }
 
-/// Returns what a call is about; of a command, the program.
+/// Returns what a call is about; for a command, the program.
 fn target(input: &Value) -> String {
     let named = |field: &&str| input[*field].as_str();
     let Some(field) = TARGETS.iter().find(|field| named(field).is_some()) else {
@@ -144,7 +145,7 @@ fn target(input: &Value) -> String {
     text.trim_start_matches("./").to_owned()
 }
 
-/// A text that was kept apart tells nothing.
+/// Returns whether a text reports an encoding problem; stored texts are not searched.
 fn speaks_of_encoding(text: &Text) -> bool {
     let Text::Inline(text) = text else {
         return false;

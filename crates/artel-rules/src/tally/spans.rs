@@ -1,15 +1,15 @@
-//! Stretches of time: those of tools, which may lie beside each other, and those of people.
+//! Spans of time: those of tools, which may overlap, and those of people.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use artel_types::Timestamp;
 
-/// Stretches of time that may overlap; time in which several things happen counts once.
+/// Spans of time that may overlap; overlapping time counts once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spans(Vec<(Timestamp, Timestamp)>);
 
-/// What people were asked, and how long they took.
+/// The open questions to people, and how long the answers took.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waits {
     open: BTreeMap<String, Timestamp>,
@@ -17,7 +17,7 @@ pub(super) struct Waits {
 }
 
 impl Spans {
-    /// Adds a stretch by its end and its length.
+    /// Adds a span by its end and its length.
     pub(super) fn add(&mut self, end: Timestamp, millis: u64) {
         let begin = end.before(Duration::from_millis(millis));
         self.0.push((begin, end));
@@ -39,19 +39,19 @@ impl Spans {
 }
 
 impl Waits {
-    /// Somebody is asked; asked again, they were asked before.
+    /// Notes that a person is asked. If the question is repeated, the first time counts.
     pub(super) fn begin(&mut self, question: &str, at: Timestamp) {
         self.open.entry(question.to_owned()).or_insert(at);
     }
 
-    /// The answer came.
+    /// Notes that the answer came.
     pub(super) fn end(&mut self, question: &str, at: Timestamp) {
         if let Some(asked) = self.open.remove(question) {
             self.done.0.push((asked, at));
         }
     }
 
-    /// No answer is waited for any more.
+    /// Notes that the answer is not needed any more.
     pub(super) fn forget(&mut self, question: &str) {
         self.open.remove(question);
     }

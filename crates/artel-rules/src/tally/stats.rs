@@ -1,4 +1,4 @@
-//! How a skill does, over many runs.
+//! The performance of a skill over many runs.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,33 @@ use serde::Serialize;
 
 use super::add;
 
-/// What many runs of a skill amount to. Sums are kept; rates are worked out when asked for.
+/// Statistics of a skill over many runs. Sums are stored; rates are computed on request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SkillStats {
     /// Runs that have ended and were not cancelled by a person.
     pub runs: u64,
-    /// Of them, complete ones.
+    /// Complete runs among them.
     pub complete: u64,
-    /// Of them, partial ones.
+    /// Partial runs among them.
     pub partial: u64,
-    /// Runs that a person cancelled; they say nothing about the skill and count nowhere else.
+    /// Runs that a person cancelled; they say nothing about the skill and count nowhere
+    /// else.
     pub cancelled: u64,
     /// Turns of all runs.
     pub turns: u64,
-    /// Calls that failed.
+    /// Failed calls.
     pub failures: u64,
-    /// Failures after which the goal was reached another way, by kind.
+    /// Failures after which the goal was reached in another way, by kind.
     pub recoveries: BTreeMap<String, u64>,
     /// Tokens read and written.
     pub tokens: u64,
-    /// What the runs with a known price cost.
+    /// Total cost of the runs with a known price.
     pub cost: Money,
-    /// How many runs have no known price.
+    /// Number of runs without a known price.
     pub unpriced: u64,
-    /// The sum of what loading on demand saved in percent.
+    /// Sum of the percentages that loading on demand saved.
     saved: u64,
-    /// How many runs know it.
+    /// Number of runs with a known percentage.
     saving: u64,
 }
 
@@ -63,18 +64,18 @@ impl SkillStats {
         }
     }
 
-    /// Adds what loading on demand saved in each of some runs, in percent.
+    /// Adds a percentage that loading on demand saved in each of `runs` runs.
     pub fn add_saved(&mut self, percent: u64, runs: u64) {
         add(&mut self.saved, percent.saturating_mul(runs));
         add(&mut self.saving, runs);
     }
 
-    /// Returns the share of complete runs, from 0 to 1; nothing where there are no runs.
+    /// Returns the share of complete runs, from 0 to 1, or `None` without runs.
     pub fn success_rate(&self) -> Option<f64> {
         share(self.complete, self.runs)
     }
 
-    /// Returns how many turns a run takes.
+    /// Returns the average number of turns of a run.
     pub fn average_turns(&self) -> Option<f64> {
         share(self.turns, self.runs)
     }
@@ -84,16 +85,16 @@ impl SkillStats {
         share(self.recovered(), self.failures)
     }
 
-    /// Returns the most common kind of recovery with its share of all of them; of several that
-    /// are as common, the first in the alphabet.
+    /// Returns the most common kind of recovery with its share of all recoveries; of
+    /// equally common ones, the first in the alphabet.
     pub fn common_recovery(&self) -> Option<(&str, f64)> {
         let kinds = self.recoveries.iter().rev();
         let (kind, count) = kinds.max_by_key(|(_, count)| **count)?;
         Some((kind, share(*count, self.recovered())?))
     }
 
-    /// Returns the tokens that loading on demand saves, in percent, averaged over the runs that
-    /// know it.
+    /// Returns the share of tokens, in percent, that loading on demand saves, averaged
+    /// over the runs with a known percentage.
     pub fn saved_percent(&self) -> Option<u64> {
         self.saved.checked_div(self.saving)
     }

@@ -1,4 +1,4 @@
-//! Runs told event by event, and what they took.
+//! Tests with runs, event by event, and their metrics.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A run that is told; time passes when it is said to.
+/// A run built event by event; time passes only on request.
 struct Told {
     tally: Tally,
     now: u64,
@@ -223,7 +223,7 @@ fn the_same_again_right_after_it_failed_is_a_retry() {
         }
         assert_eq!(told.ends(RunState::Failed).retries, retries, "{name}");
     }
-    // A process that takes over begins a call anew.
+    // A process that takes over begins a call again.
     let mut told = Told::new();
     told.calls("1.1", "read", a.clone(), no);
     told.asks("2.1", "read", b.clone(), "allow");
@@ -231,7 +231,7 @@ fn the_same_again_right_after_it_failed_is_a_retry() {
     assert_eq!(told.tally.metrics(None).retries, 0);
 }
 
-/// Returns the recoveries of a run that makes these calls and ends so.
+/// Returns the recoveries of a run with these calls and this ending.
 fn recovered(calls: &[(&str, Value, End)], state: RunState) -> Vec<(String, u64)> {
     let mut told = Told::new();
     for (number, (tool, input, end)) in calls.iter().enumerate() {
@@ -385,7 +385,7 @@ fn tokens_and_cost_are_those_of_the_provider_where_it_counts() {
     };
     let mut told = Told::new();
     told.tell(replied(Some(usage), 120, Some(7)));
-    // Nobody counted: nine bytes are three tokens of the answer.
+    // Nobody counted: nine bytes are three tokens of the reply.
     told.tell(replied(None, 50, Some(3)));
     told.tell_ending(failed(30, Some(2)), Some(Outcome::Failed));
     told.tell_ending(failed(0, None), Some(Outcome::Denied));
@@ -412,7 +412,7 @@ fn tokens_and_cost_are_those_of_the_provider_where_it_counts() {
 fn time_is_split_between_models_tools_people_and_artel() {
     let mut told = Told::new();
     told.after(100).tell(replied(None, 0, Some(0)));
-    // Two at once take as long as one.
+    // Two parallel calls take as long as one.
     told.asks("1.1", "read", json!({"path": "a"}), "allow");
     told.asks("1.2", "read", json!({"path": "b"}), "allow");
     told.after(10).gets("1.1", "read", "", End::Well);

@@ -1,4 +1,4 @@
-//! Calls that are made again just as they were.
+//! Counts calls that are repeated unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,17 @@ use serde_json::Value;
 use super::turn_of;
 use crate::turn::Approach;
 
-/// Counts the same approach called again right after it failed: in the same turn or in the next.
-/// Where something else was done in between, such as an edit before the tests are run again, it
-/// is no repetition.
+/// Counts calls that are repeated right after failing, in the same turn or the next one.
+/// If something else was done in between, such as an edit before the tests run again, it
+/// is not a repetition.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tries {
     /// Calls under way.
     open: BTreeMap<String, Approach>,
     turn: String,
-    /// What failed in this turn.
+    /// Calls that failed in this turn.
     failed: BTreeSet<Approach>,
-    /// What failed in the turn before.
+    /// Calls that failed in the turn before.
     failed_before: BTreeSet<Approach>,
     again: u64,
 }
@@ -30,7 +30,7 @@ impl Tries {
             self.failed_before = std::mem::take(&mut self.failed);
         }
         let approach = Approach::of(tool, input);
-        // After a crash the same call is begun anew, which is no second one.
+        // After a crash the same call begins again, which is not a repetition.
         let is_known = self.open.contains_key(call);
         let has_failed = self.failed.contains(&approach) || self.failed_before.contains(&approach);
         self.again += u64::from(!is_known && has_failed);

@@ -1,22 +1,22 @@
-//! What was tried and how often it failed.
+//! Which calls were tried, and how often they failed.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A tool with its arguments, written in one way only.
+/// A tool with its arguments in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Approach {
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
     /// The arguments as canonical JSON.
     pub arguments: String,
 }
 
-/// No more of an error is repeated.
+/// Most characters of an error that are repeated.
 const LONGEST_ERROR: usize = 200;
 
-/// No more of an approach is shown.
+/// Most characters shown of the arguments.
 const LONGEST_SHOWN: usize = 160;
 
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ struct Failed {
 }
 
 impl Approach {
-    /// Names an approach.
+    /// Makes the canonical form of a call.
     pub fn of(tool: &str, input: &Value) -> Self {
         Self {
             tool: tool.to_owned(),
@@ -52,8 +52,8 @@ impl std::fmt::Display for Approach {
     }
 }
 
-/// Returns arguments without what makes no difference: the order of keys, space around words, `./`
-/// before a path, a null where nothing would do.
+/// Returns arguments without irrelevant differences: the order of keys, space around text,
+/// `./` before a path, and `null` for a missing value.
 pub fn normal(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -77,7 +77,7 @@ pub fn normal(value: &Value) -> Value {
 }
 
 impl Approaches {
-    /// Counts a failure, and returns how often the approach failed by now.
+    /// Counts a failure, and returns how often the call has failed now.
     pub(super) fn fail(&mut self, approach: Approach, error: &str) -> u32 {
         let error: String = error
             .lines()
@@ -95,23 +95,24 @@ impl Approaches {
         failed.count
     }
 
-    /// Tells how often an approach failed, and how at last.
+    /// Returns how often a call failed, and its last error.
     pub(super) fn failures(&self, approach: &Approach) -> Option<(u32, &str)> {
         let failed = self.failed.get(approach)?;
         Some((failed.count, &failed.error))
     }
 
-    /// An approach that worked is none that fails.
+    /// Forgets the failures of a call that succeeded.
     pub(super) fn succeed(&mut self, approach: &Approach) {
         self.failed.remove(approach);
     }
 
-    /// The files are others than they were: what failed before may work now, changes aside.
+    /// Forgets failures after files have changed, because the calls may work now. Failed
+    /// edits are kept.
     pub(super) fn files_changed(&mut self, is_edit: impl Fn(&str) -> bool) {
         self.failed.retain(|approach, _| is_edit(&approach.tool));
     }
 
-    /// Lists what was tried, for the model.
+    /// Lists the failed calls for the model.
     pub(super) fn list(&self) -> Vec<String> {
         let line = |(approach, failed): (&Approach, &Failed)| {
             format!("{approach}: failed {}×, {}", failed.count, failed.error)

@@ -10,7 +10,7 @@ use super::{Act, InFlight, mend};
 /// A call of the last reply.
 #[derive(Debug, Clone)]
 pub(super) struct Pending {
-    /// Names it in the journal.
+    /// The name of the call in the journal.
     pub(super) id: String,
     pub(super) call: ToolCall,
     /// The arguments, or what is wrong with them.
@@ -18,24 +18,24 @@ pub(super) struct Pending {
     pub(super) state: State,
 }
 
-/// How far a call is.
+/// The progress of a call towards its result.
 #[derive(Debug, Clone)]
 pub(super) enum State {
-    /// Nothing is on record.
+    /// Nothing is recorded.
     Waiting,
-    /// Its intent is on record.
+    /// The intent is recorded.
     InFlight { unknown: String, was_allowed: bool },
-    /// A person has to say whether it happened.
+    /// A person has to say whether the call happened.
     Unsure { question: Option<String> },
-    /// A person said that it happened, or that it shall not.
+    /// A person said that it happened, or that it must not.
     Decided { text: &'static str },
-    /// A person answered what it asks.
+    /// A person answered the question of the call.
     Answered { text: String },
-    /// Its result is on record.
+    /// The result is recorded.
     Done(Box<ToolResult>),
 }
 
-/// What came of a call.
+/// The result of a call.
 pub(super) struct Outcome {
     pub(super) text: Arc<str>,
     pub(super) images: Vec<Image>,
@@ -81,7 +81,7 @@ impl Pending {
         }
     }
 
-    /// Takes the result in, under the names that the provider knows.
+    /// Stores the result under the id and name that the provider knows.
     pub(super) fn finish(&mut self, result: Outcome) {
         let Outcome {
             text,

@@ -5,29 +5,29 @@ use artel_types::RunState;
 /// Why a run is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// The agent is done, with its answer.
+    /// The agent finished, with its answer.
     Complete {
-        /// What the person reads.
+        /// The text for the person.
         answer: String,
     },
-    /// It was ended before it was done.
+    /// The run ended before the agent finished.
     Partial {
-        /// Why.
+        /// The reason.
         why: String,
-        /// What the agent said about it, if anything.
+        /// The agent's last words, if any.
         answer: Option<String>,
     },
-    /// Nothing came of it.
+    /// The run had no result.
     Failed {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A person ended it.
+    /// A person cancelled it.
     Cancelled,
 }
 
 impl Ending {
-    /// Returns the word for it.
+    /// Returns the outcome for the record.
     pub fn state(&self) -> RunState {
         match self {
             Self::Complete { .. } => RunState::Complete,
@@ -37,7 +37,7 @@ impl Ending {
         }
     }
 
-    /// Returns why it is not complete.
+    /// Returns why the run is not complete.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Partial { why, .. } | Self::Failed { why } => Some(why),
@@ -46,7 +46,7 @@ impl Ending {
         }
     }
 
-    /// Returns the answer.
+    /// Returns the answer, if there is one.
     pub fn answer(&self) -> Option<&str> {
         match self {
             Self::Complete { answer } => Some(answer),

@@ -1,4 +1,4 @@
-//! What events do to the state.
+//! Folds events into the state of a run.
 
 use std::sync::Arc;
 
@@ -16,22 +16,23 @@ use crate::patience;
 /// The tool that ends a run.
 const FINISH: &str = "finish";
 
-/// An event that cannot be folded: what it holds was kept elsewhere or is not what it should be.
+/// An event that cannot be folded: a text in it is stored elsewhere, or its content is
+/// malformed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a `{kind}` of this run cannot be read: {why}")]
 pub struct Unreadable {
-    /// The kind of event.
+    /// The kind of the event.
     pub kind: &'static str,
-    /// Why not.
+    /// Why the event cannot be folded.
     pub why: String,
 }
 
 impl Turn {
-    /// Takes in an event of the run. Texts that were kept apart must have been put back in.
+    /// Folds an event of the run. Texts stored elsewhere must have been put back.
     pub fn fold(&mut self, fact: &Fact) -> Result<(), Unreadable> {
         let kind = fact.kind();
         match fact {
-            // A summary of the conversation is no part of it.
+            // A summary of the conversation is not a part of it.
             Fact::ModelReplied(replied) if replied.account.step.as_deref() == Some("summary") => {}
             Fact::ModelReplied(replied) => {
                 let reply = from_json(kind, &replied.reply)?;
@@ -63,7 +64,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Takes in a reply, as it is on record.
+    /// Folds a reply as it was recorded.
     pub fn replied(&mut self, call: &str, reply: &Reply) {
         self.last_call = Some(call.to_owned());
         self.replies += 1;
@@ -71,7 +72,7 @@ impl Turn {
         if !reply.parts.is_empty() {
             self.messages.push(Message::assistant(reply.parts.clone()));
         }
-        // The closing call is no turn, whatever it brings.
+        // The closing call is not a turn, whatever it brings.
         let is_turn = self.closing == Closing::No;
         if self.closing == Closing::Said {
             self.closing = Closing::Over;
@@ -109,7 +110,7 @@ impl Turn {
         }
     }
 
-    /// Returns what a reply calls, or the answer it gives.
+    /// Returns the calls of a reply, or the answer that it gives.
     fn meaning(&self, reply: &Reply) -> (Vec<ToolCall>, Option<String>) {
         let calls: Vec<_> = reply.tool_calls().cloned().collect();
         if !calls.is_empty() {
@@ -120,7 +121,7 @@ impl Turn {
         match read_text(&text, &id, |name| self.rules.tools.contains_key(name)) {
             TextReply::Call(call) => (vec![call], None),
             TextReply::Answer(answer) => (Vec::new(), Some(answer)),
-            // Where calls are text, words in no form are a slip, not an answer.
+            // When calls are text, words without any form are a slip, not an answer.
             TextReply::Plain if self.rules.calls == Calls::Text && self.silent == 0 => {
                 (Vec::new(), None)
             }
@@ -161,7 +162,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Takes in the result of a call, with the pictures it showed.
+    /// Folds the result of a call, with its images.
     pub fn result(
         &mut self,
         finished: &ToolFinished,
@@ -205,7 +206,7 @@ impl Turn {
         self.gather();
     }
 
-    /// Counts what was tried, by its approach and by its row.
+    /// Counts the outcome of a call, both for the call and for its streak.
     fn tried(&mut self, approach: &Approach, kind: Kind, input: &Value, error: Option<&str>) {
         let row = row_of(kind, input);
         match error {
@@ -247,12 +248,13 @@ impl Turn {
         }
     }
 
-    /// Once every call has its result, they are said to the model together.
+    /// Once every call has its result, adds all results to the conversation in one
+    /// message.
     fn gather(&mut self) {
         if !self.pending.iter().all(Pending::is_done) {
             return;
         }
-        // Of the right size from the start: it stays as long as the conversation.
+        // Allocated at the right size, because it stays as long as the conversation.
         let mut results: Vec<ToolResult> = Vec::with_capacity(self.pending.len());
         for pending in self.pending.drain(..) {
             if let State::Done(result) = pending.state {
@@ -278,7 +280,7 @@ impl Turn {
             "stuck" => self.stuck.nudged(),
             "closing" => self.closing = Closing::Said,
             "directive" => self.reminded = self.calls,
-            // A hook has it go on: the answer does not count yet.
+            // A hook keeps the run going: the answer does not count yet.
             "held" => self.answer = None,
             "check" => {
                 self.has_checked = true;
@@ -307,7 +309,8 @@ impl Turn {
         }
     }
 
-    /// Another process goes on: what may be run again waits anew, the rest is a person's to say.
+    /// Folds that another process takes over: repeatable calls wait again, and a person
+    /// decides about the others.
     fn continued(&mut self) {
         for pending in &mut self.pending {
             if let State::InFlight {
@@ -372,7 +375,7 @@ impl Turn {
     }
 }
 
-/// Returns the row that a call counts in: what it is, or what its command is known as.
+/// Returns the streak that a call belongs to, by its kind or by the command that it runs.
 fn row_of(kind: Kind, input: &Value) -> Option<Row> {
     if kind.is_check {
         return Some(Row::Check);

@@ -1,13 +1,13 @@
-//! Arguments that are almost JSON, and what they were meant to be.
+//! Guesses what almost-JSON arguments were meant to be.
 //!
-//! They are not carried out as guessed: the model is shown the guess and calls again.
+//! The guess is not carried out: the model is shown it and calls again.
 
 use serde_json::{Map, Value};
 
-/// No longer arguments are shown again.
+/// Longest arguments that are shown to the model again, in bytes.
 const LONGEST: usize = 2_000;
 
-/// Says what is wrong with arguments, and what they may have been meant to be.
+/// Returns what is wrong with arguments, and what they were probably meant to be.
 pub(super) fn said(arguments: &str, error: &str) -> String {
     let meant = mended(arguments).map(|meant| Value::Object(meant).to_string());
     match meant.filter(|meant| meant.len() <= LONGEST) {
@@ -18,8 +18,9 @@ pub(super) fn said(arguments: &str, error: &str) -> String {
     }
 }
 
-/// Reads the first object in a text leniently: single quotes, bare names, line ends in strings,
-/// commas before a closing bracket, words of Python, and brackets that were never closed.
+/// Reads the first object in a text leniently: single quotes, bare names, line ends in
+/// strings, commas before a closing bracket, Python words, and brackets that were never
+/// closed.
 fn mended(text: &str) -> Option<Map<String, Value>> {
     let mut reader = Reader::default();
     let from = text.find('{')?;
@@ -47,9 +48,9 @@ fn mended(text: &str) -> Option<Map<String, Value>> {
 #[derive(Default)]
 struct Reader {
     out: String,
-    /// What closes the string that is being read.
+    /// The quote that closes the current string.
     quote: Option<char>,
-    /// What closes the brackets that are open.
+    /// The brackets that close the open ones.
     open: Vec<char>,
 }
 
@@ -108,7 +109,7 @@ impl Reader {
         self.out.truncate(end);
     }
 
-    /// Closes whatever is open.
+    /// Closes everything that is open.
     fn closed(mut self) -> String {
         if self.quote.is_some() {
             self.out.push('"');

@@ -1,17 +1,17 @@
-//! What comes next, from the state alone.
+//! Decides what comes next, from the state alone.
 
 use super::call::{Pending, State};
 use super::words;
 use super::{Act, Approach, Closing, Ending, Next, Turn, Wait};
 
-/// So often an answer may be cut off before it is taken as it is.
+/// Number of times that an answer may be cut off before it is accepted as it is.
 const MOST_CUTS: u32 = 3;
 
-/// No more calls run at once.
+/// Most calls that run at once.
 const MOST_AT_ONCE: usize = 8;
 
 impl Turn {
-    /// Says what comes next.
+    /// Returns the next thing to do.
     pub fn next(&self) -> Next {
         if self.is_cancelled {
             return Next::End(Ending::Cancelled);
@@ -78,7 +78,7 @@ impl Turn {
         })
     }
 
-    /// Returns the calls that are carried out together with the first one that waits.
+    /// Returns the calls that can be carried out together with the first waiting one.
     fn at_once(&self, first: Act) -> Vec<Act> {
         let is_pure = |tool: &str| self.rules.tools.get(tool).is_some_and(|kind| kind.is_pure);
         if !is_pure(&first.tool) {
@@ -142,7 +142,7 @@ impl Turn {
         Next::Ask
     }
 
-    /// An answer ends the run, after one look over it where that is wanted.
+    /// Ends the run if there is an answer, after one review if that is wanted.
     fn of_answer(&self) -> Option<Next> {
         if self.cuts > MOST_CUTS {
             let answer = Some(self.cut.clone());
@@ -171,7 +171,8 @@ impl Turn {
         Ending::Partial { why, answer }
     }
 
-    /// Ends the run before it is done, with what the model said last.
+    /// Returns a partial ending with the given reason, and with the text of a reply that
+    /// was cut off.
     pub fn partial(&self, why: String) -> Ending {
         let answer = (!self.cut.is_empty()).then(|| self.cut.clone());
         Ending::Partial { why, answer }

@@ -1,24 +1,25 @@
-//! Calls written as text, for models that have no other form: Thought, Action, Action Input,
-//! Final Answer; or the same as one JSON object.
+//! Reads calls that are written as text, for models without another form: Thought, Action,
+//! Action Input, Final Answer; or the same as one JSON object.
 
 use artel_types::model::ToolCall;
 use serde_json::Value;
 
-/// What a text means.
+/// The meaning of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextReply {
     /// It calls a tool.
     Call(ToolCall),
     /// It is the answer.
     Answer(String),
-    /// It is neither in any form we know.
+    /// It is neither, in any known form.
     Plain,
 }
 
 /// The mark by which some prompts let a model say that it is done.
 const DONE: &str = "[ATTEMPTS_COMPLETE]";
 
-/// Reads a reply. `is_tool` tells whether there is a tool of that name; `id` names a call.
+/// Reads a reply. `is_tool` returns whether a tool of that name exists; `id` becomes the
+/// id of a call.
 pub fn read_text(text: &str, id: &str, is_tool: impl Fn(&str) -> bool) -> TextReply {
     if let Some(reply) = read_json(text, id, &is_tool) {
         return reply;
@@ -102,8 +103,8 @@ fn field<'t>(text: &'t str, name: &str) -> Option<(usize, &'t str)> {
     None
 }
 
-/// Returns the JSON value that a text begins with; all of it where there is none, so that the
-/// model hears what is wrong with it.
+/// Returns the JSON value at the beginning of a text, or the whole text if there is none,
+/// so that the model learns what is wrong with it.
 fn json_prefix(text: &str) -> &str {
     let text = text.trim();
     let text = text

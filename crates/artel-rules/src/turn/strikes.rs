@@ -1,21 +1,21 @@
 //! Three strikes: consecutive failures of edits, or of builds and tests.
 
-/// How many there are before help is called.
+/// Number of failures in a row that leads to a call for help.
 pub(super) const MOST: usize = 3;
 
-/// What failed in a row. Lookups do not count.
+/// The failures in a row. Lookups do not count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Strikes {
     edits: Vec<String>,
     checks: Vec<String>,
-    /// The tree before the first of them.
+    /// The tree before the first failure.
     good: Option<String>,
-    /// Whether the warning after the second was said.
+    /// Whether the warning after the second failure was given.
     has_warned: bool,
     has_escalated: bool,
 }
 
-/// Which row a failure belongs to.
+/// The streak that a failure belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Row {
     Edit,
@@ -33,7 +33,7 @@ impl Strikes {
         self.has_warned = false;
     }
 
-    /// A snapshot is good as long as nothing has failed since.
+    /// Notes a snapshot, which is good as long as nothing has failed since.
     pub(super) fn snapped(&mut self, snapshot: &str) {
         if self.longest().is_empty() {
             self.good = Some(snapshot.to_owned());
@@ -44,7 +44,7 @@ impl Strikes {
         self.good.as_deref()
     }
 
-    /// Returns the failures to warn of, once.
+    /// Returns the failures to warn about, once.
     pub(super) fn to_warn(&self) -> Option<&[String]> {
         let row = self.longest();
         (row.len() + 1 == MOST && !self.has_warned).then_some(row)
@@ -54,7 +54,7 @@ impl Strikes {
         self.has_warned = true;
     }
 
-    /// Returns the failures that call for help, once.
+    /// Returns the failures that require help, once.
     pub(super) fn to_escalate(&self) -> Option<&[String]> {
         let row = self.longest();
         (row.len() >= MOST && !self.has_escalated).then_some(row)

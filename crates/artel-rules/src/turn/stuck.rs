@@ -1,55 +1,56 @@
-//! Going round in circles, found out.
+//! Detects a run that goes round in circles.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Approach;
 
-/// So many of the same in a row are a circle.
+/// Number of equal calls in a row that makes a circle.
 const SAME: usize = 4;
 
-/// So many rounds of two calls in turn are one.
+/// Number of rounds of two alternating calls that makes a circle.
 const ROUNDS: usize = 3;
 
-/// So many replies in a row that do nothing are one.
+/// Number of idle replies in a row that makes a circle.
 const SILENT: u32 = 3;
 
-/// So often made shorter within so many turns, a conversation grows without getting anywhere.
+/// A conversation that is shortened `SHORTENED` times within `WITHIN` turns grows without
+/// progress.
 const SHORTENED: usize = 3;
 const WITHIN: u32 = 6;
 
-/// In which way a run is stuck.
+/// The way in which a run is stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rut {
     /// The same call with the same result, again and again.
     Same,
-    /// Two calls in turn.
+    /// Two alternating calls.
     Pair,
-    /// Different calls, always the same error.
+    /// Different calls, always with the same error.
     Error,
-    /// Words without deeds.
+    /// Words without actions.
     Monologue,
-    /// The conversation grows faster than it can be made shorter.
+    /// The conversation grows faster than it can be shortened.
     Growing,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stuck {
     calls: VecDeque<Seen>,
-    /// The turns at which the conversation was made shorter.
+    /// The turns at which the conversation was shortened.
     shortened: VecDeque<u32>,
     silent: u32,
     has_nudged: bool,
 }
 
-/// So many bytes of a result tell it from another.
+/// Bytes of two results that are compared.
 const COMPARED: usize = 2_000;
 
-/// A call with what came of it.
+/// A call with its result.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     pub(super) approach: Approach,
-    /// The one that the conversation holds.
+    /// The text that the conversation holds, too.
     pub(super) result: Arc<str>,
     pub(super) is_error: bool,
 }
@@ -89,7 +90,7 @@ impl Stuck {
         }
     }
 
-    /// After a nudge there is a new start, and no second nudge.
+    /// Starts afresh after a nudge; there is no second nudge.
     pub(super) fn nudged(&mut self) {
         self.has_nudged = true;
         self.calls.clear();

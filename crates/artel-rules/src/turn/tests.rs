@@ -1,4 +1,4 @@
-//! The machine by tables: what is folded, and what comes next.
+//! Tests of the state machine by tables: what is folded, and what comes next.
 
 use artel_types::model::{Part, Reply, Stop, ToolCall};
 use artel_types::{RunSaid, RunSteered, Text, ToolFinished, ToolRequested};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A driver that only talks to the machine.
+/// A driver that only talks to the state machine.
 struct World {
     turn: Turn,
     calls: u32,
@@ -90,7 +90,8 @@ impl World {
         self.turn.fold(&fact.into()).unwrap();
     }
 
-    /// Carries out what comes next until the model is asked; calls succeed unless told otherwise.
+    /// Does what comes next until the model is called; calls succeed unless stated
+    /// otherwise.
     fn settle(
         &mut self,
         result: impl Fn(&Act) -> (&'static str, Option<&'static str>, Option<i64>),
@@ -237,7 +238,7 @@ fn three_failed_checks_warn_then_escalate() {
         world.calls(&[("bash", json!({"command": command}))]);
         let next = world.settle(|_| ("exit code 101", None, Some(101)));
         assert_eq!(next, Next::Ask);
-        // A lookup in between is no reset.
+        // A lookup in between does not reset the streak.
         world.calls(&[("read", json!({"path": number}))]);
         world.well();
     }
@@ -274,7 +275,7 @@ fn a_success_of_the_same_row_begins_it_anew() {
 
 #[test]
 fn circles_are_nudged_once_and_then_ended() {
-    // (the calls of each turn, the rut)
+    // (the calls of each turn, the expected pattern)
     let same = [
         ("read", json!({"path": "a"})),
         ("read", json!({"path": "a"})),

@@ -1,4 +1,4 @@
-//! What Artel says to a model in the middle of its work.
+//! The texts that Artel adds to a conversation while the model works.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(super) fn bullets(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// Returns how calls are written where they are text.
+/// Returns the instructions for writing calls as text.
 pub fn directive_of_text_calls() -> &'static str {
     "To use a tool, reply with exactly:\n\
      Thought: why\n\
@@ -78,7 +78,7 @@ pub fn directive_of_text_calls() -> &'static str {
      Final Answer: the answer"
 }
 
-/// Returns the tools as text.
+/// Returns the descriptions of the tools as text.
 pub fn tools_as_text(tools: &[Arc<ToolSpec>]) -> String {
     let one = |tool: &Arc<ToolSpec>| {
         format!(

@@ -1,10 +1,10 @@
-//! Sums against an independent count, and what holds whatever is ordered.
+//! Checks sums against an independent count, and properties that hold whatever is ordered.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// An order to the machine; what it refuses is not recorded.
+/// An order to the state machine; refused orders are not recorded.
 #[derive(Debug, Clone)]
 enum Order {
     Limit(Level, u64),
@@ -71,7 +71,7 @@ fn limits() -> impl Strategy<Value = Limits> {
     )
 }
 
-/// Returns the facts that come of an order.
+/// Returns the facts that an order leads to.
 fn decide(desk: &Desk, order: &Order) -> Vec<Fact> {
     let both = |n: u64| Amount::new(n, n);
     let (ledger, limits, now) = (&desk.ledger, &desk.limits, desk.now());
@@ -122,8 +122,9 @@ fn play(orders: &[Order], limits: Limits) -> Desk {
     desk
 }
 
-/// Returns what a level has used in a period, counted from the events alone: each reservation
-/// counts with what it ended in, on its own day, from the end of the level's last run on.
+/// Returns what a level has used in a period, counted from the events alone. Each
+/// reservation counts by how it ended, on its own day, and from the end of the level's
+/// last run onwards.
 fn counted(desk: &Desk, level: &Level, period: Option<Period>) -> Amount {
     let is_end = |event: &Event| match (&event.fact, level) {
         (Fact::RunFinished(fact), Level::Run(id) | Level::Step(id)) => {
@@ -145,7 +146,8 @@ fn counted(desk: &Desk, level: &Level, period: Option<Period>) -> Amount {
         if !is_in || !(fact.levels.contains(level)) {
             continue;
         }
-        // Where nothing ends it for so long that it is written off, the key may come again.
+        // If a reservation stays open long enough to be written off, its key may come
+        // again.
         let ending = events[at + 1..].iter().find_map(|event| match &event.fact {
             Fact::BudgetSettled(ending) if ending.key == fact.key => Some(ending.amount),
             Fact::BudgetReleased(ending) if ending.key == fact.key => Some(Amount::default()),
@@ -230,7 +232,8 @@ proptest! {
             };
             prop_assert!(is_near(used.tokens.0, limit.tokens.0) || is_near(used.money.0, limit.money.0));
             let name = (warning.level.clone(), warning.since, limit);
-            // A clock that goes back, or a run that ends and goes on, may hear it again.
+            // If the clock goes back, or a run ends and continues, the warning may be
+            // given again.
             let is_lasting = warning.since.is_none() && !has_ended;
             prop_assert!(!is_lasting || !seen.contains(&name), "{:?}", name);
             seen.push(name);
@@ -246,7 +249,8 @@ proptest! {
         let limits = Limits { session: Some(tokens(limit, Some(Period::Day))), ..Limits::default() };
         let mut desk = Desk::new(limits, "2026-11-15");
         let mut error = 0;
-        // Each call comes up twice: first it is set aside, then it is paid.
+        // Each call comes up twice: the first time it is reserved, the second time it is
+        // paid.
         let mut is_begun = [false; 50];
         for at in order.into_iter().map(|at| at % 50) {
             let (key, (estimate, paid)) = (at.to_string(), calls[at]);

@@ -1,8 +1,9 @@
-//! What the architect says of a step that did not pass, and what a person makes of it.
+//! Tests of the architect's advice about a step that did not pass, and what a person makes
+//! of it.
 
 use super::*;
 
-/// Goes on until a person is asked, and returns the question.
+/// Runs until a person is asked, and returns the question.
 fn asked(crew: &mut Crew<'_>) -> artel_types::RunAsked {
     loop {
         if let Some(asked) = crew.conduct.questions().next() {
@@ -12,7 +13,7 @@ fn asked(crew: &mut Crew<'_>) -> artel_types::RunAsked {
     }
 }
 
-/// A step that does not pass, and the architect's answer: another step has to come first.
+/// A step that does not pass, with the architect's advice: another step has to come first.
 fn advised(needs: &dyn Fn(&str) -> u32) -> Crew<'_> {
     let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, needs);
     while !crew
@@ -132,7 +133,7 @@ fn the_architect_is_asked_once_for_each_three_attempts() {
     assert!(!crew.log.iter().any(|it| it.ends_with("/advise")));
 }
 
-/// Whatever the architect says is at fault, whoever tries again begins with it.
+/// Whatever the architect blames, the next attempt begins with it.
 #[test]
 fn tests_that_the_architect_finds_at_fault_are_written_anew() {
     for (fault, again) in [("tests", true), ("code", false)] {

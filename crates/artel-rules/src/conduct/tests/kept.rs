@@ -1,4 +1,5 @@
-//! Tests that an attempt changed: they are put back, and the attempt is lost.
+//! Tests of attempts that change their tests: the tests are put back, and the attempt is
+//! lost.
 
 use artel_types::{StepPutBack, StepStarted, Text};
 
@@ -15,7 +16,7 @@ fn put_back(part: &str) -> Fact {
     .into()
 }
 
-/// Carries a step out up to a part, whose outcome goes with `beside`.
+/// Carries a step out up to a part, whose outcome is folded together with `beside`.
 fn until(part: Part, beside: &Fact) -> Conduct {
     let always = |_: &str| 1;
     let mut crew = Crew::new(plan(vec![step("a", &[], Verify::Tdd)]), RULES, &always);
@@ -46,7 +47,7 @@ fn an_attempt_that_changed_its_tests_is_lost_before_it_is_checked() {
     assert!(why.starts_with(words), "{why}");
 }
 
-/// Work that was done on other files is nothing that the next attempt is compared with.
+/// The next attempt is not compared with work that was done on other files.
 #[test]
 fn an_attempt_on_other_files_begins_without_the_work_of_the_one_before() {
     let mut conduct = until(Part::Work, &put_back("work"));

@@ -1,4 +1,5 @@
-//! Changes of the plan that agents propose, and steps that are over before anybody decides.
+//! Tests of plan changes that agents propose, and of steps that end before anybody
+//! decides.
 
 use artel_types::{PlanProposed, RunAsked};
 
@@ -17,7 +18,7 @@ fn proposed(step: &str) -> PlanProposed {
     }
 }
 
-/// Goes on until a step is at work.
+/// Runs until a step is at work.
 fn at_work<'c>(steps: Vec<PlanStep>, needs: &'c dyn Fn(&str) -> u32) -> Crew<'c> {
     let mut crew = Crew::new(plan(steps), RULES, needs);
     while crew.conduct.step("a").unwrap().round == 0 {
@@ -111,8 +112,8 @@ fn nothing_is_asked_about_proposals_of_a_run_that_ends() {
     );
 }
 
-/// A person may decide with another command while the question is put: whichever of the two facts
-/// comes first, nobody is asked about a step that is over.
+/// A person may decide with another command while the question is open. Whichever of the
+/// two facts comes first, nobody is asked about a step that is over.
 #[test]
 fn what_is_asked_about_a_step_goes_with_it() {
     for settled_first in [true, false] {

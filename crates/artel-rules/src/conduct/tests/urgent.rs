@@ -1,4 +1,4 @@
-//! Which of the steps that could begin does so first.
+//! Tests of which of several steps begins first.
 
 use artel_types::plan::Urgency;
 
@@ -15,7 +15,7 @@ fn urgent(id: &str, after: &[&str], priority: Option<Urgency>) -> PlanStep {
 fn begun(steps: Vec<PlanStep>, at_once: usize) -> String {
     let rules = Rules { at_once, ..RULES };
     let mut crew = Crew::new(plan(steps), rules, &|_| 1);
-    // The first order each time: whoever is at work is done before the next one begins.
+    // Always the first order: a step at work is finished before the next one begins.
     while crew.turn(0) {}
     assert!(crew.conduct.is_over());
     let started = crew.log.iter().filter_map(|it| it.strip_suffix("/1/start"));
@@ -44,7 +44,7 @@ fn the_most_urgent_step_begins_first_and_others_in_the_order_of_the_plan() {
         ],
         "dbeca",
     );
-    // What has to come first does, however urgent the rest is.
+    // Dependencies come first, however urgent the rest is.
     check(
         &[
             ("a", none, Some(Low)),

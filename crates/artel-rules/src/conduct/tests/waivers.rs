@@ -1,4 +1,4 @@
-//! What a person lets pass: one finding and no other, or a judge by any of its names.
+//! Tests of waivers: of one finding and no other, or of a verifier by any of its names.
 
 use artel_types::plan::{Finding, Severity};
 use artel_types::{StepFailed, StepWaived};
@@ -16,7 +16,7 @@ fn finding(id: &str, line: u64, why: &str) -> Finding {
     }
 }
 
-/// A judge turns an attempt down for what it found.
+/// A verifier turns an attempt down for its findings.
 fn turned_down(crew: &Crew<'_>, round: u32, judge: Judge, findings: Vec<Finding>) -> Fact {
     let Fact::StepJudged(judged) = crew.did("a", round, Part::Judge(judge)) else {
         panic!("a judge judges");
@@ -40,7 +40,7 @@ fn waived(what: &str, finding: Option<Finding>) -> Fact {
     .into()
 }
 
-/// A step in its first attempt, about to be judged.
+/// A step in its first attempt, about to be verified.
 fn before_the_judges(verify: Verify) -> Crew<'static> {
     let mut crew = Crew::new(plan(vec![step("a", &[], verify)]), RULES, &|_| 1);
     while !crew.conduct.next().iter().any(is_judging) {
@@ -59,7 +59,7 @@ fn is_judging(order: &Order) -> bool {
     )
 }
 
-/// Goes on to the judges of the next attempt, which a person gave.
+/// Runs to the verifiers of the next attempt, which a person granted.
 fn to_the_next_attempt(crew: &mut Crew<'_>) {
     let round = crew.conduct.step("a").unwrap().round;
     let why = "see there".into();

@@ -1,14 +1,15 @@
-//! What every text of a plan has to be: there, of a size to read, and of letters that can be seen.
+//! The limits for every text of a plan: present, readable in size, and made of visible
+//! characters.
 
 use artel_types::plan::{Plan, PlanStep};
 
 use super::{LONGEST_ENTRY, LONGEST_TEXT, LONGEST_TITLE, MOST_ENTRIES};
 use crate::plan::problem::Problem;
 
-/// What is wrong and what to do.
+/// A problem and its remedy.
 pub(super) type Fault = (String, String);
 
-/// Judges the texts of a plan as a whole.
+/// Checks the texts of a plan as a whole.
 pub(super) fn of_plan(plan: &Plan) -> Vec<Problem> {
     let mut faults = Vec::new();
     faults.extend(filled("title", &plan.title, LONGEST_TITLE));
@@ -28,7 +29,7 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<Problem> {
     faults.into_iter().map(problem).collect()
 }
 
-/// Judges the texts of a step.
+/// Checks the texts of a step.
 pub(super) fn of_step(step: &PlanStep) -> Vec<Fault> {
     let mut faults = Vec::new();
     faults.extend(filled("title", &step.title, LONGEST_TITLE));
@@ -96,7 +97,8 @@ fn entries<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<Fault>
     faults
 }
 
-/// Tells whether a character hides text from whoever reads it, or moves it elsewhere on a screen.
+/// Returns whether a character hides text from the reader, or moves it elsewhere on a
+/// screen.
 fn is_unseen(letter: char) -> bool {
     let is_break = letter == '\n' || letter == '\t';
     (letter.is_control() && !is_break)

@@ -1,5 +1,5 @@
-//! Scripts that a plan names: those of a skill, those of the project, and those that its own steps
-//! are to make.
+//! Scripts that a plan names: those of a skill, those of the project, and those that its
+//! own steps are to make.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,19 +12,20 @@ use super::bounds::Fault;
 use crate::plan::problem::{listed, shown};
 use crate::plan::scope;
 
-/// What a program's name ends with where it is a text that something else reads.
+/// Endings of programs that are texts for an interpreter.
 const ENDINGS: [&str; 9] = ["sh", "bash", "py", "rb", "pl", "js", "mjs", "ts", "php"];
 
 static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?:^|[^A-Za-z0-9_./-])((?:\./)?scripts/[A-Za-z0-9_./-]*[A-Za-z0-9_])").ok()
 });
 
-/// Returns every script that a plan names, from the root of the project or of the skill.
+/// Returns every script that a plan names, relative to the root of the project or the
+/// skill.
 pub fn scripts_in(plan: &Plan) -> BTreeSet<&str> {
     plan.steps.iter().flat_map(named).collect()
 }
 
-/// Finds scripts that are neither there nor made by the plan up to this step.
+/// Finds scripts that neither exist nor are made by the plan up to this step.
 pub(super) fn faults(plan: &Plan, at: usize, known: &Known) -> Vec<Fault> {
     let (Some(scripts), Some(step)) = (&known.scripts, plan.steps.get(at)) else {
         return Vec::new();
@@ -51,7 +52,8 @@ pub(super) fn faults(plan: &Plan, at: usize, known: &Known) -> Vec<Fault> {
     missing.map(fault).collect()
 }
 
-/// Returns the scripts that a step names: in words that leave no doubt, and as programs to run.
+/// Returns the scripts that a step names: unmistakably in its texts, and as programs to
+/// run.
 fn named(step: &PlanStep) -> BTreeSet<&str> {
     let texts = [&step.work, &step.check];
     let texts = texts.into_iter().chain(&step.scope.commands);

@@ -1,4 +1,4 @@
-//! What is wrong with one step, apart from the others.
+//! Checks one step by itself.
 
 use std::sync::LazyLock;
 
@@ -150,13 +150,14 @@ fn scope_faults(step: &PlanStep) -> Vec<Fault> {
     faults
 }
 
-/// Tells whether a text can be the name of a tool or secret.
+/// Returns whether a text can be the name of a tool or secret.
 fn is_plain_name(name: &str) -> bool {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     !name.is_empty() && name.len() <= 64 && name.chars().all(is_part)
 }
 
-/// Finds tools that are named and not there: in the scope, and in words that leave no doubt.
+/// Finds tools that are named but do not exist: in the scope, and unmistakably in the
+/// texts.
 fn tools(step: &PlanStep, known: &Known) -> Vec<Fault> {
     let has = |tool: &str| known.tools.iter().any(|it| it.eq_ignore_ascii_case(tool));
     let is_program = |name: &str| {
@@ -205,7 +206,7 @@ fn tools(step: &PlanStep, known: &Known) -> Vec<Fault> {
     named.into_iter().map(fault).collect()
 }
 
-/// Tells whether a rule for tools, such as `mcp__server__*`, is about one that is there.
+/// Returns whether a rule for tools, such as `mcp__server__*`, matches a tool that exists.
 fn covers_any(rule: &str, known: &Known) -> bool {
     let tool = rule.split('(').next().unwrap_or(rule);
     known

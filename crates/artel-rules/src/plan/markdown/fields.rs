@@ -48,7 +48,7 @@ pub(super) fn write(step: &PlanStep) -> String {
     lines
 }
 
-/// Sets a field of a step, or says what was expected.
+/// Sets a field of a step, or returns what was expected.
 pub(super) fn set(step: &mut PlanStep, name: &str, value: &str) -> Result<(), String> {
     let scope = &mut step.scope;
     match name {
@@ -79,7 +79,7 @@ pub(super) fn set(step: &mut PlanStep, name: &str, value: &str) -> Result<(), St
     Ok(())
 }
 
-/// Reads a claim with its source behind it. What a person adds without one is their own word.
+/// Reads a claim with the source after it. A claim without a source is a person's own.
 pub(super) fn claim(text: &str) -> Claim {
     let text = text.trim();
     let signed = text
@@ -119,7 +119,7 @@ fn one(value: &str) -> Result<String, String> {
     }
 }
 
-/// Reads a list: code in backticks with commas between, or plain words with commas between.
+/// Reads a list: code in backticks, or plain words, separated by commas.
 fn many(value: &str) -> Result<Vec<String>, String> {
     if !value.starts_with('`') {
         let words = value.split(',').map(str::trim);
@@ -139,7 +139,7 @@ fn many(value: &str) -> Result<Vec<String>, String> {
     Ok(entries)
 }
 
-/// Goes past a comma, or finds the end.
+/// Skips a comma, or accepts the end.
 fn next(behind: &str) -> Result<&str, String> {
     let behind = behind.trim_start();
     match behind.strip_prefix(',') {

@@ -1,4 +1,4 @@
-//! The reading of the file.
+//! Reads the Markdown file of a plan.
 
 use artel_types::plan::{ChangeSort, FileAction, Plan, PlanState, PlannedFile};
 
@@ -9,8 +9,8 @@ use crate::front::{self, Entry};
 use crate::plan::normal::{name, normalise};
 use crate::plan::problem::{Problem, shown};
 
-/// Reads a plan from the file that a person edited. Everything that cannot be read is said with
-/// its line; whether the plan can be used is another question.
+/// Reads a plan from the file that a person edited. Reports every unreadable part with its
+/// line; whether the plan can be used is a separate question.
 pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
     let text = text.replace("\r\n", "\n");
     let parts = match front::split(&text) {
@@ -101,7 +101,7 @@ fn body(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) -> Vec<R
     remarks
 }
 
-/// Reads what stands before the first part: the title, and nothing else.
+/// Reads the part before the first section: the title, and nothing else.
 fn title(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) {
     let mut is_titled = false;
     for (number, line) in lines.iter().filter(|(_, line)| !line.trim().is_empty()) {
@@ -288,7 +288,7 @@ impl Keys<'_> {
         None
     }
 
-    /// Says that a key is missing; one that is there and wrong was said when it was read.
+    /// Reports a missing key. A key with a wrong value was reported when it was read.
     fn require(&mut self, key: &str) {
         let entry = self.find(key);
         let is_there = entry.is_some_and(|entry| !matches!(entry.text(), Ok(None)));

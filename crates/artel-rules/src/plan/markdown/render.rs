@@ -1,4 +1,4 @@
-//! The writing of the file.
+//! Writes the Markdown file of a plan.
 
 use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
 
@@ -8,10 +8,10 @@ use crate::front;
 use crate::plan::graph::Graph;
 use crate::plan::normal::{line, normalise};
 
-/// How much of a reason is shown, in characters.
+/// Most characters shown of a reason.
 const LONGEST_WHY: usize = 500;
 
-/// Writes a plan as people read it.
+/// Writes a plan as Markdown.
 pub fn render(sheet: &Sheet) -> String {
     let plan = normalise(sheet.plan.clone());
     let mut file = head(&sheet.head, &plan);
@@ -152,7 +152,7 @@ fn steps(file: &mut String, sheet: &Sheet, plan: &Plan) {
     }
 }
 
-/// Says what an approval allows, step by step.
+/// Lists what an approval allows, step by step.
 fn permissions(plan: &Plan) -> Vec<String> {
     let codes = |entries: &[String]| {
         let entries: Vec<String> = entries.iter().map(|entry| code(entry)).collect();
@@ -178,7 +178,7 @@ fn permissions(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Says what a person can type, by how far the plan has come.
+/// Lists the commands that a person can type next, depending on the state of the plan.
 fn next(head: &Head) -> Vec<String> {
     let trace = head.trace.short();
     let lines: &[&str] = match head.status {

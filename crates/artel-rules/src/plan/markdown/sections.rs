@@ -1,9 +1,9 @@
-//! The cutting of a file at its headings.
+//! Splits a file at its headings.
 
 use super::text::Lines;
 use crate::plan::problem::{Problem, shown};
 
-/// The parts of a file.
+/// The sections of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Name {
     Overview,
@@ -35,15 +35,15 @@ const NAMES: &[(&str, Name)] = &[
     ("Next Steps", Name::Next),
 ];
 
-/// One part with its lines.
+/// One section with its lines.
 #[derive(Debug)]
 pub(super) struct Section<'t> {
     pub(super) name: Name,
     pub(super) lines: Lines<'t>,
 }
 
-/// Cuts a body at its headings of the second level; what stands before the first is returned
-/// apart.
+/// Splits a body at its headings of the second level. The lines before the first heading
+/// are returned separately.
 pub(super) fn cut<'t>(
     lines: Lines<'t>,
     problems: &mut Vec<Problem>,

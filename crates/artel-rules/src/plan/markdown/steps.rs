@@ -1,4 +1,4 @@
-//! The reading of steps.
+//! Reads the steps of a plan's file.
 
 use artel_types::plan::{PlanStep, StepScope, Verify};
 
@@ -6,7 +6,7 @@ use super::fields;
 use super::text::{Block, Lines, mark, unescaped};
 use crate::plan::problem::{Problem, shown};
 
-/// Reads all steps of the section. A step without an id keeps none for now.
+/// Reads all steps of the section. A step without an id has none for now.
 pub(super) fn read(lines: Lines<'_>, problems: &mut Vec<Problem>) -> Vec<PlanStep> {
     let starts: Vec<usize> = (0..lines.len())
         .filter(|at| heading(lines[*at].1).is_some())

@@ -1,4 +1,5 @@
-//! Texts inside the file: kept from being taken for structure, and taken back.
+//! Texts inside the file: escaped, so that they are not mistaken for structure, and
+//! unescaped again.
 
 /// Lines of the file with their numbers.
 pub(super) type Lines<'t> = &'t [(usize, &'t str)];
@@ -13,7 +14,7 @@ pub(super) fn escaped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns the text of some lines, without empty lines at its ends.
+/// Returns the text of some lines, without empty lines at the beginning and end.
 pub(super) fn unescaped(lines: Lines<'_>) -> String {
     let lines = lines.iter().map(|(_, line)| match line.strip_prefix('\\') {
         Some(rest) if is_structure(rest) => rest,
@@ -23,7 +24,7 @@ pub(super) fn unescaped(lines: Lines<'_>) -> String {
     crate::plan::normal::block(&lines.join("\n"))
 }
 
-/// Tells whether a line is structure, or would be without the backslashes before it.
+/// Returns whether a line is structure, or would be without its leading backslashes.
 fn is_structure(line: &str) -> bool {
     let line = line.trim_start_matches('\\');
     let is_heading = ["##", "###"].iter().any(|mark| {
@@ -40,13 +41,14 @@ pub(super) enum Block {
     Check,
 }
 
-/// Reads the line that begins one of the two texts of a step, and what stands behind it.
+/// Reads the line that begins one of the two texts of a step; also returns the rest of
+/// that line.
 pub(super) fn mark(line: &str) -> Option<(Block, &str)> {
     let work = line.strip_prefix("Work:").map(|rest| (Block::Work, rest));
     work.or_else(|| line.strip_prefix("Check:").map(|rest| (Block::Check, rest)))
 }
 
-/// Writes an entry of a list; its further lines are set in.
+/// Writes an entry of a list; its further lines are indented.
 pub(super) fn item(text: &str) -> String {
     let mut lines = text.split('\n');
     let mut item = format!("- {}\n", lines.next().unwrap_or_default());
@@ -59,7 +61,7 @@ pub(super) fn item(text: &str) -> String {
     item
 }
 
-/// Reads the entries of a list: each begins with a dash, and goes on in lines that are set in.
+/// Reads the entries of a list: each begins with a dash and continues in indented lines.
 pub(super) fn items(lines: Lines<'_>) -> Result<Vec<(usize, String)>, usize> {
     let mut items: Vec<(usize, Vec<&str>)> = Vec::new();
     for (number, line) in lines {
@@ -80,7 +82,7 @@ pub(super) fn items(lines: Lines<'_>) -> Result<Vec<(usize, String)>, usize> {
     Ok(items.filter(|(_, text)| !text.is_empty()).collect())
 }
 
-/// Writes words as code, in as many backticks as they need.
+/// Writes text as code, in as many backticks as it needs.
 pub(super) fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let ticks = "`".repeat(longest + 1);
@@ -92,7 +94,7 @@ pub(super) fn code(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// Reads code at the beginning of a text; returns it and the rest.
+/// Reads code at the beginning of a text; also returns the rest.
 pub(super) fn take_code(text: &str) -> Option<(String, &str)> {
     let count = text.len() - text.trim_start_matches('`').len();
     if count == 0 {
@@ -116,7 +118,7 @@ pub(super) fn take_code(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Writes a word plainly where it is plain, else as code.
+/// Writes a word as plain text if possible, or else as code.
 pub(super) fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -1,13 +1,13 @@
-//! What people and agents may do to a piece of work, by how far it has come.
+//! The actions that are possible on a piece of work, depending on its state.
 
 use artel_types::plan::{PlanState, Size};
 
 use super::{ChangesetState, Course, Order};
 
-/// Something that somebody wants to do.
+/// An action that somebody wants to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act<'a> {
-    /// The architect begins to read, or to write anew.
+    /// The architect begins to explore, or to write again.
     Explore,
     /// The architect hands in a version.
     Draft,
@@ -17,27 +17,27 @@ pub enum Act<'a> {
     Edit,
     /// A person says what should be different.
     Comment,
-    /// A person agrees to the version with this hash.
+    /// A person approves the version with this hash.
     Approve {
-        /// What they saw.
+        /// The hash of the version that the person saw.
         hash: &'a str,
     },
-    /// A person turns the version down.
+    /// A person rejects the version.
     Reject,
-    /// A person calls it off.
+    /// A person cancels the work.
     Cancel,
-    /// The steps are begun, or begun again where they had ended badly.
+    /// The steps are begun, or begun again after they ended badly.
     Run,
     /// The steps are over.
     End,
-    /// An agent asks for a change of the plan.
+    /// An agent proposes a change of the plan.
     Propose,
     /// A person decides about such a change.
     Decide {
-        /// The name of the proposal.
+        /// The id of the proposal.
         proposal: &'a str,
     },
-    /// The run goes by another version that a person agreed to.
+    /// The run adopts another version that a person approved.
     Adopt {
         /// The hash of that version.
         hash: &'a str,
@@ -46,31 +46,31 @@ pub enum Act<'a> {
     Deliver,
     /// A person has the branch merged.
     Merge {
-        /// Why, although proofs do not hold.
+        /// The reason for merging although proofs do not hold.
         waiver: Option<&'a str>,
     },
-    /// A person turns the branch down.
+    /// A person rejects the branch.
     Discard,
-    /// A person has a merged branch taken back.
+    /// A person has a merged branch reverted.
     Undo,
-    /// A person has it brought back.
+    /// A person has a reverted branch merged again.
     Redo,
 }
 
-/// Something that cannot be done now.
+/// The refusal of an action that is not possible now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {why}; {instead}")]
 pub struct Refused {
-    /// What cannot be done.
+    /// The refused action.
     pub what: &'static str,
-    /// How things stand.
+    /// The current state that prevents it.
     pub why: String,
-    /// What can be done.
+    /// The alternative.
     pub instead: String,
 }
 
 impl Act<'_> {
-    /// Returns what it is, in a few words.
+    /// Returns the action in a few words.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Explore => "explore",
@@ -118,7 +118,7 @@ impl Act<'_> {
 }
 
 impl Course {
-    /// Tells whether something may be done now. Whatever is not listed is refused.
+    /// Checks whether an action is possible now. Anything that is not listed is refused.
     pub fn may(&self, act: Act<'_>) -> Result<(), Refused> {
         use PlanState as P;
         let state = self.state;
@@ -139,7 +139,7 @@ impl Course {
             Act::Approve { hash } => return self.may_approve(act, hash),
             Act::Reject => self.in_review().is_some(),
             Act::Cancel => {
-                // What a failed plan left on its branch is decided about by its changeset.
+                // The changeset decides about what a failed plan left on its branch.
                 let left_nothing = state == Some(P::Failed) && self.changeset.is_none();
                 left_nothing || state.map_or(self.is_before_plan(), |state| !state.is_over())
             }
@@ -147,7 +147,7 @@ impl Course {
                 let may_again = state == Some(P::Failed) && self.approved.is_some();
                 state == Some(P::Approved) || may_again
             }
-            // A plan that was called off still has steps to end.
+            // A cancelled plan still has steps to end.
             Act::End => matches!(state, Some(P::Approved | P::Running | P::Cancelled)),
             Act::Propose => state == Some(P::Running),
             Act::Decide { proposal } => {
@@ -170,7 +170,7 @@ impl Course {
         }
     }
 
-    /// Tells whether the architect gave up before there was a plan to agree to.
+    /// Returns whether the architect gave up before there was a plan to approve.
     pub fn has_no_plan(&self) -> bool {
         self.state == Some(PlanState::Failed) && self.approved.is_none()
     }
@@ -180,8 +180,8 @@ impl Course {
         request.is_some_and(|request| request.settled.is_none())
     }
 
-    /// Tells whether a plan will be made that nobody has begun. What needs none is a run, and is
-    /// cancelled as one.
+    /// Returns whether a plan is needed and nobody has begun it. A request that needs no
+    /// plan is a run, and is cancelled as one.
     fn is_before_plan(&self) -> bool {
         let request = self.request.as_ref();
         self.wants_plan() && request.is_some_and(|request| request.size == Size::Work)
@@ -246,8 +246,8 @@ impl Course {
         changeset.is_some_and(|changeset| changeset.state == state)
     }
 
-    /// A changeset replaces one that nobody decided about, as after a failed run that is gone on
-    /// with.
+    /// Returns whether a changeset can be delivered. It may replace an undecided one, as
+    /// after a failed run that was continued.
     fn is_deliverable(&self) -> bool {
         self.changeset.is_none() || self.changeset_is(ChangesetState::Open)
     }

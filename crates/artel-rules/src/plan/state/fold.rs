@@ -1,4 +1,4 @@
-//! What facts do to the course of a piece of work.
+//! Folds facts into the state of a piece of work.
 
 use artel_types::plan::PlanState;
 use artel_types::{ChangesetMerged, ChangesetOrdered, Fact, PlanApproved};
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Course {
-    /// Takes in a fact of the stream. What does not concern it is passed over.
+    /// Folds a fact of the stream. Facts about other things are ignored.
     pub fn fold(&mut self, fact: &Fact) {
         match fact {
             Fact::RequestCreated(created) => {
@@ -87,7 +87,7 @@ impl Course {
         }
     }
 
-    /// A plan that could not be written anew is still the plan it was.
+    /// Folds a failed revision. An existing plan stays as it was.
     fn failed(&mut self, why: &str) {
         self.is_revised = false;
         self.why = Some(why.to_owned());
@@ -120,7 +120,8 @@ impl Course {
         }
     }
 
-    /// Beside a version that people agreed to, a rejected one is only put away.
+    /// Folds a rejection. If another version is approved, the rejected one is only put
+    /// aside.
     fn rejected(&mut self, reason: &str) {
         match (self.state, &self.approved) {
             (Some(PlanState::Running | PlanState::Approved), Some(approved)) => {
@@ -138,7 +139,8 @@ impl Course {
         self.proposals.clear();
     }
 
-    /// A proposal that a person took is a version that they agreed to.
+    /// Folds a decision about a proposal. An accepted proposal becomes an approved
+    /// version.
     fn decided(&mut self, id: &str, version: Option<u32>) {
         let proposal = self.proposals.remove(id);
         if let (Some(proposal), Some(number), Some(approved)) =
@@ -186,7 +188,7 @@ impl Course {
         }
     }
 
-    /// An order that could not be carried out leaves everything as it was.
+    /// Folds a failed order, which leaves everything as it was.
     fn turned_away(&mut self, act: &str) {
         match Order::read(act) {
             Some(Order::Approve) => self.moved(ChangesetState::Open),

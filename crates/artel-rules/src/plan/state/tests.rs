@@ -174,7 +174,7 @@ fn course(facts: &[Fact]) -> Course {
     course
 }
 
-/// One course for each way that things can stand.
+/// One piece of work for each possible state.
 fn courses() -> Vec<(&'static str, Course)> {
     let review = [asked(), explored(1), drafted(1)];
     let under_way = [&review[..], &[approved(1), running(1)]].concat();

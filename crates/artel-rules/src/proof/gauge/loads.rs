@@ -1,22 +1,24 @@
-//! What a script takes into itself. A file that is loaded runs as a part of the check: it can end
-//! it, or put functions of its own in the place of those that look.
+//! Finds the files that a script loads into itself. A loaded file runs as a part of the
+//! check: it can end the check, or replace the functions that examine the result.
 
 use super::words;
 
-/// Words behind which a command begins.
+/// Words after which a command begins.
 const BEFORE: [&str; 12] = [
     "!", "if", "then", "elif", "else", "while", "until", "do", "time", "eval", "command", "builtin",
 ];
 
-/// What ends a word, besides white space.
+/// Characters that end a word, in addition to white space.
 const ENDS: &str = ";&|(){}`\"'";
 
-/// Names the files that a script loads with `.` or `source`, wherever they lie in the project.
-/// `read` returns a file of it; what is named by a variable is found by the rest of its path.
+/// Lists the files that a script loads with `.` or `source`, anywhere in the project.
+/// `read` returns a file of the project. A path that begins with a variable is found by
+/// the rest of the path.
 pub(super) fn of(text: &str, folder: &str, read: &impl Fn(&str) -> Option<String>) -> Vec<String> {
-    // A line that ends so goes on with the next.
+    // Such a line continues on the next one.
     let text = text.replace("\\\n", " ");
-    // Rules of a Makefile say with these how a command is shown and what its failure means.
+    // With these, rules of a Makefile say how a command is shown and what its failure
+    // means.
     let lines = text
         .lines()
         .map(|line| line.trim().trim_start_matches(['@', '-', '+']));
@@ -27,8 +29,9 @@ pub(super) fn of(text: &str, folder: &str, read: &impl Fn(&str) -> Option<String
     found
 }
 
-/// Returns what of a line may be the name of a loaded file. Where it cannot be told whether a
-/// command begins, one does: a file too many is asked about, one too few decides unseen.
+/// Returns the words of a line that may name a loaded file. If it is unclear whether a
+/// command begins, one does: a file too many leads to a question, a file too few decides
+/// the check unseen.
 fn loaded(line: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut begins, mut before, mut depth) = (true, "", 0_usize);
@@ -50,7 +53,7 @@ fn loaded(line: &str) -> Vec<&str> {
             '{' => begins = behind.starts_with(char::is_whitespace),
             '}' => begins = false,
             ')' => {
-                // Without one that was opened, it ends a pattern of `case`.
+                // Without an open parenthesis, it ends a pattern of `case`.
                 begins = depth == 0;
                 depth = depth.saturating_sub(1);
             }
@@ -80,20 +83,20 @@ fn word_end(text: &str) -> usize {
     text.find(ends).unwrap_or(text.len())
 }
 
-/// Tells whether what is quoted behind a word is run: `eval "…"`, `sh -c '…'`.
+/// Returns whether the quoted text after a word is run: `eval "…"`, `sh -c '…'`.
 fn takes_commands(word: &str) -> bool {
     let is_option = word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
     is_option || word == "eval" || word == "trap"
 }
 
-/// Tells whether a word gives a variable its value, behind which a command may come.
+/// Returns whether a word assigns a variable, after which a command may follow.
 fn is_assignment(word: &str) -> bool {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let name = word.split_once('=').map(|(name, _)| name);
     name.is_some_and(|name| !name.is_empty() && name.chars().all(is_part))
 }
 
-/// Finds the file that is meant: beside the script, from the top, or behind a variable.
+/// Finds the file that is meant: beside the script, from the root, or after a variable.
 fn place(named: &str, folder: &str, read: &impl Fn(&str) -> Option<String>) -> Option<String> {
     let parts: Vec<&str> = named.split('/').collect();
     let is_step = |part: &&str| part.is_empty() || *part == "." || *part == "..";
@@ -104,7 +107,8 @@ fn place(named: &str, folder: &str, read: &impl Fn(&str) -> Option<String>) -> O
     places.find(|path| !path.is_empty() && read(path).is_some())
 }
 
-/// Puts a path behind a folder, without steps back; nothing where it leads out.
+/// Appends a path to a folder and resolves `..`. Returns `None` if it leads out of the
+/// project.
 fn joined(folder: &str, parts: &[&str]) -> Option<String> {
     let mut all: Vec<&str> = folder.split('/').filter(|it| !it.is_empty()).collect();
     for part in parts {

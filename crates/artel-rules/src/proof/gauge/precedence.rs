@@ -1,18 +1,18 @@
-//! New files that a runner loads in place of a test or of what a test loads.
+//! New files that a runner loads in place of a test, or of a file that a test loads.
 //!
-//! A package `test_shop/` goes before `test_shop.py`, a compiled module before its source, and
-//! `helper.js` before `helper/index.js`. Such a file leaves every test as it was and decides all of
-//! them.
+//! A package `test_shop/` takes precedence over `test_shop.py`, a compiled module over its
+//! source, and `helper.js` over `helper/index.js`. Such a file leaves every test unchanged
+//! and still decides the result of all.
 
-/// Endings of files that go before a Python source of the same name.
+/// Endings of files that take precedence over a Python source of the same name.
 const BEFORE_PYTHON: [&str; 2] = ["so", "pyd"];
 
-/// Endings of files that programs for Node find without their ending.
+/// Endings that Node programs may omit when they load a file.
 const SCRIPTS: [&str; 10] = [
     "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "json", "node",
 ];
 
-/// Returns the file that is no longer loaded once there is a new one at `path`.
+/// Returns the file that is not loaded any more once there is a new one at `path`.
 pub(super) fn displaced(path: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let beside = |name: String| match folder {
@@ -37,8 +37,8 @@ pub(super) fn displaced(path: &str, is_there: impl Fn(&str) -> bool) -> Option<S
     candidates.into_iter().find(|file| is_there(file))
 }
 
-/// Tells whether the first file of a package does more than being there: it is run before the tests
-/// of its folder, whatever those are.
+/// Returns whether the first file of a package contains code. Such code runs before all
+/// tests of its folder.
 pub(super) fn runs_code(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim);
     lines.any(|line| !line.is_empty() && !line.starts_with('#'))

@@ -1,10 +1,11 @@
-//! Files by which runners and checkers are set: what of them decides what a check does.
+//! The settings files of runners and checkers, and the parts of them that decide what a
+//! check does.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Names of settings, whatever folder they are in.
+/// Names of settings files, in any folder.
 const NAMES: &[&str] = &[
     "conftest.py",
     "pytest.ini",
@@ -74,7 +75,7 @@ const NAMES: &[&str] = &[
     "go.work",
 ];
 
-/// Beginnings of names that have endings of many sorts.
+/// Beginnings of names that have many endings.
 const BEGINNINGS: &[&str] = &[
     "jest.config.",
     "jest.setup.",
@@ -96,7 +97,7 @@ const BEGINNINGS: &[&str] = &[
     "tsconfig",
 ];
 
-/// Tells whether a file sets what a runner or a checker does.
+/// Returns whether a file configures a runner or a checker.
 pub(super) fn is_setting(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_in = |folder: &str| path.starts_with(folder) || path.contains(&format!("/{folder}"));
@@ -108,8 +109,8 @@ pub(super) fn is_setting(path: &str) -> bool {
         || name.ends_with(".mk")
 }
 
-/// Tells whether a change of a setting can change what a check does. Manifests also say what a
-/// project needs and is called, which decides nothing.
+/// Returns whether a change of a setting can change what a check does. Manifests also hold
+/// a project's name and dependencies, which decide nothing.
 pub(super) fn decide_differently(path: &str, old: Option<&str>, new: Option<&str>) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (before, after) = (old.unwrap_or_default(), new.unwrap_or_default());
@@ -121,7 +122,7 @@ pub(super) fn decide_differently(path: &str, old: Option<&str>, new: Option<&str
     }
 }
 
-/// What of a `package.json` says how it is tested.
+/// The fields of a `package.json` that decide how the project is tested.
 const PACKAGE: [&str; 13] = [
     "scripts",
     "jest",
@@ -140,14 +141,14 @@ const PACKAGE: [&str; 13] = [
 
 fn of_package(text: &str) -> BTreeMap<String, Value> {
     let Ok(Value::Object(all)) = serde_json::from_str::<Value>(text) else {
-        // Nothing that can be read: the whole of it decides.
+        // Unreadable, so all of it counts.
         return BTreeMap::from([("text".to_owned(), Value::from(text))]);
     };
     let decides = |name: &str| PACKAGE.contains(&name);
     all.into_iter().filter(|(name, _)| decides(name)).collect()
 }
 
-/// Tells whether scripts came that no other is run by, and nothing else changed.
+/// Returns whether the change only adds scripts that no other script triggers.
 fn only_adds(before: &str, after: &str) -> bool {
     let (mut old, mut new) = (of_package(before), of_package(after));
     if old.contains_key("text") || new.contains_key("text") {
@@ -193,8 +194,8 @@ fn of_pyproject(text: &str) -> Vec<String> {
     })
 }
 
-/// Returns the lines of a TOML text that decide something, each with its section. A line that
-/// goes on with a value belongs to the key before it.
+/// Returns the lines of a TOML text that decide something, each with its section. A
+/// continued value belongs to the key before it.
 fn kept(text: &str, decides: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let (mut section, mut key) = (String::new(), String::new());
     let mut lines = Vec::new();

@@ -1,15 +1,15 @@
-//! Modules that take the name of one that a runner loads from elsewhere.
+//! Modules that shadow one which a runner loads from elsewhere.
 //!
-//! Python looks for modules in the folder of the tests first. A `pprint.py` there is loaded by
-//! `unittest` in place of the library's, and can disarm every assertion.
+//! Python looks for modules in the folder of the tests first. `unittest` loads a
+//! `pprint.py` there in place of the library's, which can disarm every assertion.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Names of Python's standard library, one on each line.
+/// The modules of Python's standard library, one per line.
 const LIBRARY: &str = include_str!("../../../data/python-modules.txt");
 
-/// What runners of Python's tests are made of, beside its library.
+/// Modules of Python test runners outside the standard library.
 const RUNNERS: [&str; 12] = [
     "pytest",
     "_pytest",
@@ -28,10 +28,10 @@ const RUNNERS: [&str; 12] = [
 /// Endings of files that Python loads as modules.
 const ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 
-/// Folders in which runners look for modules, unless they are packages themselves.
+/// Folders in which runners look for modules, unless the folders are packages themselves.
 const FOLDERS: [&str; 6] = ["src", "lib", "python", "py", "test", "tests"];
 
-/// Words of commands after which a folder follows that modules are looked for in.
+/// Words of commands that are followed by a folder to look for modules in.
 const BEFORE_FOLDERS: [&str; 7] = [
     "cd",
     "-C",
@@ -47,7 +47,7 @@ static NAMES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     lines.chain(RUNNERS).collect()
 });
 
-/// The folders that a project's runner looks for modules in.
+/// The folders in which a project's runner looks for modules.
 #[derive(Debug, Clone)]
 pub(super) struct ModuleFolders(BTreeSet<String>);
 
@@ -58,8 +58,8 @@ impl Default for ModuleFolders {
 }
 
 impl ModuleFolders {
-    /// Finds them by the words of commands that are started in a folder. `read` returns a file as
-    /// it was before.
+    /// Adds the folders that the words of commands name, for commands started in `start`.
+    /// `read` returns a file as it was before.
     pub(super) fn add<'c>(
         &mut self,
         commands: impl Iterator<Item = &'c str>,
@@ -97,8 +97,8 @@ impl ModuleFolders {
         self.0.extend(open);
     }
 
-    /// Tells whether a file, a folder's first file or a link is loaded in place of a module that a
-    /// runner loads from elsewhere.
+    /// Returns how a file, a package or a link shadows a module that a runner loads from
+    /// elsewhere, or `None` if it does not.
     pub(super) fn stand_in(&self, path: &str) -> Option<StandIn> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let (stem, ending) = match name.split_once('.') {
@@ -120,11 +120,11 @@ impl ModuleFolders {
     }
 }
 
-/// What would take the place of a module.
+/// The way in which a file or link shadows a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StandIn {
-    /// A file that is loaded.
+    /// A file that is loaded as the module.
     Module,
-    /// Nothing as a file; as a link it can lead to a folder that is loaded.
+    /// Harmless as a file, but a link can lead to a folder that is loaded.
     Link,
 }

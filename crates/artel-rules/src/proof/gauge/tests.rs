@@ -1,4 +1,4 @@
-//! Hostile and honest changes of what checks a project.
+//! Tests of hostile and honest changes to a project's checks.
 
 use std::cell::Cell;
 
@@ -30,7 +30,7 @@ fn proof(sort: &str, what: &str, tests: Option<&str>) -> ProofRecorded {
     }
 }
 
-/// A project that is checked by a script, and one whose tests are known by name.
+/// A project that is checked by a script, next to one whose tests are known by name.
 fn by_script() -> Gauges {
     let files = [
         ("tests/run.sh", "for it in tests/*_test.sh; do sh $it; done"),
@@ -60,10 +60,10 @@ fn by_name() -> Gauges {
     Gauges::of(&before, &[], |_| None)
 }
 
-/// A manifest as it was.
+/// The original manifest.
 const CARGO: &str = "[package]\nname = \"a\"\n\n[dependencies]\nserde = \"1\"\n";
 
-/// Files that are changed, as they were and as they become.
+/// A changed file: its path, its old text and its new text.
 type Change = (&'static str, Option<&'static str>, Option<&'static str>);
 
 const HOSTILE: &[Change] = &[
@@ -337,7 +337,7 @@ fn a_new_module_that_takes_the_name_of_one_a_runner_loads_decides_what_checks_do
     }
     // A link of that name can lead to a folder.
     assert!(gauges.include("pprint"));
-    // What was there before is the work.
+    // An existing file is part of the work.
     assert_eq!(gauges.touched("queue.py", Some("a"), Some("b")), None);
     assert!(!gauges.goes_back("queue.py", "a", Some("b")));
 }
@@ -352,10 +352,11 @@ fn a_long_command_has_a_bounded_number_of_folders_looked_at() {
         None
     };
     let gauges = Gauges::of(&before, &[], read);
-    // Each word as a file, and with the usual folders as a folder and as one with those in it.
+    // Each word as a file, and the usual folders in it and beside it.
     let most = MOST_WORDS + (MOST_WORDS + 6) * 7;
     assert!(asked.get() <= most, "{} > {most}", asked.get());
-    // No number of words hides the folders that runners look in by themselves.
+    // However many words there are, the folders that runners search by themselves are not
+    // forgotten.
     assert!(gauges.include("src/pprint.py"));
     assert!(gauges.include("0000/src/pprint.py"));
 }

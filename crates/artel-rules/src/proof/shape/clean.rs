@@ -1,18 +1,19 @@
-//! Code without what stands in quotes and notes, line by line: braces in a text are no blocks.
+//! Removes string contents and comments from code, line by line: braces in a string are
+//! not blocks.
 
-/// How a language is written.
+/// The syntax of a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Blocks are indented.
+    /// Indented blocks.
     Python,
-    /// Blocks are in braces.
+    /// Blocks in braces.
     Braces,
-    /// The same, with lifetimes that begin like a quoted letter.
+    /// Blocks in braces, with lifetimes that begin like a character literal.
     Rust,
 }
 
 impl Style {
-    /// Returns how a file is written, where that is known.
+    /// Returns the syntax of a file, if it is known.
     pub(super) fn of(file: &str) -> Option<Self> {
         const BRACES: [&str; 17] = [
             "go", "js", "jsx", "mjs", "cjs", "ts", "tsx", "java", "kt", "c", "h", "cc", "cpp",
@@ -26,19 +27,19 @@ impl Style {
     }
 }
 
-/// What a place in the text is in.
+/// The context of a position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     Code,
-    /// A note up to the end of the line.
+    /// A comment up to the end of the line.
     Line,
-    /// A note up to its mark.
+    /// A comment up to its closing mark.
     Note,
-    /// A text up to this mark.
+    /// A string up to this mark.
     Text(&'static str),
 }
 
-/// Returns the lines of a text with blanks in the place of texts and notes.
+/// Returns the lines of a text with spaces in place of strings and comments.
 pub(super) fn clean(text: &str, style: Style) -> Vec<String> {
     let mut within = Within::Code;
     let mut lines = Vec::new();
@@ -52,7 +53,7 @@ pub(super) fn clean(text: &str, style: Style) -> Vec<String> {
             within = next;
             rest = &rest[step.max(letter.len_utf8()).min(rest.len())..];
         }
-        // A text of one line that is not closed is none.
+        // A one-line string without its end is not a string.
         let is_one_line = matches!(within, Within::Line | Within::Text("\"" | "'"));
         if is_one_line {
             within = Within::Code;
@@ -62,7 +63,7 @@ pub(super) fn clean(text: &str, style: Style) -> Vec<String> {
     lines
 }
 
-/// Says how far to go from here, and what that leads into.
+/// Returns how far to advance, and the context after that.
 fn look(rest: &str, within: Within, style: Style) -> (usize, Within) {
     match within {
         Within::Line => (rest.len(), Within::Line),
@@ -105,7 +106,7 @@ fn begins(rest: &str, style: Style) -> (usize, Within) {
     }
 }
 
-/// Returns how long a quoted letter is; one letter where it is the name of a lifetime.
+/// Returns the length of a character literal, or 1 if it is the name of a lifetime.
 fn quoted_letter(rest: &str) -> usize {
     let inside = &rest[1..];
     let end = match inside.starts_with('\\') {
