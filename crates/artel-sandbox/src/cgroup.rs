@@ -1,9 +1,9 @@
-//! Cgroups: what bounds the memory and the number of processes of a whole tree.
+//! Cgroups: limits on the memory and the number of processes of a whole tree.
 //!
-//! Which ones can be used is found by trying: version 2 where a group above ours hands its
-//! controllers down and lets us make groups, version 1 where ours can be written. Each command
-//! gets groups of its own, named after its starter's process, and they are removed with it; those
-//! of a starter that was killed are swept away when the next sandbox is set up.
+//! Usable cgroups are found by trying. In version 2 a group above ours must hand down its
+//! controllers and let us create groups; in version 1 our own group must be writable. Each
+//! command gets its own groups, named after its starter's process id and removed with it.
+//! Groups of a killed starter are removed when the next sandbox is set up.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::job::Limits;
 use crate::process::Limited;
 
-/// How our groups are called.
+/// Prefix of the names of our groups.
 const PREFIX: &str = "artel-";
 
-/// Where groups can be made, for each thing that is limited.
+/// The groups below which we can create our own, one per limited resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Groups {
     pub(crate) memory: Option<Base>,
@@ -25,34 +25,32 @@ pub(crate) struct Groups {
     pub(crate) cpu: Option<Base>,
 }
 
-/// A group below which we can make our own.
+/// A group below which we can create our own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Base {
     pub(crate) folder: PathBuf,
     pub(crate) version: Version,
 }
 
-/// Which interface a group has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Version {
     One,
     Two,
 }
 
-/// The groups of one command.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
     memory: Option<Base>,
     pids: Option<Base>,
-    /// Every folder once, also where one serves for several things.
+    /// Every folder once, even if it serves several limits.
     all: Vec<Base>,
 }
 
-/// A way into a group for whoever goes by itself.
+/// A handle through which a process moves itself into a group.
 pub(crate) struct Way(File);
 
 impl Way {
-    /// Takes this process, which must have a single thread, into the group.
+    /// Moves this process, which must have a single thread, into the group.
     pub(crate) fn go(mut self) -> io::Result<()> {
         self.0.write_all(b"0")
     }
@@ -65,7 +63,7 @@ impl Base {
 }
 
 impl Version {
-    /// Returns its name as people know it.
+    /// Returns the name under which people know the interface.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::One => "cgroup v1",
@@ -75,7 +73,7 @@ impl Version {
 }
 
 impl Groups {
-    /// Finds out where groups can be made, by making one each.
+    /// Finds where groups can be created, by creating one for each resource.
     pub(crate) fn find() -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -93,8 +91,8 @@ impl Groups {
         [&self.memory, &self.pids, &self.cpu].into_iter().flatten()
     }
 
-    /// Makes the groups of one command with its limits. Whatever was made before a failure is
-    /// taken away again.
+    /// Creates the groups of one command with its limits. If that fails, those already created
+    /// are removed.
     pub(crate) fn make(&self, limits: &Limits) -> io::Result<Own> {
         let name = format!("{PREFIX}{}", std::process::id());
         let mut own = Own::default();
@@ -112,7 +110,8 @@ impl Groups {
             match base.version {
                 Version::One => {
                     fs::write(group.join("memory.limit_in_bytes"), &bytes)?;
-                    // Only kernels that count swap have this; without swap it does not matter.
+                    // Only kernels that count swap have this file; without swap it does not
+                    // matter.
                     drop(fs::write(group.join("memory.memsw.limit_in_bytes"), &bytes));
                 }
                 Version::Two => {
@@ -127,7 +126,7 @@ impl Groups {
         }
         if let Some(base) = &self.pids {
             let group = own.add(base, name)?;
-            // Our own first process is one of them.
+            // One more for our own first process.
             let most = limits.processes.saturating_add(1).to_string();
             fs::write(group.join("pids.max"), most)?;
             own.pids = Some(Base {
@@ -157,7 +156,7 @@ impl Own {
             return Ok(group);
         }
         match fs::create_dir(&group) {
-            // A killed starter had our number before us.
+            // A killed starter had the same process id.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
                 fs::remove_dir(&group)?;
                 fs::create_dir(&group)?;
@@ -171,27 +170,28 @@ impl Own {
         Ok(group)
     }
 
-    /// Puts a process into all of them.
+    /// Moves a process into all of the groups.
     pub(crate) fn admit(&self, pid: i32) -> io::Result<()> {
         self.all.iter().try_for_each(|own| own.admit(pid))
     }
 
-    /// Opens the ways by which a process with a single thread puts itself into a group. To put
-    /// another one there, the kernel stops every start and end on the machine and waits until all
-    /// processors have noticed, which takes milliseconds; only version 1 has this way around it.
+    /// Opens the handles through which a single-threaded process moves itself into a group.
+    /// Moving another process makes the kernel stop every start and end of processes on the
+    /// machine until all processors have noticed, which takes milliseconds. Only version 1 has
+    /// this way around it.
     pub(crate) fn ways_in(&self) -> io::Result<Vec<Way>> {
         let own = self.all.iter().filter(|own| own.version == Version::One);
         let open = |own: &Base| File::options().write(true).open(own.folder.join("tasks"));
         own.map(|own| open(own).map(Way)).collect()
     }
 
-    /// Puts a process into those that have no way by which it can go in itself.
+    /// Moves a process into the groups that it cannot enter by itself.
     pub(crate) fn admit_to_the_rest(&self, pid: i32) -> io::Result<()> {
         let mut rest = self.all.iter().filter(|own| own.version == Version::Two);
         rest.try_for_each(|own| own.admit(pid))
     }
 
-    /// Returns every process that is still in one of them.
+    /// Returns every process that is still in one of the groups.
     pub(crate) fn members(&self) -> Vec<i32> {
         let read = |own: &Base| fs::read_to_string(own.folder.join("cgroup.procs"));
         let texts = self.all.iter().flat_map(read);
@@ -200,7 +200,7 @@ impl Own {
             .collect()
     }
 
-    /// Returns the largest amount of memory, where it is counted.
+    /// Returns the peak memory in bytes, if it is counted.
     pub(crate) fn peak(&self) -> Option<u64> {
         let base = self.memory.as_ref()?;
         let file = match base.version {
@@ -211,7 +211,7 @@ impl Own {
         text.trim().parse().ok()
     }
 
-    /// Returns the limit that was met, if one was.
+    /// Returns the limit that was reached, if any.
     pub(crate) fn limited(&self) -> Option<Limited> {
         let memory = self.memory.as_ref().and_then(|base| {
             let file = match base.version {
@@ -229,8 +229,8 @@ impl Own {
             .then_some(Limited::Processes)
     }
 
-    /// Takes them away. The kernel lets go of a group a moment after its last process has ended,
-    /// so a few tries are made; what is left is swept away later.
+    /// Removes the groups. The kernel releases a group a moment after its last process has
+    /// ended, so removal is tried a few times; leftovers are swept away later.
     pub(crate) fn remove(&self) {
         for own in &self.all {
             for _ in 0..50 {
@@ -245,15 +245,15 @@ impl Own {
     }
 }
 
-/// Reads `name value` from a file of such lines.
+/// Reads the value from the line `name value` of a file.
 fn counter(file: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let mut words = text.lines().filter_map(|line| line.split_once(' '));
     words.find(|(word, _)| *word == name)?.1.trim().parse().ok()
 }
 
-/// Finds a group for one controller: in version 1 our own, in version 2 the nearest above that
-/// hands the controller down.
+/// Finds a group for one controller: our own in version 1, the nearest ancestor that hands
+/// the controller down in version 2.
 fn find_base(
     mounts: &str,
     memberships: &str,
@@ -286,7 +286,7 @@ fn version_one(mounts: &str, memberships: &str, controller: &str) -> Option<Base
     })
 }
 
-/// Returns our group and those above it, nearest first.
+/// Returns our group and its ancestors, nearest first.
 fn version_two(mounts: &str, memberships: &str) -> Vec<Base> {
     let own = memberships
         .lines()
@@ -314,7 +314,8 @@ fn hands_down(base: &Base, controller: &str) -> bool {
         .is_ok_and(|text| text.split_whitespace().any(|word| word == controller))
 }
 
-/// Returns root and mount point of a file system of this type, with this option if one is asked.
+/// Returns the root and the mount point of a file system of this type, with this option if
+/// one is given.
 fn mounted(mounts: &str, kind: &str, option: Option<&str>) -> Option<(PathBuf, PathBuf)> {
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -333,7 +334,7 @@ fn below(root: &Path, point: &Path, own: &str) -> Option<PathBuf> {
     Some(point.join(inside))
 }
 
-/// Makes a group, looks whether it has the file that sets the limit, and takes it away again.
+/// Creates a group, checks for the file that sets the limit, and removes the group again.
 fn try_out(base: &Base, file: &str) -> bool {
     let group = base
         .folder
@@ -352,7 +353,7 @@ fn try_out(base: &Base, file: &str) -> bool {
     usable
 }
 
-/// Takes away groups of starters that were killed.
+/// Removes the groups of starters that were killed.
 fn sweep(base: &Base) {
     let Ok(entries) = fs::read_dir(&base.folder) else {
         return;
@@ -362,7 +363,7 @@ fn sweep(base: &Base) {
         let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         let number: Option<u32> = number.and_then(|number| number.parse().ok());
         if number.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
-            // A group with processes cannot be removed, so nothing alive is touched.
+            // A group with processes cannot be removed, so no running command is affected.
             drop(fs::remove_dir(entry.path()));
         }
     }

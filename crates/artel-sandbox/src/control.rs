@@ -1,8 +1,9 @@
-//! The socket between the process that starts a command and the starter around the command.
+//! The socket between the process that starts a command and the starter around the
+//! command.
 //!
-//! It keeps message boundaries and carries descriptors. Whoever stands on the far side can be
-//! compromised only as far as our own starter is: the command itself never holds an end of it.
-//! When our end closes, the tree inside ends, so a killed process of ours leaves nothing running.
+//! It keeps message boundaries and carries descriptors. The far side is only ever our own
+//! starter: the command never holds an end. When our end closes, the tree inside ends, so
+//! a killed process of ours leaves nothing running.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -21,46 +22,43 @@ use serde::{Deserialize, Serialize};
 use crate::level::Layer;
 use crate::process::Limited;
 
-/// The longest message; long texts are cut before they are sent.
+/// Longest message, in bytes. Long texts are cut before they are sent.
 const LONGEST: usize = 64 * 1024;
 
-/// The most descriptors one message carries; the kernel's own limit is 253.
+/// Limit on descriptors per message; the kernel's own limit is 253.
 pub(crate) const MOST_DESCRIPTORS: usize = 128;
 
-/// What the starter says.
+/// A message from the starter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Said {
-    /// The first process of the tree exists; its pidfd comes along where it is its own namespace.
+    /// The first process of the tree exists. Its pidfd is attached if it has its own
+    /// namespace.
     Hello,
-    /// The listeners inside the network namespace, in this order; they come along.
+    /// The listeners inside the network namespace, in this order; their descriptors are
+    /// attached.
     Doors(Vec<Option<SocketAddr>>),
-    /// A wall could not be built or the program could not be started.
-    Failed {
-        /// Which step.
-        step: String,
-        /// Why.
-        why: String,
-    },
-    /// What the ladder's own test found from inside.
+    /// A wall could not be built, or the program could not be started.
+    Failed { step: String, why: String },
+    /// The results of the probe that ran inside.
     Probed(Vec<Layer>),
-    /// The command ended with this status, as `waitpid` told it.
+    /// The command ended with this status, in the form of `waitpid`.
     Exited(i32),
-    /// Everything ended.
+    /// All processes have ended.
     Done {
-        /// How the first process ended.
+        /// The status of the first process.
         status: i32,
-        /// The largest amount of memory in bytes.
+        /// Peak memory in bytes.
         peak: u64,
-        /// Time on the processors.
+        /// Processor time.
         cpu: Duration,
-        /// Which limit was met.
+        /// The limit that was reached, if any.
         limited: Option<Limited>,
-        /// What stood under another spelling of a protected name.
+        /// Paths that used another spelling of a protected name and were set aside.
         set_aside: Vec<PathBuf>,
     },
 }
 
-/// Makes both ends.
+/// Creates both ends of the socket.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(rustix::net::socketpair(
         AddressFamily::UNIX,
@@ -70,7 +68,7 @@ pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     )?)
 }
 
-/// Sends one message with descriptors.
+/// Sends one message with descriptors attached.
 pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -91,7 +89,8 @@ pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>])
     }
 }
 
-/// Receives one message with its descriptors; an empty one is the end.
+/// Receives one message with its descriptors. An empty message means the socket was
+/// closed.
 pub(crate) fn receive(
     socket: BorrowedFd<'_>,
     flags: RecvFlags,
@@ -121,13 +120,13 @@ pub(crate) fn receive(
     Ok((bytes, fds))
 }
 
-/// Says something from the starter's side.
+/// Sends a message from the starter's side.
 pub(crate) fn say(socket: BorrowedFd<'_>, said: &Said, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let bytes = serde_json::to_vec(said).map_err(io::Error::other)?;
     send(socket, &bytes, fds)
 }
 
-/// Hears what the starter says; nothing at the end.
+/// Receives a message from the starter, or `None` once the socket was closed.
 pub(crate) fn hear(socket: &OwnedFd, flags: RecvFlags) -> io::Result<Option<(Said, Vec<OwnedFd>)>> {
     let (bytes, fds) = receive(socket.as_fd(), flags)?;
     if bytes.is_empty() {

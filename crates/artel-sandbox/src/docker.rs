@@ -1,8 +1,9 @@
-//! The same job as a call of a container engine, for machines that have one.
+//! The same command as a call of a container engine, for machines that have one.
 //!
-//! Only the call is assembled here, as a pure function; nobody starts it yet, and no engine was at
-//! hand to try it with: what the tests show is the call, not what an engine makes of it. What a
-//! container cannot promise as the walls of this crate do is refused and named, never left out.
+//! This is a pure function that only assembles the call. Nothing starts it yet, and no
+//! engine was available to try it with: the tests show the call, not what an engine does
+//! with it. If a container cannot keep a promise that the walls of this crate keep, the
+//! call is refused with the reason; the promise is never silently dropped.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,14 +12,14 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::job::{Job, Limits, Network, Stdin, View};
 
-/// A container engine and what it starts from.
+/// A container engine and the image it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
-    /// The absolute path of `docker`, or of `podman`, which takes the same words.
+    /// The absolute path of `docker`, or of `podman`, which accepts the same arguments.
     pub program: PathBuf,
-    /// The image, best by its digest. It is never pulled.
+    /// The image, preferably by digest. It is never pulled.
     pub image: String,
-    /// The user and group inside, never the root of the machine.
+    /// The user and group inside, never root.
     pub user: (u32, u32),
 }
 
@@ -27,11 +28,12 @@ pub struct Engine {
 pub struct Call {
     /// The engine and its arguments.
     pub argv: Vec<OsString>,
-    /// What the engine's client hands on by name, so that no secret is an argument.
+    /// The environment of the engine's client. It passes these variables on by name, so that
+    /// no secret is an argument.
     pub env: Vec<(OsString, OsString)>,
 }
 
-/// What stands at a path, as far as a mount has to know it.
+/// The kind of entry at a path, as far as a mount depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A folder.
@@ -40,49 +42,50 @@ pub enum Kind {
     File,
 }
 
-/// A job that a container cannot run as it was promised.
+/// Why a container cannot run a command as promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotContained {
-    /// A host was granted, and the proxy's doors are in a network namespace of our own.
+    /// A host was granted, but the proxy's doors are in a network namespace of our own.
     #[error("a container has no way to the proxy; run it without `--net`, or without an engine")]
     Network,
-    /// A folder with a layer of its own over it.
+    /// A folder has its own writable layer over it.
     #[error("`{}` has a layer over it, which an engine does not mount", at.display())]
     Overlay {
-        /// Where it would appear.
+        /// The path at which it would appear.
         at: PathBuf,
     },
-    /// A protected name that nothing stands under: an engine could hide it only by making it.
+    /// A protected name does not exist yet: an engine could hide it only by creating it.
     #[error("`{}` is protected and does not exist; make it first, empty", path.display())]
     Unprotected {
-        /// The path that would stay open.
+        /// The path that would stay unprotected.
         path: PathBuf,
     },
-    /// A path that is relative or the root, or could be read in two ways.
+    /// A path is relative, is the root, or is ambiguous.
     #[error("`{}` cannot be mounted; use an absolute path without `..` and control characters", path.display())]
     Path {
-        /// The path.
+        /// The path that was refused.
         path: PathBuf,
     },
-    /// A variable that would steer the engine's client.
+    /// A variable would control the engine's client.
     #[error("the variable `{name}` would steer the engine itself; leave it out")]
     Variable {
-        /// Its name.
+        /// The name of the variable.
         name: String,
     },
-    /// A user inside who is root.
+    /// The user or group inside would be root.
     #[error("the root user is not taken inside; name another user and group")]
     Root,
-    /// An image or a program that would be read as an option, or is none.
+    /// An image or a program is empty or would be read as an option.
     #[error("`{word}` cannot be named to an engine")]
     Word {
-        /// The word.
+        /// The refused image or program.
         word: String,
     },
 }
 
-/// Variables that the client reads too and that hold no secrets. They go as arguments: from the
-/// client's own environment they would steer the client instead of the command.
+/// Variables that the client reads too and that hold no secrets. They are passed as
+/// arguments: in the client's own environment they would control the client instead of the
+/// command.
 const WRITTEN_OUT: [&str; 8] = [
     "HOME",
     "NO_COLOR",
@@ -94,7 +97,7 @@ const WRITTEN_OUT: [&str; 8] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// Beginnings of names that mean something to the client and may hold secrets as well.
+/// Prefixes of variables that the client interprets and that may also hold secrets.
 const NEVER_HANDED_ON: [&str; 7] = [
     "BUILDKIT_",
     "CONTAINERS_",
@@ -105,11 +108,11 @@ const NEVER_HANDED_ON: [&str; 7] = [
     "PODMAN_",
 ];
 
-/// Assembles the call that runs a job in a container of its own.
+/// Assembles the call that runs a command in its own container.
 ///
-/// `kind` says what stands at a path of the view, so that this function touches no disk. Names are
-/// protected at the root of each writable folder; a repository deeper down is protected by naming
-/// it as a writable folder too.
+/// `kind` reports the kind of entry at a path of the view, so that this function does not
+/// touch the disk. Names are protected at the root of each writable folder; to protect a
+/// repository deeper down, name it as a writable folder too.
 pub fn call(
     job: &Job,
     engine: &Engine,
@@ -150,7 +153,6 @@ pub fn call(
     Ok(Call { argv: argv.0, env })
 }
 
-/// The words of a call.
 struct Words(Vec<OsString>);
 
 impl Words {
@@ -187,7 +189,7 @@ fn refuse(job: &Job, engine: &Engine) -> Result<(), NotContained> {
 
 fn add_limits(argv: &mut Words, limits: &Limits) {
     let memory = format!("{}b", limits.memory);
-    // As much with swap as without: none.
+    // The limits with and without swap are equal, so there is no swap.
     argv.add(&["--memory", &memory, "--memory-swap", &memory]);
     argv.add(&["--pids-limit", &limits.processes.to_string()]);
     if let Some(percent) = limits.cpu_percent {
@@ -204,8 +206,8 @@ fn add_limits(argv: &mut Words, limits: &Limits) {
     }
 }
 
-/// Returns the mounts of a view, those above before those below. An engine takes one for each
-/// path, so the stricter word decides: what is hidden, then what is protected, then the rest.
+/// Returns the mounts of a view, parents before children. An engine accepts one mount per
+/// path, so the stricter one wins: hidden, then protected, then all others.
 fn mounts(
     view: &View,
     kind: impl Fn(&Path) -> Option<Kind>,
@@ -273,7 +275,7 @@ fn field(name: &str, path: &Path) -> OsString {
     field
 }
 
-/// Writes the fields as the engine reads them: as one line of comma-separated values.
+/// Joins the fields as one line of comma-separated values, the form that the engine reads.
 fn join(fields: &[OsString]) -> OsString {
     let quoted = fields.iter().map(|field| {
         let bytes = field.as_bytes();
@@ -298,7 +300,8 @@ fn check_path(path: &Path) -> Result<(), NotContained> {
     })
 }
 
-/// A command may start at the root, which nothing is mounted at.
+/// Checks the working directory. It may be the root, although nothing can be mounted
+/// there.
 fn check_start(cwd: &Path) -> Result<(), NotContained> {
     if cwd == Path::new("/") {
         Ok(())

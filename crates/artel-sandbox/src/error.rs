@@ -1,57 +1,58 @@
-//! What can go wrong before a command runs.
+//! Errors before a command runs.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::level::Level;
 
-/// Why a command was not started, or the ladder could not be tried.
+/// Why a command was not started, or the sandbox could not be tested.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The machine does not give what the profile demands. Nothing ran.
+    /// The machine does not provide what the profile requires. Nothing ran.
     #[error("the sandbox reaches level {reached}, and {demanded} is demanded; missing: {missing}")]
     TooLow {
-        /// What the profile demands.
+        /// The level that the profile requires.
         demanded: Level,
-        /// What stands.
+        /// The level that the machine reached.
         reached: Level,
-        /// Each missing wall with why and what would help.
+        /// Each missing wall, with the reason and what would help.
         missing: String,
     },
-    /// A network grant can only be kept by a network namespace.
+    /// Only a network namespace can enforce a network grant.
     #[error("a network grant needs level full, and this machine reaches {reached}")]
     NetworkNeedsFull {
-        /// What stands.
+        /// The level that the machine reached.
         reached: Level,
     },
-    /// The job contradicts itself.
+    /// The command specification contradicts itself.
     #[error("the command cannot be started: {why}")]
     BadJob {
-        /// What is wrong with it.
+        /// The contradiction.
         why: String,
     },
-    /// The starter, a second process of this program, could not be started.
+    /// The starter, which is a second process of this program, could not be started.
     #[error("could not start `{program}` as the sandbox's starter")]
     NoStarter {
-        /// This program.
+        /// The executable of this program.
         program: PathBuf,
-        /// Why not.
+        /// The error when starting it.
         #[source]
         cause: io::Error,
     },
-    /// The system refused something that is needed for every start.
+    /// The system refused something that every start needs.
     #[error("could not {what}")]
     System {
-        /// What was tried.
+        /// The failed operation, as a verb phrase.
         what: &'static str,
-        /// Why not.
+        /// The error of the system call.
         #[source]
         cause: io::Error,
     },
 }
 
 impl SandboxError {
-    /// Returns a mapper for errors of the system, with what was tried.
+    /// Returns a function that turns a system error into a [`SandboxError::System`] for this
+    /// operation.
     pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |cause| Self::System {
             what,

@@ -1,47 +1,49 @@
-//! What is to run, what it can see, and how much it may use.
+//! The specification of a command: what to run, what it can see, and how much it may use.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// One command with its walls. It is complete: nothing is taken from the process that starts it.
+/// One command with its walls. It is complete: nothing is inherited from the starting
+/// process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// The program and its arguments; the program is an absolute path, or is looked up in the
-    /// `PATH` of `env`, inside.
+    /// The program and its arguments. The program is an absolute path, or is looked up inside
+    /// in the `PATH` of `env`.
     pub argv: Vec<OsString>,
-    /// Where it starts; `/` is used where this cannot be seen from inside.
+    /// The working directory. If it is not visible inside, `/` is used.
     pub cwd: PathBuf,
     /// The whole environment.
     pub env: Vec<(OsString, OsString)>,
-    /// What it can see of the files.
+    /// The files it can see.
     pub view: View,
-    /// What it can reach.
+    /// The network it can reach.
     pub network: Network,
-    /// What it may use.
+    /// The resources it may use.
     pub limits: Limits,
-    /// What it reads as its input.
+    /// Its standard input.
     pub stdin: Stdin,
 }
 
-/// The files a command can see. Whatever is not named here is absent, every socket with it.
+/// The files a command can see. Everything not named here is absent, including every
+/// socket.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// Folders and files that can be read; missing ones are left out.
+    /// Readable folders and files; missing ones are left out.
     pub read: Vec<PathBuf>,
-    /// Folders that can be written. They come from the person, never from a model.
+    /// Writable folders. They come from the person, never from a model.
     pub write: Vec<PathBuf>,
     /// Folders and files below the others that stay absent, such as credential files.
     pub hidden: Vec<PathBuf>,
-    /// Files and folders below the writable ones that stay as they are; one that does not exist
-    /// cannot be made. A path outside of every writable folder has no effect.
+    /// Files and folders below the writable ones that stay unchanged; a missing one cannot be
+    /// created. Paths outside every writable folder have no effect.
     #[serde(default)]
     pub read_only: Vec<PathBuf>,
     /// Names that stay read-only at the root of each writable folder and in each repository
-    /// found there, also where they do not exist yet: `.git`, `.artel`, shell start-up files.
+    /// found there, even if they do not exist yet: `.git`, `.artel`, shell start-up files.
     pub protected: Vec<String>,
-    /// Folders shown with a writable layer of the run's own over them.
+    /// Folders with the run's own writable layer over them.
     pub overlays: Vec<Overlay>,
     /// Files that are shown, read-only, in the place of others. Where nothing can be put in the place
     /// of a file, the file is absent.
@@ -63,53 +65,53 @@ pub struct Substitute {
 pub struct Overlay {
     /// The person's folder, never written.
     pub lower: PathBuf,
-    /// Where changes go.
+    /// The folder that receives the changes.
     pub upper: PathBuf,
     /// An empty folder on the same file system as `upper`.
     pub work: PathBuf,
-    /// Where it appears inside.
+    /// The path at which it appears inside.
     pub at: PathBuf,
 }
 
-/// What a command can reach. An empty list is none, not all.
+/// The network that a command can reach. An empty list means none, not all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Network {
-    /// Nothing.
+    /// No network.
     #[default]
     None,
     /// These hosts, through the filtering proxy.
     Hosts(Vec<Host>),
 }
 
-/// A host that was granted: a name or a literal address, and a port where one was named.
+/// A granted host: a name or a literal address, with a port if one was named.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Host {
-    /// The name in lower case, or the address in its canonical form.
+    /// The name in lower case, or the address in canonical form.
     pub name: String,
-    /// The only port; without one 80 and 443.
+    /// The only port allowed; without one, 80 and 443.
     pub port: Option<u16>,
 }
 
-/// Limits of one command with everything it starts.
+/// Limits of one command together with everything it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Memory in bytes.
     pub memory: u64,
-    /// Processes and threads.
+    /// Number of processes and threads.
     pub processes: u64,
-    /// Open files per process.
+    /// Number of open files per process.
     pub open_files: u64,
-    /// Bytes of the largest file.
+    /// Size of the largest file, in bytes.
     pub file_size: u64,
-    /// Bytes on disk written by all of it together, less what it took away again. It is looked at
-    /// several times a second, so somewhat more may be written.
+    /// Bytes that the whole tree writes to disk, minus those it removed again. Checked several
+    /// times a second, so somewhat more may be written.
     pub written: u64,
-    /// Files and folders that the writable folders hold together. They are counted while many are
-    /// made, so somewhat more may be.
+    /// Number of files and folders in all writable folders together. They are counted while
+    /// many are created, so there may be somewhat more.
     pub files: u64,
-    /// Seconds of processor time per process; none means no limit besides the wall clock.
+    /// Processor seconds per process. `None` means that only wall-clock time is limited.
     pub cpu_seconds: Option<u64>,
-    /// Share of the processors in percent of one, where a cgroup can hold it.
+    /// Share of the processors, in percent of one, if a cgroup can enforce it.
     pub cpu_percent: Option<u32>,
 }
 
@@ -129,7 +131,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limits of a skill's own script.
+    /// Returns the limits for a skill's own script.
     pub fn of_a_script() -> Self {
         Self {
             memory: 512 << 20,
@@ -140,14 +142,14 @@ impl Limits {
     }
 }
 
-/// What a command reads as its input.
+/// The standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stdin {
-    /// Nothing: the end at once.
+    /// Empty: ends at once.
     #[default]
     Empty,
     /// These bytes, of any size.
     Bytes(Vec<u8>),
-    /// What the starting process reads itself: a person typed the command.
+    /// The starting process's own standard input, for a command that a person typed.
     Inherit,
 }

@@ -1,7 +1,8 @@
-//! Tries out which walls stand on this machine, from inside them.
+//! Tests which walls work on this machine, from inside them.
 //!
-//! The highest level is built and tested first; where that fails, the next lower one. What failed
-//! is named with what would help. Nothing is remembered between processes: a machine changes.
+//! The highest level is built and tested first; if that fails, the next lower one. Each
+//! failure is reported with what would help. Nothing is remembered between processes,
+//! because a machine changes.
 
 use std::fs;
 use std::net::TcpListener;
@@ -15,17 +16,18 @@ use crate::sandbox::Sandbox;
 use crate::spec::{Numbers, Outside, Spec, Task};
 use crate::sys;
 
-/// What was found: the level with its layers, and by what the tree is limited.
+/// The capabilities of this machine: the level with its walls, and how the tree is
+/// limited.
 pub(crate) struct Climbed {
     pub(crate) engaged: Engaged,
     pub(crate) groups: Groups,
     pub(crate) numbers: Numbers,
 }
 
-/// The oldest Landlock that counts as a wall of level full.
+/// The oldest Landlock version that is enough for level full.
 const LANDLOCK_FOR_FULL: u32 = 4;
 
-/// Climbs as high as this machine allows.
+/// Finds the highest level that this machine allows.
 pub(crate) fn climb(sandbox: &Sandbox) -> Result<Climbed, SandboxError> {
     let listener = TcpListener::bind("127.0.0.1:0")
         .map_err(SandboxError::system("listen for the sandbox's own test"))?;
@@ -62,7 +64,7 @@ pub(crate) fn climb(sandbox: &Sandbox) -> Result<Climbed, SandboxError> {
     Ok(rung.reached(level, layers))
 }
 
-/// One try at a level.
+/// The outcome of trying one level.
 struct Attempt {
     layers: Vec<Layer>,
     failed: Option<Layer>,
@@ -88,7 +90,7 @@ struct Rung<'a> {
 }
 
 impl Rung<'_> {
-    /// Builds a level and lets the test run inside.
+    /// Builds a level and runs the test inside.
     fn attempt(&self, level: Level) -> Result<Attempt, SandboxError> {
         let started = self.sandbox.launch(&self.spec(level, self.numbers))?;
         let exit = started.process.wait();
@@ -103,7 +105,7 @@ impl Rung<'_> {
         })
     }
 
-    /// Whether this kernel counts process numbers per namespace, by setting them in one.
+    /// Returns whether this kernel limits process numbers per namespace, by trying it.
     fn has_own_process_numbers(&self) -> bool {
         let spec = self.spec(Level::Full, Numbers::OfTheNamespace);
         let started = self.sandbox.launch(&spec);
@@ -204,7 +206,7 @@ fn old_landlock(version: u32) -> Layer {
     }
 }
 
-/// Names a step that failed with what would help.
+/// Creates the entry of a step that failed, with what would help.
 fn failed(step: &str, why: &str) -> Layer {
     let help = match step {
         "user namespace" => user_namespace_help(),

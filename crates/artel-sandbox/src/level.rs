@@ -1,12 +1,12 @@
-//! The ladder: which walls stand, what is demanded, and what that means.
+//! The sandbox levels: which walls are in force, and which are required.
 
 use serde::{Deserialize, Serialize};
 
-/// How much stands between a command and the machine.
+/// The strength of the walls between a command and the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing. Only where the person said so for this run.
+    /// No walls. Used only if the person allowed it for this run.
     None,
     /// Landlock and seccomp without namespaces: no network grants, no background jobs.
     Partial,
@@ -14,32 +14,32 @@ pub enum Level {
     Full,
 }
 
-/// What the profile demands; below it nothing runs.
+/// The level that the profile requires; below it nothing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Demand(pub Level);
 
-/// One wall, and whether it stands.
+/// One wall, and whether it is in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
-    /// Its name: `user namespace`, `Landlock`, `seccomp`, `memory`, …
+    /// The wall's name: `user namespace`, `Landlock`, `seccomp`, `memory`, …
     pub name: String,
-    /// Whether it stands on this machine, tried out and not guessed.
+    /// Whether it is in force on this machine, as found by testing.
     pub stands: bool,
-    /// How: `ABI 7`, `cgroup v2`, or why not and what would help.
+    /// The details: `ABI 7`, `cgroup v2`, or why it is missing and what would help.
     pub detail: String,
 }
 
-/// What is really engaged, as the ladder's own test found it.
+/// The walls really in force, as found by the sandbox's own test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Engaged {
-    /// The level reached.
+    /// The level that was reached.
     pub level: Level,
-    /// Every wall.
+    /// All walls that were tested.
     pub layers: Vec<Layer>,
 }
 
 impl Level {
-    /// Returns its name as settings and records spell it.
+    /// Returns the name used in settings and records.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -56,7 +56,7 @@ impl std::fmt::Display for Level {
 }
 
 impl Engaged {
-    /// Returns the walls that do not stand, each with why and what would help.
+    /// Returns the walls that are missing, each with the reason and what would help.
     pub fn missing(&self) -> String {
         let missing: Vec<_> = self
             .layers

@@ -1,9 +1,9 @@
 //! The only crate that starts processes, and the only place for `unsafe`.
 //!
-//! What a model chose runs behind walls that the kernel keeps: its own view of the files, no
-//! network, few system calls, limits, and an end for every process of the tree. Which walls
-//! really stand is tested, told and never quietly lowered.
-#![warn(missing_docs)]
+//! A command chosen by a model runs behind walls that the kernel enforces: its own view of
+//! the files, no network, few system calls, limits, and an end for every process of the
+//! tree. The walls that are really in force are tested and reported, and never quietly
+//! lowered.
 
 mod cgroup;
 mod control;

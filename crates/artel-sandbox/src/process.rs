@@ -1,7 +1,7 @@
-//! A started command as its starting process sees it: signals in, an end out.
+//! A started command as seen by its starting process: signals go in, the exit comes out.
 //!
-//! The direct child is the starter. It ends only after every process of the tree has ended, so
-//! whoever saw the end knows that nothing survives.
+//! The direct child is the starter. It ends only after every process of the tree has
+//! ended, so once its end is seen, nothing of the tree survives.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,10 +19,10 @@ use crate::control::{self, Said};
 use crate::error::SandboxError;
 use crate::level::Layer;
 
-/// How a command ended.
+/// The way a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exit {
-    /// It ended itself with this code.
+    /// It exited with this code.
     Code(i32),
     /// This signal ended it.
     Signal(i32),
@@ -30,24 +30,24 @@ pub enum Exit {
     NotStarted {
         /// The step that failed: `user namespace`, `view`, `program`, …
         step: String,
-        /// Why, fit for a person.
+        /// The reason, fit for a person.
         why: String,
     },
 }
 
-/// What a command used with everything it started.
+/// Resources used by a command and everything it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The largest amount of memory in bytes: of the tree where a cgroup counts it, else of its
-    /// largest process.
+    /// Peak memory in bytes: of the tree if a cgroup counts it, otherwise of its largest
+    /// process.
     pub peak_memory: u64,
-    /// Time on the processors.
+    /// Processor time.
     pub cpu: Duration,
-    /// The limit that was met, where one was.
+    /// The limit that was reached, if any.
     pub limited: Option<Limited>,
 }
 
-/// A limit that a command met.
+/// A limit that a command reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limited {
@@ -71,11 +71,11 @@ pub struct Process {
     state: Mutex<State>,
 }
 
-/// What is known so far.
+/// The starter's reports so far.
 #[derive(Debug)]
 struct State {
     starter: Child,
-    /// The first process inside its own namespace: ending it ends all of them.
+    /// The first process inside its own namespace; ending it ends them all.
     first: Option<OwnedFd>,
     failed: Option<(String, String)>,
     status: Option<i32>,
@@ -86,7 +86,7 @@ struct State {
 }
 
 impl Process {
-    /// Takes over a started starter.
+    /// Takes over a starter that was just started.
     pub(crate) fn new(starter: Child, control: OwnedFd) -> Result<Self, SandboxError> {
         let pid = rustix::process::Pid::from_child(&starter);
         let pidfd = pidfd_open(pid, PidfdFlags::empty())
@@ -108,14 +108,14 @@ impl Process {
         })
     }
 
-    /// Returns a descriptor that becomes readable when everything has ended.
+    /// Returns a descriptor that becomes readable when every process has ended.
     pub fn pidfd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
 
-    /// Sends a signal to the command: an interrupt to its process group as a terminal would,
-    /// any other to every process of the tree where it has its own process namespace, else to
-    /// the group.
+    /// Sends a signal to the command. An interrupt goes to its process group, as from a
+    /// terminal. Any other signal goes to every process of the tree if it has its own process
+    /// namespace, otherwise to the group.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         let number = u8::try_from(signal.as_raw()).map_err(io::Error::other)?;
         match control::send(self.control.as_fd(), &[number], &[]) {
@@ -129,7 +129,7 @@ impl Process {
         }
     }
 
-    /// Ends the whole tree at once, whatever it thinks of it.
+    /// Ends the whole tree at once, without giving it a chance to react.
     pub fn kill_all(&self) -> io::Result<()> {
         let mut state = self.state();
         if state.exit.is_some() {
@@ -138,7 +138,8 @@ impl Process {
         self.listen(&mut state, RecvFlags::DONTWAIT);
         let ended = match &state.first {
             Some(first) => pidfd_send_signal(first, Signal::KILL),
-            // Without a namespace of its own the starter ends the tree, which it alone can follow.
+            // Without its own namespace, only the starter can follow the tree, so the starter
+            // ends it.
             None => return self.signal(Signal::KILL),
         };
         match ended {
@@ -147,7 +148,7 @@ impl Process {
         }
     }
 
-    /// Returns how it ended, if it has.
+    /// Returns how the command ended, or `None` while it runs.
     pub fn try_wait(&self) -> Option<Exit> {
         let mut state = self.state();
         if state.exit.is_none() {
@@ -158,41 +159,43 @@ impl Process {
                 // Someone else reaped our child; it has ended all the same.
                 Err(_) => 0,
             };
-            // What was said before the end is still to be read.
+            // Messages sent before the end are still to be read.
             self.listen(&mut state, RecvFlags::DONTWAIT);
             state.settle(ended);
         }
         state.exit.clone()
     }
 
-    /// Waits for the end of everything.
+    /// Waits until every process has ended.
     pub fn wait(&self) -> Exit {
         loop {
             if let Some(exit) = self.try_wait() {
                 return exit;
             }
-            // An interrupted wait looks again.
+            // After an interrupted wait, the loop checks again.
             let _ = poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], None);
         }
     }
 
-    /// Returns what it used; whole once it has ended.
+    /// Returns the resources used; complete once the command has ended.
     pub fn usage(&self) -> Usage {
         self.state().usage
     }
 
-    /// Returns what it made under other spellings of protected names, such as `.GIT`: known once it
-    /// has ended, and moved to `.GIT.set-aside` by then.
+    /// Returns the paths that the command created under other spellings of protected names,
+    /// such as `.GIT`. They are known once it has ended, and by then renamed to
+    /// `.GIT.set-aside`.
     pub fn set_aside(&self) -> Vec<PathBuf> {
         self.state().set_aside.clone()
     }
 
-    /// Gives the starter its orders, before anything else is said.
+    /// Sends the starter its orders, before any other message.
     pub(crate) fn order(&self, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         control::send(self.control.as_fd(), &[0], fds)
     }
 
-    /// Waits until the starter said that the tree exists, and returns the listeners it made.
+    /// Waits until the starter reports that the tree exists, and returns the listeners it
+    /// created.
     pub(crate) fn greet(&self, doors: Greeting) -> Vec<(Option<std::net::SocketAddr>, OwnedFd)> {
         let mut state = self.state();
         while state.failed.is_none() {
@@ -214,7 +217,7 @@ impl Process {
         Vec::new()
     }
 
-    /// Returns what the ladder's test found, once it has ended.
+    /// Returns the results of the sandbox's own test, once it has ended.
     pub(crate) fn layers(&self) -> Vec<Layer> {
         self.state().layers.clone()
     }
@@ -223,7 +226,7 @@ impl Process {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in whatever was said.
+    /// Processes all pending messages.
     fn listen(&self, state: &mut State, flags: RecvFlags) {
         while let Ok(Some((said, fds))) = control::hear(&self.control, flags) {
             state.take(said, fds);
@@ -234,19 +237,20 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if self.try_wait().is_none() {
-            // It ends by itself when our end of the socket closes; the signal is only faster.
+            // The tree ends by itself when our end of the socket closes; the signal is only
+            // faster.
             drop(self.kill_all());
             self.wait();
         }
     }
 }
 
-/// How far a start is awaited.
+/// The point up to which a start is awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Greeting {
     /// Until the tree exists.
     Hello,
-    /// Until its listeners came.
+    /// Until its listeners have arrived.
     Doors,
 }
 
@@ -278,7 +282,7 @@ impl State {
         }
     }
 
-    /// Decides how it ended, from the most precise report to the least.
+    /// Determines how the command ended, from the most precise report to the least.
     fn settle(&mut self, starter: i32) {
         let exit = match (self.failed.take(), self.status) {
             (Some((step, why)), _) => Exit::NotStarted { step, why },
@@ -303,7 +307,7 @@ impl State {
 }
 
 impl Exit {
-    /// Reads a status as `waitpid` tells it.
+    /// Reads a status in the form of `waitpid`.
     fn of(status: i32) -> Self {
         if libc::WIFSIGNALED(status) {
             Self::Signal(libc::WTERMSIG(status))
@@ -313,7 +317,7 @@ impl Exit {
     }
 }
 
-/// The raw form of a status that the standard library read.
+/// Returns the raw form of a status that the standard library has read.
 trait RawStatus {
     fn into_raw_status(self) -> i32;
 }

@@ -1,9 +1,9 @@
 //! The filtering proxy: the only way from a sandbox to a network.
 //!
-//! The walls leave a command no network but a few listening sockets of its own; whatever connects
-//! to them is taken up out here and judged. A host that was granted is looked up once, the answer
-//! is checked and pinned, and that very address is dialled. Everything else is told no, with the
-//! reason. No grant means that nothing passes.
+//! The walls leave a command no network but a few listening sockets of its own.
+//! Connections to them are accepted out here and judged. A granted host is looked up once,
+//! the answer is checked and pinned, and exactly that address is dialled. Everything else
+//! is refused with the reason. Without a grant nothing passes.
 
 mod address;
 mod body;
@@ -44,24 +44,24 @@ pub use self::reach::{Dialer, Limits, Reach, Resolver};
 pub use self::request::{BadRequest, Request};
 pub use self::socks::{BadSocks, SocksRequest};
 
-/// A running proxy. It ends when it is dropped, and every connection with it.
+/// A running proxy. Dropping it ends it and every connection.
 #[derive(Debug)]
 pub struct Proxy {
     shared: Arc<Shared>,
     acceptor: Option<JoinHandle<()>>,
 }
 
-/// Told about every attempt when it is over, from the thread that served it. What a command tries
-/// is up to the command, so whoever keeps these must bear many.
+/// Called about every attempt when it is over, on the thread that served it. The command
+/// decides how many attempts there are, so the observer must cope with many.
 pub type Observer = Arc<dyn Fn(Passage) + Send + Sync>;
 
-/// The proxy could not begin.
+/// Why the proxy could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// A grant that is no host.
+    /// A grant does not name a valid host.
     #[error("could not start the proxy: a grant cannot be read")]
     Grant(#[from] BadHost),
-    /// The system gave no thread or descriptor.
+    /// The system could not provide a thread or descriptor.
     #[error("could not start the proxy")]
     System(#[from] io::Error),
 }
@@ -76,8 +76,8 @@ pub(crate) struct Shared {
 }
 
 impl Proxy {
-    /// Begins to serve these doors under these grants. A [`Resolver`] will do where only names
-    /// are to be answered differently.
+    /// Starts serving these doors under these grants. Pass a [`Resolver`] if only name
+    /// resolution is to differ.
     pub fn serve(
         doors: Vec<Door>,
         grants: Vec<Host>,
@@ -106,13 +106,13 @@ impl Proxy {
         })
     }
 
-    /// Returns how much has passed so far.
+    /// Returns the totals so far.
     pub fn counts(&self) -> Counts {
         self.shared.counters.read()
     }
 
-    /// Ends every connection, waits until all of them have been reported, and returns what
-    /// passed.
+    /// Ends every connection, waits until all of them have been reported, and returns the
+    /// totals.
     pub fn stop(mut self) -> Counts {
         self.end();
         self.counts()
@@ -122,7 +122,7 @@ impl Proxy {
         self.shared.stop.raise();
         self.shared.slots.close();
         if let Some(acceptor) = self.acceptor.take() {
-            // It fails only if an observer panicked, which has been said already.
+            // Joining fails only if an observer panicked, which has been reported already.
             acceptor.join().ok();
         }
     }
@@ -156,8 +156,8 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// Takes connections as long as there are slots, each into a thread of its own. The scope ends
-/// when the last of them has.
+/// Accepts connections while there are slots, each in its own thread. The scope ends when
+/// the last connection has ended.
 fn accept_all(shared: &Shared, doors: &[Door]) {
     thread::scope(|scope| {
         let mut turn = 0;
@@ -169,7 +169,8 @@ fn accept_all(shared: &Shared, doors: &[Door]) {
             shared.counters.connected();
             let connection = Connection::new(shared, client, slot);
             let thread = thread::Builder::new().name("artel-passage".to_owned());
-            // Without a thread the connection is closed: whoever asked sees it and may try again.
+            // Without a thread the connection is closed; the client sees that and may try
+            // again.
             thread
                 .spawn_scoped(scope, move || connection.serve(kind))
                 .ok();
@@ -177,11 +178,11 @@ fn accept_all(shared: &Shared, doors: &[Door]) {
     });
 }
 
-/// How long to wait when the system has no descriptor for another connection.
+/// Pause when the system has no descriptor for another connection.
 const BREATHER: Duration = Duration::from_millis(50);
 
-/// Waits for a connection at any door. The doors take turns, so that a busy one does not shut the
-/// others out.
+/// Waits for a connection at any door. The doors take turns, so that a busy one does not
+/// starve the others.
 fn accept(shared: &Shared, doors: &[Door], turn: usize) -> Result<(TcpStream, DoorKind), Ended> {
     let (late, early) = doors.split_at(turn % doors.len().max(1));
     let doors: Vec<_> = early.iter().chain(late).collect();
@@ -201,7 +202,7 @@ fn accept(shared: &Shared, doors: &[Door], turn: usize) -> Result<(TcpStream, Do
         match accepted {
             Ok(client) => return Ok((client, door.kind)),
             Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
-            // The client may have gone again, or descriptors are short for a moment.
+            // The client may have disconnected, or descriptors are short for a moment.
             Err(_) => match shared.stop.wait(&[], Until::Idle(BREATHER)) {
                 Err(Ended::Late) => {}
                 Err(ended) => return Err(ended),

@@ -1,9 +1,9 @@
 //! Watches a running command to its end: its output, its time, its ending.
 //!
-//! Everything happens on the caller's thread, which waits in one place for output, the end, a
-//! cancel and the next deadline. Memory does not grow with the output: it is cleaned of secrets,
-//! spooled to disk up to a cap, shown live and excerpted as it comes. However the command ends,
-//! its whole tree is swept before the result is handed out.
+//! Everything happens on the caller's thread, which waits in one place for output, the
+//! end, a cancel and the next deadline. Memory does not grow with the output: as it
+//! arrives, it is redacted, spooled to disk up to a cap, shown live and excerpted. However
+//! the command ends, its whole tree is killed before the result is returned.
 
 mod cancel;
 mod channel;
@@ -30,10 +30,10 @@ use crate::level::Demand;
 use crate::process::{Exit, Limited, Usage};
 use crate::sandbox::{Door, Sandbox, Started};
 
-/// What is tried when the files for the output are made.
+/// The operation named in an error when the output files cannot be created.
 const SPOOL: &str = "make the files for the output";
 
-/// Where output came from.
+/// The output stream that text came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// The standard output.
@@ -42,91 +42,91 @@ pub enum Stream {
     Stderr,
 }
 
-/// What can be shown while a command runs.
+/// Something to show while a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Live<'a> {
-    /// It printed this. Secrets are gone; control characters are not.
+    /// The command printed this. Secrets are removed; control characters are not.
     Output(Stream, &'a [u8]),
-    /// This was sent to all of its processes.
+    /// This signal was sent to all of its processes.
     Signalled(patience::Signal),
 }
 
-/// How a command is watched.
+/// Options for watching a command.
 pub struct Watch<'a> {
-    /// Told whatever happens, at once. It is on the way of the output, so it must be quick.
+    /// Called for every event at once. It delays the output, so it must be quick.
     pub live: &'a mut dyn FnMut(Live<'_>),
-    /// Tells the time.
+    /// The source of the time.
     pub clock: Clock,
-    /// How long it may take.
+    /// Time limits of the command.
     pub patience: patience::Limits,
-    /// How long it gets to leave when it is asked to.
+    /// Time that the command gets to exit after each signal.
     pub graces: patience::Graces,
-    /// Ends it early.
+    /// The handle that ends the command early.
     pub cancel: Cancel,
-    /// Takes the secrets out of its output.
+    /// Removes secrets from the output.
     pub redactor: Redactor,
-    /// Where its output goes.
+    /// The place and the limits for keeping the output.
     pub spool: Spool,
-    /// How much of its output a model is shown.
+    /// Limits on the output that a model sees.
     pub excerpt: excerpt::Limits,
 }
 
-/// A command that has ended, with all it left.
+/// A command that has ended, with all its results.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// How it ended; nothing if even the kernel could not end it in time.
+    /// The exit, or `None` if even the kernel could not end it in time.
     pub exit: Option<Exit>,
-    /// Who ended it, unless it ended by itself.
+    /// The termination from outside, or `None` if it ended by itself.
     pub killed: Option<Killed>,
-    /// Whether the output may lack what would have come.
+    /// Whether output may be missing because the command was cut short.
     pub partial: bool,
-    /// How long it took.
+    /// The time it ran.
     pub duration: Duration,
-    /// Its output.
+    /// Its standard output.
     pub stdout: Output,
-    /// Its messages.
+    /// Its standard error.
     pub stderr: Output,
-    /// What it used.
+    /// The resources it used.
     pub usage: Usage,
-    /// What it made under other spellings of protected names, such as `.GIT`, and what is now called
-    /// `.GIT.set-aside`.
+    /// Paths it created under other spellings of protected names, such as `.GIT`. They are now
+    /// called `.GIT.set-aside`.
     pub set_aside: Vec<PathBuf>,
 }
 
-/// One stream of a command that has ended.
+/// One output stream of a command that has ended.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// The full text, or the first and the last part of it.
+    /// The output on disk: all of it, or its first and last part.
     pub spooled: Spooled,
-    /// What a model is shown.
+    /// The part that a model sees.
     pub excerpt: Excerpted,
 }
 
-/// How a command was ended from outside.
+/// The termination of a command from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Killed {
-    /// Why.
+    /// The cause.
     pub by: By,
-    /// The number of the last signal that was sent.
+    /// The number of the last signal sent.
     pub signal: i32,
-    /// What we sent, and when; nothing where the kernel kept a limit.
+    /// The signals we sent, and when; none if the kernel enforced a limit.
     pub sent: Sent,
 }
 
 /// Why a command was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Its time was over.
+    /// Its time was up.
     Timeout(Overdue),
-    /// Somebody called it off.
+    /// It was cancelled.
     Cancel,
-    /// It met a limit.
+    /// It reached a limit.
     Limit(Limited),
 }
 
 impl Sandbox {
-    /// Runs a command to its end. `serve` is given the doors of its network grant, and what it
-    /// returns is kept until the command has ended.
+    /// Runs a command to its end. `serve` gets the doors of its network grant; its return
+    /// value is kept until the command has ended.
     pub fn run<Served>(
         &self,
         job: &Job,
@@ -134,7 +134,7 @@ impl Sandbox {
         watch: Watch<'_>,
         serve: impl FnOnce(Vec<Door>) -> Served,
     ) -> Result<Finished, SandboxError> {
-        // Made first: a command whose output cannot be kept must not have begun.
+        // The files come first: a command whose output cannot be kept must not start.
         let files = watch.spool.open().map_err(SandboxError::system(SPOOL))?;
         let mut started = self.start(job, demand)?;
         let served = serve(std::mem::take(&mut started.doors));
@@ -145,7 +145,7 @@ impl Sandbox {
 }
 
 impl Started {
-    /// Watches the command to its end. If watching itself fails, its whole tree is ended.
+    /// Watches the command to its end. If watching fails, its whole tree is ended.
     pub fn watch(self, watch: Watch<'_>) -> Result<Finished, SandboxError> {
         let files = watch.spool.open().map_err(SandboxError::system(SPOOL))?;
         self.watch_into(files, watch)
@@ -166,8 +166,8 @@ impl Started {
 }
 
 impl Finished {
-    /// Returns what a model is shown: counts, both streams, and where something was left out,
-    /// `fetch`, the sentence that says how to get the full text.
+    /// Returns the text for a model: counts, both streams, and, where something was left out,
+    /// the sentence `fetch`, which says how to get the full text.
     pub fn render(&self, fetch: &str) -> String {
         let mut text = excerpt::render(&self.stdout.excerpt, &self.stderr.excerpt, fetch);
         for path in &self.set_aside {
@@ -179,7 +179,7 @@ impl Finished {
 }
 
 impl Killed {
-    /// Returns the signal's name.
+    /// Returns the name of the last signal.
     pub fn signal_name(&self) -> String {
         match self.signal {
             libc::SIGINT => "SIGINT".to_owned(),

@@ -1,4 +1,4 @@
-//! The door: a job goes in, a running command behind walls comes out, or a refusal.
+//! The entry point: takes a command, and returns it running behind walls, or a refusal.
 
 use std::ffi::OsString;
 use std::net::{SocketAddr, TcpListener};
@@ -17,17 +17,17 @@ use crate::level::{Demand, Engaged, Level};
 use crate::process::{Greeting, Process};
 use crate::spec::{Numbers, Spec, Task};
 
-/// How the starter is reached: this program is started again with a first argument of its own.
+/// How to start the starter: this program again, with a special first argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
     /// The executable of this program, which calls [`enter_if_asked`](crate::enter_if_asked)
-    /// first of all.
+    /// first.
     pub program: PathBuf,
-    /// The argument that makes it the starter.
+    /// The argument that turns it into the starter.
     pub first_argument: OsString,
 }
 
-/// Starts commands behind the walls that stand on this machine. Cheap to clone.
+/// Starts commands behind the walls that work on this machine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     setup: Arc<Setup>,
@@ -39,33 +39,33 @@ pub struct Sandbox {
 /// A command that was started.
 #[derive(Debug)]
 pub struct Started {
-    /// Where its output is read.
+    /// The read end of its standard output.
     pub stdout: OwnedFd,
-    /// Where its messages are read.
+    /// The read end of its standard error.
     pub stderr: OwnedFd,
-    /// The command itself.
+    /// The running command.
     pub process: Process,
     /// Listeners inside its network namespace, to be served from here by the filtering proxy;
-    /// none without a grant. The first one is [`DoorKind::Proxy`], then comes one for each literal
-    /// address that was granted, in the order of the grants.
+    /// empty without a grant. The first is [`DoorKind::Proxy`], followed by one for each
+    /// granted literal address, in the order of the grants.
     pub doors: Vec<Door>,
 }
 
 /// A listener that only the command can reach.
 #[derive(Debug)]
 pub struct Door {
-    /// It listens inside and is accepted from here.
+    /// The listener: bound inside, accepted from here.
     pub listener: TcpListener,
-    /// What it stands for.
+    /// The meaning of the door.
     pub kind: DoorKind,
 }
 
-/// What a door stands for.
+/// The meaning of a door: the proxy, or one granted address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DoorKind {
-    /// The proxy that `HTTP_PROXY` and the like name inside.
+    /// The proxy that `HTTP_PROXY` and similar variables name inside.
     Proxy,
-    /// A granted literal address: whoever connects wants exactly this one.
+    /// A granted literal address: connections go to exactly this one.
     Address(SocketAddr),
 }
 
@@ -82,7 +82,7 @@ impl Setup {
 }
 
 impl Sandbox {
-    /// Tries out which walls stand on this machine, from inside them.
+    /// Tests which walls work on this machine, from inside them.
     pub fn new(setup: Setup) -> Result<Self, SandboxError> {
         let mut sandbox = Self {
             setup: Arc::new(setup),
@@ -100,14 +100,14 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Returns what is really engaged.
+    /// Returns the level and walls really in force.
     pub fn engaged(&self) -> &Engaged {
         &self.engaged
     }
 
     /// Starts a command at the level this machine reaches, or refuses if that is below the
-    /// demand. A wall that cannot be built for this job, or a program that cannot be started, is
-    /// told by [`Process::wait`].
+    /// required one. If a wall cannot be built for this command or the program cannot be
+    /// started, [`Process::wait`] reports it.
     pub fn start(&self, job: &Job, demand: Demand) -> Result<Started, SandboxError> {
         self.refuse_below(job, demand)?;
         let doors = granted_addresses(&job.network);
@@ -122,7 +122,7 @@ impl Sandbox {
         self.launch(&spec)
     }
 
-    /// Starts the starter with its orders.
+    /// Starts the starter and sends it its orders.
     pub(crate) fn launch(&self, spec: &Spec) -> Result<Started, SandboxError> {
         let (ours, theirs) = control::pair().map_err(SandboxError::system("make a socket"))?;
         let (stdout, stdout_inside) = pipe()?;
@@ -157,8 +157,8 @@ impl Sandbox {
         stdout: OwnedFd,
         stderr: OwnedFd,
     ) -> Result<std::process::Child, SandboxError> {
-        // Only the three standard descriptors are handed over: then the standard library can use
-        // `posix_spawn`, which copies no page tables of ours.
+        // Only the three standard descriptors are passed, so the standard library can use
+        // `posix_spawn`, which does not copy our page tables.
         Command::new(&self.setup.program)
             .arg(&self.setup.first_argument)
             .env_clear()
@@ -206,7 +206,8 @@ impl From<(Option<SocketAddr>, OwnedFd)> for Door {
     }
 }
 
-/// Returns the doors a grant needs: the proxy's first, then one per literal address and port.
+/// Returns the doors that a grant needs: the proxy's first, then one per literal address
+/// and port.
 fn granted_addresses(network: &Network) -> Vec<Option<SocketAddr>> {
     let Network::Hosts(hosts) = network else {
         return Vec::new();
@@ -236,8 +237,8 @@ fn literal_addresses(host: &Host) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// Writes the orders to memory: they can be longer than any message, and no other process of
-/// this user reads them from an argument list.
+/// Writes the orders to a file in memory. They can be longer than any message, and unlike
+/// an argument list no other process of this user can read them.
 fn orders(spec: &Spec) -> Result<OwnedFd, SandboxError> {
     let bytes = serde_json::to_vec(spec)
         .map_err(std::io::Error::other)

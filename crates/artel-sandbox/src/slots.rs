@@ -1,8 +1,9 @@
-//! Slots: how many commands run at once, over all runs and all processes of this user.
+//! Slots: how many commands run at once, across all runs and processes of this user.
 //!
-//! A slot is a lock on a file, so the kernel gives it back whatever happens to its holder. A part
-//! of the slots is kept for what a person started: a machine busy with agents still answers. A
-//! call that finds none free waits its turn, says for whom, and can be called off.
+//! A slot is a lock on a file, so the kernel releases it whatever happens to its holder.
+//! Some slots are reserved for commands that a person started: a machine busy with agents
+//! still responds. A call that finds no free slot waits its turn, reports the holders, and
+//! can be cancelled.
 
 mod queue;
 #[cfg(test)]
@@ -25,60 +26,60 @@ use rustix::io::Errno;
 use crate::run::Cancel;
 use queue::{Queue, Ticket};
 
-/// How long the first in line waits before it looks again without having heard anything: a holder
-/// that was killed is heard of a moment before its lock is gone.
+/// Time after which the first in the queue checks again without a notification. The
+/// notification about a killed holder comes a moment before its lock is released.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// The same right after something was heard, and where nothing can be heard.
+/// The same interval right after a notification, and when notifications are unavailable.
 const LOOK_SOON: Duration = Duration::from_millis(10);
 
-/// What is read of a holder's words.
+/// Number of bytes read of a holder's label.
 const LONGEST_LABEL: usize = 200;
 
-/// The slots of this user. Clones share one line.
+/// The slots of this user. Clones share one queue.
 #[derive(Debug, Clone)]
 pub struct Slots {
     shared: Arc<Shared>,
 }
 
-/// On whose behalf a command starts.
+/// The initiator of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Who {
     /// A person started it and waits for it.
     Person,
-    /// An agent did.
+    /// An agent started it.
     Agent,
 }
 
-/// What a call waits for.
+/// What a call is waiting for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// How many calls of this process come before it.
+    /// Number of calls of this process ahead of it.
     pub ahead: usize,
-    /// What holds the slots it could have, in the holders' own words.
+    /// The holders of the slots it could get, by their own labels.
     pub holders: Vec<String>,
 }
 
-/// A slot that is held. Dropping it gives it back.
+/// A held slot. Dropping it releases it.
 #[derive(Debug)]
 pub struct Slot {
     lock: OwnedFd,
-    /// Open for writing: closing it is what others hear.
+    /// Open for writing, because closing it notifies the waiters.
     label: File,
 }
 
 /// Why no slot was given.
 #[derive(Debug, thiserror::Error)]
 pub enum SlotError {
-    /// The call was called off while it waited.
+    /// The call was cancelled while it waited.
     #[error("the command was called off while it waited for a slot")]
     Cancelled,
     /// The folder of the slots cannot be used.
     #[error("could not use the slots in `{folder}`")]
     Unusable {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// Why not.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -94,14 +95,16 @@ struct Shared {
 }
 
 impl Slots {
-    /// Makes the slots of a machine: twice as many as it has cores, a fifth kept for people.
-    /// `folder` is made if it is missing; all processes of the user name the same.
+    /// Creates the slots of a machine: twice as many as it has cores, a fifth of them reserved
+    /// for people. `folder` is created if it is missing; all processes of the user must use
+    /// the same one.
     pub fn of_cores(folder: impl Into<PathBuf>, cores: NonZeroUsize) -> Result<Self, SlotError> {
         let total = cores.get().saturating_mul(2);
         Self::new(folder, total, (total / 5).max(1))
     }
 
-    /// Makes `total` slots of which `reserved` are kept for people. One is always left for agents.
+    /// Creates `total` slots, of which `reserved` are for people. At least one is always left
+    /// for agents.
     pub fn new(
         folder: impl Into<PathBuf>,
         total: usize,
@@ -127,8 +130,8 @@ impl Slots {
         })
     }
 
-    /// Takes a slot, or waits for one in the order of the calls. `label` says for others what
-    /// holds it. `waiting` is told whenever what it waits for has changed.
+    /// Takes a slot, or waits for one in call order. `label` tells others what holds it.
+    /// `waiting` is called whenever the reason for waiting changes.
     pub fn acquire(
         &self,
         who: Who,
@@ -144,7 +147,7 @@ impl Slots {
             .ok_or(SlotError::Cancelled)
     }
 
-    /// Does the waiting; nothing is a cancel.
+    /// Waits for a slot. `None` means that the call was cancelled.
     fn take(
         &self,
         who: Who,
@@ -162,7 +165,8 @@ impl Slots {
                     return Ok(Some(slot));
                 }
                 if matches!(bell, Bell::Unhung) {
-                    // Hung first, then looked again: nothing can be missed in between.
+                    // The watch is set up before the next check, so no release in between is
+                    // missed.
                     bell = self.hang_bell();
                     continue;
                 }
@@ -180,11 +184,11 @@ impl Slots {
         Ok(None)
     }
 
-    /// Takes a free slot, if there is one. The last ones are for people, who take them last.
+    /// Takes a free slot, if there is one. The last ones are for people, who use them last.
     fn try_take(&self, who: Who, label: &str) -> io::Result<Option<Slot>> {
         for path in self.open_to(who) {
             let flags = OFlags::RDONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            // Read-only, since closing a file that was open for writing wakes everyone.
+            // Read-only, because closing a file that was open for writing wakes every waiter.
             let lock = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Some(Slot::hold(lock, &path, label)?)),
@@ -195,7 +199,7 @@ impl Slots {
         Ok(None)
     }
 
-    /// Returns what holds the slots that someone could have.
+    /// Returns the labels of the slots that `who` could get.
     fn holders(&self, who: Who) -> Vec<String> {
         let label = |path: PathBuf| {
             let mut bytes = Vec::new();
@@ -234,16 +238,16 @@ impl Slots {
     }
 }
 
-/// Rings when a holder, of any process, lets go.
+/// Notifies when a holder in any process releases its slot.
 enum Bell {
     Unhung,
     Hung(OwnedFd),
-    /// The user has too many of them; looking now and then does as well.
+    /// The user has too many inotify watches; checking at intervals works too.
     Broken,
 }
 
 impl Bell {
-    /// Takes in what rang.
+    /// Drains the pending notifications.
     fn quiet(&self) {
         let Self::Hung(bell) = self else { return };
         let mut events = [0; 4096];
@@ -266,15 +270,16 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // The label goes first, the lock next, and closing the file last tells the others. What
-        // fails here is made good by the closing, which the kernel does in any case.
+        // The label is cleared first, then the lock is released, and closing the file notifies
+        // the others last. If one of these fails, the close, which the kernel always does,
+        // makes up for it.
         drop(self.label.set_len(0));
         let _ = flock(&self.lock, FlockOperation::Unlock);
     }
 }
 
-/// Waits until there is a reason to look, and returns how long to wait the next time. Who is not
-/// first hears from the one before; the first hears from the holders.
+/// Waits for a reason to check again, and returns how long to wait the next time. The
+/// first in the queue is notified by the holders, every other call by the one before it.
 fn wait(
     ticket: &Ticket<'_>,
     ahead: usize,

@@ -1,4 +1,4 @@
-//! The orders a starter gets, complete: it takes nothing from its own environment.
+//! The complete orders for a starter, which takes nothing from its own environment.
 
 use std::net::SocketAddr;
 
@@ -8,24 +8,24 @@ use crate::cgroup::Groups;
 use crate::job::Job;
 use crate::level::Level;
 
-/// What the starter is to build and to run.
+/// What the starter is to build and run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spec {
-    /// Which walls.
+    /// The level, and so the walls.
     pub(crate) level: Level,
     /// What runs inside.
     pub(crate) task: Task,
-    /// The command and its view.
+    /// The command with its view, network and limits.
     pub(crate) job: Job,
-    /// The listeners to make: none is the proxy's, some is a granted address.
+    /// The listeners to create: `None` for the proxy, `Some` for a granted address.
     pub(crate) doors: Vec<Option<SocketAddr>>,
-    /// Where the tree's limits are kept.
+    /// The cgroups that limit the tree.
     pub(crate) groups: Groups,
-    /// Whether process numbers of the namespace limit the processes, for want of a cgroup.
+    /// Whether process numbers of the namespace limit the processes, if there is no cgroup.
     pub(crate) numbers: Numbers,
 }
 
-/// Whose process numbers count.
+/// The process numbers that can serve as a limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Numbers {
     /// Those of the whole machine: they limit nothing.
@@ -35,20 +35,20 @@ pub(crate) enum Numbers {
     OfTheNamespace,
 }
 
-/// What runs inside the walls.
+/// The task inside the walls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Task {
-    /// The job's command.
+    /// The specified command.
     Command,
-    /// The ladder's own test.
+    /// The sandbox's own test.
     Probe(Outside),
 }
 
-/// What the test must not reach or must find to differ.
+/// What the test must not reach or must find to be different.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outside {
-    /// A listener that is really there.
+    /// A listener that really exists.
     pub(crate) listener: SocketAddr,
-    /// The namespaces of the starting process, as `/proc/self/ns` names them.
+    /// The namespaces of the starting process, as in `/proc/self/ns`.
     pub(crate) namespaces: Vec<(String, String)>,
 }

@@ -1,4 +1,4 @@
-//! The default view: what programs need to run, and nothing of the person's own.
+//! The default view: what programs need to run, and nothing personal.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ mod known;
 
 use known::{BESIDE, CREDENTIALS, KNOWN_ROOTS, NEVER, TOOL_CHAINS};
 
-/// Folders of the system that hold programs and what they need.
+/// System folders that hold programs and what they need.
 const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
@@ -28,7 +28,7 @@ const SYSTEM: &[&str] = &[
     "/nix/store",
 ];
 
-/// Folders of the system's settings that hold keys, whatever their permissions.
+/// Paths in the system settings that hold keys, whatever their permissions.
 const KEYS: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",
@@ -50,44 +50,47 @@ const KEYS: &[&str] = &[
     "/etc/security/opasswd",
 ];
 
-/// How deep and how far the system's settings are looked through for what is not for everyone.
+/// Limits on the depth and number of entries searched in the system settings for
+/// restricted files.
 const DEPTH: usize = 3;
 const ENTRIES: usize = 8000;
 
-/// How deep a folder of programs is looked through for what is private.
+/// Depth of the search for private files in a folder of programs.
 const PROGRAMS_DEPTH: usize = 4;
 
-/// How many programs of one folder are followed to where they really are, and how many of all
-/// folders are shown one by one: each is a mount.
+/// Limit on programs per folder that are followed to their real place, and on programs of
+/// all folders that are shown one by one, because each is a mount.
 const PROGRAMS: usize = 500;
 
-/// How many folders of one kind are looked through for credentials, such as versions of one program.
+/// Limit on folders of one kind that are searched for credentials, such as versions of one
+/// program.
 const VERSIONS: usize = 200;
 
-/// What the default view is made of.
+/// What the default view is made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standard {
-    /// The person's home folder: of it only tool chains are shown.
+    /// The person's home folder; only its toolchains are shown.
     pub home: Option<PathBuf>,
     /// The folders of `PATH`.
     pub path: Vec<PathBuf>,
-    /// What the settings name beyond that.
+    /// Further readable paths named in the settings.
     pub read: Vec<PathBuf>,
-    /// Folders of which the path opens nothing but programs: those that people work in.
+    /// Folders in which people work: an entry of `PATH` there makes only its programs
+    /// readable.
     pub closed: Vec<PathBuf>,
 }
 
-/// What a folder of the path opens.
+/// The paths that one folder of `PATH` makes readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedByPath {
-    /// The folder, as the path names it.
+    /// The folder as named in `PATH`.
     pub folder: PathBuf,
-    /// Folders and files that can be read because of it.
+    /// Folders and files that become readable because of it.
     pub shown: Vec<PathBuf>,
 }
 
 impl Standard {
-    /// Returns what each folder of the path opens beyond the system's own.
+    /// Returns what each folder of `PATH` makes readable beyond the system folders.
     pub fn opened_by_path(&self) -> Vec<OpenedByPath> {
         let mut singles = PROGRAMS;
         let opened = self.path.iter().map(|folder| OpenedByPath {
@@ -99,9 +102,10 @@ impl Standard {
 }
 
 impl View {
-    /// Returns the default view: the system's programs and settings without its keys, the folders
-    /// of programs on the path with their tool chains without credentials, and what was named.
-    /// Nothing can be written. It looks at the disk and is to be made once for many commands.
+    /// Returns the default view: the system's programs and settings without its keys, the
+    /// program folders of `PATH` and their toolchains without credentials, and the paths named
+    /// in the settings. Nothing is writable. This reads the disk; call it once for many
+    /// commands.
     pub fn standard(from: &Standard) -> Self {
         let mut read: BTreeSet<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         let mut hidden: BTreeSet<PathBuf> = KEYS.iter().map(PathBuf::from).collect();
@@ -123,7 +127,8 @@ impl View {
         }
         left = ENTRIES;
         not_for_everyone(Path::new("/etc"), DEPTH, &mut left, &mut hidden);
-        // What we cannot read cannot be read inside, with the same user: only the rest is masked.
+        // A path that we cannot read cannot be read inside by the same user; only the rest is
+        // masked.
         hidden.retain(|path| access(path, Access::READ_OK).is_ok());
         let nested = |path: &PathBuf| path.ancestors().skip(1).any(|above| hidden.contains(above));
         let hidden = hidden
@@ -140,8 +145,8 @@ impl View {
 }
 
 impl Standard {
-    /// Returns what the programs of one folder of the path need. `singles` is how many programs can
-    /// still be shown one by one.
+    /// Returns what the programs of one folder of `PATH` need. `singles` is the number of
+    /// programs that can still be shown one by one.
     fn program_folder(&self, folder: &Path, singles: &mut usize) -> Vec<PathBuf> {
         let home = self.home.as_deref();
         let Ok(real) = fs::canonicalize(folder) else {
@@ -160,8 +165,8 @@ impl Standard {
         let holds_home = home.is_some_and(|home| home.starts_with(&real));
         let is_for_programs = is_for_programs(&real) || holds_only_programs(&real);
         if holds_home || !is_for_programs || self.is_closed(&real) {
-            // More lies there than programs, wherever it is: `PATH_add .` puts a whole project on the
-            // path. It opens none of the rest.
+            // More than programs lies there, wherever it is: `PATH_add .` puts a whole project
+            // on `PATH`. It makes none of the rest readable.
             return own_programs(&real, singles);
         }
         let mut shown = vec![folder.to_owned()];
@@ -172,19 +177,20 @@ impl Standard {
         shown
     }
 
-    /// Returns the parts of the tool chain of the home folder that a folder belongs to, without those
-    /// that lie in a closed folder.
+    /// Returns the parts of the home folder's toolchain that a folder belongs to, without
+    /// those in a closed folder.
     fn tool_chain(&self, real: &Path) -> Option<Vec<PathBuf>> {
         let home = self.home.as_deref()?;
         let real_home = fs::canonicalize(home).ok()?;
         let inside = real.strip_prefix(&real_home).ok()?;
         let mut chains = TOOL_CHAINS.iter();
         let (name, parts) = chains.find(|(name, _)| inside.starts_with(name))?;
-        // What lies in the chain's folder and is none of its parts may be anybody's project.
+        // A path in the toolchain's folder that is not one of its parts may be anybody's
+        // project.
         if !parts.iter().any(|part| inside.starts_with(part)) {
             return None;
         }
-        // That somebody works in the whole home folder closes none of its tool chains.
+        // Working in the whole home folder closes none of its toolchains.
         let closed = self.closed.iter().flat_map(fs::canonicalize);
         let closed: Vec<_> = closed
             .filter(|closed| !real_home.starts_with(closed))
@@ -204,9 +210,9 @@ impl Standard {
         Some(shown)
     }
 
-    /// Returns what a folder such as `tools/node/bin` needs of what lies beside it: only where that
-    /// has the shape of a tool chain, and only the parts of one. A project has a `bin` too, and
-    /// beside it what is nobody else's.
+    /// Returns what a folder such as `tools/node/bin` needs from its parent folder: the parts
+    /// of a toolchain, and only if the parent has the shape of one. A project has a `bin` too,
+    /// beside private files.
     fn beside(&self, root: &Path) -> Vec<PathBuf> {
         let is_home = self
             .home
@@ -223,13 +229,13 @@ impl Standard {
         }
     }
 
-    /// Returns the closed folders that are shown with a folder.
+    /// Returns the closed folders inside a shown folder.
     fn closed_within(&self, shown: &Path) -> Vec<PathBuf> {
         let closed = self.closed.iter().flat_map(fs::canonicalize);
         closed.filter(|closed| closed.starts_with(shown)).collect()
     }
 
-    /// Tells whether a folder lies in one that is closed, or holds one.
+    /// Returns whether a folder lies in a closed folder or contains one.
     fn is_closed(&self, folder: &Path) -> bool {
         let closed = self.closed.iter().flat_map(fs::canonicalize);
         closed
@@ -242,8 +248,9 @@ fn is_for_programs(folder: &Path) -> bool {
     folder.ends_with("bin") || folder.ends_with("shims")
 }
 
-/// Tells whether nothing but programs, and links to programs, lies in a folder. Then there is nothing
-/// to keep from sight, whatever its name is; one that is too large to be looked through may hold more.
+/// Returns whether a folder contains nothing but programs and links to programs. Then
+/// there is nothing to hide, whatever its name. A folder too large to search may contain
+/// more.
 fn holds_only_programs(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else {
         return false;
@@ -262,7 +269,7 @@ fn is_program(about: &fs::Metadata) -> bool {
     about.is_file() && about.permissions().mode() & 0o111 != 0
 }
 
-/// Returns what is needed of a tool chain that is known by what lies at its root.
+/// Returns the needed parts of a toolchain that is recognised by the entries at its root.
 fn known_parts(root: &Path) -> Option<Vec<PathBuf>> {
     let has_all = |signs: &[&str]| signs.iter().all(|sign| root.join(sign).exists());
     let (_, parts) = KNOWN_ROOTS.iter().find(|(signs, _)| has_all(signs))?;
@@ -274,13 +281,13 @@ fn own_parts(root: &Path, parts: &[&str]) -> Vec<PathBuf> {
     parts.filter(|part| is_own(part, root)).collect()
 }
 
-/// Tells whether something is there and no link that leads out of its root.
+/// Returns whether a path exists and is not a link that leads out of its root.
 fn is_own(part: &Path, root: &Path) -> bool {
     fs::canonicalize(part).is_ok_and(|real| real.starts_with(root))
 }
 
-/// Tells whether a folder holds dot files, as projects and home folders do; what cannot be listed
-/// may.
+/// Returns whether a folder contains dot files, as projects and home folders do. One that
+/// cannot be listed counts too.
 fn has_dot_file(folder: &Path) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
     let Ok(mut entries) = fs::read_dir(folder) else {
@@ -289,8 +296,9 @@ fn has_dot_file(folder: &Path) -> bool {
     entries.any(|entry| entry.is_ok_and(|entry| entry.file_name().as_bytes().starts_with(b".")))
 }
 
-/// Collects what in a shown folder is never shown: settings with secrets, and metadata. Its own entries
-/// are always looked at, those of folders below it while there are some `left`.
+/// Collects the entries of a shown folder that are never shown: settings with secrets, and
+/// metadata. Its own entries are always checked, those of folders below it while some are
+/// `left`.
 fn private_entries(folder: &Path, depth: usize, left: &mut usize, found: &mut BTreeSet<PathBuf>) {
     let is_private = |name: &str| {
         name.starts_with(".env") || NEVER.contains(&name) || name == ".netrc" || name == ".npmrc"
@@ -315,7 +323,8 @@ fn private_entries(folder: &Path, depth: usize, left: &mut usize, found: &mut BT
     }
 }
 
-/// Returns the places below a folder that a name stands for, in which `*` is any one name.
+/// Returns the paths below a folder that a name stands for; `*` stands for any one
+/// component.
 fn places_of(folder: &Path, name: &str) -> Vec<PathBuf> {
     let Some((before, after)) = name.split_once("/*/") else {
         return vec![folder.join(name)];
@@ -327,7 +336,7 @@ fn places_of(folder: &Path, name: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the programs that lie in a folder, without all else that does.
+/// Returns only the programs in a folder.
 fn own_programs(folder: &Path, singles: &mut usize) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let programs = entries.filter(|entry| {
@@ -341,7 +350,7 @@ fn own_programs(folder: &Path, singles: &mut usize) -> Vec<PathBuf> {
     programs
 }
 
-/// Returns where programs that are links really are.
+/// Returns the targets of programs that are links.
 fn real_programs(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
@@ -356,7 +365,7 @@ fn real_programs(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Collects what others may not read: the system's own sign for what is secret.
+/// Collects files that others may not read, which is the system's own sign of a secret.
 fn not_for_everyone(folder: &Path, depth: usize, left: &mut usize, found: &mut BTreeSet<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;

@@ -1,4 +1,4 @@
-//! Tests of what the path opens, with folders of their own.
+//! What `PATH` makes readable, tested with temporary folders.
 
 use super::*;
 
@@ -59,7 +59,8 @@ fn a_home_folder_on_the_path_shows_its_programs_and_nothing_else() {
     assert!(!view.read.iter().any(opens), "{:?}", view.read);
 }
 
-/// A folder with these entries, `/` at the end of folders, and what its `bin` opens besides.
+/// Creates a project with these entries (folders end in `/`), and returns what its `bin`
+/// makes readable beside itself.
 fn beside(entries: &[&str]) -> Vec<String> {
     let root = tempfile::tempdir().unwrap();
     let root = root.path().canonicalize().unwrap();
@@ -90,14 +91,14 @@ fn beside(entries: &[&str]) -> Vec<String> {
 #[test]
 fn a_bin_opens_what_lies_beside_it_only_where_that_is_a_tool_chain() {
     let cases: &[(&[&str], &[&str])] = &[
-        // A project, in the ways that projects look.
+        // Projects, in their usual shapes.
         (&[".env", "lib/"], &[]),
         (&[".git/", "lib/", "share/"], &[]),
         (&[".gitignore", "lib/"], &[]),
         (&["src/", "config/", "notes.txt"], &[]),
         (&["other/.env", "third/.git/"], &[]),
         (&[".git/", ".env", "bin/", "shims/", "versions/"], &[]),
-        // Tool chains.
+        // Toolchains.
         (
             &[
                 ".git/",
@@ -185,7 +186,8 @@ fn the_path_opens_nothing_of_settings_and_of_folders_that_people_work_in() {
     assert_eq!(below(&view.read), expected, "a link leads nowhere else");
 }
 
-/// What the folders of a home open when they are on the path, and what stays hidden of it.
+/// Returns what folders of a home make readable when they are on `PATH`, and what stays
+/// hidden.
 fn opened_in(home: &Path, path: &[&str], closed: &[&str]) -> (Vec<String>, Vec<String>) {
     let view = View::standard(&Standard {
         home: Some(home.to_owned()),
@@ -235,7 +237,8 @@ fn of_a_tool_chain_no_projects_no_closed_folders_and_no_credentials_are_shown() 
     ];
     let token = ".nvm/versions/node/v20/etc/npmrc";
     let key = ".local/share/uv/credentials";
-    // What is on the path, what is closed, what is shown, what of that is hidden.
+    // The folder on `PATH`, the closed folders, the shown paths, and the hidden ones among
+    // them.
     type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str]);
     let rows: &[Row<'_>] = &[
         ("go/bin", &[], &go, &[]),
@@ -258,7 +261,7 @@ fn of_a_tool_chain_no_projects_no_closed_folders_and_no_credentials_are_shown() 
     for (folder, closed, read, hidden) in rows {
         let (shown, mut absent) = opened_in(&home, &[folder], closed);
         assert_eq!(shown, *read, "{folder} {closed:?}");
-        // What is not shown at all need not be hidden.
+        // A path that is not shown at all does not need to be hidden.
         absent.retain(|path| shown.iter().any(|above| Path::new(path).starts_with(above)));
         assert_eq!(absent, *hidden, "{folder} {closed:?}");
     }

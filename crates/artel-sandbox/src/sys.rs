@@ -1,4 +1,4 @@
-//! System calls that no safe wrapper offers, each a small function with a safe face.
+//! System calls without a safe wrapper elsewhere, each as a small safe function.
 #![expect(
     unsafe_code,
     reason = "clone, wait4, mount_setattr, signalfd and interface requests have no safe wrapper"
@@ -11,27 +11,26 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Which side of a fork this is.
 pub(crate) enum Side {
     /// The new process.
     Child,
-    /// The old one, with the new one's number and a descriptor for it.
+    /// The parent, with the child's process id and a descriptor for it.
     Parent { pid: i32, pidfd: OwnedFd },
 }
 
-/// How a child ended and what it and its own children used.
+/// The end of a child: its status, and the resources that it and its own children used.
 pub(crate) struct Ended {
     pub(crate) pid: i32,
     pub(crate) status: i32,
     pub(crate) cpu: Duration,
-    /// The largest process in bytes.
+    /// Peak memory of the largest process, in bytes.
     pub(crate) largest: u64,
 }
 
-/// Makes a child process in new namespaces, as `fork` does otherwise.
+/// Creates a child process in new namespaces, otherwise like `fork`.
 ///
-/// The plain call is used and not the newer one: filters can look at its flags, so a machine that
-/// forbids namespaces answers with an error instead of ending us.
+/// It uses `clone` rather than the newer `clone3`: filters can look at the flags of the
+/// former, so a machine that forbids namespaces returns an error instead of killing us.
 pub(crate) fn clone_into(namespaces: libc::c_int) -> io::Result<Side> {
     let mut pidfd: libc::c_int = -1;
     let flags = namespaces | libc::CLONE_PIDFD | libc::SIGCHLD;
@@ -54,16 +53,18 @@ pub(crate) fn clone_into(namespaces: libc::c_int) -> io::Result<Side> {
         0 => Ok(Side::Child),
         pid => Ok(Side::Parent {
             pid: i32::try_from(pid).map_err(io::Error::other)?,
-            // SAFETY: the kernel has just opened this descriptor for us and nobody else has it.
+            // SAFETY: the kernel has just opened this descriptor for us, so nobody else owns
+            // it.
             pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) },
         }),
     }
 }
 
-/// Waits for a child, or looks whether one has ended; nothing if none has.
+/// Waits for a child, or checks whether one has ended, depending on the options. Returns
+/// `None` if none has.
 pub(crate) fn wait(pid: i32, options: libc::c_int) -> io::Result<Option<Ended>> {
     let mut status = 0;
-    // SAFETY: an all-zero `rusage` is a valid value of it.
+    // SAFETY: an all-zero `rusage` is a valid value.
     let mut usage: libc::rusage = unsafe { zeroed() };
     loop {
         // SAFETY: both pointers are to live values of the right types.
@@ -84,9 +85,9 @@ pub(crate) fn wait(pid: i32, options: libc::c_int) -> io::Result<Option<Ended>> 
     }
 }
 
-/// Returns the time on the processors and the largest process of all children that were reaped.
+/// Returns the processor time and the largest process, in bytes, of all reaped children.
 pub(crate) fn used_by_children() -> (Duration, u64) {
-    // SAFETY: an all-zero `rusage` is a valid value of it, and the pointer is to a live one.
+    // SAFETY: an all-zero `rusage` is a valid value, and the pointer is to a live one.
     let usage = unsafe {
         let mut usage: libc::rusage = zeroed();
         libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
@@ -104,13 +105,14 @@ fn duration(time: libc::timeval) -> Duration {
 
 /// Closes every descriptor from this number on.
 pub(crate) fn close_from(first: u32) -> io::Result<()> {
-    // SAFETY: called before any descriptor from `first` on was opened by us, so no owner in this
+    // SAFETY: called before we opened any descriptor from `first` on, so no owner in this
     // process loses one.
     done(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0_u32) })
 }
 
-/// Sets attributes of a mount, with everything mounted below it if `flags` say so. Attributes
-/// are only ever added, so whatever the host has locked stays as strict as it was.
+/// Sets attributes of a mount, and of everything mounted below it if `flags` say so.
+/// Attributes are only ever added, so anything the host has locked stays as strict as it
+/// was.
 pub(crate) fn mount_setattr(mount: BorrowedFd<'_>, flags: libc::c_int, set: u64) -> io::Result<()> {
     // SAFETY: an all-zero `mount_attr` is the kernel's documented "change nothing".
     let mut attributes: libc::mount_attr = unsafe { zeroed() };
@@ -129,14 +131,14 @@ pub(crate) fn mount_setattr(mount: BorrowedFd<'_>, flags: libc::c_int, set: u64)
     })
 }
 
-/// Makes the old root available at the new one's own place, to be detached at once.
+/// Moves the old root to the mount point of the new one, to be detached at once.
 pub(crate) fn pivot_root_here() -> io::Result<()> {
     let here: &CStr = c".";
     // SAFETY: both arguments are terminated strings.
     done(unsafe { libc::syscall(libc::SYS_pivot_root, here.as_ptr(), here.as_ptr()) })
 }
 
-/// Blocks the signal that tells of ended children and returns a descriptor that tells instead.
+/// Blocks SIGCHLD and returns a descriptor that reports ended children instead.
 pub(crate) fn children_fd() -> io::Result<OwnedFd> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` initialises the set that the other calls then read; the returned
@@ -156,13 +158,12 @@ pub(crate) fn children_fd() -> io::Result<OwnedFd> {
     }
 }
 
-/// Sends a signal; negative numbers mean groups and everything, as in `kill`.
+/// Sends a signal. Negative targets mean groups or all processes, as in `kill`.
 pub(crate) fn kill(target: i32, signal: i32) -> io::Result<()> {
     // SAFETY: no memory is involved.
     done(libc::c_long::from(unsafe { libc::kill(target, signal) }))
 }
 
-/// Brings the loopback interface up.
 pub(crate) fn loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
     let mut request = interface("lo");
     let up = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or(1);
@@ -170,7 +171,7 @@ pub(crate) fn loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
     ioctl(socket, libc::SIOCSIFFLAGS, &raw mut request)
 }
 
-/// Gives the loopback interface one more address; `alias` tells several apart.
+/// Adds an address to the loopback interface; `alias` keeps several apart.
 pub(crate) fn add_address_v4(
     socket: BorrowedFd<'_>,
     alias: usize,
@@ -179,12 +180,12 @@ pub(crate) fn add_address_v4(
     let mut request = interface(&format!("lo:{alias}"));
     request.ifr_ifru.ifru_addr = sockaddr_v4(address);
     ioctl(socket, libc::SIOCSIFADDR, &raw mut request)?;
-    // The class of the address would decide how wide the route is: it must be this one alone.
+    // The address class would decide how wide the route is, so it is set to this one address.
     request.ifr_ifru.ifru_netmask = sockaddr_v4(Ipv4Addr::BROADCAST);
     ioctl(socket, libc::SIOCSIFNETMASK, &raw mut request)
 }
 
-/// Gives the loopback interface one more address.
+/// Adds an address to the loopback interface.
 pub(crate) fn add_address_v6(socket: BorrowedFd<'_>, address: Ipv6Addr) -> io::Result<()> {
     let mut request = libc::in6_ifreq {
         ifr6_addr: libc::in6_addr {
@@ -208,7 +209,7 @@ fn sockaddr_v4(address: Ipv4Addr) -> libc::sockaddr {
 }
 
 fn interface(name: &str) -> libc::ifreq {
-    // SAFETY: an all-zero `ifreq` is a valid value of it: an empty name and no data.
+    // SAFETY: an all-zero `ifreq` is a valid value: an empty name and no data.
     let mut request: libc::ifreq = unsafe { zeroed() };
     let last = request.ifr_name.len() - 1;
     for (place, byte) in request.ifr_name[..last].iter_mut().zip(name.bytes()) {
@@ -217,7 +218,8 @@ fn interface(name: &str) -> libc::ifreq {
     request
 }
 
-/// The request number has another width on other C libraries, hence its own parameter type.
+/// The type of the request number differs between C libraries, hence its own parameter
+/// type.
 fn ioctl<T>(socket: BorrowedFd<'_>, request: libc::c_ulong, value: *mut T) -> io::Result<()> {
     // SAFETY: each caller passes the structure that this request reads, alive and initialised.
     done(libc::c_long::from(unsafe {
@@ -232,7 +234,7 @@ fn done(result: libc::c_long) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the version of Landlock that this kernel offers, zero for none.
+/// Returns the Landlock version of this kernel, or zero if it has none.
 pub(crate) fn landlock_version() -> u32 {
     const ASK_VERSION: u32 = 1;
     let nothing = std::ptr::null::<libc::c_void>();
@@ -248,14 +250,15 @@ pub(crate) fn landlock_version() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
-/// Leaves a namespace for a new one of the same kind; only a process with one thread may.
+/// Moves this process into a new namespace of this kind. Only a single-threaded process
+/// may do so.
 pub(crate) fn unshare(namespaces: libc::c_int) -> io::Result<()> {
     // SAFETY: namespaces are not memory; descriptors stay shared as they are.
     done(libc::c_long::from(unsafe { libc::unshare(namespaces) }))
 }
 
-/// Asks to trace a process that cannot exist, and returns the refusal: only a filter forbids the
-/// asking itself.
+/// Tries to trace a process that cannot exist, and returns the error: only a filter
+/// forbids the attempt itself.
 pub(crate) fn trace_nobody() -> io::Error {
     let nothing = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: there is no process zero, so nothing is read or written.

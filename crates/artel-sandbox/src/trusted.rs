@@ -1,9 +1,9 @@
-//! Programs of our own choice, outside the walls: git and the like.
+//! Programs of our own choice, run outside the walls, such as git.
 //!
-//! They are named by absolute path and get an empty environment plus what is handed in, so
-//! neither `PATH` nor a variable of the person's decides what runs. Output is bounded, time is
-//! bounded, and what is left of the process group at the end is killed. Nothing a model chose
-//! may come this way.
+//! They are named by absolute path and get an empty environment plus the variables passed
+//! in, so neither `PATH` nor a variable of the person's decides what runs. Output and time
+//! are bounded, and whatever is left of the process group at the end is killed. Nothing
+//! chosen by a model may run this way.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -21,85 +21,86 @@ use rustix::time::{
     timerfd_settime,
 };
 
-/// A call of a program that we trust.
+/// A call of a trusted program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The program by absolute path.
+    /// The absolute path of the program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its whole environment.
+    /// The whole environment of the program.
     pub env: Vec<(OsString, OsString)>,
-    /// Where it runs.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// What it reads.
+    /// The bytes for its standard input.
     pub stdin: Vec<u8>,
-    /// How long it may take.
+    /// Time limit for the whole call.
     pub timeout: Duration,
-    /// How many bytes of each stream are kept; a longer one ends the call.
+    /// Limit on the bytes of each output stream; exceeding it ends the call.
     pub most_output: usize,
 }
 
-/// What a trusted program said.
+/// The result of a trusted program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// Its code; none where a signal ended it.
+    /// The exit code, or `None` if a signal ended it.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended it, if one did.
     pub signal: Option<i32>,
-    /// Its output.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// Its messages.
+    /// Its standard error.
     pub stderr: Vec<u8>,
 }
 
-/// Why a call gave nothing.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustedError {
-    /// A bare name would be looked up, and that is for others to decide.
+    /// The program has no absolute path. A bare name would be looked up in a `PATH` that
+    /// others control.
     #[error("`{program}` is not an absolute path")]
     NotAbsolute {
-        /// What was named.
+        /// The given name.
         program: PathBuf,
     },
     /// The program could not be started.
     #[error("could not start `{program}`")]
     NotStarted {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
-        /// Why not.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
     /// It took too long and was killed.
     #[error("`{program}` was killed after {} ms", timeout.as_millis())]
     TimedOut {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
-        /// How long it had.
+        /// The time limit.
         timeout: Duration,
     },
-    /// It said more than was wanted and was killed.
+    /// It printed more than the limit and was killed.
     #[error("`{program}` was killed after more than {most} bytes of output")]
     TooMuch {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
-        /// How much it may say.
+        /// The limit in bytes.
         most: usize,
     },
-    /// The system failed us between start and end.
+    /// A system call failed between start and end.
     #[error("could not follow `{program}`")]
     Lost {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
-        /// Why not.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
 }
 
 impl Call {
-    /// Returns a call without arguments or environment, in `/`, with half a minute and 16 MiB.
+    /// Returns a call without arguments or environment, in `/`, with 30 seconds and 16 MiB.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -113,7 +114,7 @@ impl Call {
     }
 }
 
-/// Runs a program that we trust to its end.
+/// Runs a trusted program to its end.
 pub fn run(call: &Call) -> Result<Output, TrustedError> {
     if !call.program.is_absolute() {
         return Err(TrustedError::NotAbsolute {
@@ -133,9 +134,9 @@ pub fn run(call: &Call) -> Result<Output, TrustedError> {
     })
 }
 
-/// Runs a program that a person asked for at their own terminal, such as their editor, and returns
-/// its code once they are done; none where a signal ended it. It has the terminal and all the time
-/// there is: input, time and output of the call do not count.
+/// Runs a program that a person asked for at their own terminal, such as their editor.
+/// Returns its exit code, or `None` if a signal ended it. It gets the terminal and
+/// unlimited time: the call's input, time and output limits do not apply.
 #[expect(
     clippy::disallowed_methods,
     reason = "this crate is the door to processes"
@@ -159,8 +160,8 @@ pub fn attend(call: &Call) -> Result<Option<i32>, TrustedError> {
     Ok(ended.code())
 }
 
-/// Starts a program that goes on when this process ends, and returns its process id. It has no
-/// input and no terminal; what it says goes into the log.
+/// Starts a program that keeps running when this process ends, and returns its process id.
+/// It has no input and no terminal; its output goes to the log.
 #[expect(
     clippy::disallowed_methods,
     reason = "this crate is the door to processes"
@@ -188,11 +189,11 @@ pub fn leave(call: &Call, log: &File) -> Result<u32, TrustedError> {
     Ok(started.map_err(not_started)?.id())
 }
 
-/// A started program whose group ends with it.
+/// A started program, whose process group ends with it.
 struct Running {
     child: Child,
     pidfd: OwnedFd,
-    /// Input, output and messages, each until its end.
+    /// The pipes of input, output and messages, each until it ends.
     stdin: Option<OwnedFd>,
     streams: [Option<OwnedFd>; 2],
     timer: OwnedFd,
@@ -244,7 +245,8 @@ impl Running {
         }
     }
 
-    /// Writes the input and reads both streams until the program has ended and said everything.
+    /// Writes the input and reads both streams until the program has ended and all its output
+    /// is read.
     fn follow(&mut self, call: &Call) -> Result<(Vec<u8>, Vec<u8>), TrustedError> {
         let mut heard = [Vec::new(), Vec::new()];
         let mut unsaid = call.stdin.as_slice();
@@ -274,7 +276,8 @@ impl Running {
                     });
                 }
             }
-            // A child of its own may hold the streams open; what the program itself said is read.
+            // A child of the program may keep the streams open; the program's own output has
+            // been read.
             if ready.ended || self.streams.iter().all(Option::is_none) {
                 let [stdout, stderr] = heard;
                 return Ok((stdout, stderr));
@@ -300,9 +303,9 @@ impl Running {
         })
     }
 
-    /// Kills what is left of the group and returns how the program ended.
+    /// Kills what is left of the group, and returns how the program ended.
     fn end(&mut self) -> io::Result<std::process::ExitStatus> {
-        // The streams can end before the program does; it still has its time.
+        // The streams can end before the program does; it keeps the rest of its time.
         if self.streams.iter().all(Option::is_none) {
             let mut fds = [
                 PollFd::new(&self.timer, PollFlags::IN),
@@ -310,7 +313,7 @@ impl Running {
             ];
             while poll(&mut fds, None) == Err(rustix::io::Errno::INTR) {}
         }
-        // The program is not reaped yet, so the group's number is still its own.
+        // The program is not reaped yet, so its group id still belongs to it.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.child.wait()
     }
@@ -327,7 +330,7 @@ enum Reading {
     Ended,
 }
 
-/// Reads what is there, and a little more than is wanted at most.
+/// Reads the available bytes, slightly more than `most` at the most.
 fn read_some(fd: &OwnedFd, text: &mut Vec<u8>, most: usize) -> Reading {
     let mut piece = [0; 64 * 1024];
     while text.len() <= most {
@@ -342,7 +345,8 @@ fn read_some(fd: &OwnedFd, text: &mut Vec<u8>, most: usize) -> Reading {
     Reading::More
 }
 
-/// Writes what fits; says whether more is to be written. A program that stopped reading is fine.
+/// Writes what fits. Returns whether more is to be written. It is fine if the program
+/// stopped reading.
 fn write_some(fd: &OwnedFd, unsaid: &mut &[u8]) -> bool {
     while !unsaid.is_empty() {
         match rustix::io::write(fd.as_fd(), unsaid) {
@@ -355,7 +359,7 @@ fn write_some(fd: &OwnedFd, unsaid: &mut &[u8]) -> bool {
     false
 }
 
-/// A timer instead of a clock: nothing here needs to know what time it is.
+/// Creates a timer. Nothing here needs to know the current time, so there is no clock.
 fn timer(timeout: Duration) -> rustix::io::Result<OwnedFd> {
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
     let timeout = timeout.max(Duration::from_millis(1));

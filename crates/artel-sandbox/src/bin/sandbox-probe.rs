@@ -1,7 +1,7 @@
-//! The sandbox's test program: the starter's entry, and attempts to get out.
+//! The sandbox's test program: the starter's entry point, and attempts to break out.
 //!
-//! Each attempt prints `open …` if it came through and `shut …` with the system's answer if not,
-//! so that the same attempt can be shown to work outside and to fail inside.
+//! Each attempt prints `open …` if it succeeds and `shut …` with the system's error number
+//! if not, so that the same attempt can be shown to work outside and to fail inside.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -59,7 +59,7 @@ fn report(result: io::Result<String>) {
     }
 }
 
-/// Tries every way to make a file that lends the rights of its owner or of its group.
+/// Tries every way to create a file that runs with the rights of its owner or group.
 fn lend(folder: &str) {
     use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
     let plain = Mode::from_raw_mode(0o755);
@@ -92,14 +92,14 @@ fn lend(folder: &str) {
     }
 }
 
-/// Makes any system call by number.
+/// Makes a system call by number.
 fn call(number: &str, rest: &[&str]) -> io::Result<i64> {
     let mut given = [0_i64; 6];
     for (place, text) in given.iter_mut().zip(rest) {
         *place = text.parse().unwrap();
     }
     let [a, b, c, d, e, f] = given;
-    // SAFETY: the tests pass numbers that no call takes for a pointer it could write through.
+    // SAFETY: the tests pass no number that a call could use as a pointer to write through.
     let value = unsafe { libc::syscall(number.parse().unwrap(), a, b, c, d, e, f) };
     if value == -1 {
         return Err(io::Error::last_os_error());
@@ -138,7 +138,7 @@ fn abstract_socket(name: &str) -> io::Result<String> {
     UnixStream::connect_addr(&address).map(|_| "connected".to_owned())
 }
 
-/// Types into the terminal at descriptor 0, as if a person had.
+/// Types into the terminal at descriptor 0, as a person would.
 fn type_into_terminal(text: &str) -> io::Result<String> {
     for byte in text.bytes() {
         // SAFETY: the request reads one byte from a live value.
@@ -150,7 +150,7 @@ fn type_into_terminal(text: &str) -> io::Result<String> {
     Ok("typed".to_owned())
 }
 
-/// Lists every open descriptor beyond the standard three and the listing's own.
+/// Lists all open descriptors except the three standard ones and the one used for listing.
 fn descriptors() {
     let mut open = Vec::new();
     for fd in 3..4096 {
@@ -162,7 +162,7 @@ fn descriptors() {
     println!("descriptors {open:?}");
 }
 
-/// Opens a file for reading and tries to make that handle a writing one.
+/// Opens a file for reading and tries to turn that handle into a writable one.
 fn reopen(path: &str) -> io::Result<String> {
     let file = std::fs::File::open(path)?;
     let again = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -204,7 +204,7 @@ fn memory(mebibytes: &str) -> io::Result<String> {
     Ok(format!("{} MiB", held.len()))
 }
 
-/// Forbids what a poorer machine would not have, for us and for every starter.
+/// Forbids features that a poorer machine lacks, for this process and every starter.
 fn forbid(without: &[&str]) {
     for wall in without {
         let program = match *wall {
@@ -232,14 +232,15 @@ fn filter(number: libc::c_long, rules: Vec<SeccompRule>, errno: libc::c_int) -> 
     filter.try_into().unwrap()
 }
 
-/// Prints what stands on this machine, or on one without these walls.
+/// Prints the walls found on this machine, or on one without the given features.
 fn ladder(without: &[&str]) {
     forbid(without);
     let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
     println!("{}", serde_json::to_string(sandbox.engaged()).unwrap());
 }
 
-/// Tries to start a shell at a demanded level; its script is read from our input.
+/// Tries to start a shell at a required level. The shell's script is read from standard
+/// input.
 fn start(level: &str, without: &[&str]) {
     let mut script = String::new();
     io::stdin().read_to_string(&mut script).unwrap();
@@ -284,7 +285,8 @@ fn start(level: &str, without: &[&str]) {
     }
 }
 
-/// Measures starts: a plain one, and one behind all walls with the default view.
+/// Measures start times: of a plain program, and of one behind all walls with the default
+/// view.
 fn time(folder: &str, program: &str) {
     const COUNT: usize = 300;
     let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();

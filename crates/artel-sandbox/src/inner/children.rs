@@ -1,4 +1,4 @@
-//! Follows the command and everything it started, until the command has ended.
+//! Follows the command and everything it started until the command has ended.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -9,26 +9,27 @@ use super::step::{At, Failed};
 use crate::control;
 use crate::sys;
 
-/// Whose processes a signal to everything would reach.
+/// The processes that a signal to everything would reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Those of our own namespace: all of them are the command's.
+    /// Those of our own namespace, which all belong to the command.
     Namespace,
-    /// Those of the whole machine: only the command's group may be meant.
+    /// Those of the whole machine, so only the command's group may be signalled.
     Machine,
 }
 
-/// How following ended.
+/// The outcome of watching a command.
 pub(super) enum Followed {
     /// The command ended with this status.
     Ended(i32),
-    /// Whoever started it is gone, or wants everything to end now.
+    /// The starting process is gone, or wants everything to end now.
     CalledOff,
 }
 
-/// A descriptor that tells of ended children. It is made after the command was started: the signal
-/// it stands for is blocked from then on, and a command that inherited that would never hear of
-/// its own children's end. Who ended before is found by looking first.
+/// A descriptor that reports ended children. It is created after the command was started,
+/// because it blocks SIGCHLD from then on, and a command that inherited the blocked signal
+/// would never learn that its own children ended. Children that ended earlier are found by
+/// checking first.
 pub(super) struct Follower {
     told: OwnedFd,
     reach: Reach,
@@ -40,7 +41,7 @@ impl Follower {
         Ok(Self { told, reach })
     }
 
-    /// Passes signals on and reaps whoever ends, until the command does.
+    /// Forwards signals and reaps ended children until the command itself ends.
     pub(super) fn follow(&self, command: i32, control: &OwnedFd) -> Followed {
         loop {
             if let Some(status) = reap(command) {
@@ -55,7 +56,8 @@ impl Follower {
             }
             let [told, asked] = fds.map(|fd| !fd.revents().is_empty());
             if told {
-                // One reading stands for any number of ends: all of them are looked for.
+                // One read may stand for any number of ended children, so all of them are
+                // looked for.
                 let _ = rustix::io::read(&self.told, &mut [0; 1024]);
             }
             if asked && !self.pass_on(command, control) {
@@ -64,7 +66,7 @@ impl Follower {
         }
     }
 
-    /// Passes one signal on; says whether to go on.
+    /// Forwards one signal. Returns whether to continue.
     fn pass_on(&self, command: i32, control: &OwnedFd) -> bool {
         let received = control::receive(control.as_fd(), RecvFlags::DONTWAIT);
         let signal = match received {
@@ -79,13 +81,13 @@ impl Follower {
         }
         let everyone = self.reach == Reach::Namespace && signal != libc::SIGINT;
         let target = if everyone { -1 } else { -command };
-        // Nobody left to hear it is fine.
+        // It is fine if no process is left to receive it.
         drop(sys::kill(target, signal));
         true
     }
 }
 
-/// Reaps everyone who has ended and returns the command's status if it is among them.
+/// Reaps all ended children and returns the command's status if it is among them.
 fn reap(command: i32) -> Option<i32> {
     let mut status = None;
     while let Ok(Some(ended)) = sys::wait(-1, libc::WNOHANG) {

@@ -1,7 +1,8 @@
-//! The first process of the tree: builds the walls around itself, starts the command, ends with it.
+//! The first process of the tree: builds the walls around itself, starts the command, ends
+//! with it.
 //!
-//! It is process 1 of its namespace. When it ends, for whatever reason, the kernel ends everything
-//! in there: what forked twice, what left its session, what ignores signals.
+//! It is process 1 of its namespace. When it ends, for whatever reason, the kernel ends
+//! everything in there: processes that forked twice, left their session or ignore signals.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,23 +25,24 @@ use crate::control::{self, Said};
 use crate::spec::{Numbers, Spec, Task};
 use crate::sys;
 
-/// What the first process is given.
+/// Everything that the first process is given.
 pub(super) struct Orders<'a> {
     pub(super) spec: Spec,
     pub(super) resolved: &'a Resolved,
     pub(super) protected: &'a Protected,
     pub(super) control: OwnedFd,
     pub(super) streams: Streams,
-    /// Where the limits of the tree are kept, as far as this process goes there itself.
+    /// Handles of the cgroups that this process enters by itself.
     pub(super) ways: Vec<Way>,
-    /// Readable once the limits of the whole tree are in place; its end means the starter died.
+    /// Readable once the limits of the whole tree are in place. If it closes before, the
+    /// starter died.
     pub(super) go: OwnedFd,
-    /// The user and group that stay what they are.
+    /// The user and group, which stay the same inside.
     pub(super) user: u32,
     pub(super) group: u32,
 }
 
-/// Runs as the first process and returns the code to end with.
+/// Runs as the first process and returns its exit code.
 pub(super) fn run(orders: Orders<'_>) -> i32 {
     let Ok(control) = orders.control.try_clone() else {
         return 70;
@@ -57,7 +59,7 @@ pub(super) fn run(orders: Orders<'_>) -> i32 {
     }
 }
 
-/// Tells why nothing ran.
+/// Reports why nothing ran.
 pub(super) fn say_failed(control: BorrowedFd<'_>, failed: Failed) {
     let mut why = failed.why;
     let cut = why.floor_char_boundary(4096);
@@ -91,7 +93,7 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     sys::unshare(libc::CLONE_NEWCGROUP).at("cgroup namespace", "make a cgroup namespace")?;
     privileges::drop_all()?;
     landlock::restrict(&rules(&built), landlock::Sockets::LeftToTheNamespace)?;
-    // From here on nobody of this user can look into this process or borrow its descriptors.
+    // From here on no process of this user can inspect this one or borrow its descriptors.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
     rlimit::set(&spec.job.limits, &spec.groups, Own::UserNamespace)?;
     seccomp::restrict(seccomp::Sockets::OfTheNamespace)?;
@@ -117,8 +119,8 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     }
 }
 
-/// Tells Go not to ask git about a tree that is no repository: it takes the empty folder that stands
-/// for `.git` for one, and gives up when git does not.
+/// Tells Go not to ask git about a tree that is not a repository. Go would take the empty
+/// placeholder folder `.git` for a repository, and fail when git does not.
 fn leave_git_out(env: &mut Vec<(OsString, OsString)>) {
     let flag = "-buildvcs=false";
     match env.iter_mut().rev().find(|(name, _)| name == "GOFLAGS") {
@@ -130,7 +132,8 @@ fn leave_git_out(env: &mut Vec<(OsString, OsString)>) {
     }
 }
 
-/// Keeps user and group what they are: files made inside belong to whoever started the command.
+/// Keeps the user and group: files created inside belong to the user who started the
+/// command.
 fn map_user(user: u32, group: u32) -> Result<(), Failed> {
     let step = "user namespace";
     let write = |file: &str, text: String| {
@@ -141,7 +144,7 @@ fn map_user(user: u32, group: u32) -> Result<(), Failed> {
     write("gid_map", format!("{group} {group} 1"))
 }
 
-/// Waits until the starter has put us where our limits are kept.
+/// Waits until the starter has put us under our limits.
 pub(super) fn wait_for_go(go: &OwnedFd) -> Result<(), Failed> {
     match rustix::io::retry_on_intr(|| rustix::io::read(go, &mut [0; 1])) {
         Ok(1) => Ok(()),
@@ -150,7 +153,8 @@ pub(super) fn wait_for_go(go: &OwnedFd) -> Result<(), Failed> {
     }
 }
 
-/// Mirrors the view: listing is allowed everywhere, since only what is named is there at all.
+/// Mirrors the view as Landlock rules. Listing is allowed everywhere, since only named
+/// paths exist there.
 fn rules(built: &Built) -> Rules {
     let mut rules = Rules {
         list: vec!["/".into()],

@@ -1,8 +1,9 @@
-//! Landlock: the second wall around files, kept by another part of the kernel than the mounts.
+//! Landlock: the second wall around files, enforced by another part of the kernel than the
+//! mounts.
 //!
-//! At level full its rules mirror the view. At level partial they are the view: what is not
-//! named cannot be opened, and where a name must stay as it is, the folder above it is granted
-//! child by child, since Landlock knows no exception below a grant.
+//! At level full its rules mirror the view. At level partial they are the view: a path
+//! that is not named cannot be opened. Where a name must stay as it is, the folder above
+//! it is granted child by child, because Landlock has no exceptions below a grant.
 
 use std::path::{Path, PathBuf};
 
@@ -13,32 +14,32 @@ use landlock::{
 
 use super::step::Failed;
 
-/// The newest rules we know; an older kernel gets those it knows.
+/// The newest Landlock version we use; an older kernel applies the rules it knows.
 const NEWEST: ABI = ABI::V9;
 
-/// What may be done below which paths.
+/// The access that Landlock allows below each path.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    /// List folders, nothing else.
+    /// Folders that may be listed, nothing more.
     pub(super) list: Vec<PathBuf>,
-    /// Read and execute.
+    /// Paths that may be read and executed.
     pub(super) read: Vec<PathBuf>,
-    /// Everything with files and folders.
+    /// Paths with full access to files and folders.
     pub(super) write: Vec<PathBuf>,
-    /// Devices: read, write and their own requests.
+    /// Devices that may be read, written and controlled.
     pub(super) devices: Vec<PathBuf>,
 }
 
-/// What of the network is refused.
+/// The network access that Landlock refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// Nothing here: a network namespace keeps it.
+    /// None, because a network namespace keeps the network away.
     LeftToTheNamespace,
     /// Every TCP connection and listener.
     Refused,
 }
 
-/// Restricts this process and all it will start.
+/// Restricts this process and all processes it will start.
 pub(super) fn restrict(rules: &Rules, sockets: Sockets) -> Result<(), Failed> {
     let failed = |cause: RulesetError| Failed::new("Landlock", cause.to_string());
     let made = ruleset(rules, sockets).map_err(failed)?;
@@ -72,8 +73,8 @@ fn ruleset(rules: &Rules, sockets: Sockets) -> Result<RulesetCreated, RulesetErr
         .add_rules(path_beneath_rules(&rules.devices, devices))
 }
 
-/// Splits a grant so that nothing at or below the exceptions is in it: the folders on the way to
-/// an exception may be listed, and their other children are granted one by one.
+/// Splits a grant so that it contains nothing at or below the exceptions. The folders on
+/// the way to an exception may be listed, and their other children are granted one by one.
 pub(super) fn around(
     granted: &Path,
     exceptions: &[PathBuf],

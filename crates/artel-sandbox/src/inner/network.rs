@@ -1,4 +1,4 @@
-//! The own network: a loopback and nothing else, and the doors of a grant.
+//! The network namespace: a loopback and nothing else, plus the doors of a grant.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -13,10 +13,11 @@ use crate::sys;
 
 const STEP: &str = "network namespace";
 
-/// How often a new address is tried: two seconds in all.
+/// Number of attempts to listen at a new address, one per millisecond: two seconds in all.
 const TRIES: u32 = 2000;
 
-/// Brings the loopback up, makes the doors, and hands them out. Returns the proxy's port.
+/// Brings up the loopback, creates the doors, and hands them out. Returns the proxy's
+/// port.
 pub(super) fn open(
     doors: &[Option<SocketAddr>],
     control: BorrowedFd<'_>,
@@ -51,8 +52,8 @@ pub(super) fn open(
     Ok(port)
 }
 
-/// Listens at an address that was given a moment ago: the kernel takes one of version 6 into use
-/// only after it has looked for another owner, even where there can be none.
+/// Listens at an address that was added a moment ago. The kernel takes an IPv6 address
+/// into use only after checking for another owner, even if there cannot be one.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let moment = Timespec {
         tv_sec: 0,
@@ -69,7 +70,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address)
 }
 
-/// Gives every granted address to the loopback, so that connecting to it leads to its door.
+/// Adds every granted address to the loopback, so that connecting to it leads to its door.
 fn give_addresses(doors: &[Option<SocketAddr>], socket: &OwnedFd) -> Result<(), Failed> {
     let mut given = Vec::new();
     for address in doors.iter().flatten().map(SocketAddr::ip) {
@@ -95,7 +96,8 @@ fn request_socket(family: AddressFamily) -> Result<OwnedFd, Failed> {
         .at(STEP, "make a socket for interface requests")
 }
 
-/// Sets what programs look at to find the proxy, and takes away what would lead around it.
+/// Sets the variables by which programs find the proxy, and removes those that would
+/// bypass it.
 pub(super) fn name_proxy(env: &mut Vec<(std::ffi::OsString, std::ffi::OsString)>, port: u16) {
     const NAMES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
     env.retain(|(name, _)| {

@@ -1,14 +1,16 @@
-//! Placeholders: what stands under a protected name that does not exist yet.
+//! Placeholders: entries under protected names that do not exist yet.
 //!
-//! A name can be kept from being created only by a mount over it, and a mount needs something to
-//! stand on. So for as long as commands run, something stands there that other programs pass over:
-//! an empty folder under `.git`, a socket of nobody under any other name. Git shows neither, and
-//! whoever opens a socket gets an error and never waits. The sockets of a folder are one file under many names: another name for
-//! a file costs a hundredth of what a new folder costs. What stands there is marked as nobody else
-//! would make it. Every starter that relies on the names of a folder locks that folder, and the last
-//! one to leave takes the placeholders away. What a killed starter left is recognised by its mark
-//! and taken away by the next one. Whatever else is found under the name is the person's own and
-//! stays.
+//! Only a mount over a name can keep it from being created, and a mount needs an existing
+//! entry. So while commands run, something stands there that other programs ignore: an
+//! empty folder under `.git`, and a socket without a listener under any other name. Git
+//! shows neither, and opening the socket fails at once and never waits. All sockets of a
+//! folder are hard links to one file, because another link costs a hundredth of a new
+//! folder. Placeholders carry permission bits that nobody else would set, as a mark.
+//!
+//! Every starter that relies on the names of a folder locks that folder, and the last one
+//! to leave removes the placeholders. Those left by a killed starter are recognised by
+//! their mark and removed by the next one. Anything else found under such a name belongs
+//! to the person and stays.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,40 +22,40 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// The permissions of a socket that stands for nothing: none, and a bit that means nothing there.
+/// Mode of a placeholder socket: no permissions, and a bit that has no meaning there.
 const SOCKET_MARK: u32 = 0o1000;
 
-/// Those of a folder: nobody may write, and the bit that only shared folders have.
+/// Mode of a placeholder folder: not writable, and with the bit that only shared folders
+/// have.
 const FOLDER_MARK: u32 = 0o1555;
-/// The bits by which it is recognised; others depend on the person's settings.
+/// The mode bits that identify the folder; the others depend on the person's settings.
 const FOLDER_MARK_BITS: u32 = 0o1222;
 
-/// How often a lock is tried for: two seconds in all.
+/// Number of attempts to get a lock, one every five milliseconds: two seconds in all.
 const LOCK_TRIES: u32 = 400;
 
-/// The names of one folder, held together.
+/// The names held in one folder.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// Locked, shared with other starters.
+    /// Carries a lock that is shared with other starters.
     handle: OwnedFd,
     path: PathBuf,
     held: Vec<PathBuf>,
-    /// The name of a socket that gets further names.
+    /// The name of a placeholder socket that further names are linked to.
     socket: Option<PathBuf>,
 }
 
-/// What stands under a name.
+/// The state of a protected name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
     /// A placeholder.
     Ours,
-    /// Something of the person's.
+    /// An entry of the person's.
     Theirs,
-    /// Nothing, and it cannot be made by us, and so by nothing that runs with our rights.
+    /// No entry, and we cannot create one, so nothing running with our rights can either.
     Impossible,
 }
 
-/// How a placeholder looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Folder,
@@ -61,7 +63,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Git passes over sockets, but may take offence at one called `.git`.
+    /// Chooses the kind for a name. Git ignores sockets, but may reject one called `.git`.
     pub(super) fn of(name: &Path) -> Self {
         if name == Path::new(".git") {
             Self::Folder
@@ -72,9 +74,9 @@ impl Kind {
 }
 
 impl Folder {
-    /// Joins those who hold names in this folder.
+    /// Joins the starters that hold names in this folder.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        // The path was resolved before: a link on it now was put there by someone.
+        // The path was resolved before, so a link on it now was put there by someone.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let handle = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
         lock(&handle)?;
@@ -91,7 +93,7 @@ impl Folder {
         &self.path
     }
 
-    /// Looks what stands under a name, and puts a placeholder there if nothing does.
+    /// Checks the entry under a name, and creates a placeholder if there is none.
     pub(super) fn hold(&mut self, name: &Path) -> io::Result<Held> {
         let held = match self.make(name) {
             Ok(()) => Held::Ours,
@@ -115,7 +117,8 @@ impl Folder {
         }
         if let Some(first) = &self.socket {
             match linkat(&self.handle, first, &self.handle, name, AtFlags::empty()) {
-                // Not every file system has further names, and none has any number of them.
+                // Not every file system supports hard links, and all of them limit their
+                // number.
                 Err(cause) if cause != Errno::EXIST => {}
                 other => return other,
             }
@@ -124,7 +127,7 @@ impl Folder {
         mknodat(&self.handle, name, FileType::Socket, mode, 0)
     }
 
-    /// Whether what stands under a name is a placeholder.
+    /// Returns whether the entry under a name is a placeholder.
     fn is_ours(&self, name: &Path) -> Result<bool, Errno> {
         let mode = statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode;
         Ok(match FileType::from_raw_mode(mode) {
@@ -134,7 +137,7 @@ impl Folder {
         })
     }
 
-    /// Takes the placeholders away, unless another starter still relies on them.
+    /// Removes the placeholders, unless another starter still relies on them.
     pub(super) fn release(self) {
         if flock(&self.handle, FlockOperation::NonBlockingLockExclusive).is_err() {
             return;
@@ -145,15 +148,15 @@ impl Folder {
                 Kind::Socket => AtFlags::empty(),
             };
             if self.is_ours(name).unwrap_or(false) {
-                // A folder that is not empty any more is the person's and stays.
+                // A folder that is no longer empty belongs to the person and stays.
                 let _ = unlinkat(&self.handle, name, flags);
             }
         }
     }
 }
 
-/// Locks a folder together with others. Only whoever clears up excludes them, and only for that
-/// moment; a lock of another program's could last, so the wait is bounded.
+/// Takes a shared lock on a folder. Only a starter that cleans up excludes others, and
+/// only for a moment; another program's lock could last, so the wait is bounded.
 fn lock(handle: &OwnedFd) -> io::Result<()> {
     let moment = Timespec {
         tv_sec: 0,

@@ -1,7 +1,7 @@
 //! Levels partial and none: no namespaces, so the starter itself follows the tree.
 //!
-//! Landlock and the filter stand at level partial. Every process that loses its parent becomes a
-//! child of the starter, so that none survives the command.
+//! At level partial, Landlock and the system call filter are in force. Every process that
+//! loses its parent becomes a child of the starter, so no process outlives the command.
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,7 +24,7 @@ use crate::level::Level;
 use crate::spec::{Spec, Task};
 use crate::sys::{self, Ended, Side};
 
-/// Runs the command and returns what the tree used.
+/// Runs the command and returns the resources used by the tree.
 pub(super) fn run(
     mut spec: Spec,
     control: &OwnedFd,
@@ -57,7 +57,7 @@ pub(super) fn run(
     })
 }
 
-/// A private folder for what programs put aside, removed with the command.
+/// A private folder for temporary files, removed with the command.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -77,7 +77,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Makes the process that raises the walls and becomes the command.
+/// Creates the process that builds the walls and becomes the command.
 fn command(
     spec: &Spec,
     control: &OwnedFd,
@@ -133,7 +133,8 @@ fn inside(
     Err(program::become_it(&spec.job, streams))
 }
 
-/// The view as rules: protected and hidden names are left out of every grant.
+/// Returns the view as Landlock rules. Protected and hidden names are left out of every
+/// grant.
 fn rules(spec: &Spec, protected: &Protected, scratch: &Path) -> Result<Rules, Failed> {
     let view = &spec.job.view;
     if !view.overlays.is_empty() {
@@ -167,7 +168,8 @@ fn rules(spec: &Spec, protected: &Protected, scratch: &Path) -> Result<Rules, Fa
     let mut kept = hidden;
     kept.extend(protected.frozen.iter().chain(&protected.masked).cloned());
     for root in view::roots(view)? {
-        // Nothing can be made at the root itself: a new protected name could not be told apart.
+        // Nothing can be created at the root itself, because Landlock cannot single out a new
+        // protected name.
         rules
             .write
             .extend(landlock::around(&root, &kept, &mut rules.list));
@@ -200,7 +202,7 @@ fn follow(
     Ok(status)
 }
 
-/// Ends every process that is left: killing one makes its children ours, until there are none.
+/// Ends every remaining process. Killing one makes its children ours, until none are left.
 fn end_everyone(groups: &cgroup::Own) {
     loop {
         let task = format!("/proc/self/task/{}/children", std::process::id());

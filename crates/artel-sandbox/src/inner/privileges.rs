@@ -1,4 +1,4 @@
-//! Privileges: none, and no way to new ones.
+//! Drops all privileges, with no way to gain new ones.
 
 use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
@@ -8,7 +8,7 @@ use rustix::thread::{
 
 use super::step::{At, Failed};
 
-/// Gives up every capability for good, also for whatever is started by a user called root.
+/// Gives up every capability permanently, including for programs started by root.
 pub(super) fn drop_all() -> Result<(), Failed> {
     let step = "privileges";
     clear_ambient_capability_set().at(step, "clear the ambient capabilities")?;
@@ -23,7 +23,7 @@ pub(super) fn drop_all() -> Result<(), Failed> {
         let capability = CapabilitySet::from_bits_retain(1 << number);
         match remove_capability_from_bounding_set(capability) {
             Ok(()) => {}
-            // The kernel knows no capability of this number, and so none above it.
+            // The kernel has no capability of this number, so none above it either.
             Err(rustix::io::Errno::INVAL) => break,
             Err(cause) => return Err(cause).at(step, "empty the capability bounds"),
         }
@@ -37,7 +37,8 @@ pub(super) fn drop_all() -> Result<(), Failed> {
     no_new()
 }
 
-/// Makes sure that no program started from here gains anything, by a set-user-id bit or otherwise.
+/// Ensures that no program started from here gains privileges, by a set-user-id bit or
+/// otherwise.
 pub(super) fn no_new() -> Result<(), Failed> {
     set_no_new_privs(true).at("no new privileges", "give up new privileges")
 }

@@ -1,4 +1,4 @@
-//! The ladder's own test, run from inside the walls: each wall is pushed, not believed.
+//! The sandbox's own test, run from inside: each wall is tested, not assumed.
 
 use std::fs;
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use super::view::{BAIT, Built};
 use crate::level::Layer;
 use crate::spec::Outside;
 
-/// Names of namespaces as `/proc/self/ns` has them, and as people do.
+/// Names of namespaces as in `/proc/self/ns`, and as shown to people.
 pub(crate) const NAMESPACES: &[(&str, &str)] = &[
     ("user", "user namespace"),
     ("mnt", "mount namespace"),
@@ -20,7 +20,7 @@ pub(crate) const NAMESPACES: &[(&str, &str)] = &[
     ("cgroup", "cgroup namespace"),
 ];
 
-/// Pushes every wall of level full.
+/// Tests every wall of level full.
 pub(super) fn inside(outside: &Outside, built: &Built) -> Vec<Layer> {
     let mut layers = namespaces(outside);
     layers.push(files());
@@ -32,7 +32,7 @@ pub(super) fn inside(outside: &Outside, built: &Built) -> Vec<Layer> {
     layers
 }
 
-/// Pushes the walls that stand without namespaces.
+/// Tests the walls that do not need namespaces.
 pub(super) fn without_namespaces(outside: &Outside) -> Vec<Layer> {
     let mut layers = vec![landlock(Path::new("/etc/passwd"))];
     layers.extend(common(outside));
@@ -42,7 +42,7 @@ pub(super) fn without_namespaces(outside: &Outside) -> Vec<Layer> {
 fn common(outside: &Outside) -> Vec<Layer> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = |name: &str| field(&status, name);
-    // Without a /proc the kernel is asked directly.
+    // Without `/proc`, the kernel is asked directly.
     let filter = line("Seccomp").map_or_else(is_refused, |mode| mode == "2");
     let no_new = line("NoNewPrivs").map_or_else(
         || rustix::thread::no_new_privs().unwrap_or(false),
@@ -64,7 +64,7 @@ fn common(outside: &Outside) -> Vec<Layer> {
     ]
 }
 
-/// Whether a call that only the filter refuses is refused.
+/// Returns whether a call is refused that only the filter refuses.
 fn is_refused() -> bool {
     crate::sys::trace_nobody().raw_os_error() == Some(libc::EPERM)
 }
@@ -75,7 +75,7 @@ fn namespaces(outside: &Outside) -> Vec<Layer> {
         let theirs = outside.namespaces.iter().find(|(known, _)| known == name);
         match (own(name), theirs) {
             (Some(own), Some((_, theirs))) => own.as_os_str() != theirs.as_str(),
-            // Without a /proc the calls themselves have to do: they succeeded.
+            // Without `/proc`, we rely on the fact that the calls succeeded.
             _ => true,
         }
     };
@@ -92,7 +92,7 @@ fn namespaces(outside: &Outside) -> Vec<Layer> {
         .collect()
 }
 
-/// The root must be ours, and nothing can be made in it.
+/// Checks that the root is our own and that nothing can be created in it.
 fn files() -> Layer {
     let made = fs::write("/artel-test", "");
     let sees_home = Path::new("/home").exists() || Path::new("/run").exists();
@@ -104,7 +104,7 @@ fn files() -> Layer {
     )
 }
 
-/// A file that can be seen but that no rule names must not open.
+/// Checks that a visible file without a Landlock rule cannot be opened.
 fn landlock(unnamed: &Path) -> Layer {
     let version = format!("ABI {}", crate::sys::landlock_version());
     let seen = fs::metadata(unnamed).is_ok();
@@ -118,7 +118,7 @@ fn landlock(unnamed: &Path) -> Layer {
     )
 }
 
-/// A listener that is there for everyone outside must not be reached.
+/// Checks that a listener that everyone outside can reach is out of reach.
 fn network(outside: &Outside) -> Layer {
     let reached = TcpStream::connect_timeout(&outside.listener, Duration::from_secs(1)).is_ok();
     layer(
@@ -144,7 +144,7 @@ fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     Some(lines.find(|(key, _)| *key == name)?.1.trim())
 }
 
-/// One wall: how it stands, or why it does not.
+/// Creates a wall's entry from how it stands or why it does not.
 fn layer(name: &str, found: Result<&str, &str>) -> Layer {
     Layer {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The program itself: found, started, or told precisely why not.
+//! Finds and starts the program, or reports precisely why not.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -15,7 +15,6 @@ use crate::job::Job;
 
 const STEP: &str = "program";
 
-/// The three standard descriptors of the command.
 pub(super) struct Streams {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
@@ -28,7 +27,7 @@ pub(super) fn start(job: &Job, streams: Streams) -> Result<Child, Failed> {
     command.spawn().map_err(|cause| explain(&program, &cause))
 }
 
-/// Becomes the command; what is returned is why not.
+/// Becomes the command. Returns only if that fails, with the reason.
 pub(super) fn become_it(job: &Job, streams: Streams) -> Failed {
     match command(job, streams) {
         Ok((program, mut command)) => explain(&program, &command.exec()),
@@ -64,7 +63,7 @@ fn command(job: &Job, streams: Streams) -> Result<(PathBuf, Command), Failed> {
     Ok((program, command))
 }
 
-/// Finds the program as a shell would, by the `PATH` of the command's own environment.
+/// Finds the program as a shell would, in the `PATH` of the command's own environment.
 fn find(name: &OsStr, env: &[(OsString, OsString)]) -> Result<PathBuf, Failed> {
     if name.is_empty() {
         return Err(Failed::new(STEP, "the program's name is empty"));
@@ -104,7 +103,7 @@ fn find(name: &OsStr, env: &[(OsString, OsString)]) -> Result<PathBuf, Failed> {
     })
 }
 
-/// Says what the system's error means for this file.
+/// Explains the system's error for this file.
 fn explain(program: &Path, cause: &io::Error) -> Failed {
     let shown = program.display();
     let why = match cause.raw_os_error() {
@@ -129,7 +128,7 @@ fn explain(program: &Path, cause: &io::Error) -> Failed {
     Failed::new(STEP, why)
 }
 
-/// Returns what the first line of a script names.
+/// Returns the interpreter named in the first line of a script.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let mut start = Vec::new();
     let file = std::fs::File::open(script).ok()?;

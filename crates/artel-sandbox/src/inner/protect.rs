@@ -1,10 +1,10 @@
-//! Protected names: what must stay as it is inside a folder that can be written.
+//! Protected names: what must stay unchanged inside writable folders.
 //!
-//! They are looked for at the root of every writable folder and in every repository found there:
-//! those that exist are shown read-only, those that do not are masked. Other spellings of them are
-//! shown read-only too, and set aside where they appear. The search
-//! is bounded, since a start must not cost a walk through a large tree; what lies deeper or appears
-//! later is for whoever takes the tree's changes over.
+//! They are looked for at the root of every writable folder and in every repository found
+//! there. Existing ones are shown read-only, missing ones are masked. Other spellings of
+//! them are shown read-only too, and set aside if they appear. The search is bounded,
+//! because a start must not cost a walk through a large tree. Whatever lies deeper or
+//! appears later is left to the code that takes over the tree's changes.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -16,44 +16,44 @@ use crate::job::View;
 
 const STEP: &str = "protected names";
 
-/// How deep repositories and sockets are looked for,
+/// Depth of the search for repositories and sockets.
 const DEPTH: usize = 3;
-/// and in how many folders at most.
+/// Limit on the folders that are searched.
 const FOLDERS: usize = 256;
 
-/// Folders that hold what others made and are large: nothing is looked for in them.
+/// Large folders of generated or third-party files, which are not searched.
 const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "__pycache__"];
 
-/// What the walls have to keep inside the writable folders.
+/// Paths that the walls must keep unchanged inside the writable folders.
 #[derive(Debug, Default)]
 pub(super) struct Protected {
-    /// Shown read-only where they are; links stay the links they are.
+    /// Paths shown read-only in place; links stay links.
     pub(super) frozen: Vec<PathBuf>,
-    /// Names that do not exist and cannot be made: a placeholder stands there outside.
+    /// Names that do not exist and cannot be created: a placeholder stands there outside.
     pub(super) masked: Vec<PathBuf>,
     /// Folders that must keep their place, because something frozen lies below them.
     pub(super) pinned: Vec<PathBuf>,
-    /// Metadata of repositories that lies elsewhere: to be readable.
+    /// Metadata of repositories that lies elsewhere and must be readable.
     pub(super) readable: Vec<PathBuf>,
     /// Sockets of the host.
     pub(super) sockets: Vec<PathBuf>,
-    /// Whether Go's modules were found.
+    /// Whether a Go module was found.
     pub(super) has_go: bool,
-    /// To be released when everything has ended.
+    /// Folders with placeholders, to be released when everything has ended.
     folders: Vec<Folder>,
-    /// Where other spellings may appear.
+    /// Folders in which other spellings may appear.
     watched: Vec<Watched>,
     spellings: Spellings,
 }
 
-/// Finds everything that must stay, and holds the names that do not exist.
+/// Finds everything that must stay unchanged, and holds the names that do not exist.
 pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Failed> {
     let mut protected = Protected {
         spellings: Spellings::of(&view.protected),
         ..Protected::default()
     };
     let names = &view.protected;
-    // What is hidden is hidden by its path: the folders on the way must not be moved either.
+    // A hidden file is hidden by its path, so the folders on the way must not be moved either.
     let substituted = view.substitutes.iter().map(|it| &it.hidden);
     let hidden = view.hidden.iter().chain(substituted);
     for hidden in hidden.flat_map(fs::canonicalize) {
@@ -65,7 +65,7 @@ pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Faile
         .iter()
         .try_for_each(|root| protected.root(root, roots, names))
         .and_then(|()| protected.keep(&view.read_only, roots));
-    // Sockets that stand for nothing, of starters that run or were killed, are masked and not hidden.
+    // Placeholder sockets of running or killed starters are masked and not hidden.
     let masked = &protected.masked;
     protected.sockets.retain(|path| !masked.contains(path));
     match prepared {
@@ -78,14 +78,15 @@ pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Faile
 }
 
 impl Protected {
-    /// Sets aside the other spellings of protected names that have appeared, and tells which.
+    /// Sets aside other spellings of protected names that have appeared, and returns their
+    /// paths.
     pub(super) fn set_aside(&self) -> Vec<PathBuf> {
         let watched = self.watched.iter();
         let moved = watched.flat_map(|watched| watched.set_aside(&self.spellings));
         variant::reported(moved.collect())
     }
 
-    /// Takes the placeholders away.
+    /// Removes the placeholders.
     pub(super) fn release(&mut self) {
         self.folders.drain(..).for_each(Folder::release);
     }
@@ -106,10 +107,11 @@ impl Protected {
         Ok(())
     }
 
-    /// Keeps single paths below the writable folders as they are.
+    /// Keeps single paths below the writable folders unchanged.
     fn keep(&mut self, paths: &[PathBuf], roots: &[PathBuf]) -> Result<(), Failed> {
         for path in paths {
-            // A writable folder may be named through a link; what lies in it is taken by its name.
+            // A writable folder may be named through a link; the entry itself is taken by its
+            // name.
             let found = path.ancestors().skip(1).find_map(|above| {
                 let real = fs::canonicalize(above).ok()?;
                 let rest = path.strip_prefix(above).ok()?;
@@ -156,7 +158,7 @@ impl Protected {
         Ok(())
     }
 
-    /// Protects one name, which may lead through folders: the first one missing is held.
+    /// Protects one name, which may lead through folders. The first missing component is held.
     fn name(&mut self, folder: &Path, name: &Path, roots: &[PathBuf]) -> Result<(), Failed> {
         let mut above = folder.to_owned();
         let mut parts = name.components().peekable();
@@ -175,7 +177,8 @@ impl Protected {
                 Held::Theirs if parts.peek().is_none() => {
                     self.freeze_with_target(path.clone(), roots);
                 }
-                // A file or a link on the way: what lies behind it is not in this folder.
+                // A file or a link is on the way, so the rest of the path is not in this
+                // folder.
                 Held::Theirs if !path.is_dir() || path.is_symlink() => {
                     self.freeze_with_target(path, roots);
                     return Ok(());
@@ -199,7 +202,7 @@ impl Protected {
         held
     }
 
-    /// Freezes what exists; of a link also what it leads to, if that could be written.
+    /// Freezes an existing path, and the target of a link too if it is writable.
     fn freeze_with_target(&mut self, path: PathBuf, roots: &[PathBuf]) {
         if path.is_symlink()
             && let Ok(target) = fs::canonicalize(&path)
@@ -218,7 +221,7 @@ impl Protected {
         }
     }
 
-    /// Pins a folder and those above it up to the root, which keeps its place anyway.
+    /// Pins a folder and its ancestors up to the root, which cannot be moved anyway.
     fn pin(&mut self, root: &Path, folder: &Path) {
         let on_the_way = folder.ancestors().take_while(|above| *above != root);
         for above in on_the_way {
@@ -237,7 +240,7 @@ struct Found {
     has_go: bool,
 }
 
-/// Looks through the upper folders of a tree, those nearest to the root first.
+/// Searches the upper folders of a tree, those nearest to the root first.
 fn search(root: &Path) -> Found {
     use std::os::unix::fs::FileTypeExt;
     let mut found = Found::default();
@@ -280,20 +283,20 @@ fn search(root: &Path) -> Found {
     found
 }
 
-/// Where the metadata of a linked worktree or a submodule really lies.
+/// The real place of the metadata of a linked worktree or a submodule.
 enum Linked {
-    /// Below a writable folder: it is there to be read anyway, and its words are those of whoever
-    /// could write there. They open nothing.
+    /// Below a writable folder. It is readable there anyway, and its content was written by
+    /// somebody with access to that folder, so it opens nothing further.
     Inside(PathBuf),
-    /// Elsewhere, with what it shares.
+    /// Elsewhere; the path includes the repository that the worktree shares.
     Outside(PathBuf),
-    /// There is none, or nothing that says so in return.
+    /// There is none, or it does not name this worktree in return.
     Nowhere,
 }
 
-/// Finds the metadata of a linked worktree or a submodule. A `.git` file is the repository's word
-/// and could name anything, so only what names this worktree in return is believed, and what it
-/// shares is the repository that it lies in.
+/// Finds the metadata of a linked worktree or a submodule. A `.git` file comes from the
+/// repository and could name anything, so metadata is believed only if it names this
+/// worktree in return, and the shared repository must be the one it lies in.
 fn linked_metadata(worktree: &Path, roots: &[PathBuf]) -> Linked {
     let pointer = worktree.join(".git");
     let Some(own) = follow(&pointer, "gitdir: ", worktree).filter(|own| own.is_dir()) else {
@@ -323,7 +326,7 @@ fn linked_metadata(worktree: &Path, roots: &[PathBuf]) -> Linked {
     }
 }
 
-/// Returns the repository that the metadata of a linked worktree lies in, if that is the one it
+/// Returns the repository that a linked worktree's metadata lies in, if that is the one it
 /// shares.
 fn shared_by(own: &Path) -> Option<PathBuf> {
     let shared = follow(&own.join("commondir"), "", own)?;
@@ -332,7 +335,7 @@ fn shared_by(own: &Path) -> Option<PathBuf> {
     (is_metadata && lies_in_it).then_some(shared)
 }
 
-/// Whether a submodule's settings name this worktree.
+/// Returns whether a submodule's settings name this worktree.
 fn names_worktree(metadata: &Path, worktree: &Path) -> bool {
     let Ok(config) = fs::read_to_string(metadata.join("config")) else {
         return false;
@@ -346,7 +349,7 @@ fn names_worktree(metadata: &Path, worktree: &Path) -> bool {
     })
 }
 
-/// Reads a small file that holds a path and resolves it.
+/// Reads a small file that holds a path, and resolves the path.
 fn follow(file: &Path, prefix: &str, base: &Path) -> Option<PathBuf> {
     let about = fs::symlink_metadata(file).ok()?;
     if !about.is_file() || about.len() > 4096 {
@@ -357,7 +360,7 @@ fn follow(file: &Path, prefix: &str, base: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return fs::canonicalize(path).ok();
     }
-    // The name itself may be a pointer file; the folders above it are made plain.
+    // The last component may be a pointer file; the folders above it are resolved.
     let parent = fs::canonicalize(path.parent()?).ok()?;
     Some(parent.join(path.file_name()?))
 }

@@ -1,8 +1,8 @@
-//! A filter of system calls by their number alone, as a binary search.
+//! A filter of system calls by number alone, built as a binary search.
 //!
-//! The kernel tries every filter out for every call it knows when the filter is set, so a chain of
-//! comparisons costs a start a quarter of a millisecond; a search costs next to nothing, then and
-//! with every call afterwards.
+//! When a filter is set, the kernel runs it for every call it knows, so a chain of
+//! comparisons costs each start a quarter of a millisecond. A search costs next to
+//! nothing, both then and on every later call.
 
 use seccompiler::{BpfProgram, sock_filter};
 
@@ -13,11 +13,11 @@ const RETURN: u16 = 0x06;
 const ALLOW: u32 = 0x7fff_0000;
 const ERRNO: u32 = 0x0005_0000;
 
-/// Where the second numbering of calls begins that 64-bit Intel kernels may offer. By it every
-/// call would go past a list of numbers, so all of it is refused as unknown.
+/// Start of the second numbering of calls that 64-bit Intel kernels may offer. Through it
+/// every call would bypass a list of numbers, so all of it is refused as unknown.
 const SECOND_NUMBERING: u32 = 0x4000_0000;
 
-/// Builds a filter that answers each of these calls with its error and lets all others pass.
+/// Builds a filter that answers each of these calls with its error and allows all others.
 pub(super) fn program(answers: &[(u32, libc::c_int)]) -> BpfProgram {
     let mut answers = answers.to_vec();
     answers.sort_unstable();
@@ -41,7 +41,7 @@ fn search(answers: &[(u32, libc::c_int)]) -> Vec<sock_filter> {
         more => {
             let (lower, upper) = more.split_at(more.len() / 2);
             let below = search(lower);
-            // Halves of fewer than 500 calls are far shorter than what a jump reaches.
+            // Halves of fewer than 500 calls are far shorter than the reach of a jump.
             let over = u8::try_from(below.len()).unwrap_or(u8::MAX);
             let first = upper.first().map_or(0, |(number, _)| *number);
             let mut steps = vec![step(JUMP_IF_AT_LEAST, over, 0, first)];
@@ -64,7 +64,7 @@ fn step(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
 mod tests {
     use super::*;
 
-    /// Runs a program of ours as the kernel would, and counts its steps.
+    /// Runs a filter program as the kernel would, and counts its steps.
     fn answer(program: &[sock_filter], number: u32) -> (u32, usize) {
         let (mut at, mut steps) = (0, 0);
         loop {

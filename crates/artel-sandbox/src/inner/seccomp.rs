@@ -1,8 +1,9 @@
-//! The filter of system calls: few ways into the kernel beyond what programs need.
+//! The system call filter: leaves few ways into the kernel beyond those that programs
+//! need.
 //!
-//! A list of refusals and not of permissions: a build tool must not break because it uses a call
-//! that is newer than we are, and the other walls hold against calls that are merely unknown. Two
-//! filters stand one behind the other: one by number, one that looks at arguments.
+//! It lists refusals rather than permissions: a build tool must not break because it uses
+//! a call newer than this code, and the other walls hold against calls that are merely
+//! unknown. Two filters are stacked: one by number, one that looks at arguments.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use super::step::Failed;
 
 /// Calls that are refused whatever their arguments.
 const REFUSED: &[c_long] = &[
-    // Other processes.
+    // Access to other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -37,7 +38,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_move_mount,
     libc::SYS_mount_setattr,
     libc::SYS_setns,
-    // Rings go past every other filter.
+    // io_uring, whose rings bypass every other filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -63,17 +64,17 @@ const REFUSED: &[c_long] = &[
     libc::SYS_clock_settime,
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
-    // Files by handle, and watching those of others.
+    // Files by handle, and watching files of others.
     libc::SYS_open_by_handle_at,
     libc::SYS_fanotify_init,
     libc::SYS_lookup_dcookie,
-    // Keys.
+    // Kernel keys.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
 ];
 
-/// Those only one architecture has.
+/// Refused calls that exist on one architecture only.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_HERE: &[c_long] = &[
     libc::SYS_iopl,
@@ -83,11 +84,11 @@ const REFUSED_HERE: &[c_long] = &[
     libc::SYS_sysfs,
     libc::SYS__sysctl,
 ];
-/// Those only one architecture has.
+/// Refused calls that exist on one architecture only.
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[c_long] = &[];
 
-/// Flags that make namespaces.
+/// Flags that create namespaces.
 const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -98,10 +99,10 @@ const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// The flag for time namespaces, which `clone` reads as part of a signal.
+/// The flag for time namespaces, which `clone` would read as part of a signal.
 const NEW_TIME: u64 = 0x80;
 
-/// Calls that give a file its permissions, and where among their arguments these stand.
+/// Calls that set a file's permissions, and the position of that argument.
 const PERMISSIONS: &[(c_long, u8)] = &[
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -109,34 +110,35 @@ const PERMISSIONS: &[(c_long, u8)] = &[
     (libc::SYS_mknodat, 2),
 ];
 
-/// Those only one architecture has.
+/// Such calls that exist on one architecture only.
 #[cfg(target_arch = "x86_64")]
 const PERMISSIONS_HERE: &[(c_long, u8)] = &[
     (libc::SYS_chmod, 1),
     (libc::SYS_mknod, 1),
     (libc::SYS_creat, 1),
 ];
-/// Those only one architecture has.
+/// Such calls that exist on one architecture only.
 #[cfg(not(target_arch = "x86_64"))]
 const PERMISSIONS_HERE: &[(c_long, u8)] = &[];
 
-/// Calls that make a file if their flags say so, and where the flags stand; the permissions follow.
+/// Calls that create a file if their flags say so, and the position of the flags. The
+/// permissions are the next argument.
 const OPENING: &[(c_long, u8)] = &[
     (libc::SYS_openat, 2),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, 1),
 ];
 
-/// How many sockets are left.
+/// The sockets that the filter allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// Those of the own network namespace.
+    /// Those of our own network namespace.
     OfTheNamespace,
-    /// None but connected pairs: nothing else keeps the network away.
+    /// Only connected pairs, because nothing else keeps the network away.
     OnlyPairs,
 }
 
-/// Filters the system calls of this process and of all it will start.
+/// Filters the system calls of this process and of all processes it will start.
 pub(super) fn restrict(sockets: Sockets) -> Result<(), Failed> {
     let failed = |cause: &dyn std::fmt::Display| Failed::new("seccomp", cause.to_string());
     for program in programs(sockets).map_err(|cause| failed(&cause))? {
@@ -152,8 +154,8 @@ fn programs(sockets: Sockets) -> Result<Vec<BpfProgram>, BackendError> {
     Ok(vec![search::program(&by_number()), filter.try_into()?])
 }
 
-/// The calls that are refused as such, and two that are said to be unknown: then programs fall back
-/// to the older ones, whose flags and permissions a filter can see.
+/// Returns the calls that are always refused, and two that are reported as unknown so that
+/// programs fall back to the older ones, whose flags and permissions a filter can see.
 fn by_number() -> Vec<(u32, libc::c_int)> {
     let refused = REFUSED.iter().chain(REFUSED_HERE);
     let refused = refused.map(|number| (*number, libc::EPERM));
@@ -166,7 +168,7 @@ fn by_number() -> Vec<(u32, libc::c_int)> {
 fn by_argument(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
     let mut unshare = namespace_flags()?;
     unshare.push(flag(NEW_TIME)?);
-    // Typing into a terminal, and the virtual console's own commands.
+    // Typing into a terminal, and the virtual console's own requests.
     let requests = [libc::TIOCSTI, libc::TIOCLINUX];
     let requests = requests.map(|request| rule(&[(1, Op::Eq, request)]));
     let sockets = match sockets {
@@ -187,11 +189,12 @@ fn by_argument(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, B
     Ok(rules)
 }
 
-/// Refuses the bits that make a program run with the rights of its file's owner: inside they mean
-/// nothing, but the file stays where others of the machine can start it.
+/// Refuses the bits that make a program run with the rights of its file's owner or group.
+/// Inside they have no effect, but the file remains, and others on the machine could run
+/// it.
 fn foreign_rights() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
     let bits = [libc::S_ISUID, libc::S_ISGID].map(u64::from);
-    // The second one makes a file that has no name yet.
+    // The second flag creates a file without a name.
     let making = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
     let making = making.map(|flag| u64::from(flag.cast_unsigned()));
     let mut rules = BTreeMap::new();
@@ -219,19 +222,20 @@ fn namespace_flags() -> Result<Vec<SeccompRule>, BackendError> {
     flags.map(flag).collect()
 }
 
-/// Matches if this bit of the first argument is set.
+/// Matches if this bit is set in the first argument.
 fn flag(bit: u64) -> Result<SeccompRule, BackendError> {
     rule(&[(0, Op::MaskedEq(bit), bit)])
 }
 
-/// Leaves the ordinary one, the one without randomised addresses that debuggers want, and asking.
+/// Refuses all but the ordinary personality, the one without address randomisation that
+/// debuggers need, and queries.
 fn odd_personalities() -> Result<SeccompRule, BackendError> {
     let no_randomize = u64::from(libc::ADDR_NO_RANDOMIZE.cast_unsigned());
     let usual = [0, no_randomize, 0xffff_ffff];
     rule(&usual.map(|usual| (0, Op::Ne, usual)))
 }
 
-/// Leaves local sockets, the internet's, and asking the kernel for the own interfaces.
+/// Refuses all but local sockets, internet sockets, and queries about network interfaces.
 fn odd_sockets() -> Result<Vec<SeccompRule>, BackendError> {
     let family = |family: libc::c_int| u64::from(family.cast_unsigned());
     let usual = [
@@ -254,7 +258,8 @@ fn odd_sockets() -> Result<Vec<SeccompRule>, BackendError> {
     ])
 }
 
-/// Matches if all conditions hold; arguments are compared as the kernel reads them, 32 bits wide.
+/// Matches if all conditions hold. Arguments are compared as 32-bit values, as the kernel
+/// reads them.
 fn rule(conditions: &[(u8, Op, u64)]) -> Result<SeccompRule, BackendError> {
     let conditions = conditions
         .iter()

@@ -1,4 +1,5 @@
-//! What is not on any disk: devices, terminals, processes, private folders, and what covers files.
+//! Everything that is not on a disk: devices, terminals, processes, private folders, and
+//! covers for files.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,7 +15,7 @@ use super::tree::{self, Rights};
 use crate::job::Limits;
 use crate::sys;
 
-/// Devices that programs expect and that give nothing away.
+/// Devices that programs expect and that reveal nothing.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
 /// Links that programs expect beside them.
@@ -26,7 +27,7 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
     ("pts/ptmx", "ptmx"),
 ];
 
-/// Parts of `/proc` that tell about the machine or its keys and that root could read.
+/// Parts of `/proc` that reveal the machine or its keys and that root could read.
 const MASKED: &[&str] = &[
     "kcore",
     "keys",
@@ -43,8 +44,8 @@ const MASKED: &[&str] = &[
     "sched_debug",
 ];
 
-/// An empty file and an empty folder that nobody may open, to be put over what must not be seen, and
-/// an empty file and an empty folder to be read, for names under which nothing may be made.
+/// Covers: an empty file and folder without permissions, to hide entries, and a readable
+/// empty file and folder, for names under which nothing may be created.
 pub(super) struct Covers {
     file: OwnedFd,
     folder: OwnedFd,
@@ -53,7 +54,8 @@ pub(super) struct Covers {
 }
 
 impl Covers {
-    /// Makes them where the processes will be shown, so that they are seen nowhere.
+    /// Creates the covers at the place where `/proc` will be mounted, so that they stay
+    /// invisible.
     pub(super) fn make(root: BorrowedFd<'_>) -> Result<Self, Failed> {
         let made = || -> io::Result<Self> {
             tree::make_folders(root, Path::new("proc"))?;
@@ -77,7 +79,7 @@ impl Covers {
         made().at("hidden files", "make what covers them")
     }
 
-    /// Covers something.
+    /// Hides an entry.
     pub(super) fn put_over(&self, target: BorrowedFd<'_>) -> io::Result<()> {
         let kind = rustix::fs::FileType::from_raw_mode(fstat(target)?.st_mode);
         let cover = if kind.is_dir() {
@@ -89,7 +91,7 @@ impl Covers {
         tree::attach(copy.as_fd(), target)
     }
 
-    /// Keeps a name in a folder from being made; a placeholder stands under it.
+    /// Keeps a name in a folder from being created. A placeholder stands under it.
     pub(super) fn mask(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
         let cover = match Kind::of(Path::new(name)) {
             Kind::Folder => &self.empty_folder,
@@ -100,14 +102,15 @@ impl Covers {
     }
 }
 
-/// The private folders in memory. They are parts of one file system, so that one bound holds for
-/// them together.
+/// The private folders in memory. They are parts of one file system and so share one
+/// limit.
 pub(super) struct Private {
     all: OwnedFd,
 }
 
 impl Private {
-    /// Makes the file system where the processes will be shown, so that only its parts are seen.
+    /// Creates the file system at the place where `/proc` will be mounted, so that only its
+    /// parts are visible.
     pub(super) fn mount(root: BorrowedFd<'_>, limits: &Limits) -> Result<Self, Failed> {
         let size = (limits.memory / 2).max(1 << 20).to_string();
         let files = limits.files.max(1024).to_string();
@@ -136,7 +139,7 @@ impl Private {
         let made = || {
             mkdirat(&self.all, name, Mode::from_raw_mode(mode))?;
             let part = tree::open_inside(self.all.as_fd(), Path::new(name))?;
-            // What is made is less open than it was to be, by the person's own settings.
+            // The person's umask made the folder more restrictive than intended.
             chmodat(&self.all, name, Mode::from_raw_mode(mode), AtFlags::empty())?;
             let copy = tree::copy_as_is(part.as_fd())?;
             tree::place(root, path, copy.as_fd())
@@ -163,7 +166,7 @@ pub(super) fn open_devices() -> Result<Vec<(&'static str, OwnedFd)>, Failed> {
     Ok(opened)
 }
 
-/// Shows the devices and terminals of our own.
+/// Mounts the devices, and our own terminals.
 pub(super) fn mount_devices(
     root: BorrowedFd<'_>,
     devices: Vec<(&str, OwnedFd)>,
@@ -184,8 +187,9 @@ pub(super) fn mount_devices(
     tree::place(root, Path::new("dev/pts"), terminals.as_fd()).at(step, "show the terminals")
 }
 
-/// Shows the own processes, read-only. A machine that hides parts of its `/proc` from us does not
-/// let us make one; then there is none inside, and the ladder says so.
+/// Mounts a read-only `/proc` of the processes inside. If the machine hides parts of its
+/// own `/proc` from us, the kernel refuses; then there is none inside, and the sandbox's
+/// test reports it.
 pub(super) fn mount_proc(
     root: BorrowedFd<'_>,
     pid_max: Option<u64>,
@@ -220,7 +224,8 @@ pub(super) fn mount_proc(
     Ok(true)
 }
 
-/// Newer kernels count process numbers per namespace; the kernel wants room for 300 of its own.
+/// Limits process numbers, which newer kernels count per namespace. The kernel needs room
+/// for 300 of its own.
 fn limit_processes(proc: BorrowedFd<'_>, most: u64) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     let file = openat(proc, "sys/kernel/pid_max", flags, Mode::empty())?;
@@ -229,7 +234,7 @@ fn limit_processes(proc: BorrowedFd<'_>, most: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether we could read it: what only others may read needs no cover.
+/// Returns whether we could read a file; a file that only others may read needs no cover.
 fn is_readable(file: BorrowedFd<'_>) -> bool {
     let ours = rustix::process::geteuid().as_raw();
     fstat(file).is_ok_and(|about| about.st_uid == ours || about.st_mode & 0o004 != 0)

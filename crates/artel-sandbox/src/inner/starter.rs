@@ -1,4 +1,5 @@
-//! The starter's own part, outside the walls: prepares, makes the tree, waits, cleans up.
+//! The starter's own part, outside the walls: prepares, creates the tree, waits, cleans
+//! up.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,7 +24,8 @@ use crate::process::Limited;
 use crate::spec::Spec;
 use crate::sys::{self, Ended, Side};
 
-/// The namespaces of level full; that of the cgroups follows once the tree is in its group.
+/// The namespaces of level full. The cgroup namespace follows once the tree is in its
+/// group.
 const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
@@ -31,7 +33,7 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUTS;
 
-/// Runs as the starter and returns the code to end with.
+/// Runs as the starter and returns its exit code.
 pub(super) fn main() -> i32 {
     let Ok((control, stdout, stderr)) = settle() else {
         return 70;
@@ -53,8 +55,8 @@ pub(super) fn main() -> i32 {
     }
 }
 
-/// Leaves the session of whoever started us, closes every descriptor that leaked in, and moves
-/// the three we were given out of the way of programs that print.
+/// Leaves the session of the starting process, closes every leaked descriptor, and moves
+/// the three given ones out of reach of programs that print.
 fn settle() -> io::Result<(OwnedFd, OwnedFd, OwnedFd)> {
     rustix::process::setsid()?;
     sys::close_from(3)?;
@@ -89,7 +91,7 @@ fn run(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
     }
     let groups = make_groups(&spec)?;
     let ended = plain::run(spec, control, streams, &groups);
-    // Without namespaces nothing at all can be made where protected names stand.
+    // Without namespaces nothing can be created under protected names at all.
     let left = Left {
         set_aside: Vec::new(),
         kept: Kept::Yes,
@@ -106,7 +108,7 @@ fn full(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
     done
 }
 
-/// Makes the tree and waits for its end.
+/// Creates the tree and waits for its end.
 fn tree(
     spec: Spec,
     control: &OwnedFd,
@@ -145,7 +147,8 @@ fn tree(
         }
     };
     drop((go, streams, ways));
-    // Our memory holds the command's environment: nobody of this user need look into it.
+    // Our memory holds the command's environment, so no other process of this user should see
+    // it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
     let made = control::say(control.as_fd(), &Said::Hello, &[first.as_fd()])
         .at("starter", "report the start")
@@ -160,7 +163,7 @@ fn tree(
         groups.remove();
         return Err(failed);
     }
-    // A first process that failed already told why.
+    // A first process that already failed has reported why.
     let _ = rustix::io::write(&ready, &[1]);
     drop(ready);
     let mut meter = Meter {
@@ -186,20 +189,20 @@ fn tree(
     finish(&groups, control, ended, left)
 }
 
-/// Waits for the end of the first process and looks at what was written meanwhile.
+/// Waits for the end of the first process and checks the write limits meanwhile.
 fn await_end(meter: &mut Meter<'_>) {
     loop {
         let mut fds = [PollFd::new(meter.first, PollFlags::IN)];
         match poll(&mut fds, Some(&PERIOD)) {
             Ok(0) => meter.look(),
             Err(rustix::io::Errno::INTR) => {}
-            // Whoever waits afterwards finds out what is wrong.
+            // The caller waits again and finds out what is wrong.
             Ok(_) | Err(_) => return,
         }
     }
 }
 
-/// What is known of a tree once it has ended, besides how.
+/// Facts about an ended tree, apart from its status and usage.
 struct Left {
     set_aside: Vec<PathBuf>,
     kept: Kept,
@@ -211,7 +214,7 @@ fn make_groups(spec: &Spec) -> Result<cgroup::Own, Failed> {
         .at("limits", "make the cgroups")
 }
 
-/// Reports what was used and takes the groups away.
+/// Reports the usage and removes the groups.
 fn finish(
     groups: &cgroup::Own,
     control: &OwnedFd,
@@ -232,20 +235,20 @@ fn finish(
         },
         set_aside: left.set_aside,
     };
-    // Whoever started us may be gone; the tree has ended all the same.
+    // The starting process may be gone; the tree has ended all the same.
     drop(control::say(control.as_fd(), &said, &[]));
     Ok(())
 }
 
-/// Carries what a person types into the tree: a terminal itself is never handed in, since whoever
-/// holds it can write to it and change it.
+/// Forwards a person's typing into the tree. The terminal itself is never passed in,
+/// because its holder can write to it and change it.
 struct Pump {
     terminal: OwnedFd,
     pipe: OwnedFd,
 }
 
 impl Pump {
-    /// Puts a pipe in the place of a terminal.
+    /// Replaces a terminal by a pipe. Returns `None` if the input is not a terminal.
     fn before(streams: &mut Streams) -> Result<Option<Self>, Failed> {
         if !rustix::termios::isatty(&streams.stdin) {
             return Ok(None);
@@ -260,7 +263,7 @@ impl Pump {
         }))
     }
 
-    /// Carries until the terminal or the tree ends.
+    /// Forwards until the terminal or the tree ends.
     fn run(self, meter: &mut Meter<'_>) {
         let first = meter.first;
         let mut typed = [0; 4096];
@@ -290,7 +293,7 @@ impl Pump {
         }
     }
 
-    /// Writes everything; says whether there is still someone to write to.
+    /// Writes all bytes. Returns whether the tree still accepts input.
     fn pass(&self, first: &OwnedFd, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             let mut fds = [

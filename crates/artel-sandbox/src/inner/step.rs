@@ -1,8 +1,8 @@
-//! A step of the building that failed, told by name.
+//! A failed step of building the sandbox, identified by name.
 
 use std::io;
 
-/// Which step failed and why, fit for a person.
+/// The step that failed and why, fit for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failed {
     pub(super) step: String,
@@ -18,9 +18,9 @@ impl Failed {
     }
 }
 
-/// Names the step that an error belongs to.
+/// Adds the step to a system error.
 pub(super) trait At<T> {
-    /// The step and what exactly was tried.
+    /// Names the step and exactly what was attempted.
     fn at(self, step: &str, what: &str) -> Result<T, Failed>;
 }
 

@@ -1,4 +1,4 @@
-//! Mounts by handle: what is mounted and where are opened first and never looked up again.
+//! Mounts by handle: source and target are opened first and never looked up again.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,12 +14,12 @@ use rustix::mount::{
 
 use crate::sys;
 
-/// What may be done in a mounted tree, beyond what the host allows.
+/// The access allowed in a mounted tree, within what the host allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rights {
     ReadOnly,
     Writable,
-    /// Device files work; nothing can be executed.
+    /// Device files work, but nothing can be executed.
     Devices,
 }
 
@@ -36,7 +36,7 @@ impl Rights {
     }
 }
 
-/// Opens a path of the host without following any link on the way: links were resolved once.
+/// Opens a path of the host without following any link. Links were resolved once before.
 pub(super) fn open_plain(base: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -48,11 +48,11 @@ pub(super) fn open_host(path: &Path) -> io::Result<OwnedFd> {
     open_plain(CWD, path)
 }
 
-/// Opens a path inside the new root; the last name may be a link, which is opened itself.
+/// Opens a path inside the new root. A link as the last component is opened itself.
 pub(super) fn open_inside(root: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
     let path = relative(path);
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // A trailing link is opened with these flags instead of being followed.
+    // With these flags a trailing link is opened instead of followed.
     let parent = path.parent().unwrap_or(Path::new(""));
     let Some(name) = path.file_name() else {
         return root.try_clone_to_owned();
@@ -72,7 +72,7 @@ pub(super) fn open_inside(root: BorrowedFd<'_>, path: &Path) -> io::Result<Owned
     Ok(openat(&folder, name, flags, Mode::empty())?)
 }
 
-/// Copies the mounts at a handle, with all below it.
+/// Copies the mounts at a handle, with everything below it, under these rights.
 pub(super) fn copy(source: BorrowedFd<'_>, mode: Rights) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -84,7 +84,7 @@ pub(super) fn copy(source: BorrowedFd<'_>, mode: Rights) -> io::Result<OwnedFd> 
     Ok(tree)
 }
 
-/// Copies a mount as it is, with its own rights.
+/// Copies a single mount with its own rights.
 pub(super) fn copy_as_is(source: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -92,13 +92,13 @@ pub(super) fn copy_as_is(source: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(open_tree(source, "", flags)?)
 }
 
-/// Puts a tree onto a handle.
+/// Mounts a tree onto a handle.
 pub(super) fn attach(tree: BorrowedFd<'_>, target: BorrowedFd<'_>) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(tree, "", target, "", flags)?)
 }
 
-/// Puts a tree onto a name in a folder; a link under that name is covered and not followed.
+/// Mounts a tree onto a name in a folder. A link under that name is covered, not followed.
 pub(super) fn attach_named(
     tree: BorrowedFd<'_>,
     folder: BorrowedFd<'_>,
@@ -108,7 +108,7 @@ pub(super) fn attach_named(
     Ok(move_mount(tree, "", folder, name, flags)?)
 }
 
-/// Mounts a tree at a path inside the new root, and makes what it stands on.
+/// Mounts a tree at a path inside the new root, creating the mount point if needed.
 pub(super) fn place(root: BorrowedFd<'_>, path: &Path, tree: BorrowedFd<'_>) -> io::Result<()> {
     let target = match open_inside(root, path) {
         Ok(target) => target,
@@ -128,7 +128,7 @@ pub(super) fn place(root: BorrowedFd<'_>, path: &Path, tree: BorrowedFd<'_>) -> 
     attach(tree, target.as_fd())
 }
 
-/// Makes a folder inside the new root with those above it.
+/// Creates a folder inside the new root, with its parents.
 pub(super) fn make_folders(root: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
     let mut here = PathBuf::new();
     for part in path.components() {
@@ -141,13 +141,13 @@ pub(super) fn make_folders(root: BorrowedFd<'_>, path: &Path) -> io::Result<()> 
     Ok(())
 }
 
-/// Makes an empty file inside the new root.
+/// Creates an empty file inside the new root.
 pub(super) fn make_file(root: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<OwnedFd> {
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     Ok(openat(root, path, flags, Mode::from_raw_mode(mode))?)
 }
 
-/// Makes a file system of its own.
+/// Creates a new file system, not mounted anywhere yet.
 pub(super) fn fresh(
     kind: &str,
     options: &[(&str, Option<&str>)],
@@ -168,7 +168,7 @@ pub(super) fn fresh(
     )?)
 }
 
-/// Makes an absolute path relative to the root.
+/// Returns an absolute path relative to the root.
 pub(super) fn relative(path: &Path) -> &Path {
     path.strip_prefix("/").unwrap_or(path)
 }

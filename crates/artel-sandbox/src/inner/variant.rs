@@ -1,9 +1,9 @@
-//! Other spellings of protected names: `.GIT` is `.git` where letters are not told apart by case.
+//! Other spellings of protected names: `.GIT` is `.git` on file systems that ignore case.
 //!
-//! There are too many of them to hold each. Those that are there at the start are shown read-only,
-//! as the name itself is. Those that appear while a command runs are set aside by the starter after
-//! everything has ended and before anyone hears of it: they keep what is in them, under a name that
-//! no program looks for.
+//! There are too many of them to hold each. Those that exist at the start are shown
+//! read-only, like the name itself. Those that appear while a command runs are set aside
+//! by the starter, after everything has ended and before the result is reported. They keep
+//! their content under a name that no program looks for.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, openat2, renameat_with};
 use rustix::io::Errno;
 
-/// How many bytes of paths are reported at most.
+/// Limit on the reported paths, in bytes.
 const REPORTED: usize = 16 << 10;
 
-/// As many names are tried for one that is set aside.
+/// Number of names tried for an entry that is set aside.
 const TRIES: usize = 1000;
 
 /// The names whose other spellings are looked for.
@@ -28,7 +28,7 @@ pub(super) struct Spellings {
     folded: HashSet<String>,
 }
 
-/// A folder that is looked through again at the end.
+/// A folder that is checked again at the end.
 #[derive(Debug)]
 pub(super) struct Watched {
     handle: OwnedFd,
@@ -37,8 +37,8 @@ pub(super) struct Watched {
 }
 
 impl Spellings {
-    /// Takes the names that stand directly in a folder; of those further down only the exact
-    /// spelling is kept.
+    /// Takes the names that stand directly in a folder. For names with a path only the exact
+    /// spelling is protected.
     pub(super) fn of(names: &[String]) -> Self {
         let plain = || names.iter().filter(|name| !name.contains('/'));
         Self {
@@ -47,7 +47,7 @@ impl Spellings {
         }
     }
 
-    /// Whether this is one of the names in another spelling.
+    /// Returns whether this is another spelling of one of the names.
     fn is_other(&self, name: &str) -> bool {
         !self.exact.contains(name) && self.folded.contains(&fold(name))
     }
@@ -64,7 +64,7 @@ impl Spellings {
         Ok(found)
     }
 
-    /// Notes what other spellings stand in a folder.
+    /// Records the other spellings that exist in a folder now.
     pub(super) fn watch(&self, folder: &Path) -> io::Result<Watched> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let handle = openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
@@ -77,14 +77,14 @@ impl Spellings {
 }
 
 impl Watched {
-    /// Returns the other spellings that stood there at the start.
+    /// Returns the other spellings that existed at the start.
     pub(super) fn known(&self) -> impl Iterator<Item = PathBuf> {
         self.known.iter().map(|name| self.path.join(name))
     }
 
-    /// Sets aside the other spellings that have appeared, and returns where they stood.
+    /// Sets aside the other spellings that have appeared, and returns their original paths.
     pub(super) fn set_aside(&self, spellings: &Spellings) -> Vec<PathBuf> {
-        // A folder that cannot be read any more is shown to nobody.
+        // A folder that can no longer be read is invisible to everyone.
         let now = spellings.others_in(&self.handle).unwrap_or_default();
         now.into_iter()
             .filter(|name| !self.known.contains(name))
@@ -110,7 +110,7 @@ impl Watched {
     }
 }
 
-/// Leaves out what would not fit into one report.
+/// Leaves out the paths that do not fit into one report.
 pub(super) fn reported(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut room = REPORTED;
     let fits = |path: &PathBuf| {
@@ -122,7 +122,7 @@ pub(super) fn reported(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.into_iter().take_while(fits).collect()
 }
 
-/// Makes two spellings of one name the same, as the most forgiving file system would.
+/// Folds the spellings of a name into one, as the most forgiving file system would.
 fn fold(name: &str) -> String {
     let is_seen = |letter: &char| {
         !matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

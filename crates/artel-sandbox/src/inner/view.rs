@@ -1,8 +1,8 @@
 //! The files a command sees: an empty root onto which the view is mounted, piece by piece.
 //!
-//! Everything is opened by handle in the host's view first; only then does the new root come up.
-//! Whatever was not named is absent. The order of the pieces is that of their paths, so what lies
-//! deeper covers what lies above.
+//! First everything is opened by handle in the host's view, then the new root is set up.
+//! Paths that were not named are absent. The pieces are mounted in path order, so deeper
+//! ones cover those above.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,39 +23,41 @@ use crate::sys;
 
 const STEP: &str = "view";
 
-/// What of the processors' description is shown: programs size themselves by it.
+/// The visible part of the processor information, by which programs size themselves.
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
-/// A file in the new root that no Landlock rule covers: the ladder's test tries to read it.
+/// A file in the new root without a Landlock rule, which the sandbox's own test tries to
+/// read.
 pub(super) const BAIT: &str = "/.bait";
 
-/// Whether the file for the ladder's test is there.
+/// Presence of the test file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bait {
     Laid,
     None,
 }
 
-/// The view with every path resolved, ready to be built.
+/// The view with every path resolved, ready to build.
 #[derive(Debug, Default)]
 pub(super) struct Resolved {
-    /// Paths without links, and what may be done there.
+    /// Paths without links, and the access allowed there.
     pieces: BTreeMap<PathBuf, Rights>,
-    /// Links that lead to them.
+    /// Links that lead to these paths.
     links: BTreeMap<PathBuf, PathBuf>,
     hidden: Vec<PathBuf>,
     overlays: Vec<Overlay>,
     substitutes: Vec<Substitute>,
-    /// The person's home folder, unless something shown holds it: inside it is a private one.
+    /// The person's home folder, unless a shown path contains it. Inside it becomes a private
+    /// folder.
     home: Option<PathBuf>,
 }
 
-/// What the walls behind this one need to know.
+/// The parts of the view that the later walls need to know.
 #[derive(Debug, Default)]
 pub(super) struct Built {
     pub(super) readable: Vec<PathBuf>,
     pub(super) writable: Vec<PathBuf>,
-    /// Whether the processes inside are shown by a `/proc` of their own.
+    /// Whether the processes inside have their own `/proc`.
     pub(super) proc: bool,
 }
 
@@ -95,7 +97,7 @@ impl Resolved {
         Ok(resolved)
     }
 
-    /// Returns the folders that can be written, besides the private ones.
+    /// Returns the writable folders other than the private ones.
     pub(super) fn writable(&self) -> Vec<PathBuf> {
         let writable = |(path, rights): (&PathBuf, &Rights)| {
             (*rights == Rights::Writable).then(|| path.clone())
@@ -106,7 +108,7 @@ impl Resolved {
             .collect()
     }
 
-    /// Returns where a private home folder can be, if nothing that is shown is in its way.
+    /// Returns where a private home folder can be, if no shown path contains it.
     fn own_home(&mut self, home: &Path) -> Option<PathBuf> {
         let special = ["/proc", "/dev", "/sys", "/tmp"].map(Path::new);
         let home = self.follow(home).filter(|_| home.is_absolute())?;
@@ -126,7 +128,8 @@ impl Resolved {
         }
     }
 
-    /// Follows a path from the root; links on the way are noted, so that the path works inside too.
+    /// Follows a path from the root. Links on the way are recorded, so that the path also
+    /// works inside.
     fn follow(&mut self, path: &Path) -> Option<PathBuf> {
         let mut waiting: Vec<OsString> = path
             .components()
@@ -166,7 +169,8 @@ impl Resolved {
         Some(here)
     }
 
-    /// Opens every piece in the host's view, leaving out what a piece above shows just the same.
+    /// Opens every piece in the host's view, leaving out those that a piece above already
+    /// shows with the same rights.
     fn open(&self) -> Result<Vec<(PathBuf, Rights, OwnedFd)>, Failed> {
         let mut opened: Vec<(PathBuf, Rights, OwnedFd)> = Vec::new();
         for (path, rights) in &self.pieces {
@@ -180,7 +184,7 @@ impl Resolved {
             let what = format!("open `{}`", path.display());
             match tree::open_host(path).and_then(|source| tree::copy(source.as_fd(), *rights)) {
                 Ok(tree) => opened.push((path.clone(), *rights, tree)),
-                // What is not there, or not for us, is not there inside either.
+                // A path that is missing or not readable for us is missing inside too.
                 Err(cause) if is_absent(&cause) && *rights == Rights::ReadOnly => {}
                 Err(cause) => return Err(cause).at(STEP, &what),
             }
@@ -189,7 +193,7 @@ impl Resolved {
     }
 }
 
-/// Returns the writable folders, resolved; each must be there.
+/// Returns the writable folders, resolved. Each must exist.
 pub(super) fn roots(view: &View) -> Result<Vec<PathBuf>, Failed> {
     let resolve = |path: &PathBuf| {
         let what = format!("find the writable folder `{}`", path.display());
@@ -205,7 +209,7 @@ fn is_absent(cause: &io::Error) -> bool {
         .is_some_and(|code| absent.contains(&code))
 }
 
-/// Builds the view and enters it; nothing of the host's is left.
+/// Builds the view and enters it, so that nothing else of the host's files is left.
 pub(super) fn build(
     resolved: &Resolved,
     protected: &Protected,
@@ -261,8 +265,8 @@ pub(super) fn build(
     Ok(built)
 }
 
-/// Makes the new root and attaches it where it hides nothing that is still needed: everything is
-/// open already.
+/// Creates the new root and mounts it where it hides nothing that is still needed:
+/// everything is already open.
 fn new_root() -> Result<OwnedFd, Failed> {
     let options = [
         ("mode", Some("0755")),
@@ -279,20 +283,22 @@ fn new_root() -> Result<OwnedFd, Failed> {
     Ok(root)
 }
 
-/// Makes the links that lie in the new root itself; those inside a shown folder are there.
+/// Creates the links that lie in the new root itself; those inside a shown folder exist
+/// already.
 fn make_links(root: BorrowedFd<'_>, links: &BTreeMap<PathBuf, PathBuf>) {
     for (path, target) in links {
         let path = tree::relative(path);
         let parent = path.parent().unwrap_or(Path::new(""));
-        // A link that cannot be made is a path that does not work inside: the view says no more.
+        // If a link cannot be created, the path does not work inside; the view promises
+        // nothing more.
         if tree::make_folders(root, parent).is_ok() {
             let _ = symlinkat(target, root, path);
         }
     }
 }
 
-/// Lays a writable layer over each folder. Not every file system can lie on top, that of a container
-/// for one: then the folder can only be read.
+/// Mounts a writable layer over each folder. Not every file system can be the upper layer,
+/// for example a container's own; then the folder is read-only.
 fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, Rights, OwnedFd)>, Failed> {
     let open = |overlay: &Overlay| {
         let part = |path: &Path| {
@@ -350,8 +356,8 @@ fn substitute(root: BorrowedFd<'_>, files: Vec<(PathBuf, OwnedFd)>) -> Result<()
     Ok(())
 }
 
-/// Keeps what is protected: first the folders on the way, which must not be moved away, then what
-/// is frozen, each mounted over itself by handle.
+/// Freezes the protected paths: first the folders on the way, which must not be moved,
+/// then the frozen paths, each mounted over itself by handle.
 fn freeze(root: BorrowedFd<'_>, protected: &Protected) -> Result<(), Failed> {
     let step = "protected names";
     let mut pieces: Vec<_> = protected
@@ -370,7 +376,8 @@ fn freeze(root: BorrowedFd<'_>, protected: &Protected) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Keeps names from being made. They come folder by folder, so each folder is opened once.
+/// Keeps names from being created. They are sorted by folder, so each folder is opened
+/// once.
 fn mask(root: BorrowedFd<'_>, protected: &Protected, covers: &Covers) -> Result<(), Failed> {
     let step = "protected names";
     let mut open: Option<(&Path, OwnedFd)> = None;
@@ -403,7 +410,7 @@ fn hide(root: BorrowedFd<'_>, hidden: &[PathBuf], covers: &Covers) -> Result<(),
     Ok(())
 }
 
-/// Makes the new root the only one, for good.
+/// Makes the new root the only one, permanently.
 fn enter(root: OwnedFd) -> Result<(), Failed> {
     let read_only = u64::from(MountAttrFlags::MOUNT_ATTR_RDONLY.bits());
     sys::mount_setattr(root.as_fd(), 0, read_only).at(STEP, "make the root read-only")?;

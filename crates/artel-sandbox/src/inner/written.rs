@@ -1,9 +1,9 @@
-//! How much a tree of processes has written to disk, in bytes and in files, and its end beyond a
-//! bound.
+//! Counts the bytes and files that a process tree writes to disk, and ends it beyond a
+//! limit.
 //!
-//! The kernel counts for every process what it and its ended children have written, so the sum over
-//! those that are left is what the whole tree wrote. Files in memory are not counted here: they have
-//! a bound of their own.
+//! For every process the kernel counts the bytes written by it and its ended children, so
+//! the sum over the remaining processes is what the whole tree wrote. Files in memory are
+//! not counted here: they have their own limit.
 
 use std::ffi::CString;
 use std::fs;
@@ -17,13 +17,13 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::cgroup::Own;
 
-/// How often it is looked at.
+/// Interval between checks.
 pub(super) const PERIOD: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 250_000_000,
 };
 
-/// Whether a tree kept its bounds.
+/// The state of a tree's write limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
     Yes,
@@ -31,7 +31,7 @@ pub(super) enum Kept {
     TooMany,
 }
 
-/// Watches one tree.
+/// Watches the writes of one tree.
 pub(super) struct Meter<'a> {
     pub(super) first: &'a OwnedFd,
     pub(super) pid: i32,
@@ -42,7 +42,7 @@ pub(super) struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Looks, and ends the tree if it wrote more than it may.
+    /// Checks the limits, and ends the tree if it exceeded one.
     pub(super) fn look(&mut self) {
         let mut members = self.groups.members();
         if members.is_empty() {
@@ -61,7 +61,7 @@ impl Meter<'_> {
         }
     }
 
-    /// Looks a last time, after the end: what was made in one go counts as well.
+    /// Checks a last time after the end, because files may have been created in one burst.
     pub(super) fn look_at_the_end(&mut self) {
         if self.kept == Kept::Yes && self.files.are_too_many(Look::Now) {
             self.kept = Kept::TooMany;
@@ -70,25 +70,26 @@ impl Meter<'_> {
 
     fn end(&mut self, why: Kept) {
         self.kept = why;
-        // One that has just ended needs no end.
+        // A process that has just ended does not need to be killed.
         let _ = pidfd_send_signal(self.first, Signal::KILL);
     }
 }
 
-/// Counts the files in the writable folders. That means walking through them, so it is done only
-/// where the file system says that many were made, and takes a small part of the time.
+/// Counts the files in the writable folders. That means walking through them, so it is
+/// done only if the file system reports many new files, and takes a small share of the
+/// time.
 #[derive(Debug)]
 pub(super) struct FileCount {
     folders: Vec<Counted>,
     most: u64,
-    /// When the folders may be walked through again.
+    /// The earliest time of the next walk.
     next: Duration,
 }
 
 #[derive(Debug)]
 struct Counted {
     path: PathBuf,
-    /// The files of its whole file system at the start; nothing where that does not tell.
+    /// Files in its whole file system at the start, or `None` if that is not reported.
     began: Option<u64>,
 }
 
@@ -98,13 +99,14 @@ enum Look {
     Now,
 }
 
-/// So many of the files that are allowed have to be new before they are counted.
+/// The files are counted once the new ones exceed this fraction (one in so many) of the
+/// limit.
 const WORTH_COUNTING: u64 = 8;
 
-/// The walks take no more than one part in so many of the time.
+/// After a walk, the pause is this many times as long as the walk took.
 const SHARE: u32 = 10;
 
-/// Folders are walked through so far down.
+/// Depth limit of the walk.
 const DEEPEST: usize = 200;
 
 impl FileCount {
@@ -126,7 +128,8 @@ impl FileCount {
             return false;
         }
         let made = self.folders.iter().map(Counted::made).max().flatten();
-        // Where nobody tells, the first look comes after a while.
+        // If the file system reports no count, the files are counted at the regular checks
+        // only.
         let is_worth_it = match made {
             Some(made) => made > self.most / WORTH_COUNTING,
             None => look == Look::IfItIsTime,
@@ -149,13 +152,13 @@ impl FileCount {
 }
 
 impl Counted {
-    /// Returns how many files its file system has more than at the start.
+    /// Returns how many files its file system has gained since the start.
     fn made(&self) -> Option<u64> {
         Some(used(&self.path)?.saturating_sub(self.began?))
     }
 }
 
-/// Returns how many files a file system holds, where it tells.
+/// Returns the number of files in a file system, if it reports one.
 fn used(path: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(path).ok()?;
     (about.f_files > 0).then(|| about.f_files.saturating_sub(about.f_ffree))
@@ -165,7 +168,7 @@ fn now() -> Duration {
     Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default()
 }
 
-/// A walk that ends when it has seen enough.
+/// A walk that stops when it has counted enough.
 struct FileWalk {
     left: u64,
     is_whole: bool,
@@ -212,7 +215,7 @@ impl FileWalk {
     }
 }
 
-/// Collects a process and all below it.
+/// Collects a process and all its descendants.
 fn descend(pid: i32, found: &mut Vec<i32>) {
     found.push(pid);
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
@@ -226,8 +229,8 @@ fn descend(pid: i32, found: &mut Vec<i32>) {
     }
 }
 
-/// Returns what a process and its ended children wrote, and what of it they took away before it
-/// reached the disk; nothing for one that is gone.
+/// Returns the bytes that a process and its ended children wrote, and the bytes they
+/// removed before those reached the disk. Both are zero for a process that is gone.
 fn written_by(pid: i32) -> (u64, u64) {
     let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
     let count = |wanted: &str| {

@@ -1,14 +1,15 @@
-//! Which addresses belong to the public network.
+//! Tells addresses of the public network from all others.
 //!
-//! A name is granted as a public host. Where it leads to this machine, to the neighbours or to
+//! A name is granted as a public host. If it led to this machine, to its neighbours or to
 //! the machine's own metadata, somebody else's name server would be handing out grants.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns what an address is instead of public, or nothing where it is public.
+/// Returns what kind of address it is, or `None` if it is public.
 ///
-/// In IPv6 only global unicast is public: what is not known to be is not. An IPv4 address inside
-/// an IPv6 one counts as what it is inside, as far as a translator would send it there.
+/// In IPv6 only global unicast is public; anything unknown is not. An IPv4 address
+/// embedded in an IPv6 one is judged as that IPv4 address, as far as a translator would
+/// send it there.
 pub(crate) fn not_public(address: IpAddr) -> Option<&'static str> {
     match address.to_canonical() {
         IpAddr::V4(four) => not_public_v4(four),
@@ -16,7 +17,7 @@ pub(crate) fn not_public(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// First address, length of the prefix, what it is.
+/// First address, prefix length, kind.
 const V4: &[([u8; 4], u32, &str)] = &[
     ([0, 0, 0, 0], 8, "unspecified"),
     ([10, 0, 0, 0], 8, "private"),
@@ -38,7 +39,7 @@ const V4: &[([u8; 4], u32, &str)] = &[
     ([240, 0, 0, 0], 4, "reserved"),
 ];
 
-/// The same for IPv6, the narrower first.
+/// The same for IPv6, narrower prefixes first.
 const V6: &[([u16; 8], u32, &str)] = &[
     ([0, 0, 0, 0, 0, 0, 0, 0], 128, "unspecified"),
     ([0, 0, 0, 0, 0, 0, 0, 1], 128, "loopback"),
@@ -89,7 +90,7 @@ fn not_public_v6(address: Ipv6Addr) -> Option<&'static str> {
     }
 }
 
-/// A tunnel inside a site, which carries its IPv4 end in the lower half.
+/// Returns whether this is a tunnel inside a site, with its IPv4 end in the lower half.
 fn is_isatap(parts: &[u16; 8]) -> bool {
     matches!(parts[4], 0 | 0x200) && parts[5] == 0x5efe
 }

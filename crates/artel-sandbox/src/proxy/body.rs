@@ -1,50 +1,52 @@
-//! Where a message ends. A body is followed to its last byte, so that nothing behind it passes.
+//! Finds the end of a message. A body is followed to its last byte, so that nothing after
+//! it passes.
 
 use super::request::{BadRequest, Version};
 
 /// The rest of a body, counted down as it passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// There is none, or no more.
+    /// No body, or none left.
     Nothing,
-    /// So many bytes.
+    /// This many bytes.
     Length(u64),
-    /// Pieces that say their own length.
+    /// Chunks that state their own length.
     Chunked(Chunk),
     /// Everything up to the end of the connection.
     UntilClose,
 }
 
-/// The place inside a body of pieces.
+/// The position inside a chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chunk {
-    /// Before the line with a length.
+    /// Before the line with a chunk's length.
     Size,
-    /// So many bytes before the end of a piece.
+    /// This many bytes before the end of a chunk.
     Data(u64),
-    /// Before the line break behind a piece.
+    /// Before the line break after a chunk.
     End,
-    /// Behind the last piece, where lines of no interest may follow.
+    /// After the last chunk, where trailer lines may follow and are dropped.
     Trailer,
 }
 
-/// Whether more is to come.
+/// Progress of a message: more is to come, or it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     More,
     Complete,
 }
 
-/// A message that does not keep its own rules, or breaks off.
+/// A message that violates its framing or breaks off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Broken;
 
-/// A line between pieces that is longer is none.
+/// Longest line between chunks, in bytes; a longer one is an error.
 const LONGEST_LINE: usize = 4096;
 
 impl Body {
-    /// Reads the length of a request's body from its head. Anything that two readers could take
-    /// differently is refused: both kinds of length, one twice, a list, a sign.
+    /// Reads the framing of a request's body from its head. Anything that two readers could
+    /// understand differently is refused: both kinds of length, a repeated one, a list, a
+    /// sign.
     pub(crate) fn announced<'a>(
         version: Version,
         headers: impl Iterator<Item = (&'a str, &'a [u8])>,
@@ -73,8 +75,8 @@ impl Body {
         }
     }
 
-    /// Moves what belongs to the body from the input to the output, and returns how much of the
-    /// input is done with. Pieces are written anew, without their extensions.
+    /// Moves the bytes of the body from the input to the output, and returns how much of the
+    /// input was consumed. Chunks are rewritten without their extensions.
     pub(crate) fn pass(
         &mut self,
         input: &[u8],
@@ -95,7 +97,7 @@ impl Body {
         }
     }
 
-    /// Says whether the body may end here because the connection did.
+    /// Returns whether the body may end here because the connection did.
     pub(crate) fn may_end(&self) -> bool {
         matches!(self, Self::Nothing | Self::UntilClose)
     }
@@ -139,7 +141,7 @@ impl Chunk {
     }
 }
 
-/// Reads a plain decimal number, as the length of a body.
+/// Parses a body length, a plain decimal number.
 pub(crate) fn parse_length(value: &[u8]) -> Option<u64> {
     let plain = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
     let text = std::str::from_utf8(value).ok().filter(|_| plain)?;
@@ -157,7 +159,7 @@ fn parse_size(line: &[u8]) -> Result<u64, Broken> {
     }
 }
 
-/// Returns the line at the front and how much it takes with its line break.
+/// Returns the first line and its length including the line break.
 fn line(input: &[u8]) -> Result<Option<(&[u8], usize)>, Broken> {
     match input
         .iter()

@@ -1,4 +1,5 @@
-//! The near end of a connection: bytes in and out of whoever is inside, each with its time.
+//! The near end of a connection: reads from and writes to the client inside, with time
+//! limits.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,23 +9,23 @@ use rustix::event::PollFlags;
 
 use super::wait::{Deadline, Ended, Flag, Until};
 
-/// Whoever connected, with what has come and is not used yet.
+/// A client, with the bytes that it has sent and that are not used yet.
 pub(crate) struct Client<'a> {
     pub(crate) stream: TcpStream,
     pub(crate) came: Vec<u8>,
     stop: &'a Flag,
-    /// How long it may take to be told something.
+    /// Time limit for sending to the client.
     patience: Duration,
 }
 
-/// The longest head of a request.
+/// Longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 32 * 1024;
 
-/// What ends a head.
+/// The bytes that end a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// What is still read at the end, and for how long, so that what was said last arrives: a
-/// connection closed with unread bytes takes it back.
+/// Limits in bytes and time on what is still read at the end. A connection closed with
+/// unread bytes would take back what was sent last.
 const LINGER: (usize, Duration) = (1024 * 1024, Duration::from_secs(1));
 
 impl<'a> Client<'a> {
@@ -37,7 +38,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Reads what is there, waiting for it; nothing comes after the end.
+    /// Waits for bytes and reads them. Returns `false` at the end of the stream.
     pub(crate) fn read_more(&mut self, deadline: &Deadline) -> Result<bool, Ended> {
         let mut buffer = [0; 4096];
         loop {
@@ -54,7 +55,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Reads a whole head; there is none where it is too long or breaks off.
+    /// Reads a whole head, or returns `None` if it is too long or breaks off.
     pub(crate) fn read_head(&mut self, deadline: &Deadline) -> Result<Option<Vec<u8>>, Ended> {
         let mut searched = 0_usize;
         loop {
@@ -89,7 +90,7 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// Says that nothing more comes, and gives what was said time to arrive.
+    /// Closes our side for writing, and gives the sent bytes time to arrive.
     pub(crate) fn linger(&mut self) -> Result<(), Ended> {
         self.stream.shutdown(Shutdown::Write)?;
         let (most, time) = LINGER;

@@ -1,6 +1,6 @@
-//! One connection from inside: what it asks for, what it is told, what passes.
+//! One connection from inside: what it asks for, how it is answered, which bytes pass.
 //!
-//! The first byte says which protocol is spoken; a byte that begins none ends the connection.
+//! The first byte tells the protocol; if it begins none, the connection ends.
 
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -19,7 +19,6 @@ use super::socks::{self, BadSocks, Reply, SocksRequest};
 use super::wait::{Deadline, Ended, Slot};
 use crate::sandbox::DoorKind;
 
-/// A connection from inside.
 pub(crate) struct Connection<'a> {
     shared: &'a Shared,
     client: Client<'a>,
@@ -36,7 +35,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Serves it to its end. Whatever ends a connection early has been told to whom it concerns.
+    /// Serves the connection to its end. Whatever ends it early has already been reported.
     pub(crate) fn serve(mut self, kind: DoorKind) {
         let served = match kind {
             DoorKind::Proxy => self.serve_proxy(),
@@ -67,7 +66,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// A door that leads to one address leads there only if that was granted.
+    /// Serves a door that stands for one address, if that address was granted.
     fn serve_address(&mut self, address: SocketAddr) -> Result<(), Ended> {
         let target = match Name::address(address.ip()) {
             Ok(name) => Target {
@@ -183,7 +182,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Reads until a part of the conversation is complete; a bad one is answered and reported.
+    /// Reads until a part of the conversation is complete. A bad one is answered and reported.
     fn read_socks<T>(
         &mut self,
         deadline: &Deadline,
@@ -225,7 +224,7 @@ impl<'a> Connection<'a> {
         self.client.send(&page.bytes())
     }
 
-    /// Opens a target, and reports it where that does not succeed.
+    /// Opens a target, and reports a failure.
     fn open(&self, target: &Target) -> Result<(TcpStream, SocketAddr), NotOpened> {
         let shared = self.shared;
         let opened = open(
@@ -237,7 +236,8 @@ impl<'a> Connection<'a> {
         );
         let verdict = match &opened {
             Ok((upstream, _)) => {
-                // Without this small messages wait for each other; failing that they are slow.
+                // Otherwise small messages would wait for each other. If this fails, the
+                // connection is only slower.
                 upstream.set_nodelay(true).ok();
                 return opened;
             }
@@ -253,8 +253,8 @@ impl<'a> Connection<'a> {
         opened
     }
 
-    /// Tells the client that it is connected. Where nobody listens any more, the connection is
-    /// reported all the same: it was made.
+    /// Tells the client that it is connected. If the client is gone, the connection is still
+    /// reported, because it was made.
     fn tell(&mut self, target: &Target, address: SocketAddr, words: &[u8]) -> Result<(), Ended> {
         let told = self.client.send(words);
         if told.is_err() {
@@ -280,7 +280,7 @@ impl<'a> Connection<'a> {
         self.relay(target, address, (&mut up, &mut down), Over::Both)
     }
 
-    /// Moves bytes, and reports them.
+    /// Relays bytes and reports the connection.
     fn relay(
         &self,
         target: &Target,

@@ -1,4 +1,4 @@
-//! What may be reached: the decision, apart from everything that moves bytes.
+//! The decision about what may be reached, separate from everything that moves bytes.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,19 +6,19 @@ use super::address::not_public;
 use super::host::{BadHost, Name, Target, split};
 use crate::job::Host;
 
-/// The granted hosts. None granted means that nothing passes.
+/// The granted hosts. If there are none, nothing passes.
 #[derive(Debug, Default)]
 pub(crate) struct Grants(Vec<(Name, Option<u16>)>);
 
-/// A target that was granted; only [`Grants::admit`] makes one.
+/// A granted target; only [`Grants::admit`] creates one.
 #[derive(Debug)]
 pub(crate) struct Admitted<'a>(&'a Target);
 
-/// An address that may be dialled; only [`Admitted`] makes one.
+/// An address that may be dialled; only [`Admitted`] creates one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pinned(SocketAddr);
 
-/// Why something may not be reached.
+/// Why a target may not be reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
     #[error("{host} was not granted")]
@@ -37,8 +37,8 @@ pub(crate) enum Refused {
 const USUAL_PORTS: [u16; 2] = [80, 443];
 
 impl Grants {
-    /// Reads the grants again: they are values anybody can make, and one in another spelling
-    /// would never match.
+    /// Parses the grants again: they are plain values that anyone can create, and one in
+    /// another spelling would never match.
     pub(crate) fn new(hosts: &[Host]) -> Result<Self, BadHost> {
         let read = |host: &Host| {
             let text = host.to_string();
@@ -47,7 +47,8 @@ impl Grants {
         Ok(Self(hosts.iter().map(read).collect::<Result<_, _>>()?))
     }
 
-    /// Admits what was granted by the same name or the same address, never one for the other.
+    /// Admits a target that was granted by the same name or the same address, never one for
+    /// the other.
     pub(crate) fn admit<'a>(&self, target: &'a Target) -> Result<Admitted<'a>, Refused> {
         let granted = self.0.iter().any(|(name, port)| {
             let fits = match port {
@@ -66,7 +67,7 @@ impl Grants {
 }
 
 impl Admitted<'_> {
-    /// Returns the name to look up, where the target is one.
+    /// Returns the name to look up, or `None` if the target is an address.
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.0.name {
             Name::Domain(name) => Some(name),
@@ -74,9 +75,9 @@ impl Admitted<'_> {
         }
     }
 
-    /// Pins the addresses that will be dialled. A written address was granted by whoever wrote
-    /// it; those of a name must all be public: with one private among them the answer is an
-    /// attempt, and which of them is dialled would be a matter of luck.
+    /// Pins the addresses to dial. A literal address was granted explicitly. The addresses of
+    /// a name must all be public: a private one among them is an attack, and which of them
+    /// gets dialled would be a matter of luck.
     pub(crate) fn pin(&self, answer: &[IpAddr]) -> Result<Vec<Pinned>, Refused> {
         let pinned = |address: IpAddr| Pinned(SocketAddr::new(address, self.0.port));
         if let Name::Address(address) = self.0.name {
@@ -101,7 +102,7 @@ impl Pinned {
 }
 
 impl Refused {
-    /// Says what would help, for a person and for a model.
+    /// Returns advice for a person and for a model.
     pub(crate) fn advice(&self) -> String {
         match self {
             Self::NotGranted { host } => {

@@ -1,9 +1,9 @@
 //! One spelling for every host.
 //!
-//! Whatever names a host, a grant or a request, is read here and nowhere else, so that what was
-//! checked and what is looked up and dialled are the same value. A spelling that another program
-//! could read differently (an octal or shortened address, a NUL, a user before an `@`) is refused
-//! instead of guessed at.
+//! Every host, in a grant or a request, is parsed here and nowhere else, so that what was
+//! checked and what is looked up and dialled are the same value. A spelling that another
+//! program could read differently (an octal or shortened address, a NUL, a user before an
+//! `@`) is refused instead of guessed at.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -11,41 +11,41 @@ use std::str::FromStr;
 
 use crate::job::Host;
 
-/// A text that names no host that could be granted or reached.
+/// A text that does not name a host that could be granted or reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a host: {fault}")]
 pub struct BadHost {
     /// The text, escaped and shortened so that it can be shown.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault in the text.
     pub fault: HostFault,
 }
 
-/// What is wrong with the spelling of a host.
+/// The fault in the spelling of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostFault {
-    /// Nothing is left of it.
+    /// The text is empty.
     #[error("it is empty; write `HOST` or `HOST:PORT`")]
     Empty,
-    /// No name is that long.
+    /// The text is longer than any name.
     #[error("a name has at most 253 characters and 63 between two dots")]
     TooLong,
     /// A character outside ASCII, which would have more than one spelling.
     #[error("it is not plain ASCII; write the `xn--` form of the name")]
     NotAscii,
-    /// A control character, a space or a sign that no name has.
+    /// A control character, a space or another character that no name contains.
     #[error("a name has letters, digits, `-` and dots only")]
     Character,
-    /// A whole address with its scheme or path.
+    /// A URL, with its scheme or path.
     #[error("it is an address of a page; write the host only, as in `example.com:443`")]
     Page,
-    /// Somebody before an `@`.
+    /// A user before an `@`.
     #[error("there is a user in it; write what follows the `@`, if that is the host you mean")]
     User,
-    /// A star.
+    /// A wildcard.
     #[error("a star would grant hosts nobody has seen; name each host")]
     Wildcard,
-    /// A part between dots that is empty, or begins or ends with a dash.
+    /// A label that is empty, or begins or ends with a dash.
     #[error("a part between two dots is empty, or begins or ends with `-`")]
     Label,
     /// An IPv4 address in a spelling that programs disagree about.
@@ -54,10 +54,10 @@ pub enum HostFault {
     /// An IPv6 address without brackets, or brackets around something else.
     #[error("write an IPv6 address in brackets, as in `[2001:db8::1]:443`, without a zone")]
     Brackets,
-    /// A port that is none.
+    /// A port that is not valid.
     #[error("a port is a plain number from 1 to 65535")]
     Port,
-    /// A name for this machine.
+    /// A name of this machine.
     #[error("names of this machine are never granted; write `127.0.0.1:PORT` or `[::1]:PORT`")]
     ThisMachine,
     /// An address that stands for none or for many.
@@ -66,9 +66,9 @@ pub enum HostFault {
 }
 
 impl Host {
-    /// Reads `HOST`, `HOST:PORT` or `[IPV6]:PORT`, and brings it to its one spelling: names in
-    /// lower case without the dot at the end, addresses as the standard prints them, an IPv4
-    /// address inside an IPv6 one as the IPv4 address it is.
+    /// Parses `HOST`, `HOST:PORT` or `[IPV6]:PORT` into the canonical spelling: names in lower
+    /// case without a final dot, addresses in their standard form, and an IPv4 address inside
+    /// an IPv6 one as plain IPv4.
     pub fn parse(text: &str) -> Result<Self, BadHost> {
         let (name, port) = split(text).map_err(|fault| BadHost::new(text.as_bytes(), fault))?;
         Ok(Self {
@@ -109,13 +109,14 @@ impl BadHost {
     }
 }
 
-/// The longest name of the name system, without the dot at its end.
+/// Longest domain name, without its final dot.
 const LONGEST_NAME: usize = 253;
 
-/// The longest part between two dots.
+/// Longest label between two dots.
 const LONGEST_LABEL: usize = 63;
 
-/// Who is meant: only the readers of this file make one, so it has one spelling.
+/// A domain or an address. Only the parsers in this file create one, so it has one
+/// spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Name {
     Domain(String),
@@ -123,7 +124,7 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    /// Reads a name or an IPv4 address without a port.
+    /// Parses a name or an IPv4 address without a port.
     pub(crate) fn parse(text: &str) -> Result<Self, HostFault> {
         if text.len() > LONGEST_NAME + 1 {
             return Err(HostFault::TooLong);
@@ -151,8 +152,8 @@ impl Name {
         Ok(Self::Domain(name))
     }
 
-    /// Takes an address, in its one form. Addresses that stand for none or for many are refused:
-    /// the kernel reads `0.0.0.0` as this machine.
+    /// Takes an address in its canonical form. Addresses that stand for none or for many are
+    /// refused: the kernel reads `0.0.0.0` as this machine.
     pub(crate) fn address(address: IpAddr) -> Result<Self, HostFault> {
         let address = address.to_canonical();
         let nowhere = match address {
@@ -175,7 +176,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// One host at one port: what a request asks for.
+/// One host and port that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) name: Name,
@@ -183,7 +184,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads `HOST:PORT`, with this port where none is written.
+    /// Parses `HOST:PORT`, using this port if none is written.
     pub(crate) fn parse(text: &[u8], default: Option<u16>) -> Result<Self, BadHost> {
         let bad = |fault| BadHost::new(text, fault);
         let spelled = std::str::from_utf8(text).map_err(|_| bad(HostFault::NotAscii))?;
@@ -200,7 +201,7 @@ impl Target {
     }
 }
 
-/// Makes somebody else's bytes fit to be shown: escaped, on one line, not too long.
+/// Makes foreign bytes fit to be shown: escaped, on one line, not too long.
 fn shown(text: &[u8]) -> String {
     let short = text.get(..80).unwrap_or(text);
     let more = if short.len() < text.len() { "…" } else { "" };
@@ -225,7 +226,7 @@ pub(crate) fn split(text: &str) -> Result<(Name, Option<u16>), HostFault> {
     if text.contains("://") {
         return Err(HostFault::Page);
     }
-    // An `@` anywhere makes what precedes it a user, also where it looks like a host and a port.
+    // Anything before an `@` is a user, even if it looks like a host and a port.
     if text.contains('@') {
         return Err(HostFault::User);
     }
@@ -236,7 +237,7 @@ pub(crate) fn split(text: &str) -> Result<(Name, Option<u16>), HostFault> {
 }
 
 fn parse_port(text: &str) -> Result<u16, HostFault> {
-    // The standard parser takes a plus sign and leading zeros; others do not.
+    // The standard parser accepts a plus sign and leading zeros; others do not.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
     match text.parse() {
         Ok(port) if plain => Ok(port),
@@ -256,7 +257,8 @@ fn check_characters(text: &str) -> Result<(), HostFault> {
     }
 }
 
-/// Underscores are no part of a host's name by the letter, yet some real ones have them.
+/// Returns whether a character may occur in a name. Underscores are not allowed in host
+/// names by the standard, but some real names have them.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
@@ -271,8 +273,8 @@ fn check_label(label: &str) -> Result<(), HostFault> {
     Ok(())
 }
 
-/// No top-level domain is a number, so a name that ends in one is an address in some spelling:
-/// decimal, octal, hexadecimal or shortened.
+/// Returns whether a label is a number. No top-level domain is, so a name that ends in one
+/// is an address in some spelling: decimal, octal, hexadecimal or shortened.
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x");
     match hexadecimal {

@@ -15,7 +15,7 @@ use super::host::Target;
 use super::reach::Reach;
 use super::wait::{Deadline, Ended, Flag, Slot, Until};
 
-/// Why there is no connection.
+/// Why no connection was opened.
 #[derive(Debug)]
 pub(crate) enum NotOpened {
     Refused(Refused),
@@ -23,7 +23,7 @@ pub(crate) enum NotOpened {
     Stopped,
 }
 
-/// A host that was granted, and is not there.
+/// Why a granted host could not be reached.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreachable {
     #[error("its name has no address: {0}")]
@@ -36,9 +36,9 @@ pub(crate) enum Unreachable {
 
 /// Connects to a target if it was granted.
 ///
-/// A name that was not granted is not even looked up: a question to a name server tells a
-/// stranger whatever is in the name. The addresses that were checked are the ones dialled; no
-/// name is ever looked up twice for one connection.
+/// A name that was not granted is not even looked up, because the query would reveal the
+/// name's content to a stranger's name server. The addresses that were checked are the
+/// ones dialled; no name is looked up twice for one connection.
 pub(crate) fn open(
     target: &Target,
     grants: &Grants,
@@ -55,11 +55,12 @@ pub(crate) fn open(
     dial(&pinned, reach, stop)
 }
 
-/// As many addresses of one name are tried, no more.
+/// Number of addresses of one name that are tried.
 const MOST_TRIED: usize = 4;
 
-/// Asks the resolver from a thread of its own: the system's own cannot be interrupted. The thread
-/// keeps the connection's slot, so that forgotten look-ups cannot pile up.
+/// Asks the resolver on its own thread, because the system's resolver cannot be
+/// interrupted. The thread keeps the connection's slot, so that abandoned lookups cannot
+/// pile up.
 fn look_up(
     name: &str,
     reach: &Reach,
@@ -73,7 +74,7 @@ fn look_up(
         let (done, slot) = (Arc::clone(&done), Arc::clone(slot));
         let (resolver, name) = (reach.resolver.clone(), name.to_owned());
         move || {
-            // Nobody may be listening any more.
+            // The receiver may be gone by now.
             answer.send(resolver.look_up(&name)).ok();
             done.raise();
             drop(slot);
@@ -92,8 +93,8 @@ fn look_up(
         .map_err(no_address)
 }
 
-/// Dials the addresses one after the other. They share the time, so that a dead one at the front
-/// does not take it all.
+/// Dials the addresses one after the other. They share the time, so that a dead one at the
+/// front does not use it up.
 fn dial(
     pinned: &[Pinned],
     reach: &Reach,

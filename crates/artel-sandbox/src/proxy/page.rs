@@ -1,8 +1,8 @@
-//! The short plain page that a command gets instead of what it asked for.
+//! The short plain page that a command gets in place of the response.
 
 use super::grants::Refused;
 
-/// A page: what happened, and what would help.
+/// A page that says what happened and what would help.
 #[derive(Debug)]
 pub(crate) struct Page {
     status: &'static str,
@@ -17,7 +17,7 @@ impl Page {
         }
     }
 
-    /// The page of a refusal.
+    /// Creates the page for a refusal.
     pub(crate) fn refusing(refused: &Refused) -> Self {
         let page = Self::new("403 Forbidden").what(&refused.to_string());
         let text = format!("{}  try: {}\n", page.text, refused.advice());

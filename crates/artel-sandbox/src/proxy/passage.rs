@@ -1,62 +1,62 @@
-//! What passed and what did not, told to whoever keeps the journal.
+//! Reports of what passed and what did not, for the journal.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One attempt to reach something, told when it is over.
+/// One attempt to reach a host, reported when it is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The host in its one spelling, or what was asked for instead, escaped; empty where the
+    /// The host in its canonical spelling, or the requested text, escaped. Empty if the
     /// request named none.
     pub host: String,
-    /// The port, zero where none was understood.
+    /// The port, or zero if none was understood.
     pub port: u16,
-    /// What came of it.
+    /// The outcome of the attempt.
     pub verdict: Verdict,
-    /// Bytes that went to the host.
+    /// Bytes sent to the host.
     pub bytes_up: u64,
-    /// Bytes that came from it.
+    /// Bytes received from the host.
     pub bytes_down: u64,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was granted, and connected to this address.
+    /// It was granted and connected.
     Allowed {
         /// The address that was checked and dialled.
         address: SocketAddr,
     },
-    /// It was not granted, or not understood.
+    /// It was not granted or not understood.
     Refused {
-        /// The reason, as the command was told it.
+        /// The reason, as the command saw it.
         why: String,
     },
-    /// It was granted, yet could not be reached.
+    /// It was granted but could not be reached.
     Unreachable {
-        /// What failed.
+        /// The failure.
         why: String,
     },
 }
 
-/// How much passed since the proxy began.
+/// Totals since the proxy started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Connections taken.
+    /// Accepted connections.
     pub connections: u64,
     /// Attempts that connected.
     pub allowed: u64,
     /// Attempts that were refused.
     pub refused: u64,
-    /// Attempts that were granted and failed.
+    /// Attempts that were granted but failed.
     pub unreachable: u64,
-    /// Bytes that went out.
+    /// Bytes sent.
     pub bytes_up: u64,
-    /// Bytes that came in.
+    /// Bytes received.
     pub bytes_down: u64,
 }
 
-/// The counters while they run.
+/// The running counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     connections: AtomicU64,

@@ -1,6 +1,6 @@
-//! How the proxy reaches the world: who answers for names, where addresses lead, how long.
+//! The proxy's means to reach the world: name resolution, dialling, limits.
 //!
-//! All of it are values, so that a test can hold the whole network in its hand.
+//! All of these are values, so that a test can replace the whole network.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,46 +9,46 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything the proxy uses beyond its grants.
+/// Everything the proxy uses in addition to its grants.
 #[derive(Debug, Clone, Default)]
 pub struct Reach {
-    /// Who answers for names.
+    /// Resolves names to addresses.
     pub resolver: Resolver,
-    /// Where addresses lead.
+    /// Maps granted addresses to the ones dialled.
     pub dialer: Dialer,
-    /// How long and how many.
+    /// Time limits and the connection limit.
     pub limits: Limits,
 }
 
-/// Answers which addresses a name has. It is asked once for each connection, and only for names
-/// that were granted.
+/// Looks up the addresses of a name. It is asked once per connection, and only for granted
+/// names.
 #[derive(Clone)]
 pub struct Resolver(Arc<Lookup>);
 
 type Lookup = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
 
-/// Says where an address that was granted is really dialled. In earnest that is the address
-/// itself; a test puts its own listener in the place of a public address.
+/// Maps a granted address to the one that is dialled. In production that is the same
+/// address; a test substitutes its own listener for a public address.
 #[derive(Clone)]
 pub struct Dialer(Arc<Route>);
 
 type Route = dyn Fn(SocketAddr) -> SocketAddr + Send + Sync;
 
-/// How long the proxy waits and how much it takes on.
+/// Time limits and connection limit of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For the whole head of a request.
+    /// Time limit for the whole head of a request.
     pub head: Duration,
-    /// For a look-up, and again for a connection.
+    /// Time limit for a lookup, and again for connecting.
     pub connect: Duration,
-    /// With nothing moving in either direction.
+    /// Longest time without any byte in either direction.
     pub idle: Duration,
-    /// Connections at once; more wait.
+    /// Limit on simultaneous connections; further ones wait.
     pub connections: usize,
 }
 
 impl Resolver {
-    /// The resolver of the system.
+    /// Returns the system's resolver.
     pub fn system() -> Self {
         Self::new(|name| {
             let found = (name, 0).to_socket_addrs()?;
@@ -56,7 +56,7 @@ impl Resolver {
         })
     }
 
-    /// One that knows these names and no others.
+    /// Returns a resolver that knows only these names.
     pub fn fixed(names: BTreeMap<String, Vec<IpAddr>>) -> Self {
         Self::new(move |name| {
             let unknown = || io::Error::new(io::ErrorKind::NotFound, "no such name");
@@ -64,24 +64,24 @@ impl Resolver {
         })
     }
 
-    /// One that answers by a function, from a thread of its own.
+    /// Returns a resolver that calls a function, on its own thread.
     pub fn new(lookup: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static) -> Self {
         Self(Arc::new(lookup))
     }
 
-    /// Returns the addresses of a name, whatever they are.
+    /// Returns the addresses of a name, public or not.
     pub fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         (self.0)(name)
     }
 }
 
 impl Dialer {
-    /// Every address leads to itself.
+    /// Returns the dialer that uses every address unchanged.
     pub fn system() -> Self {
         Self::new(|address| address)
     }
 
-    /// Addresses lead where the function says.
+    /// Returns a dialer that maps addresses with a function.
     pub fn new(route: impl Fn(SocketAddr) -> SocketAddr + Send + Sync + 'static) -> Self {
         Self(Arc::new(route))
     }

@@ -1,4 +1,4 @@
-//! Bytes to and fro between two connections, with bounded buffers and one wait for both.
+//! Relays bytes between two connections, with bounded buffers and one wait for both.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,18 +11,18 @@ use super::body::{Body, Broken, Flow};
 use super::response::Response;
 use super::wait::{Ended, Flag, Interest, Until};
 
-/// What of a stream is passed on.
+/// The part of a stream that is passed on.
 #[derive(Debug)]
 pub(crate) enum Filter {
-    /// Everything, and its end.
+    /// Everything, including the end of the stream.
     Everything,
-    /// One body and nothing behind it.
+    /// One body, and nothing after it.
     Body(Body),
-    /// One answer and nothing behind it.
+    /// One response, and nothing after it.
     Response(Response),
 }
 
-/// One direction: what came, what is to go, and what has gone.
+/// One direction: bytes received, bytes to send, and the count of bytes sent.
 #[derive(Debug)]
 pub(crate) struct Pump<'a> {
     from: &'a TcpStream,
@@ -31,7 +31,7 @@ pub(crate) struct Pump<'a> {
     came: Vec<u8>,
     to_go: Vec<u8>,
     state: State,
-    /// The sender broke its own rules, or broke off.
+    /// Whether the sender violated its framing or broke off.
     broken: bool,
     gone: u64,
 }
@@ -40,26 +40,26 @@ pub(crate) struct Pump<'a> {
 enum State {
     /// More may come.
     Open,
-    /// No more comes; what is there still goes, and then perhaps the end.
+    /// No more comes. Buffered bytes are still sent, then possibly the end of the stream.
     Closing,
     /// Nothing moves any more.
     Done,
 }
 
-/// When two directions are over.
+/// The condition under which a relay of two directions is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// When both are.
+    /// When both directions are done.
     Both,
-    /// When the answer is there, whatever is still on the way up.
+    /// When the response is complete, even if the request is not.
     Answered,
 }
 
-/// Read at once, and kept at most for one direction.
+/// Size of one read and of the buffer per direction, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// Moves bytes in both directions until it is over, somebody stops it, or nothing moved for so
-/// long.
+/// Moves bytes in both directions until it is over, is stopped, or nothing has moved for
+/// the idle time.
 pub(crate) fn relay(
     up: &mut Pump<'_>,
     down: &mut Pump<'_>,
@@ -67,11 +67,11 @@ pub(crate) fn relay(
     stop: &Flag,
     idle: Duration,
 ) -> Result<(), Ended> {
-    // What arrived with the request goes first.
+    // Bytes that arrived with the request are handled first.
     up.filter_came();
     let mut buffer = vec![0; BUFFER];
     loop {
-        // A body that breaks off must not look complete to the server: both ends are cut.
+        // A body that breaks off must not look complete to the server, so both ends are cut.
         if up.broken || (down.is_done() && (over == Over::Answered || up.is_done())) {
             return Ok(());
         }
@@ -100,7 +100,7 @@ pub(crate) fn relay(
 }
 
 impl<'a> Pump<'a> {
-    /// A direction that begins with these bytes, as if they had just come.
+    /// Creates a direction that starts with these bytes, as if they had just arrived.
     pub(crate) fn new(
         from: &'a TcpStream,
         to: &'a TcpStream,
@@ -119,18 +119,18 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// Puts bytes of ours before everything else.
+    /// Sends our own bytes before everything else.
     pub(crate) fn begin_with(mut self, head: Vec<u8>) -> Self {
         self.to_go = head;
         self
     }
 
-    /// How many bytes have gone.
+    /// Returns the number of bytes sent.
     pub(crate) fn gone(&self) -> u64 {
         self.gone
     }
 
-    /// Says whether it ended because the sender broke its own rules.
+    /// Returns whether it ended because the sender violated its framing.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken
     }
@@ -171,7 +171,7 @@ impl<'a> Pump<'a> {
                 self.settle();
             }
             Err(cause) if is_passing(cause.kind()) => {}
-            // Nobody takes it any more; what comes the other way may still be wanted.
+            // The receiver is gone; bytes in the other direction may still be wanted.
             Err(_) => self.state = State::Done,
         }
     }
@@ -198,8 +198,8 @@ impl<'a> Pump<'a> {
         self.settle();
     }
 
-    /// Hands the end on, once everything before it has gone. The end of a body is none: the
-    /// server's answer is still to come.
+    /// Passes on the end of the stream once everything before it has been sent. The end of a
+    /// body is not passed on, because the server's response is still to come.
     fn settle(&mut self) {
         if self.state == State::Closing && self.to_go.is_empty() {
             if matches!(self.filter, Filter::Everything) {

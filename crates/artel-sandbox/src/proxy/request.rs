@@ -1,7 +1,7 @@
-//! The head of an HTTP request: read once, strictly, and written anew for whoever it goes to.
+//! The head of an HTTP request: parsed once, strictly, and rewritten for the server.
 //!
-//! Nothing of the head is passed on as it came. What could be read in two ways is refused, so
-//! that the server sees the request that was judged.
+//! Nothing of the head is passed on as it came. Ambiguous heads are refused, so that the
+//! server sees the request that was judged.
 
 use super::body::Body;
 use super::host::{BadHost, Target};
@@ -14,51 +14,51 @@ pub struct Request {
     pub(crate) errand: Errand,
 }
 
-/// What a request asks of the proxy.
+/// The kind of request: a tunnel or a single fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Errand {
-    /// Bytes to and fro.
+    /// Relay bytes both ways.
     Tunnel,
-    /// One request and its answer.
+    /// Forward one request and its response.
     Fetch {
-        /// The head for the server.
+        /// The rewritten head for the server.
         head: Vec<u8>,
         body: Body,
         answer: Answer,
-        /// The client holds its body back until it is told to go on.
+        /// Whether the client waits for `100 Continue` before it sends the body.
         waits: bool,
     },
 }
 
-/// Whether the answer to a request can have a body.
+/// The extent of a response: with a body or only a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     Whole,
     HeadOnly,
 }
 
-/// A head that is not a request this proxy takes.
+/// Why the proxy does not accept a request head.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadRequest {
-    /// A line or a sign that HTTP does not have.
+    /// A line or a character that HTTP does not allow.
     #[error("the head of the request is malformed")]
     Malformed,
-    /// Another version of HTTP.
+    /// An unsupported version of HTTP.
     #[error("only HTTP/1.0 and HTTP/1.1 are spoken here")]
     Version,
-    /// A request as for a server, or by another scheme.
+    /// A request in the form meant for a server, or with another scheme.
     #[error("this is a proxy: ask with `CONNECT host:port` or with `http://host/`")]
     Form,
-    /// A host in a spelling that is refused.
+    /// A host in a refused spelling.
     #[error(transparent)]
     Host(#[from] BadHost),
-    /// The `Host` line says something else, or there are two.
+    /// The `Host` line names another host, or there are two.
     #[error("the `Host` line and the request name different hosts")]
     Mismatch,
-    /// The end of the body could be read in two ways.
+    /// The end of the body is ambiguous.
     #[error("the length of the body is ambiguous")]
     Length,
-    /// An expectation other than being told to go on.
+    /// An expectation other than `100-continue`.
     #[error("the expectation cannot be met")]
     Expectation,
 }
@@ -68,7 +68,8 @@ struct Header<'a> {
     value: &'a [u8],
 }
 
-/// Lines between two neighbours only. What a `Connection` line names comes on top.
+/// Hop-by-hop headers, which are not forwarded. Those named in a `Connection` line are
+/// added.
 const HOP_BY_HOP: [&str; 10] = [
     "connection",
     "expect",
@@ -82,11 +83,11 @@ const HOP_BY_HOP: [&str; 10] = [
     "upgrade",
 ];
 
-/// Lines that no `Connection` line may take away.
+/// Headers that a `Connection` line must not remove.
 const KEPT: [&str; 3] = ["content-length", "host", "transfer-encoding"];
 
 impl Request {
-    /// Reads a whole head, the empty line at its end included.
+    /// Parses a whole head, including the empty line at its end.
     pub fn parse(head: &[u8]) -> Result<Self, BadRequest> {
         let mut lines = split_lines(head)?.into_iter();
         let first = lines.next().ok_or(BadRequest::Malformed)?;
@@ -98,12 +99,12 @@ impl Request {
         fetch(method, asked, version, &headers)
     }
 
-    /// Returns the host and port it asks for.
+    /// Returns the requested host and port.
     pub fn host(&self) -> Host {
         self.target.host()
     }
 
-    /// Returns the head that goes to the server; there is none for a tunnel.
+    /// Returns the head for the server, or `None` for a tunnel.
     pub fn forwarded(&self) -> Option<&[u8]> {
         match &self.errand {
             Errand::Tunnel => None,
@@ -113,7 +114,7 @@ impl Request {
 }
 
 impl BadRequest {
-    /// The status line that says it.
+    /// Returns the status line for the error.
     pub(crate) fn status(&self) -> &'static str {
         match self {
             Self::Malformed | Self::Form | Self::Mismatch | Self::Length => "400 Bad Request",
@@ -127,7 +128,8 @@ impl BadRequest {
 fn connect(asked: &str, version: Version, headers: &[Header<'_>]) -> Result<Request, BadRequest> {
     let target = Target::parse(asked.as_bytes(), None)?;
     agree(&target, headers, Some(target.port))?;
-    // A tunnel has no body: one that is announced is for somebody who reads requests differently.
+    // A tunnel has no body; announcing one is aimed at a server that reads requests
+    // differently.
     if Body::announced(version, framing(headers))? != Body::Nothing {
         return Err(BadRequest::Length);
     }
@@ -214,7 +216,7 @@ fn named_by_connection(headers: &[Header<'_>]) -> Result<Vec<String>, BadRequest
     Ok(named)
 }
 
-/// The host must be the one of the request, wherever it is named.
+/// Checks that the `Host` header, if any, names the same host as the request.
 fn agree(target: &Target, headers: &[Header<'_>], port: Option<u16>) -> Result<(), BadRequest> {
     let mut hosts = headers.iter().filter(|header| header.name == "host");
     let (first, second) = (hosts.next(), hosts.next());
@@ -243,7 +245,7 @@ fn framing<'a>(headers: &'a [Header<'a>]) -> impl Iterator<Item = (&'a str, &'a 
         .map(|header| (header.name.as_str(), header.value))
 }
 
-/// The version of HTTP that a client speaks.
+/// The HTTP version that a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     Http10,
@@ -281,9 +283,9 @@ fn split_first_line(line: &[u8]) -> Result<(&str, &str, Version), BadRequest> {
     }
 }
 
-/// Splits a head into its lines. Each ends in CR and LF, and neither occurs anywhere else; a line
-/// that begins with a space would continue the one before for some, so it is refused with the
-/// other names that are none.
+/// Splits a head into its lines. Each ends in CR LF, and neither occurs anywhere else.
+/// Some servers would read a line that begins with a space as a continuation, so it is
+/// refused along with other invalid names.
 fn split_lines(head: &[u8]) -> Result<Vec<&[u8]>, BadRequest> {
     let inside = head
         .strip_suffix(b"\r\n\r\n")

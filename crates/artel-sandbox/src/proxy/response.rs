@@ -1,23 +1,24 @@
-//! The answer of a server on its way back: its head, then its body, then nothing.
+//! The server's response on its way back: its head, then its body, then nothing.
 //!
-//! Servers are read more leniently than commands: an odd answer harms nobody but whoever asked
-//! for it. What matters is where it ends, so that the connection can end with it.
+//! Servers are parsed more leniently than commands: an odd response harms only the client
+//! that asked for it. What matters is where it ends, so that the connection can end with
+//! it.
 
 use super::body::{Body, Broken, Chunk, Flow, parse_length};
 use super::request::Answer;
 
-/// An answer as far as it has come.
+/// A response, as far as it has arrived.
 #[derive(Debug)]
 pub(crate) struct Response {
     answer: Answer,
-    /// Nothing before the final head has come.
+    /// The body, or `None` before the final head has arrived.
     body: Option<Body>,
 }
 
-/// A longer head is none.
+/// Longest head, in bytes; a longer one is an error.
 const LONGEST_HEAD: usize = 64 * 1024;
 
-/// Lines between two neighbours; `Transfer-Encoding` stays, since the body keeps its form.
+/// Hop-by-hop headers. `Transfer-Encoding` is kept, because the body keeps its form.
 const HOP_BY_HOP: [&[u8]; 4] = [
     b"connection",
     b"keep-alive",
@@ -30,8 +31,8 @@ impl Response {
         Self { answer, body: None }
     }
 
-    /// Moves what belongs to the answer from the input to the output, and returns how much of
-    /// the input is done with.
+    /// Moves the bytes of the response from the input to the output, and returns how much of
+    /// the input was consumed.
     pub(crate) fn pass(
         &mut self,
         input: &[u8],
@@ -60,12 +61,12 @@ impl Response {
         }
     }
 
-    /// Says whether the answer may end here because the connection did.
+    /// Returns whether the response may end here because the connection did.
     pub(crate) fn may_end(&self) -> bool {
         self.body.as_ref().is_some_and(Body::may_end)
     }
 
-    /// Writes a head anew and returns the body that follows; an interim head has none yet.
+    /// Rewrites a head and returns the body that follows, or `None` after an interim head.
     fn rewrite(&self, head: &[u8]) -> Result<(Vec<u8>, Option<Body>), Broken> {
         let mut lines = head
             .split(|byte| *byte == b'\n')
@@ -92,7 +93,7 @@ impl Response {
             output.extend_from_slice(b"\r\n");
             output.extend_from_slice(line);
         }
-        // Nobody was asked to change the protocol.
+        // Nobody asked to change the protocol.
         if status == 101 {
             return Err(Broken);
         }
@@ -113,7 +114,7 @@ impl Response {
     }
 }
 
-/// Returns where the empty line behind a head ends.
+/// Returns where the empty line after a head ends.
 fn head_length(input: &[u8]) -> Option<usize> {
     let lines = input.split_inclusive(|byte| *byte == b'\n');
     let mut length = 0;

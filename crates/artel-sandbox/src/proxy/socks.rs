@@ -1,4 +1,4 @@
-//! SOCKS 5, as far as a connection needs it: no listening, no datagrams, no passwords.
+//! SOCKS 5, limited to connecting: no listening, no datagrams, no passwords.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,24 +11,24 @@ pub struct SocksRequest {
     pub(crate) target: Target,
 }
 
-/// A request that is not taken.
+/// Why a SOCKS request is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadSocks {
     /// Bytes that are not SOCKS 5.
     #[error("the SOCKS request is malformed")]
     Malformed,
-    /// Listening or datagrams.
+    /// A request to listen or to send datagrams.
     #[error("only connections pass: no listening, no datagrams")]
     Command,
-    /// A kind of address nobody knows.
+    /// An unknown kind of address.
     #[error("the kind of address is unknown")]
     Kind,
-    /// A host in a spelling that is refused.
+    /// A host in a refused spelling.
     #[error(transparent)]
     Host(#[from] BadHost),
 }
 
-/// What a reply says.
+/// The reply code of a SOCKS request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
     Connected = 0,
@@ -39,17 +39,17 @@ pub(crate) enum Reply {
     NoKind = 8,
 }
 
-/// The answer to SOCKS 4: rejected.
+/// The reply to SOCKS 4: rejected.
 pub(crate) const REJECTED_BY_4: [u8; 8] = [0, 0x5b, 0, 0, 0, 0, 0, 0];
 
-/// No name and no password.
+/// The reply that selects no authentication.
 pub(crate) const NO_METHOD: [u8; 2] = [5, 0];
 
-/// None of the offered ways to introduce oneself.
+/// The reply if no offered authentication method is accepted.
 pub(crate) const NOT_ACCEPTABLE: [u8; 2] = [5, 0xff];
 
-/// Reads a greeting: how long it is and whether it offers to go without a password. Nothing is
-/// returned while it is incomplete.
+/// Parses a greeting. Returns its length and the reply, which depends on whether it offers
+/// to go without a password, or `None` while the greeting is incomplete.
 pub(crate) fn greeting(input: &[u8]) -> Result<Option<(usize, [u8; 2])>, BadSocks> {
     let Some(count) = header(input)? else {
         return Ok(None);
@@ -66,8 +66,8 @@ pub(crate) fn greeting(input: &[u8]) -> Result<Option<(usize, [u8; 2])>, BadSock
 }
 
 impl SocksRequest {
-    /// Reads a request from the front of the input, with its length. Nothing is returned while it
-    /// is incomplete.
+    /// Parses a request at the start of the input. Returns it with its length, or `None` while
+    /// it is incomplete.
     pub fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, BadSocks> {
         match header(input)? {
             None => return Ok(None),
@@ -98,7 +98,7 @@ impl SocksRequest {
         Ok(Some((Self { target }, end)))
     }
 
-    /// Returns the host and port it asks for.
+    /// Returns the requested host and port.
     pub fn host(&self) -> Host {
         self.target.host()
     }
@@ -116,13 +116,14 @@ impl BadSocks {
 }
 
 impl Reply {
-    /// The reply as it is sent. The address in it means nothing: it would be one of ours.
+    /// Returns the bytes of the reply. The address in it has no meaning; it would be one of
+    /// ours.
     pub(crate) fn bytes(self) -> [u8; 10] {
         [5, self as u8, 0, 1, 0, 0, 0, 0, 0, 0]
     }
 }
 
-/// Returns the second byte once the first is known to be right.
+/// Returns the second byte, once the first one is known to be right.
 fn header(input: &[u8]) -> Result<Option<u8>, BadSocks> {
     match input {
         [5, second, ..] => Ok(Some(*second)),
@@ -131,8 +132,8 @@ fn header(input: &[u8]) -> Result<Option<u8>, BadSocks> {
     }
 }
 
-/// The bytes are a name only if they are one in our spelling: a name server and a comparison
-/// would not stop at the same NUL.
+/// Reads the target. The bytes of a name must be a name in our spelling, because a name
+/// server and a comparison might not stop at the same NUL.
 fn target(address: &[u8], port: u16, kind: u8) -> Result<Target, BadHost> {
     let bad = |fault| BadHost::new(address, fault);
     if port == 0 {

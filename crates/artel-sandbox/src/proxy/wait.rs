@@ -1,7 +1,7 @@
 //! Waiting: always for several things at once, one of which is the end of the proxy.
 //!
-//! Time limits are timers of the kernel that are waited for like sockets, so a client that sends
-//! one byte at a time gains nothing by it.
+//! Time limits are kernel timers, which are waited for like sockets, so a client that
+//! sends one byte at a time gains nothing.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,12 +14,12 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-/// Why a wait brought nothing.
+/// Why a wait ended without result.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// The proxy is to end.
+    /// The proxy is stopping.
     Stopped,
-    /// The time was up.
+    /// The time limit was reached.
     Late,
     /// The connection or the system failed.
     Failed(io::Error),
@@ -37,7 +37,7 @@ impl From<Errno> for Ended {
     }
 }
 
-/// A flag that can be waited for. Once raised it stays raised.
+/// A flag that can be waited for. Once raised, it stays raised.
 #[derive(Debug)]
 pub(crate) struct Flag(OwnedFd);
 
@@ -50,12 +50,13 @@ impl Flag {
     }
 
     pub(crate) fn raise(&self) {
-        // The only failure is a counter that would overflow, and then the flag is up already.
+        // Writing fails only if the counter would overflow, and then the flag is already
+        // raised.
         rustix::io::write(&self.0, &1_u64.to_ne_bytes()).ok();
     }
 }
 
-/// A moment after which nobody waits any longer.
+/// A point in time that ends every wait for it.
 #[derive(Debug)]
 pub(crate) struct Deadline(OwnedFd);
 
@@ -73,23 +74,23 @@ impl Deadline {
     }
 }
 
-/// How long a wait may last.
+/// The limit of a wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Until<'a> {
-    /// To a moment that several waits share.
+    /// Until a point in time that several waits share.
     Deadline(&'a Deadline),
-    /// For so long without anything happening.
+    /// For this long without any event.
     Idle(Duration),
-    /// For ever.
+    /// Until the proxy stops.
     Stopped,
 }
 
-/// One end that is waited for, and what for.
+/// A descriptor to wait for, and the events of interest.
 pub(crate) type Interest<'a> = (BorrowedFd<'a>, PollFlags);
 
 impl Flag {
-    /// Waits until one of these is ready, and returns for each what it is ready for. The flag
-    /// itself ends the wait before anything else.
+    /// Waits until one of these is ready, and returns the ready events of each. If the flag is
+    /// raised, the wait ends first of all.
     pub(crate) fn wait(
         &self,
         interests: &[Interest<'_>],
@@ -125,7 +126,7 @@ impl Flag {
         }
     }
 
-    /// Waits until one thing is ready.
+    /// Waits until one descriptor is ready.
     pub(crate) fn wait_for(
         &self,
         fd: &impl AsFd,
@@ -142,7 +143,7 @@ impl AsFd for Flag {
     }
 }
 
-/// So many at once. Whoever is over it waits before the door, in the kernel's own queue.
+/// The limit on simultaneous connections. Further ones wait in the kernel's own queue.
 #[derive(Debug)]
 pub(crate) struct Slots {
     free: Mutex<Free>,
@@ -155,7 +156,7 @@ struct Free {
     closed: bool,
 }
 
-/// One place among the connections. Whoever holds it gives it back by dropping it.
+/// One of the connection slots, released when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot(Arc<Slots>);
 
@@ -170,7 +171,7 @@ impl Slots {
         }
     }
 
-    /// Waits for a place; none comes once they are closed.
+    /// Waits for a slot. Returns `None` once the pool is closed.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Slot> {
         let full = |free: &mut Free| free.slots == 0 && !free.closed;
         let mut free = self

@@ -1,4 +1,4 @@
-//! A handle that ends what waits for it.
+//! A handle that cancels commands.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,13 +11,14 @@ const NOT: u8 = 0;
 const SOFT: u8 = 1;
 const HARD: u8 = 2;
 
-/// Ends a command, or any number of them: all clones are one. It can be hardened, never undone.
+/// Cancels any number of commands: all clones act as one. A soft cancel can become hard
+/// but never be undone.
 #[derive(Debug, Clone)]
 pub struct Cancel {
     shared: Arc<Shared>,
 }
 
-/// How far it went.
+/// The state of a cancel: none, soft or hard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cancelled {
     Not,
@@ -28,14 +29,15 @@ pub(crate) enum Cancelled {
 #[derive(Debug)]
 struct Shared {
     state: AtomicU8,
-    /// Readable from the first cancel on, and never read: it must wake everyone.
+    /// Readable from the first cancel on, and never drained, because it must wake every
+    /// waiter.
     soft: OwnedFd,
     /// Readable from the hard cancel on.
     hard: OwnedFd,
 }
 
 impl Cancel {
-    /// Makes a handle that nobody used yet.
+    /// Creates a handle that is not cancelled.
     pub fn new() -> io::Result<Self> {
         let bell = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
@@ -47,20 +49,20 @@ impl Cancel {
         })
     }
 
-    /// Asks for the end: whoever runs gets its graces.
+    /// Asks commands to end, with time to react.
     pub fn soft(&self) {
         self.shared.state.fetch_max(SOFT, Ordering::SeqCst);
         ring(&self.shared.soft);
     }
 
-    /// Ends at once.
+    /// Ends commands at once.
     pub fn hard(&self) {
         self.shared.state.store(HARD, Ordering::SeqCst);
         ring(&self.shared.soft);
         ring(&self.shared.hard);
     }
 
-    /// Tells whether somebody cancelled.
+    /// Returns whether it was cancelled, softly or hard.
     pub fn is_cancelled(&self) -> bool {
         self.state() != Cancelled::Not
     }
@@ -78,7 +80,8 @@ impl Cancel {
         self.shared.soft.as_fd()
     }
 
-    /// Returns the descriptor that becomes readable when there is more to know than `known`.
+    /// Returns the descriptor that becomes readable when the state goes beyond `known`, or
+    /// `None` if it cannot.
     pub(crate) fn news(&self, known: Cancelled) -> Option<BorrowedFd<'_>> {
         match known {
             Cancelled::Not => Some(self.shared.soft.as_fd()),
@@ -88,7 +91,7 @@ impl Cancel {
     }
 }
 
-/// Makes the descriptor readable. It cannot fail but where it is readable already.
+/// Makes the descriptor readable. Writing fails only if it is readable already.
 fn ring(bell: &OwnedFd) {
     let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
 }

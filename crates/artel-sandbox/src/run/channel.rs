@@ -1,4 +1,4 @@
-//! One stream of output from the pipe to everyone who wants it.
+//! One output stream, from the pipe to all its consumers.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::spool::Spooling;
 use super::{Live, Output, Stream};
 
-/// A stream that is being read.
+/// Reads, redacts and distributes one output stream.
 pub(super) struct Channel {
     stream: Stream,
     pipe: Option<OwnedFd>,
@@ -21,17 +21,17 @@ pub(super) struct Channel {
     excerpt: Excerpt,
 }
 
-/// What one look at the pipe brought.
+/// The result of one read from the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Heard {
-    /// How much came.
+    /// Number of bytes read.
     pub(super) bytes: usize,
-    /// Whether a line of it was news.
+    /// Whether any line was new, and so counts as progress.
     pub(super) news: bool,
 }
 
 impl Channel {
-    /// Gets ready to read a pipe.
+    /// Prepares to read a pipe.
     pub(super) fn open(
         stream: Stream,
         pipe: OwnedFd,
@@ -55,7 +55,8 @@ impl Channel {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads what is there and hands it on; at the end, or where reading fails, it closes.
+    /// Reads the available bytes and passes them on. At the end, or if reading fails, the pipe
+    /// is closed.
     pub(super) fn read(&mut self, buffer: &mut [u8], live: &mut dyn FnMut(Live<'_>)) -> Heard {
         let nothing = Heard {
             bytes: 0,
@@ -78,7 +79,7 @@ impl Channel {
         }
     }
 
-    /// Stops reading; what was held back comes out.
+    /// Stops reading and passes on the bytes that were held back.
     pub(super) fn close(&mut self, live: &mut dyn FnMut(Live<'_>)) {
         if self.pipe.take().is_some() {
             let held = self.redacted.finish_bytes();
@@ -86,7 +87,7 @@ impl Channel {
         }
     }
 
-    /// Returns what there was.
+    /// Returns the whole output.
     pub(super) fn finish(mut self, live: &mut dyn FnMut(Live<'_>)) -> Output {
         self.close(live);
         Output {
@@ -95,7 +96,7 @@ impl Channel {
         }
     }
 
-    /// Hands on what can be shown, and tells whether a line of it was news.
+    /// Passes on text that can be shown, and returns whether any line was new.
     fn hand_on(&mut self, shown: &[u8], live: &mut dyn FnMut(Live<'_>)) -> bool {
         if shown.is_empty() {
             return false;

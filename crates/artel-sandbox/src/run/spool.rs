@@ -1,4 +1,4 @@
-//! Output on disk, up to a cap: its first part as it comes, its last part at the end.
+//! Output on disk, up to a cap: its first part as it arrives, its last part at the end.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -9,32 +9,33 @@ use rustix::fs::{Mode, OFlags};
 
 use super::Stream;
 
-/// Where output is kept, and how much of each stream.
+/// The place where output is kept, and limits per stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spool {
-    /// A folder that is the command's own and that only this user can read; `stdout` and `stderr`
-    /// are made in it and must not be there yet.
+    /// A folder of the command's own that only this user can read. `stdout` and `stderr` are
+    /// created in it and must not exist yet.
     pub folder: PathBuf,
-    /// How many bytes from the beginning.
+    /// Number of bytes kept from the beginning.
     pub head: u64,
-    /// How many bytes from the end, which are held in memory until then.
+    /// Number of bytes kept from the end, which are held in memory until then.
     pub tail: usize,
 }
 
-/// One stream on disk.
+/// One output stream on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spooled {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// How many bytes there were, secrets taken out.
+    /// Number of bytes printed, after redaction.
     pub bytes: u64,
-    /// How many of them the file has; where some are missing, a line between says how many.
+    /// Number of those bytes in the file. If some are missing, a line in between says how
+    /// many.
     pub kept: u64,
-    /// Why the file could not be written any further, if so.
+    /// Why the file could not be written further, if that happened.
     pub lost: Option<String>,
 }
 
-/// One stream while it comes.
+/// Writes one output stream to disk as it arrives.
 pub(super) struct Spooling {
     file: File,
     path: PathBuf,
@@ -47,7 +48,7 @@ pub(super) struct Spooling {
 }
 
 impl Spool {
-    /// Keeps ten megabytes of each stream, the last of them from the end.
+    /// Keeps ten megabytes of each stream, the last one from its end.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -64,7 +65,7 @@ impl Spool {
         })
     }
 
-    /// Makes both files.
+    /// Creates both files.
     pub(super) fn open(&self) -> io::Result<[Spooling; 2]> {
         Ok([self.make(Stream::Stdout)?, self.make(Stream::Stderr)?])
     }
@@ -86,7 +87,7 @@ impl Spool {
 }
 
 impl Spooling {
-    /// Takes what came.
+    /// Appends output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let room = self.head.saturating_sub(self.bytes);
         let room = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
@@ -99,7 +100,7 @@ impl Spooling {
         self.last.extend(rest);
     }
 
-    /// Appends the last part and returns what there is.
+    /// Appends the last part and returns the result.
     pub(super) fn finish(mut self) -> Spooled {
         let missing = self.bytes - self.bytes.min(self.head) - self.last.len() as u64;
         if missing > 0 && self.lost.is_none() {
@@ -119,7 +120,7 @@ impl Spooling {
         }
     }
 
-    /// Writes until the disk refuses. A full disk ends the keeping, not the command.
+    /// Writes until the disk refuses. A full disk ends the spooling, not the command.
     fn write(&mut self, bytes: &[u8]) {
         if self.lost.is_some() {
             return;
@@ -131,7 +132,7 @@ impl Spooling {
     }
 }
 
-/// Makes a file that was not there, readable by this user only.
+/// Creates a new file that only this user can read.
 fn create(path: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;

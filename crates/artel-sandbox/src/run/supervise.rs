@@ -17,31 +17,33 @@ use super::spool::Spooling;
 use super::{By, Finished, Killed, Live, Stream, Watch};
 use crate::process::{Exit, Process, Usage};
 
-/// How much is read at once.
+/// Size of one read, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// How long a pipe that someone still holds is read after the command has ended.
+/// Time for which a pipe that another process still holds is read after the command has
+/// ended.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// No pipe holds more: what comes after that was written after the end.
+/// Capacity of the largest pipe, in bytes. Anything beyond it was written after the end.
 const LARGEST_PIPE: usize = 1 << 20;
 
-/// How long the kernel gets to end what it was told to kill.
+/// Time that the kernel gets to end the processes it was told to kill.
 const STUCK: Duration = Duration::from_secs(5);
 
-/// A running tree of processes, as far as watching it goes.
+/// A running process tree, as far as watching it goes.
 pub(super) trait Tree {
-    /// Becomes readable when it has ended.
+    /// Returns a descriptor that becomes readable when the tree has ended.
     fn pidfd(&self) -> BorrowedFd<'_>;
-    /// Sends a signal to all of it.
+    /// Sends a signal to the whole tree.
     fn signal(&self, signal: Signal) -> io::Result<()>;
-    /// Ends all of it at once, the leader or what it left behind.
+    /// Kills the whole tree at once, whether its leader still runs or only what it left
+    /// behind.
     fn kill_all(&self) -> io::Result<()>;
-    /// Returns how it ended, if it has.
+    /// Returns how it ended, or `None` while it runs.
     fn try_wait(&self) -> Option<Exit>;
-    /// Returns what it used.
+    /// Returns the resources it used.
     fn usage(&self) -> Usage;
-    /// Returns what it made that was set aside.
+    /// Returns the paths it created that were set aside.
     fn set_aside(&self) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -73,7 +75,7 @@ impl Tree for Process {
     }
 }
 
-/// One command being watched.
+/// The state of watching one command.
 struct Supervisor<'a, T> {
     tree: &'a T,
     live: &'a mut dyn FnMut(Live<'_>),
@@ -86,14 +88,14 @@ struct Supervisor<'a, T> {
     known: Cancelled,
     ending: Option<(Ending, By)>,
     exit: Option<Exit>,
-    /// Whether pipes were given up that someone still held.
+    /// Whether open pipes were abandoned because another process still held them.
     gave_up: bool,
 }
 
-/// What to wait for.
+/// The next thing to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// This moment, or something to happen.
+    /// This point in time, or an event before it.
     At(Duration),
     /// Nothing any more.
     Over,
@@ -151,7 +153,7 @@ impl<T: Tree> Supervisor<'_, T> {
         }
     }
 
-    /// Ends what the command left behind and reads what is still in the pipes.
+    /// Ends the processes that the command left behind, and reads the rest of the pipes.
     fn sweep(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         self.tree.kill_all()?;
         let until = self.now().saturating_add(DRAIN);
@@ -159,7 +161,7 @@ impl<T: Tree> Supervisor<'_, T> {
         while self.channels.iter().any(|channel| channel.pipe().is_some()) {
             let heard = self.await_news(until, buffer)?;
             drained += heard;
-            // Someone outlived the sweep, or never belonged to the tree.
+            // A process survived the kill, or never belonged to the tree.
             if self.now() >= until && (heard == 0 || drained > 2 * LARGEST_PIPE) {
                 self.gave_up = true;
                 break;
@@ -168,7 +170,8 @@ impl<T: Tree> Supervisor<'_, T> {
         Ok(())
     }
 
-    /// Looks at the cancel and the time, sends what is due, and says how long to wait.
+    /// Checks the cancel and the time, sends the signals that are due, and returns how long to
+    /// wait.
     fn decide(&mut self) -> io::Result<Until> {
         let at = self.now();
         self.known = self.cancel.state();
@@ -189,7 +192,7 @@ impl<T: Tree> Supervisor<'_, T> {
         self.end(at)
     }
 
-    /// Goes on with the ending.
+    /// Continues the ending of the command.
     fn end(&mut self, at: Duration) -> io::Result<Until> {
         while let Some((ending, _)) = &mut self.ending {
             match ending.step(at) {
@@ -209,7 +212,7 @@ impl<T: Tree> Supervisor<'_, T> {
         Ok(Until::Over)
     }
 
-    /// Sends a signal. Whoever was stopped is woken: it could not react otherwise.
+    /// Sends a signal. Stopped processes are woken, because they could not react otherwise.
     fn send(&mut self, signal: patience::Signal) -> io::Result<()> {
         match signal {
             patience::Signal::Interrupt => self.tree.signal(Signal::INT)?,
@@ -223,8 +226,8 @@ impl<T: Tree> Supervisor<'_, T> {
         Ok(())
     }
 
-    /// Waits for output, the end, a cancel or the moment, takes the output, and returns how much
-    /// came.
+    /// Waits for output, the end, a cancel or the deadline, reads the output, and returns the
+    /// number of bytes read.
     fn await_news(&mut self, until: Duration, buffer: &mut [u8]) -> io::Result<usize> {
         let (readable, at) = {
             let mut waits = Vec::with_capacity(4);
@@ -279,7 +282,7 @@ impl<T: Tree> Supervisor<'_, T> {
         }
     }
 
-    /// Returns who ended it: us, or the kernel that kept a limit.
+    /// Returns how it was ended: by us, or by the kernel enforcing a limit.
     fn killed(&self, usage: &Usage) -> Option<Killed> {
         if let Some((ending, by)) = &self.ending {
             let sent = ending.sent();
@@ -304,7 +307,7 @@ impl<T: Tree> Supervisor<'_, T> {
         }
     }
 
-    /// Returns the time since the command began.
+    /// Returns the time since the command started.
     fn now(&self) -> Duration {
         self.clock.uptime().saturating_sub(self.began)
     }

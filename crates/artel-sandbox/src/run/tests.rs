@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use super::supervise::{Tree, supervise};
 use super::*;
 
-/// A child with its process group, not walled in.
+/// A child with its process group, without walls.
 struct Plain {
     child: Mutex<Child>,
     group: Pid,
@@ -88,7 +88,7 @@ impl Tree for Plain {
     }
 }
 
-/// How a child is watched in a test.
+/// Settings for watching a child in a test.
 struct Trial {
     folder: TempDir,
     cancel: Cancel,
@@ -101,7 +101,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Waits long, and is short with those who do not leave.
+    /// Waits long, but gives children little time to exit after a signal.
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -118,7 +118,7 @@ impl Trial {
         }
     }
 
-    /// Gives so much time and no more.
+    /// Gives exactly this much time.
     fn with_time(millis: u64) -> Self {
         Self {
             patience: patience::Limits::exactly(Duration::from_millis(millis)),
@@ -130,8 +130,8 @@ impl Trial {
         self.run_live(script, &mut |_| {})
     }
 
-    /// Runs a command whose time begins with its first output: a busy machine may take long to get
-    /// that far.
+    /// Runs a command whose time starts with its first output: on a busy machine it may take
+    /// long to get that far.
     fn run_timed(mut self, script: &str) -> (Self, Finished) {
         let real = monotonic();
         let begun: Arc<Mutex<Option<Duration>>> = Arc::default();
@@ -171,7 +171,7 @@ impl Trial {
         supervise(&tree, pipes, files, watch).unwrap()
     }
 
-    /// Makes a named pipe in the child's folder.
+    /// Creates a named pipe in the child's folder.
     fn fifo(&self, name: &str) -> std::path::PathBuf {
         let path = self.folder.path().join(name);
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -187,7 +187,7 @@ fn monotonic() -> Clock {
     )
 }
 
-/// A clock that only the test moves.
+/// Returns a clock that only the test moves.
 fn hand_clock() -> (Clock, Arc<Mutex<Duration>>) {
     let time = Arc::new(Mutex::new(Duration::ZERO));
     let reading = Arc::clone(&time);

@@ -1,4 +1,4 @@
-//! The line of calls that wait for a slot, in their order.
+//! The queue of calls that wait for a slot, in order.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Those who wait, first come first.
+/// The waiting calls, first come first.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<VecDeque<Arc<OwnedFd>>>,
 }
 
-/// A place in the line. Dropping it leaves the line, and whoever is first then is told.
+/// A place in the queue. Dropping it leaves the queue and notifies the call that is first
+/// then.
 #[derive(Debug)]
 pub(super) struct Ticket<'a> {
     queue: &'a Queue,
@@ -35,20 +36,20 @@ impl Queue {
 }
 
 impl Ticket<'_> {
-    /// Returns how many come before.
+    /// Returns the number of calls ahead.
     pub(super) fn ahead(&self) -> usize {
         let line = self.queue.line();
         let place = line.iter().position(|bell| Arc::ptr_eq(bell, &self.bell));
         place.unwrap_or(0)
     }
 
-    /// Forgets what rang: the place is looked at after this.
+    /// Clears the notification. The caller checks its place after this.
     pub(super) fn hush(&self) {
         let mut count = [0; 8];
         let _ = rustix::io::read(&*self.bell, &mut count);
     }
 
-    /// Returns what becomes readable when this is the first in line.
+    /// Returns the descriptor that becomes readable when this call is first in the queue.
     pub(super) fn bell(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
     }
@@ -58,7 +59,8 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let mut line = self.queue.line();
         line.retain(|bell| !Arc::ptr_eq(bell, &self.bell));
-        // Only the first has anything to do; waking all would cost the square of the line.
+        // Only the first call can act on it; waking all would cost the square of the queue's
+        // length.
         if let Some(bell) = line.front() {
             let _ = rustix::io::write(&**bell, &1u64.to_ne_bytes());
         }

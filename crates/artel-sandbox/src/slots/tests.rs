@@ -1,4 +1,4 @@
-//! Slots are bounded, shared by processes, given in order, and never lost.
+//! Slots are limited, shared between processes, given in order, and never lost.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -24,7 +24,7 @@ fn take(slots: &Slots, who: Who) -> Slot {
     slots.acquire(who, "a test", &cancel, &mut waiting).unwrap()
 }
 
-/// Tells whether a slot is free: it cancels instead of waiting.
+/// Returns whether a slot is free, cancelling instead of waiting.
 fn is_free(slots: &Slots, who: Who) -> bool {
     let cancel = Cancel::new().unwrap();
     let mut waiting = |_: &Waiting| cancel.soft();
@@ -78,7 +78,7 @@ fn who_waits_is_told_for_what() {
         cancel.soft();
     });
     assert!(matches!(result, Err(SlotError::Cancelled)));
-    // Only those it could have: the person's slot is none of its business.
+    // Only the slots it could get are listed; the person's slot is not among them.
     let holders = vec![
         "run 7: cargo test [2J".to_owned(),
         "run 8: npm install".to_owned(),
@@ -86,7 +86,7 @@ fn who_waits_is_told_for_what() {
     assert_eq!(told, [Waiting { ahead: 0, holders }]);
 }
 
-/// Waits for a slot in a thread of its own; says when it waits and when it got it.
+/// Waits for a slot on its own thread, and reports when it waits and when it gets it.
 fn queue_up(
     slots: &Slots,
     name: usize,
@@ -97,7 +97,7 @@ fn queue_up(
     thread::spawn(move || {
         let cancel = Cancel::new().unwrap();
         let mut waiting = |waiting: &Waiting| {
-            // Nobody listens any more once the test has seen what it wanted.
+            // The receiver is dropped once the test has seen enough.
             drop(waits.send(waiting.clone()));
         };
         let slot = slots
@@ -117,7 +117,7 @@ fn calls_are_served_in_their_order() {
     let mut threads = Vec::new();
     for name in 0..8 {
         threads.push(queue_up(&slots, name, waits.clone(), got.clone()));
-        // The next one comes only when this one stands in line.
+        // The next call comes only after this one is in the queue.
         assert_eq!(waiting.recv().unwrap().ahead, name);
     }
     drop((held, got));
@@ -178,7 +178,8 @@ fn never_more_than_there_are_run_at_once() {
     assert_eq!(held.len(), 3, "all came back");
 }
 
-/// Holds a slot's lock from another process, with the file open for writing as a holder has it.
+/// Holds a slot's lock from another process, with the file open for writing as a real
+/// holder has it.
 #[expect(
     clippy::disallowed_methods,
     reason = "another process is what is tested"

@@ -1,8 +1,8 @@
-//! Which tool chains there are, what each needs of the folder that it lies in, and what of it is
-//! never shown.
+//! The known toolchains, what each needs from its folder, and the parts that are never
+//! shown.
 
-/// Tool chains in a home folder, each with what belongs to it. Where people keep projects beside
-/// their programs, as in `go/src`, only the parts that programs need are named.
+/// Toolchains in a home folder, each with its parts. Where people keep projects beside
+/// their programs, as in `go/src`, only the parts that programs need are listed.
 pub(super) const TOOL_CHAINS: &[(&str, &[&str])] = &[
     (".cargo", &[".cargo", ".rustup"]),
     (".rustup", &[".rustup"]),
@@ -40,11 +40,11 @@ pub(super) const TOOL_CHAINS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What lies beside a `bin` where programs need it.
+/// Folders beside a `bin` that programs may need.
 pub(super) const BESIDE: &[&str] = &["lib", "lib32", "lib64", "libexec", "share", "include"];
 
-/// Tool chains that are known by what lies at their root, wherever that is: each with what is needed
-/// of it. Dot files of their own do not count against them.
+/// Toolchains that are recognised by the entries at their root, wherever it lies, each
+/// with the parts it needs. Dot files of their own do not count against them.
 pub(super) const KNOWN_ROOTS: &[(&[&str], &[&str])] = &[
     // A virtual environment.
     (
@@ -66,7 +66,7 @@ pub(super) const KNOWN_ROOTS: &[(&[&str], &[&str])] = &[
         &["release", "lib/modules"],
         &["release", "conf", "include", "jmods", "legal", "lib"],
     ),
-    // Version managers in the form of pyenv and rbenv: their shims start what lies in `versions`.
+    // Version managers like pyenv and rbenv: their shims start programs in `versions`.
     (
         &["libexec", "shims", "versions"],
         &[
@@ -78,7 +78,7 @@ pub(super) const KNOWN_ROOTS: &[(&[&str], &[&str])] = &[
     (&["boot", "lib", "bin/m2.conf"], &["boot", "lib"]),
 ];
 
-/// Folders in which no tool chain lies, whatever shape they have.
+/// Folders that never contain a toolchain, whatever their shape.
 pub(super) const NEVER: &[&str] = &[
     ".artel",
     ".aws",
@@ -92,8 +92,9 @@ pub(super) const NEVER: &[&str] = &[
     ".ssh",
 ];
 
-/// Files and folders below tool chains that hold what opens doors elsewhere, `*` for any one name:
-/// tokens of package registries, certificates with their keys, and logs that hold an environment.
+/// Files and folders below toolchains that hold credentials, with `*` for any one
+/// component: tokens of package registries, certificates with their keys, and logs that
+/// contain an environment.
 pub(super) const CREDENTIALS: &[&str] = &[
     ".asdf/installs/nodejs/*/etc/npmrc",
     ".bun/.npmrc",

@@ -1,4 +1,5 @@
-//! How commands end: by themselves, by time, by a cancel, and with everything they started.
+//! Commands end by themselves, by time, by a cancel, and together with everything they
+//! started.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -7,14 +8,15 @@ use artel_rules::patience::{Limits, Overdue, Signal};
 
 use super::*;
 
-/// Something that reads to its end once the last process that has it open is gone.
+/// Reads to the end of a pipe, which comes when the last process that has it open is gone.
 struct Witness(File);
 
 impl Witness {
-    /// Children open `witness` for writing.
+    /// Creates the pipe `witness`, which children open for writing.
     fn new(trial: &Trial) -> Self {
         let path = trial.fifo("witness");
-        // Opened for both, it does not wait for a writer; then the writing side is let go.
+        // Opening for both avoids waiting for a writer; the writing side is dropped
+        // afterwards.
         let both = File::options().read(true).write(true).open(&path).unwrap();
         let reader = File::open(&path).unwrap();
         drop(both);
@@ -27,7 +29,7 @@ impl Witness {
     }
 }
 
-/// Cancels when the child says that it is ready.
+/// Cancels when the child prints that it is ready.
 fn cancel_when_ready(cancel: &Cancel) -> impl FnMut(Live<'_>) {
     let cancel = cancel.clone();
     move |live| {
@@ -68,7 +70,8 @@ fn a_cancel_ends_grandchildren_too() {
     let finished = trial.run_live(script, &mut cancel_when_ready(&trial.cancel));
     let killed = finished.killed.unwrap();
     assert_eq!(killed.by, By::Cancel);
-    // On a busy machine the grace of the first signal can be over before it is delivered.
+    // On a busy machine the grace after the first signal can be over before the signal is
+    // delivered.
     let polite = ["SIGINT", "SIGTERM"].contains(&killed.signal_name().as_str());
     assert!(polite, "{killed:?}");
     assert!(finished.partial);
@@ -206,7 +209,8 @@ fn a_command_lives_by_what_it_says() {
     }
 }
 
-/// Runs a child that prints `line` each half second for six, by a clock that moves with its lines.
+/// Runs a child that prints `line` every half second for six seconds, on a clock that
+/// moves with its lines.
 fn lockstep(limits: Limits, line: &str) -> Option<Killed> {
     let (clock, time) = hand_clock();
     let trial = Trial {

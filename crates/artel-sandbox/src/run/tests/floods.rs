@@ -1,8 +1,9 @@
-//! Children that print without end or sense: memory stays, counts are exact, text stays clean.
+//! Children that print without end or sense: memory stays bounded, counts are exact, text
+//! stays clean.
 
 use super::*;
 
-/// How much the process may grow, far below what is printed.
+/// Limit on the growth of the process, far below the amount printed.
 const GROWTH: u64 = 16 << 20;
 
 fn resident() -> u64 {
@@ -14,7 +15,7 @@ fn resident() -> u64 {
 
 #[test]
 fn every_kind_of_flood_is_drained_in_little_memory() {
-    // What is printed, how many bytes to stdout and to stderr.
+    // The output, and the number of bytes to stdout and to stderr.
     const MANY: u64 = 24 << 20;
     let cases: [(&str, String, u64, u64); 6] = [
         ("yes", format!("yes | head -c {MANY}"), MANY, 0),

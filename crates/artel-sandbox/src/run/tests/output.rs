@@ -1,4 +1,4 @@
-//! What becomes of output: whole on disk or its ends, clean, excerpted.
+//! Output ends up on disk whole or as its two ends, redacted, and excerpted.
 
 use artel_types::Secret;
 
