@@ -1,4 +1,5 @@
-//! The HTTP interface under `/api/v1`, with its description made from the code.
+//! The HTTP interface under `/api/v1`, with its OpenAPI description generated from the
+//! code.
 
 mod agents;
 mod changesets;
@@ -67,7 +68,7 @@ use crate::desk::Desk;
 )]
 struct Description;
 
-/// How programs show who they are.
+/// Adds the bearer token scheme, by which programs authenticate.
 struct Token;
 
 impl Modify for Token {
@@ -81,15 +82,14 @@ impl Modify for Token {
     }
 }
 
-/// Returns the routes of the interface.
 pub(crate) fn router() -> Router<Arc<Desk>> {
     described().split_for_parts().0
 }
 
-/// Returns the description of the interface.
+/// Returns the OpenAPI description of the interface.
 pub(crate) fn description() -> serde_json::Value {
     let described = described().split_for_parts().1;
-    // A description of our own types always has a form in JSON.
+    // Serializing the description to JSON cannot fail: it consists of our own types.
     let mut described = serde_json::to_value(described).unwrap_or_default();
     commands::note(&mut described);
     described
@@ -104,7 +104,7 @@ fn described() -> OpenApiRouter<Arc<Desk>> {
         .merge(house())
 }
 
-/// The server itself, and what happened.
+/// Routes about the server itself and the journal.
 fn server() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new()
         .routes(routes!(health::alive))
@@ -129,7 +129,7 @@ fn server() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(daemon::scan))
 }
 
-/// Requests, plans, changesets, reports.
+/// Routes about requests, plans, changesets and reports.
 fn work() -> OpenApiRouter<Arc<Desk>> {
     use plans::{decide, steps};
     OpenApiRouter::new()
@@ -168,7 +168,7 @@ fn work() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(traces::record))
 }
 
-/// Runs.
+/// Routes about runs.
 fn run() -> OpenApiRouter<Arc<Desk>> {
     use runs::{again, steer};
     OpenApiRouter::new()
@@ -187,7 +187,7 @@ fn run() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(again::promote))
 }
 
-/// Skills, roles, portals, models.
+/// Routes about skills, roles, portals, models, tools and hooks.
 fn parts() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new()
         .routes(routes!(skills::list, skills::create))
@@ -224,7 +224,7 @@ fn parts() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(hooks::trust))
 }
 
-/// What was used, what holds, and who may come in.
+/// Routes about usage, settings, visibility, policy, keys and tokens.
 fn house() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new()
         .routes(routes!(usage::usage))
@@ -243,14 +243,14 @@ fn house() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(tokens::logout))
 }
 
-/// Answers where there is nothing.
+/// Answers for a path that no route has.
 pub(crate) async fn nothing_here() -> Response {
     let failure = Failure::new(Code::W005, "there is nothing at this address")
         .advise("`/api/v1/openapi.json` describes what there is");
     Refusal(failure).into_response()
 }
 
-/// Answers where there is something, but not for this method.
+/// Answers for a method that the route does not take.
 pub(crate) async fn not_that_way() -> Response {
     let failure = Failure::new(Code::C004, "this address does not take that method")
         .advise("`/api/v1/openapi.json` describes what there is");

@@ -1,5 +1,5 @@
-//! Connections: how many there are, how long they may take, and who has to go when there are too
-//! many.
+//! Connections: their maximum number, their time limits, and which one is closed if there
+//! are too many.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -26,38 +26,38 @@ use crate::keeper::told_to_stop;
 use crate::listen::Listeners;
 use crate::{api, console, door, telemetry};
 
-/// How many connections there may be, apart from readers of live events.
+/// Maximum number of connections, not counting readers of live events.
 const MOST: usize = 200;
 
-/// How long somebody may take to say what they want.
+/// Time limit for receiving the headers of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How large that may be.
+/// Maximum size of the headers, in bytes.
 pub(crate) const HEAD_SIZE: usize = 32 * 1024;
 
-/// How large what is sent with it may be.
+/// Maximum size of a body, in bytes.
 pub(crate) const BODY_SIZE: usize = 8 * 1024 * 1024;
 
-/// How long somebody may be silent, once there are too many, before they have to go.
+/// Idle time after which a connection may be closed to make room.
 const SILENCE: Duration = Duration::from_millis(250);
 
-/// How long to wait for room before looking again.
+/// Poll interval while waiting for room.
 const NO_ROOM: Duration = Duration::from_millis(10);
 
-/// How long answers under way may take once the server is told to stop.
+/// Time limit for responses in progress once the server is asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-/// One connection, known to its own requests.
+/// Lets a request mark its own connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection(Arc<Place>);
 
 #[derive(Debug)]
 struct Place {
-    /// Requests under way.
+    /// Number of requests in progress.
     busy: AtomicUsize,
-    /// Set once it is a reader of live events, who is counted elsewhere.
+    /// Set once the connection is a reader of live events; those have a limit of their own.
     is_reader: AtomicBool,
-    /// Since when it is silent.
+    /// Since when the connection is idle.
     silent: Mutex<Instant>,
 }
 
@@ -90,18 +90,18 @@ impl Place {
 }
 
 impl Connection {
-    /// Has it count as a reader of live events from now on.
+    /// Counts the connection as a reader of live events from now on.
     pub(crate) fn becomes_reader(&self) {
         self.0.is_reader.store(true, Ordering::Relaxed);
     }
 }
 
-/// All connections there are.
 #[derive(Default)]
 struct Places(Mutex<VecDeque<(Arc<Place>, AbortHandle)>>);
 
 impl Places {
-    /// Makes room for one more: the oldest that is silent goes. Tells whether there is.
+    /// Returns whether there is room for another connection. If there are too many, closes
+    /// the oldest idle one.
     fn make_room(&self) -> bool {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         places.retain(|(_, task)| !task.is_finished());
@@ -125,7 +125,7 @@ impl Places {
     }
 }
 
-/// Answers requests until the server is told to stop.
+/// Serves requests until the server is asked to stop.
 pub(crate) async fn serve(listeners: Listeners, desk: Arc<Desk>, mut stop: watch::Receiver<Stop>) {
     let router = router(&desk);
     let places = Places::default();
@@ -138,11 +138,12 @@ pub(crate) async fn serve(listeners: Listeners, desk: Arc<Desk>, mut stop: watch
             accepted = listeners.accept() => accepted,
         };
         let Ok((stream, peer)) = accepted else {
-            // Out of descriptors, mostly: those that end give some back.
+            // Mostly file descriptors ran out; connections that end free some.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        // Whoever comes waits until there is room; soon somebody has answered, or was silent.
+        // A new connection waits until there is room: soon another one has its response, or
+        // has been idle long enough.
         while !places.make_room() && *stop.borrow() == Stop::No {
             tokio::time::sleep(NO_ROOM).await;
         }
@@ -151,7 +152,7 @@ pub(crate) async fn serve(listeners: Listeners, desk: Arc<Desk>, mut stop: watch
         places.add(place, tasks.spawn(task));
     }
     desk.hub.close();
-    // What is not answered by then is not worth waiting for.
+    // Responses that take longer are dropped.
     drop(
         tokio::time::timeout(LAST_ANSWERS, async {
             while tasks.join_next().await.is_some() {}
@@ -160,9 +161,9 @@ pub(crate) async fn serve(listeners: Listeners, desk: Arc<Desk>, mut stop: watch
     );
 }
 
-/// Answers what comes over one connection.
+/// Serves the requests of one connection.
 async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<Place>) {
-    // Small answers should not wait to be joined by more.
+    // Send small responses at once instead of waiting for more data.
     drop(stream.set_nodelay(true));
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         let (router, place) = (TowerToHyperService::new(router.clone()), Arc::clone(&place));
@@ -183,11 +184,12 @@ async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<
         .max_buf_size(HEAD_SIZE)
         .serve_connection(TokioIo::new(Impatient::new(stream)), service)
         .await;
-    // Whoever hung up, or sent what is no HTTP, is not there to be told.
+    // An error means that the client hung up or did not speak HTTP, so there is nobody to
+    // tell.
     drop(served);
 }
 
-/// Puts all routes behind the door.
+/// Returns all routes, wrapped in the checks that every request passes.
 pub(crate) fn router(desk: &Arc<Desk>) -> Router {
     let inner = api::router()
         .merge(console::router())

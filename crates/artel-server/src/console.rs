@@ -1,8 +1,9 @@
-//! The web console: pages rendered here, live by the same events as everything else.
+//! The web console. Its pages are rendered here and updated by the same live events that
+//! programs get.
 //!
-//! A page is a plain struct that is gathered from the workshop and rendered by a template of the
-//! same name. Templates escape what they are given, nothing is passed around that, and what comes
-//! out is looked over once more for characters that deceive the eye: text of models, tools and
+//! A page is a plain struct that is filled from the workshop and rendered by a template of
+//! the same name. Templates escape everything they are given, without exception, and the
+//! rendered page is checked once more for deceptive characters: text of models, tools and
 //! files is shown, never obeyed.
 
 mod agents;
@@ -44,7 +45,6 @@ use axum::routing::get;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// Returns the routes of the console.
 pub(crate) fn router() -> Router<Arc<Desk>> {
     Router::new()
         .route(
@@ -74,7 +74,7 @@ pub(crate) fn router() -> Router<Arc<Desk>> {
         .route("/reports/{id}", get(reports::one))
 }
 
-/// Tells somebody who is not known how to come in.
+/// Returns the page that tells an unauthenticated person how to sign in.
 pub(crate) fn stranger() -> Html<&'static str> {
     Html(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
@@ -88,7 +88,7 @@ pub(crate) fn stranger() -> Html<&'static str> {
     )
 }
 
-/// Answers where there is nothing: programs in JSON, people with a page.
+/// Answers for a path that no route has: with JSON below `/api/`, else with a page.
 pub(crate) async fn nothing_here(who: Who, uri: Uri) -> Response {
     if uri.path().starts_with("/api/") {
         return crate::api::nothing_here().await;

@@ -1,4 +1,5 @@
-//! What all requests share: the workshop, its journal, who may come in, what is new.
+//! State that all requests share: the workshop, its journal, access, the index and live
+//! events.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -15,61 +16,59 @@ use crate::keeper::{Load, Manners, Orders, Task, blocking};
 use crate::live::Hub;
 use crate::telemetry::Traffic;
 
-/// How many records the board takes in at once.
+/// Number of records that are added to the index at once.
 const PAGE: u64 = 1_000;
 
-/// So many may look at once for each processor: one of them may wait for the disk.
+/// Number of concurrent read operations per processor: one of them may wait for the disk.
 const LOOKS_EACH: usize = 2;
 
-/// What all requests share.
 pub(crate) struct Desk {
-    /// As its settings are in force now.
+    /// The workshop with the settings now in force.
     workshop: watch::Sender<Arc<Workshop>>,
-    /// Kept open for as long as the server runs; what it writes is seen by all.
+    /// Kept open for as long as the server runs. Everything it writes is seen by all
+    /// readers.
     pub(crate) journal: Journal,
     access: Mutex<Folded<Access>>,
-    /// The name of the console's cookie. It counts at the console's own host name alone; behind a
-    /// proxy several workshops may share one, so it also says whose it is.
+    /// Name of the console's cookie. The cookie only counts at the console's own host name.
+    /// Several workshops may share that name behind a proxy, so the cookie's name contains
+    /// the workshop's id.
     pub(crate) cookie: String,
     board: RwLock<Board>,
-    /// The state of the journal up to which the board was found to be complete.
+    /// The journal version at which the index was last found to be complete.
     complete: Mutex<Option<Sight>>,
-    /// What needs a person, by the board and the drivers that it was told from.
+    /// The cached wait list, with the index position and drivers it was built from.
     needs: Mutex<Option<Needs>>,
-    /// Requests as lists show them.
     pub(crate) requests: KnownRequests,
     pub(crate) hosts: Hosts,
-    /// Failed tokens, by where they came from.
+    /// Counts wrong tokens by IP address.
     pub(crate) wrong: Wrong,
-    /// How fast everybody changes things.
+    /// Limits the rate of changes per token or sign-in.
     pub(crate) rate: Rate,
     pub(crate) hub: Hub,
-    /// The way to the scheduler.
     pub(crate) orders: Orders,
-    /// How things are to be done that the scheduler takes up.
+    /// Options for the tasks that the scheduler drives.
     pub(crate) manners: Manners,
-    /// How much there is to do.
     pub(crate) load: Load,
-    /// Places for those who only look. Each keeps a processor busy, so more at once than there are
-    /// would be slower for all, and whoever changes something would wait for them.
+    /// Slots for read operations. Each operation keeps a processor busy: running more of
+    /// them than there are processors would slow all of them down and delay changes.
     looks: Arc<Semaphore>,
-    /// Places for readers of live events.
+    /// Slots for readers of live events.
     pub(crate) streams: Arc<Semaphore>,
-    /// How many such places there are.
+    /// Total number of slots for readers of live events.
     pub(crate) most_streams: usize,
-    /// What was asked since the server began.
+    /// Counts requests since the server started.
     pub(crate) traffic: Traffic,
     pub(crate) says: Says,
 }
 
-/// Something folded from the journal, and the state of it up to which that was done.
+/// A projection, with the journal version up to which it was folded.
 #[derive(Default)]
 struct Folded<T> {
     value: T,
     seen: Option<Sight>,
 }
 
-/// How far the board was, who drove what, and what needed a person then.
+/// The index position and the drivers at some time, and what needed a person then.
 type Needs = (u64, Drivers, Arc<[Arc<Waits>]>);
 
 impl Desk {
@@ -114,29 +113,30 @@ impl Desk {
         }))
     }
 
-    /// Returns the workshop as its settings are in force now.
+    /// Returns the workshop with the settings now in force.
     pub(crate) fn workshop(&self) -> Arc<Workshop> {
         Arc::clone(&self.workshop.borrow())
     }
 
-    /// Returns the same, and tells each time that it is another one.
+    /// Returns a receiver of the workshop that is notified of each change of settings.
     pub(crate) fn workshops(&self) -> watch::Receiver<Arc<Workshop>> {
         self.workshop.subscribe()
     }
 
-    /// Puts other settings in force.
+    /// Puts a workshop with other settings in force.
     pub(crate) fn replace_workshop(&self, workshop: Workshop) {
         let workshop = workshop.beside(&self.journal);
         self.workshop.send_replace(Arc::new(workshop));
     }
 
-    /// Returns everything at a glance, as it stands after the last event that was followed.
+    /// Returns the index as of the last event that was followed, which may lag behind the
+    /// journal.
     pub(crate) fn board(&self) -> RwLockReadGuard<'_, Board> {
         self.board.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes one more event in. After a restore of the journal everything is folded anew, also who
-    /// may come in.
+    /// Adds an event to the index. After a restore of the journal, rebuilds the index and
+    /// discards all other projections, including access.
     pub(crate) fn take(&self, record: &Record) -> Result<(), Failure> {
         let fresh = match record.kind.as_str() {
             "journal.restored" => {
@@ -155,22 +155,23 @@ impl Desk {
         Ok(())
     }
 
-    /// Looks at everything at a glance, with what was put on record a moment ago: whoever did
-    /// something finds it in the next list. It may take its time, so it is for threads that keep
-    /// nobody waiting.
+    /// Runs `look` on the complete index, so that callers find what they have just
+    /// recorded.
+    ///
+    /// It may block, so it must run on a thread that may.
     pub(crate) fn glance<T>(&self, look: impl FnOnce(&Board, &Drivers) -> T) -> Result<T, Failure> {
         self.catch_up()?;
         let drivers = self.workshop().drivers_now()?;
         Ok(look(&self.board(), &drivers))
     }
 
-    /// Looks at something where it keeps nobody waiting, in its turn.
+    /// Runs a read operation on a thread that may block, once there is a slot for it.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce() -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        // Nobody closes it, so there is always a turn. It lasts until the look is over, also where
-        // whoever wanted it is gone.
+        // Acquiring cannot fail, because nobody closes the semaphore. The slot is held
+        // until the operation ends, even if the caller is gone.
         let turn = Arc::clone(&self.looks).acquire_owned().await;
         blocking(move || {
             let _turn = turn;
@@ -179,8 +180,8 @@ impl Desk {
         .await
     }
 
-    /// Lists what needs a person. Every page says how much that is, so it is gathered once for all
-    /// who look before the next event.
+    /// Lists what needs a person. Every page shows the count, so the list is cached until
+    /// the next event.
     pub(crate) fn waiting(&self, drivers: &Drivers) -> Arc<[Arc<Waits>]> {
         let mut needs = self.locked_needs();
         let board = self.board();
@@ -199,9 +200,10 @@ impl Desk {
         self.needs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the board take in what it has not seen yet.
+    /// Adds the events that the index does not have yet.
     fn catch_up(&self) -> Result<(), Failure> {
-        // Told before it is read: what is written in between is looked for the next time.
+        // Take the version before reading, so that events written meanwhile are picked up
+        // next time.
         let now = self.reader().sight()?;
         if *self.locked_complete() == Some(now) {
             return Ok(());
@@ -224,12 +226,13 @@ impl Desk {
         self.complete.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what is lacking on the disk, whether or not something waits for it yet.
+    /// Returns the shortage of disk space, whether or not something already waits for it.
     pub(crate) fn lack(&self) -> Option<Lack> {
         self.workshop().lack_seen()
     }
 
-    /// Says when something goes on that the scheduler was told of.
+    /// Returns a sentence that says whether the scheduler takes `name` up now or waits
+    /// until it is resumed.
     pub(crate) fn takes_up(&self, name: &str) -> Result<String, Failure> {
         Ok(match self.workshop().is_daemon_held()? {
             true => format!("{name} waits: the daemon is held until `artel daemon resume`"),
@@ -237,7 +240,7 @@ impl Desk {
         })
     }
 
-    /// Has the scheduler go on with a piece of work.
+    /// Has the scheduler resume a piece of work soon.
     pub(crate) fn goes_on(&self, trace: TraceId) {
         self.orders.go_on(Task::Work(trace));
     }
@@ -246,24 +249,25 @@ impl Desk {
         self.journal.reader()
     }
 
-    /// Returns whom a token stands for, by what the journal says now.
+    /// Returns the person or program that a token stands for, by the latest events of the
+    /// journal.
     pub(crate) fn token(&self, shown: &str) -> Result<Option<Pass>, Failure> {
         Ok(self.access()?.value.token(shown))
     }
 
-    /// Returns the sign-in that gave a cookie.
+    /// Returns the sign-in that issued this cookie.
     pub(crate) fn sign_in(&self, shown: &str) -> Result<Option<SignIn>, Failure> {
         let now = self.workshop().caller().clock().now();
         Ok(self.access()?.value.sign_in(shown, now).cloned())
     }
 
-    /// Tells whether somebody who came in may still be here.
+    /// Returns whether a token or sign-in is still valid.
     pub(crate) fn is_welcome(&self, pass: &Pass) -> Result<bool, Failure> {
         let now = self.workshop().caller().clock().now();
         Ok(self.access()?.value.holds(pass, now))
     }
 
-    /// Returns who may come in, by what the journal says now.
+    /// Returns the access projection, updated with the latest events of the journal.
     fn access(&self) -> Result<MutexGuard<'_, Folded<Access>>, Failure> {
         let mut access = self.locked_access();
         let now = self.reader().sight()?;
@@ -278,7 +282,8 @@ impl Desk {
         self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the workshop in whose journal somebody acts by their own name.
+    /// Returns the workshop as used by this person or program: their name stands on what it
+    /// records.
     pub(crate) fn workshop_of(&self, pass: &Pass) -> Result<Arc<Workshop>, Failure> {
         let actor = match (pass.is_program, pass.sort) {
             (true, _) => Actor::program(&pass.name),

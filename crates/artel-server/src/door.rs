@@ -1,7 +1,8 @@
-//! Who is let in: every request passes here before anything else looks at it.
+//! Access control: every request passes here first.
 //!
-//! First where it comes from (another site's page never gets further), then who it is, then
-//! whether what changes something was meant by them. A body is read only after that.
+//! It checks where the request comes from (requests from other sites get no further), then
+//! who sent it, then whether a change was intended by the sender. The body is read only
+//! after that.
 
 mod guard;
 mod hosts;

@@ -1,5 +1,4 @@
-//! A connection to somebody who takes what they are sent: whoever takes nothing for long is let go,
-//! and their place is another's.
+//! Closes connections whose client stops reading, so that others can use the place.
 
 use std::io;
 use std::pin::Pin;
@@ -9,13 +8,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long somebody may take nothing of what is ready for them.
+/// Time limit for a client that leaves data unread.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A stream that fails once nothing could be written to it for too long.
+/// A stream that fails if writes stall for too long.
 pub(crate) struct Impatient<S> {
     inner: S,
-    /// Runs out when they took nothing for so long; none while nothing waits to be taken.
+    /// Time limit of the stalled write; `None` while no write is stalled.
     limit: Option<Pin<Box<Sleep>>>,
 }
 
@@ -24,7 +23,7 @@ impl<S> Impatient<S> {
         Self { inner, limit: None }
     }
 
-    /// Returns what came of a try to write, or that there were tries for too long.
+    /// Returns the result of a write attempt, or a timeout if writes have stalled too long.
     fn judged<T>(
         &mut self,
         context: &mut Context<'_>,

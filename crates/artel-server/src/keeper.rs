@@ -1,5 +1,6 @@
-//! The daemon's scheduler: whatever can be gone on with and is driven by nobody is taken up, the
-//! most urgent first. What is to be done is in the journal; this only keeps the order.
+//! The daemon's scheduler. It takes up every task that can continue and that no process
+//! drives, most urgent first. The journal says what is to be done; the scheduler only keeps
+//! the order.
 
 mod aside;
 mod left;
@@ -33,35 +34,38 @@ use self::queue::Queue;
 use self::under_way::{Ended, UnderWay};
 use crate::desk::Desk;
 
-/// How long a command in a terminal has to take up itself what it put on record.
+/// Time that a command in a terminal has to take up what it recorded, before the daemon
+/// does.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How often there is a look for what other processes left.
+/// Interval between checks for tasks that other processes left.
 const SWEEP: Duration = Duration::from_secs(20);
 
-/// How often the daemon says that it still lives.
+/// Interval at which the daemon renews its lease.
 const RENEW: Duration = Duration::from_secs(20);
 
-/// How long what is under way may take to come to a good place once the daemon is to stop.
+/// Time that running tasks may take to reach a good place to stop, once the daemon is asked
+/// to stop.
 const POLITELY: Duration = Duration::from_secs(5);
 
-/// How many may stand aside because they wait for a person; each of them keeps a thread.
+/// Maximum number of tasks that wait for a person without counting as busy; each keeps a
+/// thread.
 const MOST_ASIDE: usize = 64;
 
-/// How many may go on beyond the usual number, where somebody waits for them.
+/// Number of urgent tasks that may run beyond the configured limit.
 const FOR_URGENT: usize = 1;
 
-/// How much there is to do, for whoever looks.
+/// The numbers of waiting, running and stuck tasks, for pages and metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     pub(crate) waiting: AtomicUsize,
     pub(crate) under_way: AtomicUsize,
-    /// What could not go on, with why.
+    /// Tasks that could not continue, with the reason.
     stuck: Mutex<HashMap<Task, String>>,
 }
 
 impl Load {
-    /// Returns why something could not go on, until it is tried again.
+    /// Returns why a task could not continue, until it is tried again.
     pub(crate) fn stuck(&self, task: Task) -> Option<String> {
         let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
         stuck.get(&task).cloned()
@@ -76,17 +80,19 @@ impl Load {
     }
 }
 
-/// The scheduler at work.
+/// Handle of the running scheduler.
 pub(crate) struct Kept {
     going: JoinHandle<Result<(), Failure>>,
-    /// Hears when all of the server is to stop: it was told to, or is the daemon no more.
+    /// Notified when the whole server must stop: it was asked to, or another process is the
+    /// daemon.
     pub(crate) over: watch::Receiver<Stop>,
 }
 
 impl Kept {
-    /// Waits until everything under way has come to rest. Fails where another is the daemon now.
+    /// Waits until all running tasks have stopped. Fails if another process has become the
+    /// daemon.
     pub(crate) async fn rest(self) -> Result<(), Failure> {
-        // It ends by itself once it is told to stop.
+        // The scheduler ends by itself once it is asked to stop.
         self.going.await.unwrap_or_else(|error| {
             let what = "the scheduler broke off";
             Err(Failure::new(Code::X001, what).because(error.to_string()))
@@ -99,20 +105,21 @@ struct Keeper {
     fence: Fence,
     queue: Queue,
     tasks: UnderWay,
-    /// How many were begun.
+    /// Number of tasks started so far, which numbers them.
     count: u64,
-    /// Those of them who wait for a person.
+    /// The tasks that wait for a person.
     asking: AllAsking,
     events: Subscription,
     found: mpsc::UnboundedReceiver<TraceId>,
     orders: mpsc::UnboundedReceiver<Order>,
     is_held: bool,
     stop: watch::Receiver<Stop>,
-    /// Tells those under way to stop: politely first.
+    /// Tells running tasks to stop, politely at first.
     ends: watch::Sender<Stop>,
 }
 
-/// Becomes the daemon, takes up what was left, and goes on until it is told to stop.
+/// Becomes the daemon, takes up leftover tasks, and starts the scheduler, which runs until
+/// it is asked to stop.
 pub(crate) async fn keep(
     desk: Arc<Desk>,
     listens: Listens,
@@ -150,7 +157,7 @@ pub(crate) async fn keep(
 }
 
 impl Keeper {
-    /// Puts everything into the queue that other processes left, and says so.
+    /// Queues all tasks that other processes left, and reports them.
     async fn take_up(&mut self) -> Result<u64, Failure> {
         let desk = Arc::clone(&self.desk);
         let runtime = Handle::current();
@@ -182,8 +189,9 @@ impl Keeper {
         Ok(left.len() as u64)
     }
 
-    /// Goes on until it is told to stop, or is the daemon no more: then nothing is begun or put on
-    /// record any longer, as that is another's now.
+    /// Runs the scheduler until it is asked to stop or another process has become the
+    /// daemon. From then on it starts and records nothing more, because that is the other
+    /// daemon's job.
     async fn go(mut self, over: &watch::Sender<Stop>) -> Result<(), Failure> {
         let mut renewal = tokio::time::interval(RENEW);
         let mut sweep = tokio::time::interval(SWEEP);
@@ -228,7 +236,7 @@ impl Keeper {
         }
     }
 
-    /// Begins as much as may go on at once.
+    /// Starts as many tasks as may run at once.
     fn begin(&mut self) {
         while let Some(least) = self.least_urgent() {
             let Some(task) = self.queue.take(least, Instant::now()) else {
@@ -244,8 +252,8 @@ impl Keeper {
         self.desk.load.under_way.store(under_way, Ordering::Relaxed);
     }
 
-    /// Returns how urgent the next has to be to be begun; nothing where none may. Whoever waits for
-    /// a person keeps nobody from their turn.
+    /// Returns the least urgency that the next task must have to be started, or `None` if
+    /// no task may start. Tasks that wait for a person do not count as busy.
     fn least_urgent(&self) -> Option<Urgency> {
         let most = self.desk.workshop().settings.server.works_at_once.value;
         let most = usize::try_from(most).unwrap_or(1);
@@ -260,14 +268,14 @@ impl Keeper {
         }
     }
 
-    /// Returns how the next that is begun says that it asks, and hears that it is to stop.
+    /// Returns the activity tracker and the stop signal for the next task.
     fn ways(&mut self) -> (Asks, watch::Receiver<Stop>) {
         self.count += 1;
         (self.asking.of(self.count), self.ends.subscribe())
     }
 
-    /// Does what a person said beside the journal. A run that somebody begins by hand does not
-    /// wait for others, as little as one in a terminal does.
+    /// Executes a command that does not come from the journal. A run that a person starts
+    /// this way does not queue behind others, just as a run in a terminal does not.
     fn obey(&mut self, order: Order) {
         match order {
             Order::GoOn(task) => {
@@ -293,7 +301,7 @@ impl Keeper {
                 self.stuck(task, &failure.to_string());
             }
             (None, Ok(_)) => {}
-            // Which it was is not known; if it was on record, the next look finds it.
+            // The task is unknown here; if it was recorded, the next sweep finds it.
             (None, Err(failure)) => {
                 (self.desk.says)(&format!("a run broke off: {failure}"));
                 self.note_fault(None, &failure);
@@ -301,8 +309,8 @@ impl Keeper {
         }
     }
 
-    /// Puts on record that something broke off by a fault of our own; all else is on record, or is
-    /// nobody's fault.
+    /// Records that a task was interrupted by a fault of Artel. Other failures are already
+    /// recorded, or are not faults.
     fn note_fault(&self, task: Option<Task>, failure: &Failure) {
         if failure.code != Code::X001 {
             return;
@@ -310,7 +318,7 @@ impl Keeper {
         let desk = Arc::clone(&self.desk);
         let id = task.map(Task::short);
         let why = failure.why.as_ref().unwrap_or(&failure.what).clone();
-        // Where the disk is full this waits, and the scheduler does not.
+        // Recording waits if the disk is full; the scheduler must not.
         tokio::task::spawn_blocking(move || {
             let noted = desk.workshop().daemon_faltered(&desk.journal, id, &why);
             if let Err(failure) = noted {
@@ -329,7 +337,7 @@ impl Keeper {
         ));
     }
 
-    /// Takes in one event: what a person did may be to go on with.
+    /// Processes an event: a person's action may mean that a task can continue.
     fn hear(&mut self, record: &Record) {
         let kinds = [
             "request.created",
@@ -345,7 +353,7 @@ impl Keeper {
             return;
         }
         let Ok(event) = record.event() else { return };
-        // Whoever sits at a terminal goes on there; if they do not, it is ours.
+        // A person at a terminal usually continues there; if they do not, the daemon does.
         let grace = match event.actor.via {
             Some(Via::Cli) => GRACE,
             _ => Duration::ZERO,
@@ -384,8 +392,8 @@ impl Keeper {
         }
     }
 
-    /// Returns how urgent something is about which a person has just decided: they wait for it,
-    /// however urgent it was asked for.
+    /// Returns the urgency of a task about which a person has just decided. It is at least
+    /// high, because that person is waiting, however urgent the original request was.
     fn urgent(&self, task: Task) -> Urgency {
         let asked = match task {
             Task::Work(trace) => left::urgency(&self.desk, trace),
@@ -394,7 +402,7 @@ impl Keeper {
         asked.unwrap_or_default().max(Urgency::High)
     }
 
-    /// A run of planned work goes on with the work; any other by itself.
+    /// Queues the work that a run belongs to, or the run itself if it belongs to none.
     fn put_run(&mut self, trace: TraceId, run: Option<RunId>, after: Duration) {
         let is_work = self.desk.workshop().work(trace).is_ok();
         let task = match (is_work, run) {
@@ -405,7 +413,7 @@ impl Keeper {
         self.queue.put(task, urgency, after, Instant::now());
     }
 
-    /// Looks for what other processes left meanwhile, and whether it is time for a backup.
+    /// Queues tasks that other processes left meanwhile, and makes a backup if one is due.
     async fn sweep(&mut self) {
         let desk = Arc::clone(&self.desk);
         let found = blocking(move || {
@@ -418,22 +426,24 @@ impl Keeper {
         }
     }
 
-    /// Stays the daemon; fails if another is.
+    /// Renews the daemon's lease; fails if another process has become the daemon.
     async fn stay(&mut self) -> Result<(), Failure> {
         let (workshop, journal) = (self.desk.workshop(), &self.desk.journal);
         match workshop.stay_daemon(journal, &self.fence).await {
             Ok(()) => {}
-            // A journal that was restored knows of no daemon: it is ours to be again.
+            // A restored journal does not know of this daemon, so it becomes the daemon
+            // again.
             Err(failure) if failure.code == Code::J010 => {
                 self.fence = workshop.become_daemon(journal).await?;
             }
-            // That it cannot be written now does not make another the daemon.
+            // A journal that cannot be written now does not mean that another process is
+            // the daemon.
             Err(failure) => (self.desk.says)(&failure.to_string()),
         }
         Ok(())
     }
 
-    /// Has everything under way come to rest.
+    /// Stops all running tasks, first politely, then at once.
     async fn rest(&mut self) {
         self.ends.send_replace(Stop::Politely);
         let count = self.tasks.len();
@@ -444,15 +454,15 @@ impl Keeper {
         if tokio::time::timeout(POLITELY, all).await.is_err() {
             self.ends.send_replace(Stop::Now);
             let all = async { while self.tasks.next().await.is_some() {} };
-            // What has not ended by then is taken up at the next start, as after any death.
+            // Tasks that still run are taken up at the next start, as after a crash.
             drop(tokio::time::timeout(Duration::from_secs(2), all).await);
         }
     }
 }
 
-/// Waits until the server is told to stop.
+/// Waits until the server is asked to stop.
 pub(crate) async fn told_to_stop(stop: &mut watch::Receiver<Stop>) {
-    // Whoever could say so being gone says it, too.
+    // A dropped sender also means stop.
     drop(stop.wait_for(|stop| *stop != Stop::No).await);
 }
 
@@ -463,7 +473,7 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
-/// Does what takes its time where it keeps nobody waiting.
+/// Runs `work` on a thread that may block.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

@@ -1,7 +1,6 @@
-//! The daemon: it takes up work, watches the inbox, and serves the HTTP interface and the web
-//! console. Surfaces have no logic of their own: everything here parses, calls `artel-workshop`,
-//! and renders what it says.
-#![warn(missing_docs)]
+//! The daemon: it takes up work, watches the inbox, and serves the HTTP interface and the
+//! web console. Surfaces have no logic of their own: everything here parses, calls
+//! `artel-workshop`, and renders the result.
 
 mod api;
 mod connections;
@@ -29,20 +28,20 @@ use tokio::sync::{mpsc, watch::Receiver};
 
 use crate::desk::Desk;
 
-/// How the daemon is started.
+/// Options with which the daemon is started.
 pub struct Options {
-    /// Where it listens.
+    /// The address to listen on.
     pub address: Address,
-    /// Who said so.
+    /// Where the address comes from.
     pub said: Said,
-    /// Where it says what people should read.
+    /// Receives messages for people.
     pub says: Says,
 }
 
-/// Where the daemon says what people should read, a line each.
+/// Shows a message of the daemon to people, one line per call.
 pub type Says = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Serves until it is told to stop; looks at the settings anew whenever it is told to.
+/// Serves until `stop` says so. Reloads the settings whenever `reload` changes.
 pub async fn serve(
     workshop: Arc<Workshop>,
     options: Options,
@@ -73,14 +72,14 @@ pub async fn serve(
     kept
 }
 
-/// Returns the description of the HTTP interface, made from its code.
+/// Returns the OpenAPI description of the HTTP interface, generated from the code.
 pub fn openapi() -> serde_json::Value {
     api::description()
 }
 
-/// Returns the same as a page for people to read and compare.
+/// Returns the OpenAPI description as formatted JSON, for people to read and compare.
 pub fn openapi_page() -> String {
-    // A value of ours always has a form in JSON.
+    // Serializing our own value to JSON cannot fail.
     let page = serde_json::to_string_pretty(&openapi()).unwrap_or_default();
     page + "\n"
 }

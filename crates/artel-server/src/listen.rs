@@ -1,4 +1,5 @@
-//! Where the server listens: on this machine alone, unless a person says otherwise.
+//! The address the server listens on: on this machine alone, unless a person says
+//! otherwise.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -7,28 +8,29 @@ use artel_types::{Code, Failure};
 use artel_workshop::Listens;
 use tokio::net::{TcpListener, TcpStream};
 
-/// So many free ports are tried where a person wants any: one may be free in one family only.
+/// Number of free ports that are tried for port 0: a port may be free in one address family
+/// only.
 const MOST_PORTS: usize = 32;
 
-/// How far the server may be reached.
+/// From where the server may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// From this machine.
+    /// Only from this machine.
     Loopback,
-    /// From wherever the address is reachable, because a person said so.
+    /// From everywhere the address is reachable, because a person allowed it.
     Public,
 }
 
-/// An address that may be listened on.
+/// An address that the server may listen on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(SocketAddr);
 
-/// Who said where to listen.
+/// The source of the listen address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
     /// The settings.
     BySettings,
-    /// Whoever started it: it is listened there again when it is started anew.
+    /// The start command; a restart listens on the same address again.
     AtStart,
 }
 
@@ -42,7 +44,8 @@ impl Said {
 }
 
 impl Address {
-    /// Tells how far whoever listens there is reached; what is no address is reached by nobody else.
+    /// Returns from where an address can be reached. Text that is not an address counts as
+    /// loopback.
     pub fn reach_of(text: &str) -> Reach {
         match text.parse::<SocketAddr>() {
             Ok(address) if !is_loopback(address.ip()) => Reach::Public,
@@ -50,7 +53,7 @@ impl Address {
         }
     }
 
-    /// Reads an address. One that others can reach is refused where nobody said so.
+    /// Parses an address. One that others can reach is refused unless a person allowed it.
     pub fn parse(text: &str, reach: Reach) -> Result<Self, Failure> {
         let address = match text.strip_prefix("localhost:") {
             Some(port) => format!("127.0.0.1:{port}"),
@@ -73,9 +76,10 @@ impl Address {
         Ok(Self(address))
     }
 
-    /// Listens there, and on the other loopback address with the same port: browsers look for names
-    /// below `localhost` at both, so whoever had the other one would be shown the console's cookies
-    /// and its pages' keys.
+    /// Listens on the address, and on the other loopback address with the same port.
+    ///
+    /// Browsers try both for names below `localhost`. Another program on the other address
+    /// would be sent the console's cookies and the keys of its pages.
     pub(crate) async fn bind(self) -> Result<(Listeners, SocketAddr), Failure> {
         let mut last = None;
         let tries = match self.0.port() {
@@ -104,7 +108,8 @@ impl Address {
                                   127.0.0.1:0` takes any free one";
                     last = Some(unbound(twin, &error).because(why).advise(advice));
                 }
-                // A machine without the other family: nobody else listens there either.
+                // The machine lacks the other address family, so no other program listens
+                // there either.
                 Err(_) => return Ok((Listeners { first, twin: None }, bound)),
             }
         }
@@ -113,7 +118,7 @@ impl Address {
     }
 }
 
-/// Where connections come in.
+/// The listening sockets.
 pub(crate) struct Listeners {
     first: TcpListener,
     twin: Option<TcpListener>,
@@ -132,8 +137,8 @@ impl Listeners {
     }
 }
 
-/// Returns the other address that `localhost` leads to; `None` where a name below it does not lead
-/// to the first, or both are one already.
+/// Returns the other address that `localhost` resolves to, or `None` if a name below it
+/// does not lead to `bound` or the socket covers both already.
 fn twin_of(bound: SocketAddr) -> Option<SocketAddr> {
     let twin = match bound.ip() {
         IpAddr::V4(ip) if ip == Ipv4Addr::LOCALHOST || ip.is_unspecified() => {

@@ -1,4 +1,5 @@
-//! What is new, for all who follow: the journal is read once, each reader gets what they may see.
+//! Live events for all readers. The journal is read once, and each reader gets what it may
+//! see.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,38 +15,39 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::desk::Desk;
 
-/// How many bundles a reader may be behind before they are sent away, to come again from where
-/// they were: what one who never reads keeps in memory is bounded by it.
+/// Number of batches that a reader may lag behind before it is disconnected; it then
+/// reconnects where it was. This bounds the memory used by a reader that never reads.
 const BEHIND: usize = 8;
 
-/// Readers are woken at most once in so long, for all that happened meanwhile; nobody sees the
-/// difference.
+/// Minimum interval between wake-ups of a reader; events are gathered meanwhile. People do
+/// not notice the delay.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// So many events are handed on at once.
+/// Maximum number of events in a batch.
 const AT_ONCE: usize = 100;
 
-/// Readers stand in so many rows, and the rows are woken one after the other: hundreds who wake
-/// together would hold every core just when somebody has an event to write.
+/// Number of channels. Readers are spread over them and the channels are woken one after
+/// the other: hundreds of readers that wake together would occupy every core just when an
+/// event is to be written.
 const ROWS: usize = 25;
 
-/// Events that came together, with what each sort of reader is sent of them: made once, and shared
-/// by all of them.
+/// Events that arrived together, rendered for each kind of reader. Each rendering is made
+/// once and shared.
 #[derive(Debug)]
 pub(crate) struct Bundle {
     records: Vec<Record>,
-    /// Whether somebody was sent away by one of them.
+    /// Whether one of the events revoked access or restored the journal.
     sends_away: bool,
     forms: [OnceLock<Form>; 8],
 }
 
-/// What one sort of reader is sent of a bundle.
+/// A batch as rendered for one kind of reader.
 #[derive(Debug, Clone)]
 struct Form {
-    /// What was hidden when it was made.
+    /// The hidden tools when it was rendered.
     hidden: Vec<String>,
     text: Bytes,
-    /// Where the text of each event is; empty if it is not theirs to see.
+    /// Range of each event in `text`; empty if the reader may not see the event.
     places: Vec<Range<usize>>,
 }
 
@@ -59,7 +61,7 @@ impl Bundle {
         }
     }
 
-    /// Tells whether by one of them somebody may no longer be here.
+    /// Returns whether readers must have their access checked because of one of the events.
     pub(crate) fn sends_away(&self) -> bool {
         self.sends_away
     }
@@ -69,8 +71,8 @@ impl Bundle {
         self.records.last().map(|record| record.seq)
     }
 
-    /// Returns those after an event that are wanted, as a stream of events has them; nothing if
-    /// none is theirs to see.
+    /// Returns the wanted events after `after` in event-stream format, or `None` if the
+    /// reader may see none of them.
     pub(crate) fn shown_to(
         &self,
         eyes: &Eyes,
@@ -90,8 +92,8 @@ impl Bundle {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Returns what is sent to whoever has such eyes. Where the settings hide something else by now
-    /// than when it was made for the others, it is made anew.
+    /// Returns the batch as rendered for this visibility. It is rendered again if the
+    /// hidden tools in the settings have changed since it was rendered for others.
     fn form(&self, eyes: &Eyes) -> Cow<'_, Form> {
         let bits = [
             eyes.role == Viewer::Admin,
@@ -117,7 +119,7 @@ impl Form {
             let start = text.len();
             let seen = seen(eyes, record).map(|seen| serde_json::to_string(&seen));
             if let Some(Ok(data)) = seen {
-                // JSON has no line ends of its own, so it is one line of data.
+                // JSON contains no raw line breaks, so it fits into one line of data.
                 let event = format!("id: {}\nevent: record\ndata: {data}\n\n", record.seq);
                 text.push_str(&event);
             }
@@ -135,7 +137,7 @@ impl Form {
 
 type Row = broadcast::Sender<Arc<Bundle>>;
 
-/// Hands what is new to everybody who follows.
+/// Sends new events to all readers.
 pub(crate) struct Hub(Mutex<Vec<Row>>);
 
 impl Hub {
@@ -144,7 +146,8 @@ impl Hub {
         Self(Mutex::new(rows.collect()))
     }
 
-    /// Follows from now on, in the row with the fewest; nothing once the server stops.
+    /// Subscribes to events from now on, in the channel with the fewest readers. Returns
+    /// `None` once the server stops.
     pub(crate) fn follow(&self) -> Option<broadcast::Receiver<Arc<Bundle>>> {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let row = rows.iter().min_by_key(|row| row.receiver_count())?;
@@ -159,7 +162,7 @@ impl Hub {
             .clear();
     }
 
-    /// Hands a bundle to one row. Says whether somebody was there to get it.
+    /// Sends a batch to one channel, and returns whether anyone received it.
     fn send(&self, row: usize, bundle: &Arc<Bundle>) -> Heard {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = rows.get(row).map(|row| row.send(Arc::clone(bundle)));
@@ -176,7 +179,7 @@ enum Heard {
     ByNobody,
 }
 
-/// Reads the journal for as long as the server runs.
+/// Reads the journal and sends new events for as long as the server runs.
 pub(crate) fn follow(desk: &Arc<Desk>, after: u64) -> JoinHandle<()> {
     let desk = Arc::clone(desk);
     tokio::spawn(async move {
@@ -206,8 +209,8 @@ async fn read(desk: &Desk, after: u64, news: mpsc::Sender<Record>) {
     }
 }
 
-/// Hands on what arrives: at once after a silence, otherwise gathered, row by row. When much
-/// arrives, nobody is waited for.
+/// Sends events as they arrive: at once after a pause, otherwise gathered, channel by
+/// channel. If many events arrive, it sends them without delays.
 async fn hand_on(hub: &Hub, mut arrived: mpsc::Receiver<Record>) {
     let mut due = Instant::now();
     let mut records = Vec::new();

@@ -1,5 +1,6 @@
-//! Settings, roles, skills, policy and keys that change while the daemon runs: what is right is in
-//! force from then on, what is wrong leaves the old in force and is said.
+//! Reloads settings, roles, skills, policy and keys that change while the daemon runs.
+//! Valid changes take effect at once. Invalid ones are reported, and the previous version
+//! stays in force.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,35 +15,35 @@ use tokio::task::JoinHandle;
 use crate::desk::Desk;
 use crate::keeper::blocking;
 
-/// How often there is a look whether something changed.
+/// Interval between checks for changes.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What is looked at, in the workshop.
+/// The watched paths in the workshop.
 const PLACES: &[&str] = &["artel.toml", "Agents", "Skills", "Policy", "Tools"];
 
-/// How deep there is a look below each of these.
+/// Depth to which these paths are searched.
 const DEEP: usize = 4;
 
-/// The same below folders of skills elsewhere: a skill's own files, and not what projects keep there
-/// besides.
+/// Depth to which skill folders elsewhere are searched: a skill's own files, but not what
+/// else projects keep there.
 const SHALLOW: usize = 2;
 
-/// No more files than this are looked at in one place.
+/// Maximum number of files that are examined in one place.
 const MOST: usize = 5_000;
 
-/// Something that is looked at.
+/// A watched path.
 #[derive(Debug, Clone)]
 struct Spot {
-    /// What it is called.
+    /// Its name in messages.
     name: String,
     place: PathBuf,
     deep: usize,
 }
 
-/// When something was changed last, by its name; nothing where there is nothing.
+/// When each watched path last changed, by name; `None` if it does not exist.
 type Seen = BTreeMap<String, Option<(SystemTime, u64)>>;
 
-/// Looks at the settings anew when told to, and when they changed.
+/// Reloads the settings on request, and when they change.
 pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHandle<()> {
     tokio::spawn(async move {
         let mut position = desk.board().position();
@@ -71,14 +72,15 @@ pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHand
                 what.push("everything".to_owned());
             }
             if !what.is_empty() {
-                // What came of it was said.
+                // The result was already reported.
                 drop(reload(&desk, what).await);
             }
         }
     })
 }
 
-/// Looks at everything once: what is right now stays in force if it is wrong later.
+/// Loads everything once, so that what is valid now stays in force if it becomes invalid
+/// later.
 async fn remember(desk: &Arc<Desk>) {
     let (workshop, says) = (desk.workshop(), Arc::clone(&desk.says));
     let wrong = blocking(move || Ok(workshop.check_parts()));
@@ -87,13 +89,13 @@ async fn remember(desk: &Arc<Desk>) {
     }
 }
 
-/// Looks at everything anew, says what came of it, and returns what is wrong.
+/// Reloads everything, reports the result, and returns the problems.
 pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<String>, Failure> {
     let (says, shared) = (Arc::clone(&desk.says), Arc::clone(desk));
     let done = blocking(move || {
         let old = shared.workshop();
-        // Settings that are right hold although a role, say, is wrong: each of those stays what it
-        // was.
+        // Valid settings take effect even if, say, a role is invalid; each invalid part
+        // keeps its previous version.
         let (later, wrong) = match old.reloaded() {
             Ok(new) => {
                 let later = later(&old, &new);
@@ -124,7 +126,7 @@ pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<St
     Ok(problems)
 }
 
-/// Returns the settings that changed and are only looked at when the daemon starts.
+/// Returns the changed settings that are only read when the daemon starts.
 fn later(old: &Workshop, new: &Workshop) -> Vec<&'static str> {
     let (old, new) = (&old.settings.server, &new.settings.server);
     let changed = [
@@ -139,8 +141,8 @@ fn later(old: &Workshop, new: &Workshop) -> Vec<&'static str> {
     changed.map(|(name, _)| name).collect()
 }
 
-/// Returns what is looked at: in the workshop, the person's own settings and keys, and skills in
-/// their home and in portals.
+/// Returns the watched paths: those in the workshop, the person's own settings and keys,
+/// and the skills in their home and in portals.
 async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
     let workshop = desk.workshop();
     let found = blocking(move || {
@@ -155,13 +157,14 @@ async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
             deep,
         };
         let theirs = named(workshop.caller().user_file(), DEEP);
-        // What is said here is checked for secrets, so one that is new has to be known.
+        // Everything shown here is redacted, so a newly stored secret must be known at
+        // once.
         let keys = Spot {
             name: "stored keys".to_owned(),
             place: workshop.caller().keys_file(),
             deep: 0,
         };
-        // Where portals cannot be read, everything else is looked at all the same.
+        // If the portals cannot be read, everything else is still watched.
         let skills = workshop.skill_folders().unwrap_or_default().into_iter();
         let skills = skills.map(|place| named(place, SHALLOW));
         Ok(own.chain([theirs, keys]).chain(skills).collect())
@@ -181,8 +184,8 @@ async fn look(spots: &Arc<[Spot]>) -> Seen {
     seen.await.unwrap_or_default()
 }
 
-/// Returns when something below a place was changed last, and a number that changes with how many
-/// files there are and how long they are; `left` of them are looked at.
+/// Returns when anything below a path last changed, and a number that changes with the
+/// count and sizes of the files. At most `left` files are examined.
 fn newest(place: &Path, depth: usize, left: &mut usize) -> Option<(SystemTime, u64)> {
     *left = left.checked_sub(1)?;
     let about = std::fs::symlink_metadata(place).ok()?;
@@ -198,7 +201,8 @@ fn newest(place: &Path, depth: usize, left: &mut usize) -> Option<(SystemTime, u
     Some(newest)
 }
 
-/// Returns what is another than before; a place that was not looked at before is new to us alone.
+/// Returns the names of the paths that changed. A path that was not watched before has not
+/// changed.
 fn changed(before: &Seen, now: &Seen) -> Vec<String> {
     let other = now.iter().filter(|(name, now)| {
         let before = before.get(name.as_str());

@@ -1,18 +1,18 @@
-//! Who decides about what waits. The routes say by their types who may come in; this is the same
-//! rule for lists and pages, which must call nothing theirs that a route would refuse them. A test
-//! holds the two against each other.
+//! Who may decide about what waits. Routes declare the access they require by their types;
+//! this is the same rule for lists and pages, which must not offer a decision that the
+//! route would refuse. A test compares the two.
 
 use artel_types::{GrantReach, RunAsked};
 use artel_workshop::{Viewer, WaitSort, Waits, answer_settles};
 
 use crate::door::Who;
 
-/// What somebody has to be to decide.
+/// The access that a decision requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Needed {
     /// The least role.
     pub(crate) role: Viewer,
-    /// Whether it has to be a person, and no program.
+    /// Whether it takes a person and not a program.
     pub(crate) in_person: bool,
 }
 
@@ -36,9 +36,9 @@ impl Needed {
     }
 }
 
-/// Returns who decides about a sort of thing that waits, by the first thing that is done about it:
-/// a plan that failed can be called off by whoever asked for it, but what it waits for is that
-/// somebody tries it again.
+/// Returns who may decide about a kind of waiting item, judged by the first thing to do
+/// about it: a failed plan can also be cancelled by the person who asked for it, but it
+/// waits for someone to try it again.
 pub(crate) fn needed(sort: WaitSort) -> Needed {
     match sort {
         WaitSort::Question | WaitSort::Plan => Needed::person(Viewer::User),
@@ -50,10 +50,10 @@ pub(crate) fn needed(sort: WaitSort) -> Needed {
     }
 }
 
-/// What somebody has to be to grant a rule for good, with an answer or without one.
+/// The role needed to grant a rule permanently, by an answer or directly.
 pub(crate) const TO_GRANT: Viewer = Viewer::Admin;
 
-/// Returns how far a yes of somebody may reach.
+/// Returns how far an approval by the caller may reach.
 pub(crate) fn widest_grant(who: &Who) -> GrantReach {
     if Needed::person(TO_GRANT).is_met_by(who) {
         GrantReach::Always
@@ -62,8 +62,8 @@ pub(crate) fn widest_grant(who: &Who) -> GrantReach {
     }
 }
 
-/// Returns the role that an answer needs. What becomes of a plan's step is a developer's to say, as
-/// it is by the routes for it; what an agent asks is for anybody.
+/// Returns the role that an answer requires. Only a developer may settle the fate of a
+/// plan's step, as with the routes for it; anyone may answer an agent's question.
 pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> Viewer {
     match answer_settles(asked, answer) {
         true => Viewer::Developer,
@@ -71,7 +71,7 @@ pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> Viewer {
     }
 }
 
-/// Returns the choices of a question that somebody may make.
+/// Returns the choices of a question that the caller may make.
 pub(crate) fn choices_of(who: &Who, waits: &Waits) -> Vec<String> {
     let may_settle = who.pass.role >= Viewer::Developer;
     let choices = waits.choices.iter();
@@ -79,8 +79,8 @@ pub(crate) fn choices_of(who: &Who, waits: &Waits) -> Vec<String> {
     choices.cloned().collect()
 }
 
-/// Tells whether somebody may decide about what waits. A question of which every answer is another's
-/// to give is not theirs.
+/// Returns whether the caller may decide about a waiting item. A question whose every
+/// answer is reserved for another role is not theirs to decide.
 pub(crate) fn decides(who: &Who, waits: &Waits) -> bool {
     let has_answer = waits.choices.is_empty() || !choices_of(who, waits).is_empty();
     needed(waits.kind).is_met_by(who) && has_answer
@@ -90,7 +90,7 @@ pub(crate) fn decides(who: &Who, waits: &Waits) -> bool {
 mod tests {
     use super::*;
 
-    /// What is done about each sort of thing that waits.
+    /// Returns the route that decides about each kind of waiting item.
     fn route(sort: WaitSort) -> &'static str {
         match sort {
             WaitSort::Call => "/api/v1/waiting/calls/{id}",

@@ -1,5 +1,5 @@
-//! What is measured, for those who watch over many machines: numbers for Prometheus, and traces for
-//! a collector of OpenTelemetry.
+//! Telemetry for operators of many machines: metrics for Prometheus, and traces for
+//! OpenTelemetry collectors.
 
 mod collector;
 mod page;

@@ -1,8 +1,10 @@
-//! The inbox, watched: what people put into its folders is taken up once it is whole.
+//! The inbox watcher, which takes up the files that people put into the inbox folders once
+//! they are complete.
 //!
-//! Notifications are hints. Which file is whole is decided by [`artel_rules::settle`], what it is
-//! by the workshop; a look through the folders every half minute finds whatever no notification
-//! told of. Nothing of a file is held but its name and what tells it from another.
+//! Notifications are only hints. [`artel_rules::settle`] decides whether a file is
+//! complete, and the workshop decides what it is. A scan of the folders every half minute
+//! finds whatever notifications missed. The watcher keeps nothing of a file but its name
+//! and a stamp that tells its versions apart.
 
 mod board;
 mod ear;
@@ -26,31 +28,32 @@ use crate::Says;
 use crate::desk::Desk;
 use crate::keeper::blocking;
 
-/// How often all folders are looked through.
+/// Interval between scans of all folders.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// So many files are taken up at once.
+/// Maximum number of files that are taken up at once.
 const AT_ONCE: usize = 500;
 
-/// How long files wait that could not be taken up.
+/// Delay before files that could not be taken up are tried again.
 const AGAIN: Duration = Duration::from_secs(3);
 
-/// A file that was not written to for so long is written to by nobody.
+/// A file that was not written to for this long is assumed to be no longer written.
 const RESTED: Duration = Duration::from_secs(5);
 
-/// The watcher at work.
+/// Handle of the running watcher.
 pub(crate) struct Watching {
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl Watching {
-    /// Ends it. What it was at is found again at the next start.
+    /// Stops the watcher. Whatever it was doing is found again at the next start.
     pub(crate) fn abort(self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
-/// Watches the inbox, names what is to be planned, and keeps the dashboard current.
+/// Starts to watch the inbox and to keep the dashboard current; sends the traces of work to
+/// take up to `finds`.
 pub(crate) fn watch(desk: &Arc<Desk>, finds: mpsc::UnboundedSender<TraceId>) -> Watching {
     let (inbox, board) = (Arc::clone(desk), Arc::clone(desk));
     let watcher = Watcher::new(move || inbox.workshop(), finds, Arc::clone(&desk.says));
@@ -61,15 +64,15 @@ pub(crate) fn watch(desk: &Arc<Desk>, finds: mpsc::UnboundedSender<TraceId>) -> 
     Watching { tasks }
 }
 
-/// What watches the three folders of the inbox.
+/// Watches the three folders of the inbox.
 struct Watcher<W> {
-    /// Returns the workshop as its settings are in force now.
+    /// Returns the workshop with the settings now in force.
     workshop: W,
     finds: mpsc::UnboundedSender<TraceId>,
     says: Says,
     ear: Ear,
     settle: Settle,
-    /// How each file was when it was last found to be whole.
+    /// The stamp of each file when it was last found to be complete.
     known: HashMap<PathBuf, Stamp>,
     begun: Instant,
 }
@@ -95,7 +98,7 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
             let next = self.settle.next().map(|at| self.begun + at);
             tokio::select! {
                 biased;
-                // The first tick comes at once: the look at the start.
+                // The first tick comes at once, which scans the folders at the start.
                 _ = rescan.tick() => self.rescan().await,
                 Some(heard) = self.ear.next() => self.hear(heard).await,
                 () = until(next) => self.look().await,
@@ -110,7 +113,8 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
         }
     }
 
-    /// Listens where nobody listens yet, and compares everything with what is known.
+    /// Watches folders that are not watched yet, and compares all files with the known
+    /// stamps.
     async fn rescan(&mut self) {
         for note in self.ear.listen() {
             (self.says)(&note);
@@ -139,7 +143,7 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
         }
     }
 
-    /// Looks at the files that are due, and has those taken up that are whole or gone.
+    /// Examines the files that are due, and takes up those that are complete or gone.
     async fn look(&mut self) {
         let due = self.settle.due(self.now(), AT_ONCE);
         let looked = blocking(move || {
@@ -185,7 +189,7 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
                     (self.says)(&format!("{} {}: {}", found.what, found.file, found.text));
                 }
                 for trace in scanned.due {
-                    // The scheduler is gone only when everything ends.
+                    // The scheduler is only gone when the daemon ends.
                     let _ = self.finds.send(trace);
                 }
             }
@@ -201,7 +205,7 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
         }
     }
 
-    /// Says of a file that it never rests.
+    /// Reports that a file never stops changing.
     async fn give_up(&mut self, path: PathBuf) {
         let shown = path.display().to_string();
         let told = self
@@ -239,8 +243,8 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// Tells whether a file of this name may be a person's: drafts of editors, our own and notes
-/// beside files are not.
+/// Returns whether a file of this name may be a person's. Temporary files of editors,
+/// Artel's own files and notes beside files are not.
 fn is_wanted(path: &Path) -> bool {
     InboxName::at(path) != InboxName::Passing
 }

@@ -1,5 +1,5 @@
-//! Roles: which there are, and making, changing and removing them. The file of a role names its secrets
-//! and what it may not use, so each of these takes a fresh sign-in.
+//! Roles: listing, creating, editing and removing them. A role's file names its secrets and
+//! forbidden tools, so every change takes a fresh sign-in.
 
 use artel_workshop::NewAgent;
 use axum::Json;
@@ -18,105 +18,105 @@ use super::{ModelName, Told};
 /// A role in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct AgentListed {
-    /// Its id.
+    /// The role's id.
     id: String,
-    /// What people call it.
+    /// Display name.
     name: String,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     description: String,
-    /// The model it asks for; the usual one if not said.
+    /// The model it asks for; `null` for the default model.
     model: Option<String>,
-    /// How many tool calls one attempt at a step has.
+    /// Maximum number of tool calls in one attempt at a step.
     calls: u32,
-    /// What it is good at.
+    /// Its strengths.
     capabilities: Vec<String>,
-    /// built-in, file or override.
+    /// `built-in`, `file` or `override`.
     source: String,
-    /// Why it cannot be used.
+    /// Why the role cannot be used; `null` if it can.
     broken: Option<String>,
 }
 
-/// A role with everything that it says.
+/// A role with all its fields.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct AgentSeen {
     #[serde(flatten)]
     row: AgentListed,
-    /// Its file; nothing where it is built in.
+    /// Its file; `null` for a built-in role.
     file: Option<String>,
-    /// What it may use; whatever policy allows if not said.
+    /// Tools it may use; `null` for whatever policy allows.
     tools: Option<Vec<String>>,
-    /// What it may not.
+    /// Tools it may not use.
     disallowed: Vec<String>,
-    /// How it works, in words.
+    /// The instructions that say how it works.
     prompt: String,
 }
 
-/// A role to make. What is not said comes from the template.
+/// A role to create. Omitted fields are taken from the template.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentWanted {
-    /// Its id: lower-case letters, digits and hyphens.
+    /// The role's id: lower-case letters, digits and hyphens.
     id: String,
-    /// What people call it.
+    /// Display name.
     name: String,
-    /// The model: an alias, or provider:model.
+    /// The model: an alias, or `provider:model`.
     model: Option<ModelName>,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     description: Option<String>,
-    /// What it is good at.
+    /// Its strengths.
     capabilities: Option<Vec<String>>,
-    /// How it works, in words.
+    /// The instructions that say how it works.
     prompt: Option<String>,
-    /// What it is made from; `default` if not given.
+    /// The role to copy; `default` if omitted.
     template: Option<String>,
 }
 
-/// A role as it is written.
+/// The text of a role's file.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct AgentWritten {
-    /// Its id.
+    /// The role's id.
     id: String,
-    /// Its file; nothing where it is built in.
+    /// Its file; `null` for a built-in role.
     file: Option<String>,
     /// The whole text.
     text: String,
-    /// BLAKE3 of the text, in hex: what a change of it names.
+    /// BLAKE3 hash of the text, in hex; an edit must name it.
     hash: String,
 }
 
-/// A role in a person's own words.
+/// A new text for a role.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EditAgent {
-    /// The whole text, as `/text` gives it, with what is to be different.
+    /// The whole text, as returned by `/text`, with your changes.
     text: String,
-    /// The hash of the text that was changed, or at least its first 8 letters.
+    /// The hash of the text you edited, or at least its first 8 letters.
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
     hash: String,
 }
 
-/// What became of a role.
+/// The result of removing a role.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct AgentRemoved {
-    /// Its id.
+    /// The role's id.
     id: String,
-    /// Whether its file is gone.
+    /// Whether its file was removed.
     removed: bool,
 }
 
-/// Which roles are wanted.
+/// Query parameters for listing roles.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Only those that hold this text.
+    /// Only roles whose id, name or description contains this text.
     q: Option<String>,
-    /// How many, from 1 to 200.
+    /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
-    /// Only what comes after this row of an earlier page.
+    /// Continues after this row: the `next` of the previous page.
     before: Option<String>,
 }
 
@@ -135,7 +135,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     done.await.map(Json)
 }
 
-/// Makes a role.
+/// Creates a role.
 #[utoipa::path(post, path = "/api/v1/agents", tag = "agents", operation_id = "createAgent",
     request_body = AgentWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
@@ -183,7 +183,7 @@ pub(super) async fn remove(
 ) -> Answer<AgentRemoved> {
     let named = id.clone();
     let done = by.does(move |workshop| {
-        // What may not be removed is refused before anything is touched.
+        // Refuse a role that may not be removed before anything is touched.
         workshop.agent_to_remove(&named)?;
         Ok(workshop.remove_agent(&named)?)
     });
@@ -191,7 +191,7 @@ pub(super) async fn remove(
     Ok(Json(AgentRemoved { id, removed: true }))
 }
 
-/// Returns a role as it is written.
+/// Returns the text of a role's file.
 #[utoipa::path(get, path = "/api/v1/agents/{id}/text", tag = "agents",
     operation_id = "showAgentText",
     params(("id" = String, Path, description = "Its id")),
@@ -202,8 +202,10 @@ pub(super) async fn text(by: As<Developer>, At(id): At<String>) -> Answer<AgentW
     done.await.map(Json)
 }
 
-/// Puts a person's text in the place of a role's. A built-in role gets a file that takes its place;
-/// a text that cannot be used is refused.
+/// Replaces the text of a role.
+///
+/// For a built-in role this creates a file that overrides it. A text that is not a valid
+/// role is refused.
 #[utoipa::path(post, path = "/api/v1/agents/{id}/edit", tag = "agents", operation_id = "editAgent",
     request_body = EditAgent, params(("id" = String, Path, description = "Its id")),
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),

@@ -1,4 +1,4 @@
-//! Changesets: what plans left, and what people decide about it.
+//! Changesets: the branches that plans leave for review, and people's decisions about them.
 
 use std::sync::Arc;
 
@@ -22,31 +22,31 @@ use super::{Refusal, Told};
 /// A changeset in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ChangesetListed {
-    /// What it is called: the trace, cut short.
+    /// The changeset's id: the trace, shortened.
     id: String,
-    /// The piece of work.
+    /// Trace of the work.
     trace: String,
     /// The run that made it.
     run: String,
     /// When it was made, as RFC 3339.
     at: String,
-    /// What it does, in a line.
+    /// One-line title.
     title: String,
     /// The portal.
     portal: Option<String>,
-    /// Its branch; nothing where the folder is in no repository.
+    /// Its branch; `null` if the folder is not in a repository.
     branch: Option<String>,
-    /// The branch that it started from.
+    /// The branch it started from.
     into: Option<String>,
-    /// open, merging, merged, undoing, undone, redoing or rejected.
+    /// `open`, `merging`, `merged`, `undoing`, `undone`, `redoing` or `rejected`.
     state: String,
-    /// How many commits it has.
+    /// Number of commits.
     commits: u64,
-    /// How many files differ.
+    /// Number of files that differ.
     files: u64,
-    /// Lines added.
+    /// Number of lines added.
     added: u64,
-    /// Lines removed.
+    /// Number of lines removed.
     removed: u64,
     /// Whether every proof holds on a clean checkout.
     proven: bool,
@@ -54,151 +54,151 @@ pub(super) struct ChangesetListed {
     complete: bool,
 }
 
-/// A changeset with all that is known about it.
+/// A changeset with everything known about it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ChangesetSeen {
     #[serde(flatten)]
     row: ChangesetListed,
     /// The person's folder.
     folder: String,
-    /// The commit that it started from.
+    /// The commit it started from.
     base: String,
-    /// Its last commit, which an approval names.
+    /// Its last commit, which an approval must name.
     head: String,
-    /// Its commits, the oldest first.
+    /// Its commits, oldest first.
     log: Vec<Value>,
-    /// The files.
+    /// The files that differ.
     changed: Vec<Value>,
-    /// The patch, where there is no branch.
+    /// The patch, if there is no branch.
     patch: Option<String>,
     /// Every proof, in the order in which they were made.
     proofs: Vec<Value>,
-    /// What the last check on a clean checkout gave, in a line.
+    /// Result of the last check on a clean checkout, in one line.
     proof: String,
-    /// What did not hold there.
+    /// The proofs that did not hold there.
     unproven: Vec<String>,
-    /// What was waived or left for later.
+    /// Checks that were waived or left for later.
     deferred: Vec<String>,
-    /// What people decided, the oldest first.
+    /// Decisions that people made, oldest first.
     decisions: Vec<Value>,
-    /// Tokens that it took.
+    /// Number of tokens that the work took.
     tokens: u64,
-    /// What it cost, in millionths of a US dollar; nothing if a price is not known.
+    /// Its cost in millionths of a US dollar; `null` if a price is not known.
     cost: Option<u64>,
     /// Milliseconds from the request to the end of the last step.
     millis: u64,
-    /// The report, relative to the workshop.
+    /// Path of the report, relative to the workshop.
     report: Option<String>,
-    /// How a person brought its commits into the branch themselves, if they did: merged or moved.
+    /// `merged` or `moved` if a person brought its commits into the branch without Artel.
     by_hand: Option<String>,
-    /// Commands that come next.
+    /// Suggested next commands.
     next: Vec<String>,
 }
 
-/// What differs.
+/// A changeset with its diff.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ChangesetDiff {
     /// The changeset.
     changeset: ChangesetSeen,
-    /// The difference, as `git diff` writes it.
+    /// The diff, as `git diff` prints it.
     diff: String,
 }
 
-/// What was decided, and what came of it.
+/// A decision about a changeset, and its result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ChangesetDecided {
-    /// What it is called.
+    /// The changeset's id.
     id: String,
-    /// The piece of work.
+    /// Trace of the work.
     trace: String,
-    /// approve, reject, undo or redo.
+    /// `approve`, `reject`, `undo` or `redo`.
     act: String,
     /// The branch that moved.
     into: Option<String>,
-    /// The commit that came of it.
+    /// The resulting commit.
     commit: Option<String>,
     /// The files that changed.
     files: Vec<String>,
-    /// Of them, those that people changed since, whose changes stay.
+    /// Those of `files` that people had changed since; their changes are kept.
     kept: Vec<String>,
-    /// What was reached over the network meanwhile, and cannot be taken back.
+    /// Hosts that were reached over the network meanwhile; those effects cannot be undone.
     outside: Vec<String>,
-    /// The changeset's branch that was removed.
+    /// The changeset's branch, if it was removed.
     removed: Option<String>,
-    /// The report, relative to the workshop.
+    /// Path of the report, relative to the workshop.
     report: Option<String>,
 }
 
-/// Which changesets are wanted.
+/// Query parameters for listing changesets.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Only those that stand so.
+    /// Only changesets in this state.
     state: Option<String>,
-    /// How many, from 1 to 200.
+    /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
-    /// Only what comes after this row of an earlier page.
+    /// Continues after this row: the `next` of the previous page.
     before: Option<String>,
 }
 
-/// What can be decided.
+/// A decision about a changeset.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Decision {
-    /// It is merged.
+    /// Merge it.
     Approve,
-    /// It is turned down.
+    /// Reject it.
     Reject,
-    /// It is taken back by a new commit.
+    /// Revert the merged changeset with a new commit.
     Undo,
-    /// It is brought back by a new commit.
+    /// Restore the undone changeset with a new commit.
     Redo,
 }
 
-/// A decision about a changeset.
+/// A decision about a changeset, with its details.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decide {
-    /// Its id, or how its trace begins.
+    /// The changeset's id, or the start of its trace.
     id: String,
-    /// What is decided.
+    /// The decision.
     decision: Decision,
-    /// Why it is turned down, or why it is merged although its proofs do not hold.
+    /// Why it is rejected, or why it is merged although its proofs do not hold.
     reason: Option<String>,
-    /// The branch to merge into; the one it started from if not given.
+    /// The branch to merge into; by default the branch it started from.
     into: Option<String>,
-    /// The last commit that was seen, or at least its first 8 letters: an approval names it.
+    /// The last commit you saw, or at least its first 8 letters; an approval must name it.
     #[schema(min_length = 8)]
     head: Option<String>,
 }
 
-/// An approval names what was seen.
+/// Approves a changeset as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Merge {
-    /// The last commit that was seen, or at least its first 8 letters; a changeset that ends
-    /// elsewhere is not merged.
+    /// The last commit you saw, or at least its first 8 letters. If the changeset now ends
+    /// at another commit, it is not merged.
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
     head: String,
     /// Why it is merged although its proofs do not hold.
     reason: Option<String>,
-    /// The branch to merge into; the one it started from if not given.
+    /// The branch to merge into; by default the branch it started from.
     into: Option<String>,
 }
 
-/// Why a changeset is turned down.
+/// Rejects a changeset.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reject {
-    /// Why; it stays on record.
+    /// The reason, which is recorded.
     reason: String,
 }
 
-/// Lists changesets, the newest first.
+/// Lists changesets, newest first.
 #[utoipa::path(get, path = "/api/v1/changesets", tag = "changesets",
     operation_id = "listChangesets", params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<ChangesetListed>), (status = "4XX", body = Troubled)))]
@@ -259,8 +259,8 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ChangesetSe
 }
 
 impl ChangesetSeen {
-    /// Leaves out what programs printed and what files hold: that is not for whoever sees summaries
-    /// alone.
+    /// Removes file contents and the output of programs, for callers who may only see
+    /// summaries.
     fn sum_up(&mut self) {
         self.patch = None;
         for proof in self.proofs.iter_mut().filter_map(Value::as_object_mut) {
@@ -271,7 +271,7 @@ impl ChangesetSeen {
     }
 }
 
-/// Shows what differs: as JSON, or as it is with `Accept: text/plain`.
+/// Shows the diff of a changeset: as JSON, or as plain text with `Accept: text/plain`.
 #[utoipa::path(get, path = "/api/v1/changesets/{id}/diff", tag = "changesets",
     operation_id = "diffChangeset",
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
@@ -299,7 +299,7 @@ pub(super) async fn diff(
     Ok(Json(done).into_response())
 }
 
-/// Merges a changeset with a commit of its own.
+/// Merges a changeset with a merge commit.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/approve", tag = "changesets",
     operation_id = "approveChangeset", request_body = Merge,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
@@ -313,7 +313,7 @@ pub(super) async fn approve(
     merge(&by, id, told).await
 }
 
-/// Turns a changeset down.
+/// Rejects a changeset.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/reject", tag = "changesets",
     operation_id = "rejectChangeset", request_body = Reject,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
@@ -327,7 +327,7 @@ pub(super) async fn reject(
     decided(&by, move |it| it.reject_changeset(&id, &told.reason)).await
 }
 
-/// Takes a merged changeset back by a new commit; what people changed since stays.
+/// Undoes a merged changeset with a new commit. Later changes by people are kept.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/undo", tag = "changesets",
     operation_id = "undoChangeset", request_body = Nothing,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
@@ -341,7 +341,7 @@ pub(super) async fn undo(
     decided(&by, move |it| it.undo_changeset(&id)).await
 }
 
-/// Brings back a changeset that was undone, by a new commit.
+/// Restores an undone changeset with a new commit.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/redo", tag = "changesets",
     operation_id = "redoChangeset", request_body = Nothing,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),

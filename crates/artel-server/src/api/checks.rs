@@ -1,4 +1,5 @@
-//! Checks of what people write and of the place itself: skills with their tests, roles, the machine.
+//! Checks of skills and their tests, of roles and of the machine; also the explanations of
+//! error codes.
 
 use artel_config::Profile;
 use artel_types::{Code, Failure};
@@ -14,151 +15,151 @@ use super::requests::{none_of, standing_in};
 use super::runs::steer::Nothing;
 use super::seat::{Answer, As, Asked, At, Developer, User, shaped, waited};
 
-/// One thing that was looked at.
+/// One health check.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct HealthLine {
-    /// ok, warning or problem.
+    /// `ok`, `warning` or `problem`.
     health: String,
-    /// What was looked at.
+    /// The area that was checked.
     area: String,
-    /// What was found.
+    /// The finding.
     found: String,
-    /// What to do about it.
+    /// The remedy, if there is one.
     remedy: Option<String>,
 }
 
-/// Whether everything that Artel rests on is there.
+/// The health checks of everything that Artel depends on.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct HealthSeen {
-    /// Whether nothing is a problem.
+    /// Whether no check found a problem.
     ok: bool,
-    /// Each thing that was looked at.
+    /// The checks.
     checks: Vec<HealthLine>,
 }
 
-/// What is gone through.
+/// Query parameters of the health checks.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WhichProfile {
-    /// The list for a profile instead: local, ci or production.
+    /// Runs the checks for a profile instead: `local`, `ci` or `production`.
     profile: Option<String>,
 }
 
-/// Where a skill is looked for.
+/// Where to look for a skill.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Where {
-    /// The project that it came with; the daemon's own folder if not given.
+    /// The portal whose project contains it; by default the daemon's own folder.
     portal: Option<String>,
 }
 
-/// What is to be checked.
+/// Skills to validate.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SkillText {
-    /// The text of a `SKILL.md`, or of a request; every skill there is if not given.
+    /// The text of a `SKILL.md` or of a request; if omitted, every skill is validated.
     text: Option<String>,
-    /// What the text is: `skill` or `request`; `skill` if not given.
+    /// The kind of text: `skill` or `request`; by default `skill`.
     kind: Option<String>,
-    /// What the folder of the skill is called.
+    /// The name of the skill's folder.
     dir: Option<String>,
-    /// The project whose skills are checked, too.
+    /// The portal whose project's skills are validated, too.
     portal: Option<String>,
 }
 
-/// A `SKILL.md` that was checked.
+/// A validated `SKILL.md`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SkillChecked {
-    /// The file; nothing for a text that was sent.
+    /// The file; `null` for a text that was sent.
     path: Option<String>,
-    /// Whether nothing is wrong.
+    /// Whether there are no errors.
     ok: bool,
-    /// What is wrong, where, and what to do.
+    /// The errors: what is wrong, where, and how to fix it.
     errors: Vec<Value>,
-    /// What works, and could be better.
+    /// The warnings: what works but could be better.
     #[serde(default)]
     warnings: Vec<Value>,
 }
 
-/// Skills that were checked.
+/// The result of validating skills.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SkillsChecked {
-    /// Whether nothing is wrong.
+    /// Whether there are no errors.
     ok: bool,
-    /// Each file.
+    /// The validated files.
     files: Vec<SkillChecked>,
 }
 
-/// The tests of a skill.
+/// The test results of one skill.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SkillTestSeen {
-    /// Its name.
+    /// The skill's name.
     skill: String,
-    /// Where it is.
+    /// Its folder.
     folder: String,
-    /// Whether everything is as it must be.
+    /// Whether everything passed.
     ok: bool,
-    /// Why it was not tried, if it was not.
+    /// Why it was not tested; `null` if it was.
     skipped: Option<String>,
-    /// What is wrong with the files of the tests.
+    /// Errors in the test files.
     errors: Vec<Value>,
-    /// Requests that must or must not choose it.
+    /// Requests that must or must not choose the skill.
     triggers: Vec<Value>,
-    /// Rehearsed runs, and what differs.
+    /// Rehearsed runs, with the differences found.
     runs: Vec<Value>,
 }
 
-/// Skills that were tested.
+/// Test results of skills.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SkillsTested {
-    /// Whether everything is as it must be.
+    /// Whether everything passed.
     ok: bool,
-    /// Each skill.
+    /// The results, skill by skill.
     skills: Vec<SkillTestSeen>,
 }
 
-/// A role that was checked.
+/// A validated role.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct AgentChecked {
-    /// The role.
+    /// The role's id.
     id: String,
-    /// Its file; nothing where it is built in.
+    /// Its file; `null` for a built-in role.
     file: Option<String>,
-    /// Whether everything holds.
+    /// Whether all checks passed.
     ok: bool,
-    /// Each thing that was looked at, and what is wrong with it.
+    /// The checks, each with its errors.
     checks: Vec<Value>,
 }
 
-/// Roles that were checked.
+/// The result of validating roles.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct AgentsChecked {
-    /// Whether everything holds.
+    /// Whether all checks passed.
     ok: bool,
-    /// Each role.
+    /// The validated roles.
     agents: Vec<AgentChecked>,
 }
 
-/// What a code means.
+/// The explanation of an error code.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CodeTold {
     /// The code.
     code: String,
-    /// In a line.
+    /// A one-line summary.
     title: String,
-    /// What it means and what to do.
+    /// Its meaning, and what to do.
     text: String,
 }
 
-/// What all codes mean.
+/// The explanations of all error codes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CodesTold {
-    /// Each of them.
+    /// The codes.
     codes: Vec<CodeTold>,
 }
 
-/// Looks whether everything that Artel rests on is there. Nothing is changed.
+/// Checks everything that Artel depends on, without changing anything.
 #[utoipa::path(get, path = "/api/v1/doctor", tag = "checks", operation_id = "showHealth",
     params(WhichProfile), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = HealthSeen), (status = "4XX", body = Troubled)))]
@@ -188,7 +189,7 @@ pub(super) async fn health(
     done.await.map(Json)
 }
 
-/// Checks a skill strictly.
+/// Validates a skill strictly.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/validate", tag = "skills",
     operation_id = "validateSkill", request_body = Where,
     params(("name" = String, Path, description = "Its name")),
@@ -207,7 +208,7 @@ pub(super) async fn validate_skill(
     done.await.map(Json)
 }
 
-/// Checks a text strictly, or every skill there is.
+/// Validates a text, or every skill, strictly.
 #[utoipa::path(post, path = "/api/v1/checks/skills", tag = "skills",
     operation_id = "validateSkills", request_body = SkillText,
     extensions(("x-role" = json!("developer"))),
@@ -251,7 +252,7 @@ pub(super) async fn test_skill(
     test(by, Some(name), told.portal).await
 }
 
-/// Runs the tests of every skill that has any and is trusted.
+/// Runs the tests of every trusted skill that has tests.
 #[utoipa::path(post, path = "/api/v1/checks/skill-tests", tag = "skills",
     operation_id = "testSkills", request_body = Where,
     extensions(("x-role" = json!("developer"))),
@@ -263,7 +264,7 @@ pub(super) async fn test_skills(
     test(by, None, told.portal).await
 }
 
-/// Checks a role: each thing that has to hold.
+/// Validates a role.
 #[utoipa::path(post, path = "/api/v1/agents/{id}/validate", tag = "agents",
     operation_id = "validateAgent", request_body = Nothing,
     params(("id" = String, Path, description = "Its id")),
@@ -275,7 +276,7 @@ pub(super) async fn validate_agent(
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<AgentsChecked> {
     let done = by.does(move |workshop| {
-        // Whoever names one means one that is there.
+        // Fail if there is no such role.
         workshop.caller().agent_text(&id)?;
         let reports = workshop.caller().validate_agents(Some(&id))?;
         Ok(judged(reports)?)
@@ -283,7 +284,7 @@ pub(super) async fn validate_agent(
     done.await.map(Json)
 }
 
-/// Checks every role there is.
+/// Validates every role.
 #[utoipa::path(post, path = "/api/v1/checks/agents", tag = "agents",
     operation_id = "validateAgents", request_body = Nothing,
     extensions(("x-role" = json!("developer"))),
@@ -296,7 +297,7 @@ pub(super) async fn validate_agents(
     done.await.map(Json)
 }
 
-/// Lists every error code with what it means.
+/// Lists every error code with its meaning.
 #[utoipa::path(get, path = "/api/v1/explain", tag = "checks", operation_id = "listCodes",
     extensions(("x-role" = json!("user"))),
     responses((status = 200, body = CodesTold), (status = "4XX", body = Troubled)))]
@@ -307,7 +308,7 @@ pub(super) async fn codes(_by: As<User>) -> Answer<CodesTold> {
     }))
 }
 
-/// Says what an error code means and what to do.
+/// Explains what an error code means and what to do.
 #[utoipa::path(get, path = "/api/v1/explain/{code}", tag = "checks", operation_id = "explain",
     params(("code" = String, Path, description = "The code, such as `J006`")),
     extensions(("x-role" = json!("user"))),

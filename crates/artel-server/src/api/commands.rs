@@ -1,20 +1,21 @@
-//! Which operation does over HTTP what a command does in a terminal, and which commands are left to
-//! the terminal for a reason. A test of the binary walks its commands and demands one of the two.
+//! The HTTP operations that do the same as each command of the binary, and the commands
+//! that are only available in a terminal, with the reason. A test of the binary walks its
+//! commands and demands one of the two for each.
 
 use serde_json::{Value, json};
 
-/// Where else a command can be had.
+/// Whether a command is also available over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
-    /// Over HTTP, by operations of these names.
+    /// Available over HTTP, by operations with these ids.
     Http(&'static [&'static str]),
-    /// Nowhere: why it belongs to a terminal.
+    /// Only available in a terminal, for this reason.
     Terminal(&'static str),
 }
 
 use Over::{Http, Terminal};
 
-/// Every command of the binary, without its name, by the alphabet.
+/// Every command of the binary, without the leading `artel`, in alphabetical order.
 pub const COMMANDS: &[(&str, Over)] = &[
     ("agent create", Http(&["createAgent"])),
     ("agent edit", Http(&["showAgentText", "editAgent"])),
@@ -170,7 +171,7 @@ pub const COMMANDS: &[(&str, Over)] = &[
     ),
 ];
 
-/// Says at every operation which commands do the same.
+/// Adds `x-commands` to every operation: the commands that do the same.
 pub(super) fn note(description: &mut Value) {
     let paths = description["paths"].as_object_mut();
     for item in paths.into_iter().flat_map(|paths| paths.values_mut()) {

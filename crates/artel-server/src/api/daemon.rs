@@ -1,4 +1,5 @@
-//! The daemon itself: how it is, holding new work, looking at settings and inbox anew.
+//! The daemon itself: its status, pausing new work, reloading settings and scanning the
+//! inbox.
 
 use std::sync::atomic::Ordering;
 
@@ -13,76 +14,78 @@ use super::runs::steer::Nothing;
 use super::seat::{Admin, Answer, As, Developer, shaped, waited};
 use crate::reload;
 
-/// A daemon that runs.
+/// A running daemon.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct Running {
-    /// Its process.
+    /// Its process id.
     pid: u32,
     /// Its version.
     version: String,
-    /// Where it listens.
+    /// The address it listens on.
     listen: String,
-    /// Since when, as RFC 3339.
+    /// When it started, as RFC 3339.
     since: String,
 }
 
-/// How it is with the daemon.
+/// The status of the daemon.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct DaemonSeen {
-    /// The one that runs.
+    /// The running daemon.
     running: Option<Running>,
-    /// Whether it begins nothing new, because a person said so.
+    /// Whether a person paused it, so that it starts nothing new.
     paused: bool,
-    /// Where it writes what it says when nobody looks.
+    /// The file to which it logs when it runs in the background.
     log: String,
-    /// How many things wait for their turn.
+    /// Number of tasks that wait for their turn.
     waiting: u64,
-    /// How many are under way.
+    /// Number of tasks that are running.
     under_way: u64,
     /// Why the last change of settings, roles, skills or policy is not in force.
     refused: Vec<String>,
-    /// What broke off by a fault of Artel since it began, the latest first; it is tried again.
+    /// Tasks that were interrupted by a fault of Artel since the daemon started, newest
+    /// first; they are tried again.
     faltered: Vec<String>,
-    /// What is lacking on the disk, while everything waits for it.
+    /// The shortage of disk space, while everything waits for it; `null` if there is none.
     lacks: Option<String>,
 }
 
-/// Why new work is held.
+/// Pauses the daemon.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Why {
-    /// In words.
+    /// The reason, in words.
     reason: Option<String>,
 }
 
-/// Whether new work is held.
+/// Whether the daemon is paused.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Held {
-    /// Whether the daemon begins nothing new.
+    /// Whether it starts nothing new.
     paused: bool,
-    /// Whether that was different before.
+    /// Whether this call changed that.
     changed: bool,
 }
 
-/// What is in force.
+/// The result of reloading.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Reloaded {
-    /// Whether what was found is in force.
+    /// Whether what was found is now in force.
     ok: bool,
-    /// What is wrong with it; then what was in force stays in force.
+    /// The problems found; if there are any, the previous version of what they concern
+    /// stays in force.
     problems: Vec<String>,
 }
 
-/// What a look at the inbox found.
+/// The result of scanning the inbox.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct InboxSeen {
-    /// What was taken up, refused or put right, file by file.
+    /// The files that were taken up, refused or corrected.
     files: Vec<Value>,
-    /// The pieces of work that are taken up now.
+    /// The traces of the work that is taken up now.
     due: Vec<String>,
 }
 
-/// Says how it is with the daemon.
+/// Shows the status of the daemon.
 #[utoipa::path(get, path = "/api/v1/daemon", tag = "daemon", operation_id = "showDaemon",
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = DaemonSeen), (status = "4XX", body = Troubled)))]
@@ -101,7 +104,7 @@ pub(super) async fn show(by: As<Developer>) -> Answer<DaemonSeen> {
     done.await.map(Json)
 }
 
-/// Has the daemon begin nothing new; what is under way goes on.
+/// Pauses the daemon: it starts nothing new, and running tasks continue.
 #[utoipa::path(post, path = "/api/v1/daemon/pause", tag = "daemon", operation_id = "pauseDaemon",
     request_body = Why, extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = Held), (status = "4XX", body = Troubled)))]
@@ -114,7 +117,7 @@ pub(super) async fn pause(by: As<Admin>, Told(told): Told<Why>) -> Answer<Held> 
     }))
 }
 
-/// Has the daemon begin new work again.
+/// Lets the daemon start new work again.
 #[utoipa::path(post, path = "/api/v1/daemon/resume", tag = "daemon", operation_id = "resumeDaemon",
     request_body = Nothing, extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = Held), (status = "4XX", body = Troubled)))]
@@ -127,7 +130,7 @@ pub(super) async fn resume(by: As<Admin>, Told(Nothing {}): Told<Nothing>) -> An
     }))
 }
 
-/// Looks at settings, roles, skills and policy anew.
+/// Reloads settings, roles, skills and policy.
 #[utoipa::path(post, path = "/api/v1/daemon/reload", tag = "daemon", operation_id = "reloadDaemon",
     request_body = Nothing, extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = Reloaded), (status = "4XX", body = Troubled)))]
@@ -139,7 +142,7 @@ pub(super) async fn reload(by: As<Admin>, Told(Nothing {}): Told<Nothing>) -> An
     }))
 }
 
-/// Takes up what people put into the inbox or changed there.
+/// Takes up files that people put into the inbox or changed there.
 #[utoipa::path(post, path = "/api/v1/inbox/scan", tag = "daemon", operation_id = "scanInbox",
     request_body = Nothing, extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = InboxSeen), (status = "4XX", body = Troubled)))]

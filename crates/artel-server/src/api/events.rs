@@ -1,4 +1,4 @@
-//! Events: a page of the journal, or the journal as it grows.
+//! Events: a page of the journal, or a stream of new ones.
 
 mod follow;
 mod wanted;
@@ -24,22 +24,22 @@ use crate::connections::Connection;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// Who did something.
+/// The actor of an event.
 #[derive(Debug, ToSchema)]
 #[expect(
     dead_code,
     reason = "the journal writes it; this says what it looks like"
 )]
 pub(super) struct EventActor {
-    /// human, agent, system or program.
+    /// `human`, `agent`, `system` or `program`.
     kind: String,
-    /// Which one.
+    /// The actor's id.
     id: String,
-    /// Through which surface, where a person did it.
+    /// The surface through which a person acted.
     via: Option<String>,
 }
 
-/// An event, as it stands in the journal.
+/// An event, as it is recorded in the journal.
 #[derive(Debug, ToSchema)]
 #[schema(as = Event)]
 #[expect(
@@ -47,45 +47,46 @@ pub(super) struct EventActor {
     reason = "the journal writes it; this says what it looks like"
 )]
 pub(super) struct EventSeen {
-    /// Its place among all events, from 1.
+    /// Its number among all events, from 1.
     seq: u64,
-    /// The line of events it belongs to.
+    /// The stream it belongs to.
     stream: String,
-    /// Its place in that line, from 1.
+    /// Its number in that stream, from 1.
     stream_seq: u64,
     /// When it was recorded, as RFC 3339.
     at: String,
-    /// The piece of work it belongs to.
+    /// Trace of the work it belongs to.
     trace: String,
     /// The session, if any.
     session: Option<String>,
     /// The run, if any.
     run: Option<String>,
-    /// The event that led to this one.
+    /// The number of the event that caused this one.
     cause: Option<u64>,
-    /// Who did it.
+    /// The actor.
     actor: EventActor,
-    /// The dotted kind.
+    /// The kind, as dotted words.
     kind: String,
-    /// What it was done to.
+    /// The target of the action.
     target: Option<String>,
-    /// How it ended.
+    /// The outcome.
     outcome: Option<String>,
-    /// Who is shown it: summary, full or hidden.
+    /// Who may see it: `summary`, `full` or `hidden`.
     visibility: String,
-    /// The schema of the payload.
+    /// The schema version of the payload.
     schema: u32,
-    /// What happened, in the form of its kind; what is not the asker's to see is taken out.
+    /// The content, whose form depends on the kind. Parts that the caller may not see are
+    /// removed.
     payload: Value,
-    /// The hash of the event before, in hex.
+    /// The hash of the previous event, in hex.
     prev: String,
     /// The hash of this event, in hex.
     hash: String,
 }
 
-/// Live events as text: for each a message with the event's number as `id`, `record` as `event`, and
-/// the event (`Event`) as JSON in one line of `data`. Lines that begin with a colon say that the
-/// stream lives.
+/// Live events as text. Each event is a message with its number as `id`, `record` as
+/// `event`, and the event (`Event`) as one line of JSON in `data`. Lines that begin with a
+/// colon are keep-alives.
 #[derive(Debug, ToSchema)]
 #[schema(value_type = String, example = json!("id: 7\nevent: record\ndata: {\"seq\":7,…}\n\n"))]
 #[expect(
@@ -97,17 +98,19 @@ pub(super) struct LiveEvents(String);
 /// A page of events.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct EventPage {
-    /// The events, as far as they are the asker's to see.
+    /// The events that the caller may see.
     #[schema(value_type = Vec<EventSeen>)]
     events: Vec<Value>,
-    /// Ask for what comes `after` this to go on, or with `order=desc` for what comes `before` it;
-    /// absent at the end.
+    /// To continue, pass this as `after`, or as `before` with `order=desc`; absent on the
+    /// last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
 }
 
-/// Returns events; with `Accept: text/event-stream` they go on to come as they happen: first what
-/// there is after `Last-Event-ID` or `after`, or from now on where neither is said.
+/// Returns events; with `Accept: text/event-stream`, keeps sending new ones as they happen.
+///
+/// A live stream begins with the events after `Last-Event-ID` or `after`. If neither is
+/// given, it contains only events from now on.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events", operation_id = "listEvents",
     params(Wanted,
         ("Last-Event-ID" = Option<u64>, Header, format = "uint64",
@@ -135,7 +138,8 @@ pub(super) async fn list(
     Ok(Json(page).into_response())
 }
 
-/// Reads the number of an event; what is none is refused, also where nothing comes of it.
+/// Parses the number of an event. Text that is not a number is refused, even if the number
+/// is not needed.
 fn number(value: &HeaderValue) -> Result<u64, Failure> {
     let text = value.to_str().unwrap_or_default();
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -165,26 +169,26 @@ fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {
     })
 }
 
-/// Something to be put on record.
+/// A note for the journal.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewNote {
-    /// The words.
+    /// The text.
     text: String,
-    /// The piece of work it is about, or how its id begins.
+    /// The trace of the work it is about, or the start of it.
     trace: Option<String>,
 }
 
-/// Something that is on record.
+/// A recorded note.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct NoteKept {
-    /// The event.
+    /// The number of its event.
     seq: u64,
     /// The trace it belongs to.
     trace: String,
 }
 
-/// Puts a note on record.
+/// Records a note.
 #[utoipa::path(post, path = "/api/v1/events", tag = "events", operation_id = "addNote",
     request_body = NewNote, extensions(("x-role" = json!("developer"))),
     responses((status = 201, body = NoteKept), (status = "4XX", body = Troubled)))]

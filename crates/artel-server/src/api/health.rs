@@ -1,4 +1,4 @@
-//! Whether the server lives and is ready, and the description of its interface.
+//! Liveness, readiness, and the OpenAPI description of the interface.
 
 use std::sync::Arc;
 
@@ -9,18 +9,21 @@ use serde_json::Value;
 
 use crate::desk::Desk;
 
-/// Tells that the server lives.
+/// Answers `ok` while the server is alive.
 #[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "isAlive", security(()), responses((status = 200, body = String)))]
 pub(super) async fn alive() -> &'static str {
     "ok"
 }
 
-/// Tells whether the journal can be read and written, so that work can be done; if not, why.
+/// Answers `ok` if work can be done: the journal is readable and the disk has room to
+/// write.
+///
+/// Otherwise answers 503 with the reason.
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "isReady", security(()),
     responses((status = 200, body = String), (status = 503, body = String)))]
 pub(super) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, String) {
     if let Some(lack) = desk.lack() {
-        // Anybody may ask, so nothing is said of where.
+        // Anyone may call this, so the location of the problem is not disclosed.
         let why = lack.why.as_str().to_owned();
         return (StatusCode::SERVICE_UNAVAILABLE, why);
     }
@@ -30,7 +33,7 @@ pub(super) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, String)
     }
 }
 
-/// Describes the interface.
+/// Returns the OpenAPI description of the interface.
 #[utoipa::path(get, path = "/api/v1/openapi.json", tag = "server", operation_id = "describe",
     extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Value), (status = "4XX", body = super::refusal::Troubled)))]

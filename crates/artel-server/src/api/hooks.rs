@@ -1,4 +1,4 @@
-//! Hooks: which are declared, and trusting one as it was seen.
+//! Hooks: listing the declared ones, and trusting one as it was seen.
 
 use artel_types::{Code, Failure};
 use axum::Json;
@@ -13,31 +13,31 @@ use super::seat::{AdminJustSignedIn, Answer, As, Asked, Developer, shaped, unnam
 /// A hook.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct HookListed {
-    /// What it is run for.
+    /// The event that runs it.
     event: String,
-    /// Which tools, sources or reasons of it; all if empty.
+    /// The tools, sources or reasons it is limited to; all if empty.
     matcher: String,
-    /// What is run.
+    /// The command that is run.
     command: String,
-    /// Where it is declared.
+    /// The file that declares it.
     file: String,
-    /// Whether it is the person's own, which needs no trust.
+    /// Whether it is the person's own hook, which needs no trust.
     own: bool,
-    /// Whether it runs as it is now.
+    /// Whether it may run in its present form.
     trusted: bool,
-    /// What trust is bound to, in hex; nothing where none is needed.
+    /// The hash that trust is bound to, in hex; `null` if no trust is needed.
     hash: Option<String>,
-    /// Lower runs first.
+    /// Its priority; lower runs first.
     priority: u8,
-    /// How long it may take, in milliseconds.
+    /// Time limit in milliseconds.
     timeout_ms: u64,
-    /// What it means if it fails: warn or block.
+    /// Effect of a failure: `warn` or `block`.
     on_failure: String,
-    /// Hosts that it reaches.
+    /// Hosts it may reach.
     network: Vec<String>,
-    /// What it reads besides the run's files.
+    /// Paths it may read, in addition to the run's files.
     read: Vec<String>,
-    /// What it can change.
+    /// Paths it may change.
     write: Vec<String>,
 }
 
@@ -46,43 +46,44 @@ pub(super) struct HookListed {
 pub(super) struct HooksSeen {
     /// The hooks, in the order in which they run.
     hooks: Vec<HookListed>,
-    /// What is declared and not run, and why.
+    /// Hooks that are declared but do not run, with the reason.
     notes: Vec<String>,
 }
 
-/// Whose hooks are wanted.
+/// Query parameters for listing hooks.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Those of a role, too.
+    /// Includes the hooks of this role.
     role: Option<String>,
-    /// Those that came with a project; the daemon's own folder if not given.
+    /// Includes the hooks of this portal's project; by default, those of the daemon's own
+    /// folder.
     portal: Option<String>,
 }
 
-/// A hook that was seen.
+/// Trusts a hook as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TrustHook {
-    /// Its hash, or at least its first 8 letters.
+    /// The hook's hash, or at least its first 8 letters.
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
     hash: String,
     /// The role whose hook it is.
     role: Option<String>,
-    /// The project that it came with.
+    /// The portal whose project the hook comes from.
     portal: Option<String>,
 }
 
-/// What is trusted from now on.
+/// The hooks that are trusted from now on.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct HookTrusted {
-    /// The whole hash of each.
+    /// The full hash of each hook.
     trusted: Vec<String>,
 }
 
-/// Lists the hooks of runs: what runs, when, from where, whether it is trusted.
+/// Lists the hooks of runs: what runs, when, from where, and whether it is trusted.
 #[utoipa::path(get, path = "/api/v1/hooks", tag = "hooks", operation_id = "listHooks",
     params(Wanted), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = HooksSeen), (status = "4XX", body = Troubled)))]
@@ -94,8 +95,9 @@ pub(super) async fn list(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> Ans
     done.await.map(Json)
 }
 
-/// Trusts a hook that came with the work, as it was seen. Once it or a file that it names changes,
-/// it is asked about again.
+/// Trusts a hook that came with the work, as it was seen.
+///
+/// If the hook or a file that it names changes, it needs to be trusted again.
 #[utoipa::path(post, path = "/api/v1/hooks/trust", tag = "hooks", operation_id = "trustHook",
     request_body = TrustHook,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),

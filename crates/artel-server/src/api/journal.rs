@@ -1,4 +1,4 @@
-//! The journal as a whole: proving it, and taking it elsewhere.
+//! The journal as a whole: verifying and exporting it.
 
 use std::sync::Arc;
 
@@ -19,64 +19,64 @@ use super::seat::{Answer, As, Asked, Developer, shaped};
 use super::{Refusal, Told};
 use crate::desk::Desk;
 
-/// How many events are read at once.
+/// Number of events that are read at once.
 const PAGE: u64 = 500;
 
-/// The first event that does not fit.
+/// The first event that fails verification.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct BadEvent {
-    /// Its number.
+    /// The event's number.
     seq: u64,
-    /// What is wrong with it.
+    /// A description of the defect.
     what: String,
 }
 
-/// Whether anything was changed.
+/// The result of verifying the journal.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct JournalVerified {
-    /// Whether everything fits.
+    /// Whether everything is intact.
     ok: bool,
-    /// How many events fit before the first that does not.
+    /// Number of intact events before the first bad one.
     events: u64,
-    /// How many signatures were checked.
+    /// Number of signatures that were checked.
     signatures: u64,
-    /// The first event that does not fit.
+    /// The first event that fails verification.
     first_bad: Option<BadEvent>,
-    /// The address of the stored value that is gone or changed, if that is what is wrong.
+    /// The address of a stored value that is missing or changed, if that is what failed.
     bad_value: Option<String>,
 }
 
-/// Which events are wanted. Everything that is named must hold.
+/// Query parameters for exporting the journal. An event must match all of them.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// How the kind begins.
+    /// Start of the kind.
     kind: Option<String>,
-    /// How the trace begins.
+    /// Start of the trace.
     trace: Option<String>,
-    /// How the run begins.
+    /// Start of the run's id.
     run: Option<String>,
-    /// `human:ada@example.org`, only the id, or only the sort.
+    /// `human:ada@example.org`, only the id, or only the kind of actor.
     actor: Option<String>,
-    /// How the session begins.
+    /// Start of the session's id.
     session: Option<String>,
-    /// The stream's whole name.
+    /// Full name of the stream.
     stream: Option<String>,
     /// A pattern for the target: `*` any text, `?` one character, `[a-z]`.
     target: Option<String>,
-    /// The outcome's word.
+    /// The outcome.
     outcome: Option<String>,
     /// Only events after this number.
     #[param(format = "uint64")]
     after: Option<u64>,
-    /// Only events since a moment, or since a span ago such as `2h`.
+    /// Only events since this time, or since a duration ago such as `2h`.
     since: Option<String>,
-    /// Only events before a moment.
+    /// Only events before this time.
     until: Option<String>,
 }
 
-/// Proves that nothing was changed, or names the first event that was.
+/// Verifies that nothing in the journal was changed, or names the first event that was.
 #[utoipa::path(post, path = "/api/v1/journal/verify", tag = "journal",
     operation_id = "verifyJournal", request_body = Nothing,
     extensions(("x-role" = json!("developer"))),
@@ -89,7 +89,7 @@ pub(super) async fn verify(
     done.await.map(Json)
 }
 
-/// Writes events as JSON lines, an event each.
+/// Exports events as JSON lines, one event per line.
 #[utoipa::path(get, path = "/api/v1/journal/export", tag = "journal",
     operation_id = "exportJournal", params(Wanted), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = String, content_type = "application/jsonl"),
@@ -119,7 +119,7 @@ pub(super) async fn export(
         filter,
         after: Some(wanted.after.unwrap_or(0)),
     };
-    // Page by page, so that a slow reader holds neither memory nor the journal.
+    // Read page by page, so that a slow reader ties up neither memory nor the journal.
     let pages = unfold(reading, async |mut reading| {
         let lines = reading.next().await?;
         Some((lines, reading))
@@ -134,13 +134,14 @@ pub(super) async fn export(
     Ok((kind, Body::from_stream(pages)).into_response())
 }
 
-/// A field of a form that was left empty says nothing.
+/// Returns the trimmed text, or `None` if it is empty: forms send fields that were left
+/// empty.
 fn given(text: Option<String>) -> Option<String> {
     text.map(|text| text.trim().to_owned())
         .filter(|text| !text.is_empty())
 }
 
-/// Reads a moment, or a span back from now.
+/// Parses a time, or a duration back from now.
 pub(crate) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     Timestamp::parse_back_from(text, now).map_err(|error| {
         Failure::new(Code::C004, "that is no moment")
@@ -153,13 +154,15 @@ struct Reading {
     desk: Arc<Desk>,
     eyes: Eyes,
     filter: Filter,
-    /// Where to go on; nothing at the end.
+    /// The number of the last event read; `None` at the end.
     after: Option<u64>,
 }
 
 impl Reading {
-    /// Returns the next page as lines. What cannot be read breaks the answer off, so that nobody
-    /// takes a part for the whole.
+    /// Returns the next page as JSON lines.
+    ///
+    /// A read error aborts the response, so that nobody mistakes a part of the journal for
+    /// the whole.
     async fn next(&mut self) -> Option<Result<Bytes, JournalError>> {
         let after = self.after?;
         let (desk, eyes, filter) = (

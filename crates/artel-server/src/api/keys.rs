@@ -1,4 +1,4 @@
-//! Keys: which there are, and removing one. None is ever shown, and none is taken in over HTTP.
+//! Keys: listing and removing them. Keys are never shown, and never accepted over HTTP.
 
 use artel_types::model::Provider;
 use artel_types::{Code, Failure};
@@ -12,43 +12,43 @@ use super::refusal::Troubled;
 use super::requests::none_of;
 use super::seat::{Admin, AdminInPerson, Answer, As, shaped};
 
-/// What is known about a key, without the key.
+/// A stored key, without the key itself.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct KeyListed {
-    /// The provider; `tool` for a secret that tools name.
+    /// The provider, or `tool` for a secret that tools name.
     provider: String,
-    /// The account; nothing for a variable.
+    /// The account; `null` for an environment variable.
     account: Option<String>,
-    /// Where the key is.
+    /// Where the key is stored.
     place: String,
-    /// Since when it is stored, as RFC 3339.
+    /// When it was stored, as RFC 3339.
     since: Option<String>,
-    /// Whether a call would use it, as things are configured here.
+    /// Whether a call would use it, with the present settings.
     is_used: bool,
 }
 
-/// The keys there are.
+/// The known keys.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct KeysListed {
-    /// Each of them.
+    /// The keys.
     keys: Vec<KeyListed>,
-    /// What is named and is not there.
+    /// Keys that are named but missing.
     notes: Vec<String>,
 }
 
-/// A stored key: of a provider, or one that tools name.
+/// Names a stored key: a provider's, or a secret that tools name.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WhichKey {
     /// The provider.
     provider: Option<String>,
-    /// The account whose key it is; the usual one if not given.
+    /// The account that the key belongs to; the default account if omitted.
     account: Option<String>,
     /// The name of a secret that tools name, instead of a provider.
     tool: Option<String>,
 }
 
-/// A key that is gone.
+/// A key that was removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct KeyRemoved {
     /// The provider, or `tool`.
@@ -57,7 +57,7 @@ pub(super) struct KeyRemoved {
     account: String,
 }
 
-/// Lists the keys there are, without showing them.
+/// Lists the known keys, without showing them.
 #[utoipa::path(get, path = "/api/v1/keys", tag = "keys", operation_id = "listKeys",
     extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = KeysListed), (status = "4XX", body = Troubled)))]

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus.
+//! Metrics for Prometheus.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,8 @@ use super::refusal::Troubled;
 use super::seat::{As, Developer};
 use crate::telemetry::{Now, page};
 
-/// Counts runs, turns, recoveries, tokens, cost, calls, the queue, readers and requests.
+/// Returns metrics of runs, turns, recoveries, tokens, cost, calls, the queue, readers and
+/// requests.
 #[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "metrics",
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = String, content_type = "text/plain"), (status = "4XX", body = Troubled)))]

@@ -1,4 +1,4 @@
-//! Models: which there are, and trying one out.
+//! Models: listing and testing them.
 
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -10,42 +10,42 @@ use super::runs::steer::Nothing;
 use super::seat::{Admin, AdminInPerson, Answer, As, At, Developer, shaped, waited};
 use super::{ModelName, Told};
 
-/// An alias and what it means here.
+/// A model alias and the model it resolves to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ModelListed {
     /// The alias.
     alias: String,
-    /// Who answers.
+    /// The provider.
     provider: Option<String>,
     /// The model.
     model: Option<String>,
     /// Its limits and prices.
     card: Option<Value>,
-    /// How the alias was resolved, or why it cannot be.
+    /// An explanation of how the alias was resolved, or why it cannot be.
     how: String,
 }
 
 /// The models.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ModelList {
-    /// Each alias.
+    /// The aliases.
     models: Vec<ModelListed>,
 }
 
-/// A model with all that is known about it.
+/// A model with everything known about it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ModelSeen {
-    /// What was asked for.
+    /// The alias or model that was asked for.
     alias: String,
-    /// Who answers.
+    /// The provider.
     provider: String,
     /// The model.
     model: String,
-    /// How the alias was resolved.
+    /// An explanation of how the alias was resolved.
     how: String,
-    /// Where it is.
+    /// The base URL of the provider.
     base_url: Option<String>,
-    /// Whether it is on this machine.
+    /// Whether it runs on this machine.
     is_local: bool,
     /// Where its key comes from.
     key: String,
@@ -53,55 +53,55 @@ pub(super) struct ModelSeen {
     card: Value,
     /// The provider's name in the journal and for `reset`.
     provider_name: String,
-    /// How the provider is.
+    /// The provider's health.
     health: String,
-    /// Until when it is left alone, if it is.
+    /// Until when the provider is not called; `null` if it is called.
     until: Option<String>,
 }
 
-/// A provider that is asked again.
+/// A provider that is called again.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ProviderReset {
-    /// The names under which it was held back; none where it was not.
+    /// The names under which it was blocked; empty if it was not.
     reset: Vec<String>,
 }
 
-/// What a trial showed.
+/// The result of testing a model.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ModelTried {
-    /// Whether text arrived and a well-formed call of the offered tool.
+    /// Whether the model returned text and a well-formed call of the offered tool.
     ok: bool,
-    /// What was asked for.
+    /// The alias or model that was asked for.
     alias: String,
-    /// What that means here.
+    /// The resolved alias.
     resolved: String,
-    /// Who answered.
+    /// The provider that answered.
     provider: String,
     /// The model.
     model: String,
-    /// Words arrived: works or unseen.
+    /// Whether text arrived: `works` or `unseen`.
     text: String,
-    /// A well-formed call of the offered tool arrived.
+    /// Whether a well-formed call of the offered tool arrived: `works` or `unseen`.
     tool_call: String,
-    /// The answer came in several pieces.
+    /// Whether the answer arrived in several chunks: `works` or `unseen`.
     streaming: String,
-    /// Thoughts arrived.
+    /// Whether thinking arrived: `works` or `unseen`.
     thinking: String,
-    /// The provider counted tokens.
+    /// Whether the provider counted tokens: `works` or `unseen`.
     usage: String,
-    /// Milliseconds until the first piece of the first answer.
+    /// Milliseconds until the first chunk of the first answer.
     first_ms: Option<u64>,
     /// Milliseconds for all answers.
     total_ms: u64,
-    /// Tokens written in a second.
+    /// Tokens generated per second.
     tokens_per_second: Option<f64>,
-    /// What it took.
+    /// Number of tokens used.
     tokens: u64,
-    /// What it cost, in millionths of a US dollar; nothing if no price is known.
+    /// Cost in millionths of a US dollar; `null` if no price is known.
     cost_microusd: Option<u64>,
     /// Why there is no answer.
     error: Option<Value>,
-    /// What was noticed on the way.
+    /// Observations made during the test.
     notes: Vec<String>,
 }
 
@@ -118,7 +118,9 @@ pub(super) async fn list(by: As<Developer>) -> Answer<ModelList> {
     done.await.map(Json)
 }
 
-/// Tries a model out with two small calls: for an alias, the one that runs would use.
+/// Tests a model with two small calls.
+///
+/// For an alias, this is the model that runs would use.
 #[utoipa::path(post, path = "/api/v1/models/{alias}/test", tag = "models",
     operation_id = "testModel", request_body = Nothing,
     params(("alias" = String, Path, description = "The alias, or provider:model")),
@@ -134,7 +136,7 @@ pub(super) async fn test(
     done.await.map(Json)
 }
 
-/// Shows a model: where it is, which key it uses, what it costs, how its provider is.
+/// Shows a model: its address, key, prices, and the health of its provider.
 #[utoipa::path(get, path = "/api/v1/models/{alias}", tag = "models", operation_id = "showModel",
     params(("alias" = String, Path, description = "The alias, or provider:model")),
     extensions(("x-role" = json!("developer"))),
@@ -144,14 +146,15 @@ pub(super) async fn show(by: As<Developer>, At(alias): At<ModelName>) -> Answer<
     let done = by.does(move |workshop| {
         let mut shown = waited(workshop.caller().show_listed(&alias))?;
         let redactor = workshop.caller().redactor();
-        // Addresses are written by hand, and people put passwords into them.
+        // The addresses are written by hand, and people put passwords into them.
         shown.base_url = shown.base_url.map(|url| redactor.redact(&url).into_owned());
         Ok(shaped(shown)?)
     });
     done.await.map(Json)
 }
 
-/// Has a provider asked again at once that was left alone because it failed or asked for a pause.
+/// Lets a provider be called again at once that was blocked because it failed or asked for
+/// a pause.
 #[utoipa::path(post, path = "/api/v1/providers/{name}/reset", tag = "models",
     operation_id = "resetProvider", request_body = Nothing,
     params(("name" = String, Path, description = "Its name, as a model's `provider_name` says")),

@@ -1,14 +1,14 @@
-//! Lists in pages: so many rows, and where to go on.
+//! Pagination of lists.
 
 use artel_types::{Code, Failure};
 use artel_workshop::Page;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// How many rows a page has where nobody says.
+/// Default number of rows in a page.
 const USUAL: usize = 50;
 
-/// How many it may have.
+/// Largest number of rows in a page.
 const MOST: usize = 200;
 
 /// A page of a list.
@@ -16,7 +16,7 @@ const MOST: usize = 200;
 pub(super) struct Rows<T> {
     /// The rows.
     rows: Vec<T>,
-    /// Ask for what comes `before` this to go on; absent at the end.
+    /// To continue, pass this as `before`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -30,7 +30,7 @@ impl<T> From<Page<T>> for Rows<T> {
     }
 }
 
-/// How many rows are wanted, from 1 to 200.
+/// Maximum number of rows in a page, from 1 to 200.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit(pub(super) usize);
 
@@ -52,20 +52,20 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-/// Which part of a list is wanted that has no other question.
+/// Query parameters of a list that has no filters.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PageWanted {
-    /// How many, from 1 to 200.
+    /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     pub(super) limit: Limit,
-    /// Only what comes after this row of an earlier page.
+    /// Continues after this row: the `next` of the previous page.
     pub(super) before: Option<String>,
 }
 
-/// Cuts a page out of a list: what comes after the row that `before` names.
+/// Returns the page of `all` that begins after the row whose id is `before`.
 pub(super) fn page<T>(
     all: Vec<T>,
     (limit, before): (Limit, Option<&str>),
@@ -92,7 +92,7 @@ pub(super) fn page<T>(
 }
 
 impl<T> Rows<T> {
-    /// Makes something else of each row of the page alone.
+    /// Converts the rows of the page.
     pub(super) fn each<U>(
         self,
         make: impl FnMut(T) -> Result<U, Failure>,
@@ -105,7 +105,8 @@ impl<T> Rows<T> {
     }
 }
 
-/// Tells whether one of some texts holds a word, whatever its case.
+/// Returns whether any of the texts contains `wanted`, ignoring case; true if `wanted` is
+/// `None`.
 pub(super) fn holds(wanted: Option<&str>, texts: &[&str]) -> bool {
     let Some(wanted) = wanted.map(str::to_lowercase) else {
         return true;

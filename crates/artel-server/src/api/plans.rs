@@ -1,4 +1,4 @@
-//! Plans: looking at them. Deciding about them is in `decide`.
+//! Plans: viewing them. Decisions about plans are in `decide`.
 
 pub(super) mod decide;
 pub(super) mod steps;
@@ -21,186 +21,188 @@ use super::{Refusal, Told};
 /// A plan in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PlanRow {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
-    /// How it stands.
+    /// The plan's state.
     state: Option<String>,
     /// Its newest version.
     version: Option<u32>,
-    /// The hash of that.
+    /// The hash of the newest version.
     hash: Option<String>,
-    /// The version that is to be decided about.
+    /// The version that waits for a decision.
     in_review: Option<u32>,
-    /// What it does, in a line.
+    /// One-line title.
     title: String,
     /// The portal.
     portal: Option<String>,
     /// The run that carries it out.
     run: Option<String>,
-    /// Why it stands so.
+    /// The reason for its state.
     why: Option<String>,
 }
 
-/// How a step stands.
+/// The state of a step.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct StepStands {
     /// The step.
     id: String,
-    /// waiting, running, verifying, done, failed, skipped, …
+    /// `waiting`, `running`, `verifying`, `done`, `failed`, `skipped`, …
     state: String,
-    /// Which try this is.
+    /// The number of the attempt.
     round: u32,
-    /// Why it stands so.
+    /// The reason for its state.
     why: String,
 }
 
-/// What somebody said about a plan.
+/// A comment on a plan.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct Comment {
-    /// About which version.
+    /// The version it is about.
     version: u32,
-    /// What was said.
+    /// The comment.
     text: String,
 }
 
 /// A version of a plan.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct Version {
-    /// Its number.
+    /// The version number.
     version: u32,
     /// Its hash.
     hash: String,
-    /// Who wrote it.
+    /// Its author.
     by: String,
-    /// When, as RFC 3339.
+    /// When it was written, as RFC 3339.
     at: String,
 }
 
-/// What a step is expected to take.
+/// The tokens and cost that a step is expected to take.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct Expected {
     /// The step.
     step: String,
     /// Tokens, read and written.
     tokens: u64,
-    /// What they cost, in millionths of a US dollar; nothing where the price is not known.
+    /// Their cost in millionths of a US dollar; `null` if the price is not known.
     cost: Option<u64>,
-    /// The model that does it, as `provider:model`; nothing where none is known.
+    /// The model that does the step, as `provider:model`; absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
 }
 
-/// A plan with everything that is to be known to decide about it.
+/// A plan with everything needed to decide about it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PlanShown {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
-    /// How it stands.
+    /// The plan's state.
     state: Option<String>,
-    /// Why.
+    /// The reason for its state.
     why: Option<String>,
-    /// The version that is shown.
+    /// The version shown.
     version: u32,
-    /// Its hash, which an approval names.
+    /// Its hash, which an approval must name.
     hash: String,
-    /// Who wrote it.
+    /// Its author.
     by: String,
-    /// When, as RFC 3339.
+    /// When it was written, as RFC 3339.
     at: String,
-    /// The version that is to be decided about.
+    /// The version that waits for a decision.
     in_review: Option<u32>,
     /// The run that carries it out.
     run: Option<String>,
     /// The plan: steps, scopes, criteria with their sources, risks, questions.
     plan: Value,
-    /// What its steps are expected to take.
+    /// The estimate for each step.
     estimates: Vec<Expected>,
-    /// All of them together.
+    /// The total of the estimated tokens.
     tokens: u64,
-    /// What that costs, in millionths of a US dollar; nothing where the price is not known.
+    /// The total of the estimated cost in millionths of a US dollar; `null` if a price is
+    /// not known.
     cost: Option<u64>,
-    /// What that is beyond what is left of budgets, a sentence each.
+    /// The budgets whose remainder the estimate exceeds, one sentence each.
     short: Vec<String>,
-    /// How the steps stand, once it is being done.
+    /// The state of each step, once the plan is being carried out.
     steps: Option<Vec<StepStands>>,
-    /// What people said about it.
+    /// The comments that people made.
     comments: Vec<Comment>,
-    /// All versions, the oldest first.
+    /// All versions, oldest first.
     versions: Vec<Version>,
 }
 
-/// A plan as its file has it.
+/// A plan as Markdown.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PlanText {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
     /// The text.
     markdown: String,
 }
 
-/// How two versions differ.
+/// The difference of two versions.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PlanDiffers {
-    /// The older.
+    /// The older version.
     from: u32,
-    /// The newer.
+    /// The newer version.
     to: u32,
-    /// What differs, line by line; empty if nothing does.
+    /// The difference, line by line; empty if there is none.
     text: String,
 }
 
-/// Which plans are wanted.
+/// Query parameters for listing plans.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Only those that stand so.
+    /// Only plans in this state.
     state: Option<String>,
-    /// How many, from 1 to 200.
+    /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
-    /// Only what comes after this row of an earlier page.
+    /// Continues after this row: the `next` of the previous page.
     #[param(format = "uint64")]
     before: Option<u64>,
 }
 
-/// Which version is wanted.
+/// Query parameters that choose a version.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WhichVersion {
-    /// The version; the newest if not given.
+    /// The version; the newest if omitted.
     version: Option<u32>,
 }
 
-/// Which versions are compared.
+/// Query parameters that choose two versions to compare.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WhichVersions {
-    /// The older; the one that is being done, or else the one before the newest, if not given.
+    /// The older version. If omitted: the version being carried out, or else the one before
+    /// the newest.
     from: Option<u32>,
-    /// The newer; the newest if not given.
+    /// The newer version; the newest if omitted.
     to: Option<u32>,
 }
 
-/// A skill that is to be planned.
+/// A skill to plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewPlan {
     /// The skill.
     skill: String,
-    /// What it works on.
+    /// The skill's arguments.
     #[serde(default)]
     arguments: Vec<String>,
-    /// The portal; the only one there is if not given.
+    /// The portal; may be omitted if there is only one.
     portal: Option<String>,
     /// A folder in a portal, instead of the portal's name.
     folder: Option<String>,
 }
 
-/// Lists plans, the newest first.
+/// Lists plans, newest first.
 #[utoipa::path(get, path = "/api/v1/plans", tag = "plans", operation_id = "listPlans",
     params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<PlanRow>), (status = "4XX", body = Troubled)))]
@@ -214,7 +216,8 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
         let mut page = desk.glance(|board, drivers| board.works(&wanted, drivers))?;
-        // Requests that were answered have none; a page may be shorter for that.
+        // Requests that were answered directly have no plan, so a page may have fewer rows
+        // than `limit`.
         page.rows.retain(|it| it.plan.is_some());
         let rows = Rows::from(page);
         Ok(rows.each(|it| shaped(row(&workshop.work(it.trace)?)))?)
@@ -222,7 +225,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     done.await.map(Json)
 }
 
-/// Has what a skill would do planned; nothing is done before the plan is approved.
+/// Creates a plan for a skill. Nothing is done before the plan is approved.
 #[utoipa::path(post, path = "/api/v1/plans", tag = "plans", operation_id = "createPlan",
     request_body = NewPlan, extensions(("x-role" = json!("user"))),
     responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
@@ -255,7 +258,7 @@ pub(super) async fn show(
     done.await.map(Json)
 }
 
-/// Returns a plan as its file has it.
+/// Returns a plan as Markdown, as in its file.
 #[utoipa::path(get, path = "/api/v1/plans/{id}/markdown", tag = "plans",
     operation_id = "showPlanMarkdown",
     params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersion),
@@ -276,7 +279,7 @@ pub(super) async fn markdown(
     done.await.map(Json)
 }
 
-/// Says how versions of a plan differ.
+/// Returns the difference of two versions of a plan.
 #[utoipa::path(get, path = "/api/v1/plans/{id}/diff", tag = "plans", operation_id = "diffPlan",
     params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersions),
     extensions(("x-role" = json!("user"))),

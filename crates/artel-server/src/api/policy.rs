@@ -1,4 +1,4 @@
-//! Settings and policy: what holds here, and what was granted for good.
+//! Settings and policy: the settings in force, and permanent grants.
 
 use artel_workshop::CommandCheck;
 use axum::Json;
@@ -16,111 +16,112 @@ pub(super) struct SettingRow {
     key: String,
     /// Its value, as TOML.
     value: String,
-    /// Where that comes from.
+    /// Where the value comes from.
     origin: String,
-    /// What it is for.
+    /// Its purpose.
     about: String,
 }
 
-/// Every setting that has a value.
+/// The settings that have a value.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SettingRows {
     /// The settings.
     rows: Vec<SettingRow>,
 }
 
-/// Something that was granted for good.
+/// A permanent grant.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct GrantRow {
     /// Its number.
     n: u64,
     /// The rule, as written.
     rule: String,
-    /// Why.
+    /// The reason.
     reason: String,
-    /// Who granted it.
+    /// The person who granted it.
     by: String,
-    /// When, as RFC 3339.
+    /// When it was granted, as RFC 3339.
     at: String,
 }
 
-/// What was granted for good, the oldest first.
+/// The permanent grants.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct GrantRows {
-    /// The grants.
+    /// The grants, oldest first.
     rows: Vec<GrantRow>,
 }
 
-/// Something to grant for good.
+/// A rule to grant permanently.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewGrant {
     /// The rule, such as `Bash(cargo test:*)`.
     rule: String,
-    /// Why.
+    /// The reason.
     reason: String,
 }
 
-/// Which grant is taken back.
+/// Revokes a grant.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Revoked {
-    /// The rule as it was seen. Grants are numbered by their places, and those may have moved.
+    /// The rule as you saw it. Grants are numbered by position, and positions may have
+    /// changed.
     rule: Option<String>,
 }
 
-/// What was done.
+/// The result of granting or revoking.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PolicyDone {
-    /// In words.
+    /// A sentence that says what was done.
     done: String,
 }
 
-/// A command that somebody wants to know about.
+/// A command to check against policy.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Checks {
-    /// What would go to `bash -c`.
+    /// The command, as it would be passed to `bash -c`.
     command: String,
-    /// Rules to allow besides what holds.
+    /// Rules to allow, in addition to those in force.
     #[serde(default)]
     allow: Vec<String>,
-    /// The role; `default` if not given.
+    /// The role; `default` if omitted.
     role: Option<String>,
 }
 
-/// What policy answers by its rules, and what comes of that in a run.
+/// The decision of policy by its rules, and the decision in a run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PolicyCheck {
-    /// allow, ask or deny.
+    /// `allow`, `ask` or `deny`.
     decision: String,
     /// The rule that decides.
     rule: String,
-    /// Why.
+    /// The reason.
     reason: String,
-    /// What decides: rule.
+    /// The kind of decision: `rule`.
     decided_by: String,
-    /// The answer in a run of its own tree, on this machine.
+    /// The decision in a run with its own tree, on this machine.
     in_a_run: PolicyDecision,
-    /// Why the walls of such a run would not be the judge; nothing where they are.
+    /// Why the sandbox of such a run would not settle the decision; `null` if it would.
     #[serde(default)]
     uncontained: Option<String>,
 }
 
-/// What policy answers.
+/// A decision of policy.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PolicyDecision {
-    /// allow, ask or deny.
+    /// `allow`, `ask` or `deny`.
     decision: String,
     /// The rule that decides, or `contained`.
     rule: String,
-    /// Why.
+    /// The reason.
     reason: String,
-    /// What decides: rule or contained.
+    /// The kind of decision: `rule` or `contained`.
     decided_by: String,
 }
 
-/// A text that may hold secrets.
+/// A text that may contain secrets.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Redact {
@@ -128,14 +129,14 @@ pub(super) struct Redact {
     text: String,
 }
 
-/// The same text without them.
+/// The same text without the secrets.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Redacted {
     /// The text.
     text: String,
 }
 
-/// Lists every setting that has a value, with where it comes from.
+/// Lists every setting that has a value, and where it comes from.
 #[utoipa::path(get, path = "/api/v1/settings", tag = "settings", operation_id = "listSettings",
     extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = SettingRows), (status = "4XX", body = Troubled)))]
@@ -155,7 +156,7 @@ pub(super) async fn settings(by: As<Admin>) -> Answer<SettingRows> {
     done.await.map(Json)
 }
 
-/// Lists what was granted for good.
+/// Lists the permanent grants.
 #[utoipa::path(get, path = "/api/v1/policy/grants", tag = "policy", operation_id = "listGrants",
     extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = GrantRows), (status = "4XX", body = Troubled)))]
@@ -176,7 +177,7 @@ pub(super) async fn grants(by: As<Admin>) -> Answer<GrantRows> {
     done.await.map(Json)
 }
 
-/// Grants something for good.
+/// Grants a rule permanently.
 #[utoipa::path(post, path = "/api/v1/policy/grants", tag = "policy", operation_id = "createGrant",
     request_body = NewGrant, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
@@ -197,7 +198,7 @@ pub(super) async fn grant(
     done.await.map(made)
 }
 
-/// Takes a grant back.
+/// Revokes a grant.
 #[utoipa::path(post, path = "/api/v1/policy/grants/{n}/revoke", tag = "policy",
     operation_id = "revokeGrant", request_body = Revoked,
     params(("n" = String, Path, description = "Its number, or its rule")),
@@ -216,7 +217,7 @@ pub(super) async fn revoke(
     done.await.map(Json)
 }
 
-/// Says what policy would answer to a command.
+/// Returns what policy would decide about a command.
 #[utoipa::path(post, path = "/api/v1/policy/check", tag = "policy", operation_id = "checkCommand",
     request_body = Checks, extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = PolicyCheck), (status = "4XX", body = Troubled)))]
@@ -247,7 +248,7 @@ pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer
     done.await.map(Json)
 }
 
-/// Takes secrets out of a text: known values, and whatever looks like one.
+/// Redacts secrets in a text: known values, and everything that looks like one.
 #[utoipa::path(post, path = "/api/v1/policy/redact", tag = "policy", operation_id = "redact",
     request_body = Redact, extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = Redacted), (status = "4XX", body = Troubled)))]

@@ -22,61 +22,61 @@ use super::seat::{
 /// A project folder that is open to agents.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PortalSeen {
-    /// The name that people and `@Name/path` use.
+    /// The name, as used by people and in `@Name/path`.
     name: String,
-    /// The folder, without links.
+    /// The folder, with links resolved.
     path: String,
-    /// What may be done there: read, write, git.
+    /// The operations allowed there: `read`, `write`, `git`.
     operations: Vec<String>,
     /// The roles that may work there; `*` for all.
     agents: Vec<String>,
-    /// Where its content may go.
+    /// Where its content may be sent.
     privacy: String,
-    /// What it is made of, as far as it was found.
+    /// The detected technology stack.
     stack: Vec<String>,
-    /// The commands that build, lint and test it, where a person said so.
+    /// The commands that build, lint and test it, if a person set them.
     checks: Vec<String>,
 }
 
-/// A folder that is to be opened.
+/// A folder to open as a portal.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PortalWanted {
-    /// The folder, from the root on.
+    /// The absolute path of the folder.
     path: String,
-    /// The name; the folder's if not given.
+    /// The portal's name; the folder's name if omitted.
     name: Option<String>,
-    /// What may be done there: read, write, git.
+    /// The operations to allow: `read`, `write`, `git`.
     operations: Option<Vec<String>>,
     /// The roles that may work there; `*` for all.
     agents: Option<Vec<String>>,
     /// `any`, or `local-only`: only to models on this machine.
     privacy: Option<String>,
-    /// Commands that build, lint or test it; found by its files if not given.
+    /// Commands that build, lint or test it; detected from its files if omitted.
     checks: Option<Vec<String>>,
 }
 
-/// One thing that was looked at in a portal.
+/// One check of a portal.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PortalLooked {
     /// The portal.
     portal: String,
-    /// ok, warning or problem.
+    /// `ok`, `warning` or `problem`.
     health: String,
-    /// folder, repository, agents, card or stack.
+    /// `folder`, `repository`, `agents`, `card` or `stack`.
     what: String,
-    /// What was found.
+    /// The finding.
     found: String,
-    /// What to do about it.
+    /// The remedy, if there is one.
     remedy: Option<String>,
 }
 
-/// Whether a portal is still what it was opened as.
+/// The result of verifying a portal.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PortalVerified {
-    /// Whether nothing is wrong.
+    /// Whether no check found a problem.
     ok: bool,
-    /// What was looked at.
+    /// The checks.
     checks: Vec<PortalLooked>,
 }
 
@@ -121,7 +121,7 @@ pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<Port
     done.await.map(Json)
 }
 
-/// Closes a portal. What bounds it, such as its privacy, ends with it.
+/// Closes a portal. Its limits, such as its privacy setting, end with it.
 #[utoipa::path(post, path = "/api/v1/portals/{name}/remove", tag = "portals",
     operation_id = "removePortal", request_body = Nothing,
     params(("name" = String, Path, description = "Its name")),
@@ -138,7 +138,7 @@ pub(super) async fn remove(
     Ok(Json(shaped(portal)?))
 }
 
-/// Looks anew at what a portal is made of.
+/// Detects the technology stack of a portal again.
 #[utoipa::path(post, path = "/api/v1/portals/{name}/refresh", tag = "portals",
     operation_id = "refreshPortal", request_body = Nothing,
     params(("name" = String, Path, description = "Its name")),
@@ -154,7 +154,7 @@ pub(super) async fn refresh(
     Ok(Json(shaped(portal)?))
 }
 
-/// Looks whether a portal is still what it was opened as.
+/// Verifies that a portal is still as it was when it was opened.
 #[utoipa::path(post, path = "/api/v1/portals/{name}/verify", tag = "portals",
     operation_id = "verifyPortal", request_body = Nothing,
     params(("name" = String, Path, description = "Its name")),

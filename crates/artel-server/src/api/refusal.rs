@@ -1,4 +1,4 @@
-//! How failures are answered: what, why, what to do, and a code.
+//! Failures as HTTP responses: what failed, why, what to do, and a code.
 
 use artel_types::{Code, Failure, FailureKind};
 use axum::Json;
@@ -7,33 +7,33 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A failure on its way to whoever asked.
+/// A failure to send to the caller.
 #[derive(Debug)]
 pub(crate) struct Refusal(pub(crate) Failure);
 
-/// What failed, why, and what to do.
+/// A failure: what failed, why, and what to do.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Trouble {
-    /// The code; `artel explain CODE` says more.
+    /// The error code; `artel explain CODE` says more.
     code: String,
-    /// What failed.
+    /// A description of the failure.
     what: String,
-    /// Why.
+    /// The reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// What to do.
+    /// Advice on what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
 }
 
-/// The answer to what cannot be done.
+/// The response to a request that failed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Troubled {
     error: Trouble,
 }
 
 impl Refusal {
-    /// Returns what is said, for an answer with a status of its own.
+    /// Returns the response body, for a response with another status.
     pub(crate) fn body(self) -> Json<Troubled> {
         let Failure {
             code,

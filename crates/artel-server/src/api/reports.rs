@@ -1,4 +1,4 @@
-//! Reports: what came of plans that were carried out, written for people.
+//! Reports: the record of plans that were carried out, written for people.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use super::seat::{Answer, As, Asked, At, Developer, User, shaped};
 /// A report in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ReportListed {
-    /// What it is called: the trace, cut short.
+    /// The report's id: the trace, shortened.
     id: String,
-    /// The piece of work.
+    /// Trace of the work.
     trace: String,
-    /// The run that it tells of.
+    /// The run it describes.
     run: String,
     /// When it was first written, as RFC 3339.
     at: String,
-    /// What was done, in a line.
+    /// One-line title of what was done.
     title: String,
-    /// completed or failed.
+    /// `completed` or `failed`.
     status: String,
     /// Its file, relative to the workshop.
     path: String,
@@ -40,7 +40,7 @@ pub(super) struct ReportSeen {
     text: String,
 }
 
-/// Lists reports, the newest first.
+/// Lists reports, newest first.
 #[utoipa::path(get, path = "/api/v1/reports", tag = "reports", operation_id = "listReports",
     params(PageWanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<ReportListed>), (status = "4XX", body = Troubled)))]
@@ -68,7 +68,7 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ReportSeen>
     done.await.map(Json)
 }
 
-/// Writes a report anew from the journal.
+/// Writes a report again from the journal.
 #[utoipa::path(post, path = "/api/v1/reports/{id}/rebuild", tag = "reports",
     operation_id = "rebuildReport", request_body = Nothing,
     params(("id" = String, Path, description = "The id of its request or run, or how it begins")),

@@ -21,114 +21,115 @@ use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped, wa
 use super::{ModelName, Refusal, Told};
 use crate::keeper::{Manner, Task};
 
-/// So many rows are kept; a list shows far fewer.
+/// Maximum number of rows in the cache; a list shows far fewer.
 const MOST_KNOWN: usize = 1_000;
 
-/// Rows as they were told last, each with how many events there were of it: a row takes everything
-/// that is on record about its request, and lists are looked at far more often than they change.
+/// Cache of list rows, each with the number of events it was built from. Building a row
+/// takes every recorded event about its request, and lists are read far more often than
+/// they change.
 #[derive(Debug, Default)]
 pub(crate) struct KnownRequests(Mutex<HashMap<TraceId, (u64, RequestRow)>>);
 
 /// A request in a list.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub(crate) struct RequestRow {
-    /// What joins everything about it.
+    /// The trace, which joins everything about it.
     trace_id: String,
     /// The name of its file.
     filename: String,
-    /// Where its file is.
+    /// The path of its file.
     path: String,
-    /// How it stands: pending, planned, …
+    /// Its status: `pending`, `planned`, …
     status: String,
-    /// low, normal, high or critical.
+    /// `low`, `normal`, `high` or `critical`.
     priority: String,
     /// The role that was asked.
     agent: String,
-    /// When it was asked, as RFC 3339.
+    /// When it was made, as RFC 3339.
     created: String,
-    /// Who asked.
+    /// The person who made it.
     created_by: String,
-    /// Through what.
+    /// The surface through which it was made.
     source: String,
-    /// What it is about, in a line.
+    /// One-line title.
     title: String,
     /// The portal.
     portal: Option<String>,
-    /// question, trivial or work.
+    /// `question`, `trivial` or `work`.
     size: String,
-    /// Why it is taken for that.
+    /// The reason for that size.
     why_size: String,
-    /// What must not be done, each with its source.
+    /// Things that must not be done, each with its source.
     constraints: Vec<Value>,
-    /// What has to hold, each with its source.
+    /// Conditions that must hold in the end, each with its source.
     criteria: Vec<Value>,
-    /// How its steps are verified.
+    /// The way its steps are verified.
     verify: Option<String>,
-    /// The skill that is to be planned.
+    /// The skill to plan.
     skill: Option<String>,
-    /// How its plan stands.
+    /// The state of its plan.
     plan_state: Option<String>,
     /// The newest version of its plan.
     plan_version: Option<u32>,
 }
 
-/// A request with what came of it.
+/// A request with its result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct RequestShown {
     #[serde(flatten)]
     row: RequestRow,
-    /// What was asked, word for word.
+    /// The request, word for word.
     words: String,
-    /// What it left, if it left something.
+    /// The resulting changeset, if there is one.
     changeset: Option<Value>,
 }
 
-/// What a request would be.
+/// The interpretation of a request before it is made.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct RequestMeant {
-    /// What it is about, in a line.
+    /// One-line title.
     title: String,
     /// The portal.
     portal: Option<String>,
     /// The role that is asked.
     agent: String,
-    /// low, normal, high or critical.
+    /// `low`, `normal`, `high` or `critical`.
     priority: String,
-    /// trivial, question or work.
+    /// `trivial`, `question` or `work`.
     size: String,
-    /// Why that.
+    /// The reason for that size.
     why_size: String,
-    /// What has to be kept to, each with where it comes from.
+    /// The constraints to respect, each with its source.
     constraints: Vec<Value>,
-    /// What has to hold in the end, each with where it comes from.
+    /// Conditions that must hold in the end, each with its source.
     criteria: Vec<Value>,
 }
 
-/// A piece of work that goes on.
+/// A piece of work that is resumed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RequestResumed {
-    /// What joins everything about it.
+    /// The trace, which joins everything about it.
     trace_id: String,
-    /// What comes of it.
+    /// A sentence that says what happens next.
     text: String,
 }
 
-/// Which requests are wanted.
+/// Query parameters for listing requests.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Only those that stand so.
+    /// Only requests with this status.
     status: Option<String>,
-    /// Only those about this portal.
+    /// Only requests about this portal.
     portal: Option<String>,
-    /// Only those that hold this text.
+    /// Only requests that contain this text.
     q: Option<String>,
-    /// How many, from 1 to 200.
+    /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
-    /// Only what comes after this row of an earlier page.
+    /// Continues after this row: the `next` of the previous page.
     #[param(format = "uint64")]
     before: Option<u64>,
 }
@@ -140,32 +141,32 @@ pub(super) enum Plans {
     /// Its size decides.
     #[default]
     Auto,
-    /// It is.
+    /// It is planned.
     Always,
     /// It is done at once.
     Never,
 }
 
-/// Something that is asked for.
+/// A request to make.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRequest {
-    /// What is wanted, in your own words.
+    /// The request, in your own words.
     words: String,
-    /// The portal it is about; the only one there is if not given.
+    /// The portal it is about; may be omitted if there is only one.
     portal: Option<String>,
     /// A folder in a portal, instead of the portal's name.
     folder: Option<String>,
-    /// The role that is asked.
+    /// The role to ask.
     agent: Option<String>,
-    /// low, normal, high or critical.
+    /// `low`, `normal`, `high` or `critical`.
     priority: Option<String>,
     /// Whether it is planned.
     #[serde(default)]
     planning: Plans,
-    /// How its steps are verified: none, evaluator or tdd.
+    /// The way its steps are verified: `none`, `evaluator` or `tdd`.
     verify: Option<String>,
-    /// The model: an alias, or provider:model.
+    /// The model: an alias, or `provider:model`.
     model: Option<ModelName>,
 }
 
@@ -185,7 +186,7 @@ impl KnownRequests {
         Ok(row)
     }
 
-    /// Forgets all of them: the journal is another one.
+    /// Empties the cache, because the journal was replaced.
     pub(crate) fn forget(&self) {
         self.locked().clear();
     }
@@ -195,7 +196,7 @@ impl KnownRequests {
     }
 }
 
-/// Lists requests, the newest first.
+/// Lists requests, newest first.
 #[utoipa::path(get, path = "/api/v1/requests", tag = "requests", operation_id = "listRequests",
     params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<RequestRow>), (status = "4XX", body = Troubled)))]
@@ -217,7 +218,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     done.await.map(Json)
 }
 
-/// Asks for something; the daemon takes it up by itself.
+/// Makes a request. The daemon takes it up by itself.
 #[utoipa::path(post, path = "/api/v1/requests", tag = "requests", operation_id = "createRequest",
     request_body = NewRequest, extensions(("x-role" = json!("user"))),
     responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
@@ -228,7 +229,7 @@ pub(super) async fn create(by: As<User>, Told(new): Told<NewRequest>) -> Made<Re
     done.await.map(made)
 }
 
-/// Says what a request would be: how it is understood, and how large it is. Nothing is written.
+/// Shows how a request would be understood, and its size. Nothing is written.
 #[utoipa::path(post, path = "/api/v1/requests/preview", tag = "requests",
     operation_id = "previewRequest", request_body = NewRequest,
     extensions(("x-role" = json!("user"))),
@@ -263,7 +264,7 @@ fn ordered(new: NewRequest) -> Result<AskOrder, Failure> {
     })
 }
 
-/// Shows a request with what came of it.
+/// Shows a request with its result.
 #[utoipa::path(get, path = "/api/v1/requests/{id}", tag = "requests", operation_id = "showRequest",
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("user"))),
@@ -276,8 +277,10 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RequestShow
     done.await.map(Json)
 }
 
-/// Has a piece of work go on now: one that a person stopped, that nobody drives, or that could not
-/// go on and waits to be tried again.
+/// Resumes a piece of work now.
+///
+/// This is for work that a person stopped, that no process drives, or that could not
+/// continue and waits to be tried again.
 #[utoipa::path(post, path = "/api/v1/requests/{id}/resume", tag = "requests",
     operation_id = "resumeRequest", request_body = GoOn,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -316,7 +319,7 @@ pub(super) async fn resume(
     }))
 }
 
-/// Puts a request on record.
+/// Records a request.
 pub(super) fn file(
     workshop: &Arc<Workshop>,
     order: AskOrder,
@@ -329,8 +332,8 @@ pub(super) fn file(
     shown(workshop, &work)
 }
 
-/// Returns the portal that is meant. A folder that is open to nobody is not opened by asking: that
-/// is for whoever may open portals.
+/// Returns the portal that a request is about. Naming a folder that is not open does not
+/// open it: that takes a caller who may open portals.
 pub(super) fn about(
     workshop: &Workshop,
     portal: Option<&str>,
@@ -358,7 +361,8 @@ pub(super) fn about(
     }
 }
 
-/// Returns the workshop as it looks from a project: its skills and hooks are found from there.
+/// Returns the workshop as seen from a portal's project, so that its skills and hooks are
+/// found.
 pub(crate) fn standing_in(
     workshop: &Arc<Workshop>,
     portal: Option<&str>,
@@ -366,7 +370,8 @@ pub(crate) fn standing_in(
     match portal {
         None => Ok(Arc::clone(workshop)),
         Some(name) => {
-            // What the route is about may be there all the same.
+            // A missing portal must not be reported as "not found": the subject of the
+            // route may well exist.
             let portal = workshop
                 .portal(name)
                 .map_err(|failure| match failure.code {
@@ -409,7 +414,7 @@ fn verify(word: &str) -> Result<Verify, Failure> {
     word.parse().map_err(|()| none_of("verify", &words))
 }
 
-/// Says which words there are.
+/// Returns the failure for an unknown word, listing the valid ones.
 pub(super) fn none_of(what: &str, words: &[&str]) -> Failure {
     Failure::new(Code::C004, format!("there is no such `{what}`"))
         .advise(format!("it is one of {}", words.join(", ")))

@@ -1,4 +1,4 @@
-//! Runs: looking at them, and beginning one.
+//! Runs: viewing them, and starting one.
 
 pub(super) mod again;
 pub(super) mod steer;
@@ -21,7 +21,7 @@ use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped};
 use super::{ModelName, Told};
 use crate::keeper::begin;
 
-/// How runs stand.
+/// All states of a run that can be filtered by.
 const STATES: [Standing; 8] = [
     Standing::Running,
     Standing::Paused,
@@ -36,119 +36,120 @@ const STATES: [Standing; 8] = [
 /// A run in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct RunListed {
-    /// Which run.
+    /// The run's id.
     run: String,
-    /// The piece of work it belongs to.
+    /// Trace of the work it belongs to.
     trace: String,
-    /// running, paused, waiting, left, complete, partial, failed or cancelled.
+    /// `running`, `paused`, `waiting`, `left`, `complete`, `partial`, `failed` or
+    /// `cancelled`.
     state: String,
-    /// What it does, in a line.
+    /// One-line title.
     title: String,
-    /// How many turns it took.
+    /// Number of turns it took.
     turns: u64,
-    /// What models read and wrote for it.
+    /// Tokens that models read and wrote for it.
     tokens: u64,
-    /// What it cost, in millionths of a US dollar; nothing if a price is not known.
+    /// Its cost in millionths of a US dollar; `null` if a price is not known.
     cost: Option<u64>,
-    /// When it came to stand so, as RFC 3339.
+    /// Since when it has this state, as RFC 3339.
     since: String,
-    /// More about that.
+    /// More about its state.
     note: Option<String>,
     /// The run that called it.
     parent: Option<String>,
-    /// Files that wait to be put in place.
+    /// Number of files that wait to be put in place.
     files: u64,
 }
 
-/// What a run asks.
+/// A question that a run asks.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct Question {
-    /// Names it.
+    /// The question's id.
     question: String,
-    /// What is asked.
+    /// The question.
     text: String,
-    /// What can be answered; anything if empty.
+    /// The possible answers; empty if anything can be answered.
     choices: Vec<String>,
-    /// What is filled in as the answer.
+    /// The suggested answer.
     suggested: Option<String>,
 }
 
-/// A run with what it waits for.
+/// A run with its open questions.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunShown {
     #[serde(flatten)]
     row: RunListed,
     /// The process that drives it.
     driver: Option<String>,
-    /// What it asks, the oldest first.
+    /// Its questions, oldest first.
     questions: Vec<Question>,
 }
 
-/// What a run would put in place.
+/// The changes that a run would put in place.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunDiff {
-    /// The run, its folder, and its files.
+    /// The run, its folder and its files.
     proposal: Value,
-    /// The difference, as `git diff` writes it.
+    /// The diff, as `git diff` prints it.
     diff: String,
 }
 
-/// A run that began.
+/// A run that was started.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Began {
-    /// Which run.
+    /// The run's id.
     run: String,
-    /// The piece of work it belongs to.
+    /// Trace of the work it belongs to.
     trace: String,
 }
 
-/// Which runs are wanted.
+/// Query parameters for listing runs.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Only those that stand so.
+    /// Only runs in this state.
     state: Option<String>,
-    /// With those that runs called.
+    /// Includes runs that were called by other runs.
     all: Option<bool>,
-    /// Only those that hold this text.
+    /// Only runs that contain this text.
     q: Option<String>,
-    /// How many, from 1 to 200.
+    /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
-    /// Only what comes after this row of an earlier page.
+    /// Continues after this row: the `next` of the previous page.
     #[param(format = "uint64")]
     before: Option<u64>,
 }
 
-/// A run to begin.
+/// A run to start.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewRun {
-    /// The skill; a task in free words if not given.
+    /// The skill; if omitted, `task` says what to do.
     skill: Option<String>,
-    /// The task.
+    /// The task, in your own words.
     task: Option<String>,
-    /// What it works on.
+    /// The arguments.
     #[serde(default)]
     arguments: Vec<String>,
-    /// The portal; the only one there is if not given.
+    /// The portal; may be omitted if there is only one.
     portal: Option<String>,
     /// A folder in a portal, instead of the portal's name.
     folder: Option<String>,
-    /// The model: an alias, or provider:model.
+    /// The model: an alias, or `provider:model`.
     model: Option<ModelName>,
-    /// One pass, or turn after turn until it is done; as the skill says if not given.
+    /// One pass, or turn after turn until it is done; if omitted, the skill decides.
     mode: Option<RunMode>,
-    /// The most turns it may take, from 1 to 100.
+    /// Maximum number of turns, from 1 to 100.
     #[schema(minimum = 1, maximum = 100)]
     max_turns: Option<u32>,
-    /// The most it may cost, in millionths of a US dollar.
+    /// Maximum cost, in millionths of a US dollar.
     max_cost: Option<u64>,
 }
 
-/// How a run goes.
+/// The mode of a run.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RunMode {
@@ -158,7 +159,7 @@ pub(super) enum RunMode {
     Autonomous,
 }
 
-/// Lists runs, the latest first.
+/// Lists runs, latest first.
 #[utoipa::path(get, path = "/api/v1/runs", tag = "runs", operation_id = "listRuns",
     params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<RunListed>), (status = "4XX", body = Troubled)))]
@@ -182,7 +183,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     done.await.map(Json)
 }
 
-/// Begins a run; the daemon drives it.
+/// Starts a run, which the daemon drives.
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", operation_id = "createRun",
     request_body = NewRun, extensions(("x-role" = json!("developer"))),
     responses((status = 201, body = Began), (status = "4XX", body = Troubled)))]
@@ -244,7 +245,7 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
     done.await.map(Json)
 }
 
-/// Shows what a run that is over would put in place.
+/// Shows the changes that a finished run would put in place.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/diff", tag = "runs", operation_id = "diffRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     extensions(("x-role" = json!("developer"))),

@@ -1,4 +1,5 @@
-//! Who asks, in which role, and what they ask for: what every route begins with.
+//! The extractors that every route begins with: the caller and their role, the path and the
+//! query.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,28 +19,28 @@ use crate::desk::Desk;
 use crate::door::Who;
 use crate::keeper::blocking;
 
-/// An answer.
+/// The result of a handler: JSON, or a failure.
 pub(super) type Answer<T> = Result<Json<T>, Refusal>;
 
-/// An answer about something that is there from now on.
+/// The result of a handler that creates something: 201 with JSON, or a failure.
 pub(super) type Made<T> = Result<(StatusCode, Json<T>), Refusal>;
 
-/// A role that a route needs.
+/// The access that a route requires.
 pub(super) trait Role: Send + Sync {
-    /// What it is called.
+    /// The least role.
     const NEEDED: Viewer;
-    /// Whether a person has to do it: no token of a program may.
+    /// Whether it takes a person: tokens of programs are refused.
     const IN_PERSON: bool = false;
-    /// How long ago whoever comes from the console may have signed in.
+    /// The required age of the sign-in, for callers from the console.
     const SIGN_IN: SignInNeeded = SignInNeeded::Any;
 }
 
-/// How long ago somebody at the console may have signed in.
+/// The required age of a console sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SignInNeeded {
-    /// For as long as they are signed in.
+    /// Any sign-in that is still valid.
     Any,
-    /// A moment ago.
+    /// A sign-in within the last five minutes.
     Fresh,
 }
 
@@ -57,11 +58,11 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Whoever was let in.
+    /// Anyone with access.
     User
-    /// Whoever may see everything, steer and merge.
+    /// Developers: they may see everything, steer and merge.
     Developer
-    /// Whoever settles who may come in and what agents may do.
+    /// Admins: they decide who has access and what agents may do.
     Admin
 }
 
@@ -80,16 +81,16 @@ macro_rules! in_person {
 }
 
 in_person! {
-    /// A person who was let in.
+    /// A person with access.
     UserInPerson User
-    /// A person who may steer and merge.
+    /// A person who is at least a developer.
     DeveloperInPerson Developer
-    /// A person who settles who may come in and what agents may do.
+    /// A person who is an admin.
     AdminInPerson Admin
 }
 
-/// A person who settles who may come in and what agents may do, and who, at the console, signed in a
-/// moment ago: for what opens a door for good.
+/// A person who is an admin and, at the console, signed in within the last five minutes:
+/// for changes that grant something permanently.
 pub(super) struct AdminJustSignedIn;
 
 impl Role for AdminJustSignedIn {
@@ -98,11 +99,11 @@ impl Role for AdminJustSignedIn {
     const SIGN_IN: SignInNeeded = SignInNeeded::Fresh;
 }
 
-/// Somebody who may do what the route does; nobody else gets past this, and no body is read before.
+/// An authorized caller. Everyone else is refused before the body is read.
 pub(super) struct As<R> {
     pub(super) desk: Arc<Desk>,
     pub(super) who: Who,
-    /// Whether they only look.
+    /// Whether the caller only reads.
     is_look: bool,
     role: PhantomData<R>,
 }
@@ -129,11 +130,10 @@ impl<R: Role> FromRequestParts<Arc<Desk>> for As<R> {
     }
 }
 
-/// What makes room is done without any.
+/// Paths that work without free disk space, because they free some.
 const FREES: &[&str] = &["/api/v1/clean"];
 
-/// Refuses to change anything while there is no room to put it on record; whoever only looks is
-/// answered.
+/// Refuses changes while there is no disk space to record them. Reading still works.
 fn refuse_without_room(parts: &Parts, desk: &Desk) -> Result<(), Failure> {
     match desk.lack() {
         Some(lack) if !parts.method.is_safe() && !FREES.contains(&parts.uri.path()) => {
@@ -146,7 +146,8 @@ fn refuse_without_room(parts: &Parts, desk: &Desk) -> Result<(), Failure> {
 }
 
 impl<R> As<R> {
-    /// Takes no turn among those who look: for what takes long, and would keep them waiting.
+    /// Does not use one of the slots for reading: for operations that take long and would
+    /// make others wait.
     pub(super) fn beside_the_line(self) -> Self {
         Self {
             is_look: false,
@@ -154,7 +155,7 @@ impl<R> As<R> {
         }
     }
 
-    /// Does something in the workshop in their name, where it keeps nobody waiting.
+    /// Runs an operation in the workshop in the caller's name, on a thread that may block.
     pub(super) async fn does<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Arc<Workshop>) -> Result<T, Refusal> + Send + 'static,
@@ -167,19 +168,19 @@ impl<R> As<R> {
         })
     }
 
-    /// Returns what was done; what was noticed besides is said where the daemon says things.
+    /// Returns the result, and passes the notes to the daemon's messages.
     pub(super) fn told<T>(&self, noted: Noted<T>) -> T {
         noted.notes.iter().for_each(|note| (self.desk.says)(note));
         noted.done
     }
 
-    /// Returns the eyes with which they look. Users see summaries; asking for more is refused.
+    /// Returns what the caller may see. Asking for more than the role allows is refused.
     pub(super) fn eyes(&self, view: Option<&str>) -> Result<Eyes, Failure> {
         eyes(&self.desk, &self.who, view)
     }
 }
 
-/// Returns the eyes with which somebody looks.
+/// Returns what a person or program may see, limited to `view`.
 pub(super) fn eyes(desk: &Desk, who: &Who, view: Option<&str>) -> Result<Eyes, Failure> {
     let role = who.pass.role;
     let eyes = desk.workshop().eyes_of(role);
@@ -199,12 +200,12 @@ pub(super) fn eyes(desk: &Desk, who: &Who, view: Option<&str>) -> Result<Eyes, F
     }
 }
 
-/// Waits for what a workshop does, on a thread where waiting is fine.
+/// Blocks on a future; only for threads that may block.
 pub(super) fn waited<T>(doing: impl Future<Output = T>) -> T {
     tokio::runtime::Handle::current().block_on(doing)
 }
 
-/// Says that an approval has to name what the person saw.
+/// Returns the failure for an approval that does not name what the person saw.
 pub(super) fn unnamed(field: &str, what: &str) -> Failure {
     Failure::new(Code::C004, "an approval names what was seen")
         .because("it may have changed since")
@@ -213,13 +214,13 @@ pub(super) fn unnamed(field: &str, what: &str) -> Failure {
         ))
 }
 
-/// Says that something was made.
+/// Returns a 201 response.
 pub(super) fn made<T>(value: T) -> (StatusCode, Json<T>) {
     (StatusCode::CREATED, Json(value))
 }
 
-/// Gives a value the form that the description of the interface has for it, so that the two cannot
-/// part.
+/// Converts a value to the type that the OpenAPI description gives for it, so that the two
+/// cannot diverge.
 pub(super) fn shaped<T: DeserializeOwned>(value: impl Serialize) -> Result<T, Failure> {
     let shaped = serde_json::to_value(value).and_then(serde_json::from_value);
     shaped.map_err(|error| {
@@ -228,7 +229,7 @@ pub(super) fn shaped<T: DeserializeOwned>(value: impl Serialize) -> Result<T, Fa
     })
 }
 
-/// What stands in the path.
+/// The path parameters.
 pub(super) struct At<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
@@ -243,7 +244,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     }
 }
 
-/// What stands behind the question mark.
+/// The query parameters.
 pub(super) struct Asked<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {

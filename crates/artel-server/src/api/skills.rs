@@ -1,4 +1,4 @@
-//! Skills: which there are, how they do, and what is kept for their next runs.
+//! Skills: listing them, their statistics, and the lessons kept for their next runs.
 
 use std::sync::Arc;
 
@@ -21,69 +21,69 @@ use super::seat::{
 /// A skill in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SkillListed {
-    /// Its name.
+    /// The skill's name.
     name: String,
-    /// Whose it is.
+    /// Where it belongs: `workshop`, `portal` or `user`.
     scope: String,
-    /// Whether it may be used as it is without a question.
+    /// Whether it may be used in its present form without a question.
     trusted: bool,
-    /// How many lines its `SKILL.md` has.
+    /// Number of lines of its `SKILL.md`.
     lines: u64,
-    /// What it does and when to use it.
+    /// A description of what it does and when to use it.
     description: String,
-    /// Where it is.
+    /// Its folder.
     folder: String,
-    /// What its author should know, a sentence each.
+    /// Remarks for its author, one sentence each.
     remarks: Vec<String>,
 }
 
-/// A skill with its files, how it does, and what is kept for its next runs.
+/// A skill with its files, statistics and lessons.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SkillSeen {
-    /// Its name.
+    /// The skill's name.
     name: String,
-    /// What it does and when to use it.
+    /// A description of what it does and when to use it.
     description: String,
-    /// Where it is.
+    /// Its folder.
     folder: String,
-    /// Whose it is.
+    /// Where it belongs: `workshop`, `portal` or `user`.
     scope: String,
-    /// Whether it may be used as it is without a question.
+    /// Whether it may be used in its present form without a question.
     trusted: bool,
-    /// BLAKE3 of its files: what trust is given to.
+    /// BLAKE3 hash of its files, to which trust is bound.
     hash: String,
-    /// How many lines its `SKILL.md` has.
+    /// Number of lines of its `SKILL.md`.
     lines: u64,
     /// Its other fields.
     front: Value,
-    /// What can be read on demand.
+    /// Files that can be read on demand.
     files: Vec<Value>,
-    /// What can be run.
+    /// Scripts that can be run.
     scripts: Vec<Value>,
-    /// Commands that run when it begins.
+    /// Commands that run when the skill begins.
     commands: Vec<Value>,
     /// Addresses in its text.
     urls: Vec<String>,
-    /// Tokens that every turn carries.
+    /// Tokens that it adds to every turn.
     tokens_first: u64,
     /// Tokens if all its files were loaded at once.
     tokens_all: u64,
-    /// What its author should know, a sentence each.
+    /// Remarks for its author, one sentence each.
     remarks: Vec<String>,
-    /// How it does; nothing before its first run.
+    /// Its statistics; `null` before its first run.
     stats: Option<Value>,
-    /// What is kept for its next runs.
+    /// The lessons kept for its next runs.
     lessons: Vec<Lesson>,
 }
 
-/// Something that is kept for the next runs of a skill.
+/// A lesson kept for the next runs of a skill.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct Lesson {
-    /// Names it.
+    /// The lesson's id.
     id: String,
-    /// success, failure or feedback.
+    /// `success`, `failure` or `feedback`.
     sort: String,
-    /// What is kept.
+    /// The text of the lesson.
     text: String,
     /// The run it comes from.
     from: Option<String>,
@@ -91,69 +91,70 @@ pub(super) struct Lesson {
     by: Option<String>,
 }
 
-/// A skill to begin.
+/// A skill to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SkillName {
-    /// Its name: lower-case letters, digits and hyphens.
+    /// The skill's name: lower-case letters, digits and hyphens.
     name: String,
 }
 
-/// A skill that was begun.
+/// A skill that was created.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SkillBegun {
-    /// Its name.
+    /// The skill's name.
     name: String,
-    /// Where it is.
+    /// Its folder.
     folder: String,
     /// Its files, relative to the folder.
     files: Vec<String>,
 }
 
-/// What is to be kept.
+/// The text of a lesson.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewLesson {
-    /// The words.
+    /// The text.
     text: String,
 }
 
-/// What is kept, or no longer.
+/// A lesson that was added, edited or removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct LessonDone {
     /// The skill.
     skill: String,
-    /// The lesson.
+    /// The lesson's id.
     id: String,
 }
 
-/// Which skills are wanted.
+/// Query parameters for listing skills.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Only those that hold this text.
+    /// Only skills whose name or description contains this text.
     q: Option<String>,
-    /// How many, from 1 to 200.
+    /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
-    /// Only what comes after this row of an earlier page.
+    /// Continues after this row: the `next` of the previous page.
     before: Option<String>,
-    /// Those that came with a project, too; the daemon's own folder if not given.
+    /// Includes the skills of this portal's project; by default, those of the daemon's own
+    /// folder.
     portal: Option<String>,
 }
 
-/// From where a skill is looked for.
+/// Query parameters that say where to look for a skill.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FromWhere {
-    /// The project that it came with; the daemon's own folder if not given.
+    /// The portal whose project contains it; by default the daemon's own folder.
     portal: Option<String>,
 }
 
-/// A skill that was seen.
+/// Trusts a skill as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TrustSkill {
@@ -161,16 +162,16 @@ pub(super) struct TrustSkill {
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
     hash: String,
-    /// The project that it came with; the daemon's own folder if not given.
+    /// The portal whose project contains it; by default the daemon's own folder.
     portal: Option<String>,
 }
 
-/// A skill that may be used as it is.
+/// A skill that is trusted now.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SkillTrusted {
-    /// Its name.
+    /// The skill's name.
     skill: String,
-    /// What trust is bound to.
+    /// The hash that trust is bound to.
     hash: String,
     /// Whether it was not trusted before.
     changed: bool,
@@ -195,7 +196,7 @@ pub(super) async fn list(
     done.await.map(Json)
 }
 
-/// Begins a skill in the workshop, with files to write into.
+/// Creates a skill in the workshop, with files to fill in.
 #[utoipa::path(post, path = "/api/v1/skills", tag = "skills", operation_id = "createSkill",
     request_body = SkillName, extensions(("x-role" = json!("developer"))),
     responses((status = 201, body = SkillBegun), (status = "4XX", body = Troubled)))]
@@ -227,8 +228,9 @@ pub(super) async fn show(
     done.await.map(Json)
 }
 
-/// Trusts a skill from outside the workshop as it was seen. Once a file of it changes, it is asked
-/// about again.
+/// Trusts a skill from outside the workshop as it was seen.
+///
+/// If one of its files changes, it needs to be trusted again.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/trust", tag = "skills",
     operation_id = "trustSkill", request_body = TrustSkill,
     params(("name" = String, Path, description = "Its name")),
@@ -266,7 +268,7 @@ pub(super) async fn trust(
     done.await.map(Json)
 }
 
-/// Keeps something for the next runs of a skill.
+/// Adds a lesson for the next runs of a skill.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/lessons", tag = "skills",
     operation_id = "addLesson", request_body = NewLesson,
     params(("name" = String, Path, description = "Its name")),
@@ -284,7 +286,7 @@ pub(super) async fn teach(
     done.await.map(made)
 }
 
-/// Says otherwise what is kept for the next runs of a skill.
+/// Edits a lesson of a skill.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/lessons/{id}/edit", tag = "skills",
     operation_id = "editLesson", request_body = NewLesson,
     params(("name" = String, Path, description = "The skill"), ("id" = String, Path, description = "The lesson")),
@@ -302,7 +304,7 @@ pub(super) async fn reword(
     done.await.map(Json)
 }
 
-/// Forgets something that was kept.
+/// Removes a lesson of a skill.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/lessons/{id}/remove", tag = "skills",
     operation_id = "removeLesson", request_body = Nothing,
     params(("name" = String, Path, description = "The skill"), ("id" = String, Path, description = "The lesson")),
@@ -320,26 +322,26 @@ pub(super) async fn forget(
     done.await.map(Json)
 }
 
-/// How a run went, in a person's words.
+/// A person's feedback on a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Feedback {
-    /// The run, or how its id begins.
+    /// The run's id, or the start of it.
     run: String,
-    /// The words.
+    /// The feedback.
     text: String,
 }
 
-/// What became of a person's words.
+/// Recorded feedback.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct FeedbackTaken {
-    /// Which run.
+    /// The run's id.
     run: String,
-    /// The skill whose next runs are told; none for a task.
+    /// The skill whose next runs get the feedback; `null` for a run of a task.
     skill: Option<String>,
 }
 
-/// Says how a run went; the next runs of its skill are told.
+/// Gives feedback on a run, which the next runs of its skill get.
 #[utoipa::path(post, path = "/api/v1/feedback", tag = "skills", operation_id = "giveFeedback",
     request_body = Feedback, extensions(("x-role" = json!("developer"))),
     responses((status = 201, body = FeedbackTaken), (status = "4XX", body = Troubled)))]

@@ -1,4 +1,4 @@
-//! Who may come in: tokens, and signing out of the console.
+//! Access: tokens, and signing out of the console.
 
 use artel_types::{Code, Failure};
 use artel_workshop::{Holder, Viewer};
@@ -17,52 +17,53 @@ use super::{Refusal, Told};
 /// A token in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct TokenListed {
-    /// Names it.
+    /// The token's id.
     id: String,
-    /// What people call it.
+    /// Its name.
     name: String,
-    /// What it allows.
+    /// Its role.
     role: String,
-    /// When it was made, as RFC 3339.
+    /// When it was created, as RFC 3339.
     created: String,
-    /// By whom.
+    /// The person who created it.
     by: String,
-    /// Whether a program holds it: then nothing is approved with it.
+    /// Whether a program holds it; such a token cannot approve anything.
     program: bool,
 }
 
-/// The tokens that hold.
+/// The valid tokens.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct TokenList {
-    /// The oldest first.
+    /// The tokens, oldest first.
     rows: Vec<TokenListed>,
 }
 
-/// A token to make.
+/// A token to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TokenWanted {
-    /// user, developer or admin.
+    /// `user`, `developer` or `admin`.
     role: String,
-    /// Who acts with it; you, if not given.
+    /// The name of the person or program that will act with it; yours if omitted.
     name: Option<String>,
-    /// Whether a program holds it: it does what its role may, and approves nothing.
+    /// Whether a program holds it: it may do what its role may, but cannot approve
+    /// anything.
     #[serde(default)]
     program: bool,
 }
 
-/// A token that was just made: the only time it is seen.
+/// A new token. The secret is shown only this once.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct TokenMade {
-    /// Names it.
+    /// The token's id.
     id: String,
-    /// What it allows.
+    /// Its role.
     role: String,
-    /// The token.
+    /// The secret.
     token: String,
 }
 
-/// Lists the tokens that hold.
+/// Lists the valid tokens.
 #[utoipa::path(get, path = "/api/v1/tokens", tag = "tokens", operation_id = "listTokens",
     extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = TokenList), (status = "4XX", body = Troubled)))]
@@ -75,7 +76,7 @@ pub(super) async fn list(by: As<Admin>) -> Answer<TokenList> {
     done.await.map(Json)
 }
 
-/// Makes a token; it is shown once.
+/// Creates a token, whose secret is shown once.
 #[utoipa::path(post, path = "/api/v1/tokens", tag = "tokens", operation_id = "createToken",
     request_body = TokenWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
@@ -97,7 +98,7 @@ pub(super) async fn create(
     Ok(made(shaped(token)?))
 }
 
-/// Takes a token back; it is refused from then on.
+/// Revokes a token; it is refused from then on.
 #[utoipa::path(post, path = "/api/v1/tokens/{id}/revoke", tag = "tokens",
     operation_id = "revokeToken", request_body = Nothing,
     params(("id" = String, Path, description = "Its id")),

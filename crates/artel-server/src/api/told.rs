@@ -1,4 +1,4 @@
-//! What was sent with a request: JSON, of a bounded size, within a bounded time.
+//! Request bodies: JSON of a limited size that must arrive within a limited time.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 
 use super::Refusal;
 
-/// How long somebody may take to send it.
+/// Time limit for receiving a body.
 const BODY_TIME: Duration = Duration::from_secs(20);
 
-/// What was sent with a request.
+/// A JSON body.
 pub(crate) struct Told<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Told<T> {
@@ -32,9 +32,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Told<T> {
                 .advise("send at most 8 MiB");
             (rejection.status(), Refusal(failure).body()).into_response()
         })?;
-        // Nothing at all stands for an object in which everything is left out.
+        // An empty body stands for an object whose fields are all omitted.
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        // What is read into fields could as well be a list of their values; nobody means that.
+        // serde would also read a struct from a list of its values, which is never what the
+        // caller meant.
         let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
         if first != Some(&b'{') {
             return Err(misfit("it is no JSON object".to_owned()));
@@ -62,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a body of which a piece comes now and then.
+    /// Reads a body that arrives in `pieces`, one every `each`.
     async fn read(pieces: usize, each: Duration) -> Result<Value, StatusCode> {
         let trickle = stream::iter(0..pieces).then(move |_| async move {
             sleep(each).await;
@@ -79,7 +80,7 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(read(10, second).await, Ok(serde_json::json!({})));
         let began = Instant::now();
-        // Something comes all the time, and would for hours.
+        // Pieces keep arriving, and would for hours.
         let refused = read(10_000, second).await;
         assert_eq!(refused, Err(StatusCode::REQUEST_TIMEOUT));
         assert_eq!(began.elapsed().as_secs(), BODY_TIME.as_secs());

@@ -1,4 +1,4 @@
-//! Tools: which there are, and trying one in a scratch copy.
+//! Tools: listing them, and trying one in a scratch copy.
 
 use std::sync::Arc;
 
@@ -17,60 +17,60 @@ use super::seat::{Answer, As, At, Developer, shaped};
 /// A tool.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ToolSeen {
-    /// Its name.
+    /// The tool's name.
     name: String,
-    /// What it does, in a line.
+    /// A one-line summary.
     line: String,
-    /// What a model is told.
+    /// The description that models get.
     description: String,
-    /// The schema of its input.
+    /// The JSON schema of its input.
     input: Value,
-    /// What it touches.
+    /// Its effects: what it touches.
     effects: Vec<Value>,
-    /// What an unknown outcome means.
+    /// The action that Artel takes if it is not known whether a call took effect.
     unknown: Value,
-    /// What it is found with.
+    /// The bundle of tools with which it is found.
     bundle: String,
-    /// Whether its schema is in every request.
+    /// Whether its schema is part of every request to a model.
     always: bool,
 }
 
 /// The tools, by name.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ToolsSeen {
-    /// Built in, and declared in the workshop.
+    /// Built-in tools, and those declared in the workshop.
     tools: Vec<ToolSeen>,
 }
 
-/// How a tool is tried.
+/// A trial call of a tool.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TryTool {
-    /// Its input, as its schema says.
+    /// The input, as the tool's schema requires.
     #[schema(value_type = Object)]
     input: Value,
-    /// The portal whose folder is copied; the only one there is if not given.
+    /// The portal whose folder is copied; may be omitted if there is only one.
     portal: Option<String>,
     /// A folder in a portal, instead of the portal's name.
     folder: Option<String>,
-    /// The role that uses it; `default` if not given.
+    /// The role that uses the tool; `default` if omitted.
     role: Option<String>,
 }
 
-/// What came of it.
+/// The result of a trial call.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ToolTried {
-    /// What policy said.
+    /// The decision of policy.
     decision: Value,
-    /// What a model would see.
+    /// The text that a model would see.
     text: String,
-    /// The same for programs.
+    /// The result as data, for programs.
     data: Value,
-    /// What went wrong, in a word; nothing where nothing did.
+    /// The kind of error; `null` if the call succeeded.
     trouble: Option<Value>,
-    /// The files it changed in the copy.
+    /// The files that it changed in the copy.
     changed: Vec<String>,
-    /// How, as `git diff` writes it.
+    /// The changes, as `git diff` prints them.
     diff: String,
 }
 
@@ -97,8 +97,10 @@ pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<Tool
     done.await.map(Json)
 }
 
-/// Tries a tool in a scratch copy of a project, and says what it would change. Policy, sandbox and
-/// journal are those of a run; what a person would be asked about is refused.
+/// Tries a tool in a scratch copy of a project, and returns what it would change.
+///
+/// Policy, sandbox and journal are those of a run. A call about which a person would be
+/// asked is refused.
 #[utoipa::path(post, path = "/api/v1/tools/{name}/run", tag = "tools", operation_id = "runTool",
     request_body = TryTool, params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("developer"))),
@@ -115,7 +117,7 @@ pub(super) async fn run(
     }
     let says = Arc::clone(&by.desk.says);
     let done = by.does(move |workshop| {
-        // A name that no tool has is told before anything is copied.
+        // Refuse an unknown tool before anything is copied.
         workshop.caller().tool(&name)?;
         let folder = told.folder.clone().map(Into::into);
         let portal = about(workshop, told.portal.as_deref(), told.folder)?;

@@ -1,4 +1,5 @@
-//! Whatever one id joins: the story of a piece of work or a run, and its calls as a recording.
+//! Everything that one id joins: the story of a work or a run, and its calls as a
+//! recording.
 
 use artel_types::{Code, Failure};
 use artel_workshop::{TraceWanted, Traced};
@@ -13,83 +14,84 @@ use super::Refusal;
 use super::refusal::Troubled;
 use super::seat::{Admin, Answer, As, Asked, At, User, shaped};
 
-/// Something that was decided or came of it.
+/// A decision or a result in the story of a work.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct ChapterTold {
-    /// What it is about, in a word.
+    /// One word that says what it is about.
     label: String,
-    /// Whether it is good: done, bad, waits, plain, …
+    /// Whether it is good: `done`, `bad`, `waits`, `plain`, …
     mark: String,
-    /// What it says.
+    /// The text.
     text: String,
-    /// When, as RFC 3339.
+    /// When it happened, as RFC 3339.
     at: String,
-    /// Whose act it was.
+    /// The actor.
     by: Value,
 }
 
-/// A step with everything that was done at it.
+/// A step with everything that was done for it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct StepTold {
     /// Its number.
     number: u64,
     /// Its name.
     id: String,
-    /// What it does.
+    /// Its title.
     title: String,
-    /// waiting, running, verifying, done, failed or skipped.
+    /// `waiting`, `running`, `verifying`, `done`, `failed` or `skipped`.
     state: String,
-    /// Which attempt it is.
+    /// The number of the current attempt.
     round: u32,
-    /// How many attempts there are.
+    /// Number of attempts allowed.
     allowed: u32,
-    /// How many turns its agents took.
+    /// Number of turns that its agents took.
     turns: u64,
-    /// How long it has taken.
+    /// Its duration in seconds.
     seconds: Option<f64>,
     /// Whether it waits for a person.
     is_waiting: bool,
-    /// Whether a person holds it.
+    /// Whether a person paused it.
     is_held: bool,
-    /// What goes on in it now.
+    /// The activity that is going on in it now.
     doing: Option<String>,
-    /// What was found in it.
+    /// Remarks about it.
     remarks: Vec<Value>,
-    /// What failed on the way, where it passed in the end.
+    /// Failures on the way, for a step that passed in the end.
     recovered: Vec<String>,
-    /// The commit that came of it.
+    /// The resulting commit.
     commit: Option<String>,
-    /// The attempts: agents with their turns, and the evidence.
+    /// Its attempts: agents with their turns, and the evidence.
     attempts: Vec<Value>,
 }
 
 /// The story of a piece of work.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct WorkTold {
-    /// The piece of work.
+    /// The trace.
     trace: String,
-    /// What was done, in a line.
+    /// One-line title of what was done.
     title: String,
-    /// How the request stands.
+    /// The status of the request.
     status: String,
-    /// What came before the steps: the request, versions of the plan, decisions.
+    /// The chapters before the steps: the request, versions of the plan, decisions.
     before: Vec<ChapterTold>,
-    /// The steps as they stand.
+    /// The steps in their present state.
     steps: Vec<StepTold>,
     /// Agents that belong to no step.
     beside: Vec<Value>,
-    /// What came of it: proofs, the changeset, what was decided about it, the report.
+    /// The chapters after the steps: proofs, the changeset, decisions about it, the report.
     after: Vec<ChapterTold>,
 }
 
 /// A line about a run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct LineTold {
-    /// head, turn, plain, done, bad, waits, words, call, result, failed or detail.
+    /// `head`, `turn`, `plain`, `done`, `bad`, `waits`, `words`, `call`, `result`, `failed`
+    /// or `detail`.
     mark: String,
-    /// The words. They may hold what agents and files wrote.
+    /// The text, which may contain what agents and files wrote.
     text: String,
-    /// How many runs lie above its own.
+    /// The number of runs above its run.
     depth: u64,
     /// The turn it belongs to, from 1; 0 before the first.
     turn: u32,
@@ -97,13 +99,13 @@ pub(super) struct LineTold {
     run: String,
 }
 
-/// What an id joins: one of these.
+/// Everything that an id joins. Exactly one of the fields is present.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(super) struct TraceTold {
     /// A piece of work, from the request to the merge.
     #[serde(skip_serializing_if = "Option::is_none")]
     story: Option<WorkTold>,
-    /// One step of it.
+    /// One step of a piece of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<StepTold>,
     /// A run, line by line.
@@ -111,12 +113,12 @@ pub(super) struct TraceTold {
     lines: Option<Vec<LineTold>>,
 }
 
-/// How much of it is wanted.
+/// Query parameters for a trace.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// `summary`, or `full` where the role allows it.
+    /// `summary`, or `full` if the role may have it.
     view: Option<String>,
     /// Only this step of the plan, by its number or name.
     step: Option<String>,
@@ -124,7 +126,7 @@ pub(super) struct Wanted {
     turn: Option<u32>,
 }
 
-/// Tells everything that happened in a piece of work or a run.
+/// Returns everything that happened in a piece of work or a run.
 #[utoipa::path(get, path = "/api/v1/traces/{id}", tag = "traces", operation_id = "showTrace",
     params(("id" = String, Path,
         description = "The id of a trace, run or session, or how it begins"), Wanted),
@@ -155,7 +157,8 @@ pub(super) async fn show(
     done.await.map(Json)
 }
 
-/// Writes the answered calls of a piece of work as a recording that can be played again.
+/// Exports the answered model calls of a piece of work as a recording that can be played
+/// again.
 #[utoipa::path(get, path = "/api/v1/traces/{id}/recording", tag = "traces",
     operation_id = "recordTrace",
     params(("id" = String, Path,
@@ -166,7 +169,8 @@ pub(super) async fn show(
 pub(super) async fn record(by: As<Admin>, At(id): At<String>) -> Result<Response, Refusal> {
     let eyes = by.eyes(Some("full"))?;
     if !eyes.hidden.is_empty() {
-        // It holds whatever models were told, the output of those tools with it.
+        // It contains everything that models were told, including the output of the hidden
+        // tools.
         return Err(
             Failure::new(Code::H004, "recordings are not handed out here")
                 .because("`visibility.hidden_tools` names tools whose output nobody is shown")

@@ -1,4 +1,5 @@
-//! Keeping the place in order: copies of the journal, what is old, what can go, what the daemon said.
+//! Maintenance: the served workshop, backups, pruning old streams, cleaning up, and the
+//! daemon's log.
 
 use artel_types::Failure;
 use artel_workshop::Rubbish;
@@ -12,7 +13,7 @@ use super::refusal::Troubled;
 use super::runs::steer::Nothing;
 use super::seat::{AdminInPerson, Answer, As, Asked, Developer, Made, made, shaped};
 
-/// The workshop that is served.
+/// The served workshop.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct WorkshopSeen {
     /// Its folder.
@@ -21,109 +22,111 @@ pub(super) struct WorkshopSeen {
     id: String,
 }
 
-/// A copy of the journal.
+/// A backup of the journal.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct BackupMade {
-    /// Where it is.
+    /// The file.
     file: String,
-    /// How many events it has.
+    /// Number of events in it.
     events: u64,
-    /// What is wrong with the journal; older copies are all kept then.
+    /// A description of the damage, if the journal is damaged; in that case all older
+    /// backups are kept.
     damage: Option<String>,
 }
 
-/// What is moved to an archive.
+/// Moves old streams to an archive.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Prune {
-    /// Streams that ended before this: a moment, or a span back from now such as `90d`.
+    /// Moves streams that ended before this: a time, or a duration back from now such as
+    /// `90d`.
     before: String,
-    /// Only count them.
+    /// Only counts them.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// What a prune would move.
+/// The streams that a prune would move.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PruneCounted {
-    /// Streams that ended before this are moved.
+    /// Streams that ended before this time are moved.
     before: String,
-    /// How many there are.
+    /// Number of streams.
     streams: u64,
-    /// How many events they hold.
+    /// Number of events in them.
     events: u64,
 }
 
-/// What was moved.
+/// The streams that were moved.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct PruneMoved {
-    /// How many events.
+    /// Number of events.
     events: u64,
-    /// Where to.
+    /// The archive they were moved to.
     archive: String,
 }
 
-/// What was counted, and what was moved.
+/// The result of a prune or its dry run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PruneDone {
-    /// What there was to move.
+    /// The streams that could be moved.
     plan: PruneCounted,
-    /// What was moved; nothing where nothing was.
+    /// The streams that were moved; `null` if none were.
     pruned: Option<PruneMoved>,
 }
 
-/// Something that can go.
+/// A leftover that can be removed.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct RubbishSeen {
-    /// worktree, blob, log or leftover.
+    /// `worktree`, `blob`, `log` or `leftover`.
     sort: String,
-    /// Where it is.
+    /// Its path.
     path: String,
-    /// How much it takes.
+    /// Its size in bytes.
     bytes: u64,
 }
 
-/// Everything that can go.
+/// Everything that can be removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RubbishFound {
-    /// What was found.
+    /// The leftovers.
     found: Vec<RubbishSeen>,
-    /// How much it takes.
+    /// Their total size in bytes.
     bytes: u64,
 }
 
-/// What went.
+/// The result of cleaning up.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct CleanDone {
-    /// How many things.
+    /// Number of things that were removed.
     removed: u64,
-    /// How many bytes they took.
+    /// Their total size in bytes.
     bytes: u64,
 }
 
-/// Which lines are wanted.
+/// Query parameters for the daemon's log.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WhichLines {
-    /// How many of the last, from 1 to 1000; 50 if not given.
+    /// Number of the last lines to return, from 1 to 1000; 50 if omitted.
     #[param(minimum = 1, maximum = 1000)]
     lines: Option<u16>,
-    /// Only what was said after this place, the `position` of an earlier answer.
+    /// Only lines after this position: the `position` of an earlier response.
     #[param(format = "uint64")]
     after: Option<u64>,
 }
 
-/// What the daemon said.
+/// Lines of the daemon's log.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct LogSeen {
-    /// The lines, the oldest first.
+    /// The lines, oldest first.
     lines: Vec<String>,
-    /// Ask for what comes `after` this to follow.
+    /// To follow the log, pass this as `after`.
     position: u64,
 }
 
-/// Tells which workshop is served.
+/// Shows which workshop is served.
 #[utoipa::path(get, path = "/api/v1/workshop", tag = "upkeep", operation_id = "showWorkshop",
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = WorkshopSeen), (status = "4XX", body = Troubled)))]
@@ -135,7 +138,7 @@ pub(super) async fn workshop(by: As<Developer>) -> Answer<WorkshopSeen> {
     }))
 }
 
-/// Takes a copy of the journal.
+/// Makes a backup of the journal.
 #[utoipa::path(post, path = "/api/v1/journal/backup", tag = "journal",
     operation_id = "backUpJournal", request_body = Nothing,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
@@ -153,7 +156,8 @@ pub(super) async fn back_up(
     }))
 }
 
-/// Moves streams that ended long ago to a signed archive, where they are read as before.
+/// Moves streams that ended long ago to a signed archive, where they remain readable as
+/// before.
 #[utoipa::path(post, path = "/api/v1/journal/prune", tag = "journal",
     operation_id = "pruneJournal", request_body = Prune,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
@@ -179,7 +183,7 @@ pub(super) async fn prune(by: As<AdminInPerson>, Told(told): Told<Prune>) -> Ans
     }))
 }
 
-/// Lists what is no longer needed.
+/// Lists leftovers that are no longer needed.
 #[utoipa::path(get, path = "/api/v1/clean", tag = "upkeep", operation_id = "showRubbish",
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = RubbishFound), (status = "4XX", body = Troubled)))]
@@ -188,7 +192,7 @@ pub(super) async fn rubbish(by: As<Developer>) -> Answer<RubbishFound> {
     done.await.map(Json)
 }
 
-/// Removes what is no longer needed. Live and undecided work is never touched.
+/// Removes leftovers that are no longer needed. Live and undecided work is never touched.
 #[utoipa::path(post, path = "/api/v1/clean", tag = "upkeep", operation_id = "clean",
     request_body = Nothing, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
     responses((status = 200, body = CleanDone), (status = "4XX", body = Troubled)))]
@@ -203,7 +207,7 @@ pub(super) async fn clean(
     done.await.map(Json)
 }
 
-/// Shows what the daemon said.
+/// Shows the daemon's log.
 #[utoipa::path(get, path = "/api/v1/daemon/logs", tag = "daemon", operation_id = "showLog",
     params(WhichLines), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = LogSeen), (status = "4XX", body = Troubled)))]
@@ -223,7 +227,8 @@ pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) ->
         };
         let redactor = workshop.caller().redactor();
         let lines: Vec<&str> = log.text.split_inclusive('\n').collect();
-        // Whoever follows gets the next ones, and goes on behind them; anybody else the last.
+        // With `after`, return the next lines and continue behind them; otherwise return
+        // the last lines.
         let (lines, rest) = match wanted.after {
             Some(_) => lines.split_at(lines.len().min(most)),
             None => (&lines[lines.len().saturating_sub(most)..], &[][..]),

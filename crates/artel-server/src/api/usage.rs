@@ -1,4 +1,4 @@
-//! What was used, and what is in the journal, counted.
+//! Usage of models, and counts of what the journal contains.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,82 +14,84 @@ use super::refusal::Troubled;
 use super::requests::none_of;
 use super::seat::{Answer, As, Asked, Developer, shaped};
 
-/// What is asked about usage: an empty value makes rows of it, any other leaves out everything
-/// else. Rows are providers and their models where nothing is said.
+/// Query parameters for usage.
+///
+/// A field without a value groups the rows by it; any other value keeps only what matches.
+/// By default, rows are grouped by provider and model.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// By day, or only this one, such as 2026-11-15.
+    /// Groups by day, or keeps only this one, such as 2026-11-15.
     day: Option<String>,
-    /// By session, or only the session whose id begins like this.
+    /// Groups by session, or keeps only the session whose id begins like this.
     session: Option<String>,
-    /// By run, or only the run whose id begins like this.
+    /// Groups by run, or keeps only the run whose id begins like this.
     run: Option<String>,
-    /// By step, or only this one.
+    /// Groups by step, or keeps only this one.
     step: Option<String>,
-    /// By provider, or only this one.
+    /// Groups by provider, or keeps only this one.
     provider: Option<String>,
-    /// By model, or only this one.
+    /// Groups by model, or keeps only this one.
     model: Option<String>,
-    /// By skill, or only this one.
+    /// Groups by skill, or keeps only this one.
     skill: Option<String>,
-    /// By role, or only this one.
+    /// Groups by role, or keeps only this one.
     role: Option<String>,
-    /// By portal, or only this one.
+    /// Groups by portal, or keeps only this one.
     portal: Option<String>,
-    /// By person, or only this one.
+    /// Groups by person, or keeps only this one.
     person: Option<String>,
-    /// Only this day, week (from Monday) or month, in UTC.
+    /// Only the current `day`, `week` (from Monday) or `month`, in UTC.
     period: Option<String>,
 }
 
-/// What was used.
+/// The usage of models.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct Usage {
-    /// From when on, as RFC 3339; the first event if nothing.
+    /// Start of the period, as RFC 3339; `null` for the first event.
     since: Option<String>,
-    /// Until when.
+    /// End of the period.
     until: Option<String>,
-    /// What the names of a row stand for.
+    /// The dimensions by which the rows are grouped.
     by: Vec<String>,
     /// The rows: names and sums.
     rows: Vec<Value>,
-    /// All of them together.
+    /// The total of all rows.
     total: Value,
 }
 
-/// What is in the journal, counted.
+/// Counts of what the journal contains.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct JournalStats {
-    /// How many events there are.
+    /// Number of events.
     events: u64,
-    /// When the first was recorded, as RFC 3339.
+    /// When the first event was recorded, as RFC 3339.
     first: Option<String>,
-    /// When the last was recorded.
+    /// When the last event was recorded.
     last: Option<String>,
-    /// How many of each kind.
+    /// Number of events of each kind.
     kinds: BTreeMap<String, u64>,
-    /// How many by each actor.
+    /// Number of events by each actor.
     actors: BTreeMap<String, u64>,
-    /// Bytes of the journal file with its log.
+    /// Bytes of the journal file with its write-ahead log.
     journal_bytes: u64,
-    /// How many large values there are.
+    /// Number of blobs.
     blobs: u64,
-    /// Their bytes.
+    /// Bytes of all blobs.
     blob_bytes: u64,
-    /// How many backups there are.
+    /// Number of backups.
     backups: u64,
 }
 
-/// How skills do.
+/// Statistics of skills.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SkillsDone {
-    /// Each that has run: its name, rates and sums.
+    /// The skills that have run: name, rates and sums.
     skills: Vec<Value>,
 }
 
-/// Adds up what models were used for, and what it cost.
+/// Sums up what models were used for, and the cost.
 #[utoipa::path(get, path = "/api/v1/usage", tag = "usage", operation_id = "showUsage",
     params(Wanted), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = Usage), (status = "4XX", body = Troubled)))]
@@ -127,7 +129,7 @@ pub(super) async fn usage(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> An
     done.await.map(Json)
 }
 
-/// Counts what is in the journal.
+/// Counts what the journal contains.
 #[utoipa::path(get, path = "/api/v1/stats", tag = "usage", operation_id = "showStats",
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = JournalStats), (status = "4XX", body = Troubled)))]
@@ -136,7 +138,7 @@ pub(super) async fn stats(by: As<Developer>) -> Answer<JournalStats> {
     done.await.map(Json)
 }
 
-/// Says how skills do: success, turns, recoveries, cost, tokens saved.
+/// Returns statistics of skills: success, turns, recoveries, cost, tokens saved.
 #[utoipa::path(get, path = "/api/v1/usage/skills", tag = "usage",
     operation_id = "listSkillStats", extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = SkillsDone), (status = "4XX", body = Troubled)))]
@@ -168,7 +170,8 @@ fn value(report: &UsageReport) -> Value {
     })
 }
 
-/// Costs are in dollars for readers, and exact in millionths for sums; what is not known is null.
+/// Returns the sums as JSON. Cost is given in dollars to read, and in millionths to add up
+/// exactly; an unknown cost is null.
 fn sums(sum: &UsageSum) -> Value {
     let mut value = json!(sum);
     let is_unknown = sum.unpriced > 0 && sum.cost.0 == 0;

@@ -1,4 +1,4 @@
-//! Who sees how much of runs: the rules by role, and changing them.
+//! The rules that say how much of runs each role may see, and changing them.
 
 use artel_types::{Code, Failure};
 use artel_workshop::{SeeOtherwise, Shown};
@@ -12,41 +12,42 @@ use super::requests::none_of;
 use super::seat::{AdminInPerson, Answer, As, Developer, shaped};
 use crate::reload;
 
-/// What one role may see.
+/// The rule for one role.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct RoleRule {
-    /// user, developer or admin.
+    /// `user`, `developer` or `admin`.
     role: String,
-    /// `summary`: what came of each step. `full`: everything.
+    /// `summary`: the result of each step. `full`: everything.
     sees: String,
-    /// Where that comes from.
+    /// Where the rule comes from.
     origin: String,
 }
 
-/// Who sees how much of runs.
+/// The visibility rules of runs.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct VisibilityRules {
-    /// Each role.
+    /// The rule for each role.
     roles: Vec<RoleRule>,
-    /// Tools, or sorts of tools, of which is shown only that they ran, whoever looks.
+    /// Tools, or patterns for tools, of which everyone sees only that they ran.
     hidden_tools: Vec<String>,
 }
 
-/// What is to be different; what is not named stays.
+/// A change of the rules. Omitted fields stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChangeRules {
-    /// What users may see: summary or full.
+    /// The view that users may have: `summary` or `full`.
     user: Option<String>,
-    /// What developers may see.
+    /// The view that developers may have.
     developer: Option<String>,
-    /// What admins may see.
+    /// The view that admins may have.
     admin: Option<String>,
-    /// Tools, or sorts of tools such as `git_*`, of which is shown only that they ran.
+    /// Tools, or patterns for tools such as `git_*`, of which everyone sees only that they
+    /// ran.
     hidden_tools: Option<Vec<String>>,
 }
 
-/// Says who sees how much of runs.
+/// Shows how much of runs each role may see.
 #[utoipa::path(get, path = "/api/v1/visibility", tag = "settings",
     operation_id = "showVisibility", extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = VisibilityRules), (status = "4XX", body = Troubled)))]
@@ -54,8 +55,10 @@ pub(super) async fn show(by: As<Developer>) -> Answer<VisibilityRules> {
     Ok(Json(shaped(by.desk.workshop().who_sees())?))
 }
 
-/// Changes who sees how much of runs. It stands in the workshop's settings file and is in force at
-/// once, also for whoever follows live events.
+/// Changes how much of runs each role may see.
+///
+/// The change is written to the workshop's settings file and takes effect at once, also for
+/// readers of live events.
 #[utoipa::path(post, path = "/api/v1/visibility", tag = "settings",
     operation_id = "changeVisibility", request_body = ChangeRules,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),

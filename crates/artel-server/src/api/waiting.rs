@@ -1,4 +1,5 @@
-//! What needs a person: plans, questions, changesets, work that was left, calls that wait for a yes.
+//! Everything that needs a person: plans, questions, changesets, abandoned work, and calls
+//! that wait for approval.
 
 use std::sync::Arc;
 
@@ -18,85 +19,85 @@ use crate::rights;
 /// Something that needs a person.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct WaitRow {
-    /// question, plan, changeset, failed, unfinished, left or paused.
+    /// `question`, `plan`, `changeset`, `failed`, `unfinished`, `left` or `paused`.
     kind: String,
-    /// What to name it by.
+    /// The id to refer to it by.
     id: String,
-    /// The piece of work.
+    /// Trace of the work.
     trace: String,
-    /// What it is about.
+    /// One-line title.
     title: String,
-    /// What is asked, or how it stands.
+    /// The question, or the state it is in.
     text: String,
-    /// What can be answered; anything if empty. Without the choices that are another role's to
-    /// make, as long as there are others.
+    /// The possible answers; empty if anything can be answered. Choices that only another
+    /// role may make are left out, unless there are no others.
     choices: Vec<String>,
-    /// What is filled in as the answer.
+    /// The suggested answer.
     suggested: Option<String>,
-    /// Since when, as RFC 3339.
+    /// Since when it has waited, as RFC 3339.
     since: String,
-    /// What to type in a terminal.
+    /// Commands to type in a terminal.
     commands: Vec<String>,
-    /// The least role that decides about it: user, developer or admin.
+    /// The least role that may decide about it: `user`, `developer` or `admin`.
     role: String,
-    /// Whether whoever asks may decide about it.
+    /// Whether the caller may decide about it.
     yours: bool,
 }
 
-/// A call of an agent that waits for a yes.
+/// A tool call of an agent that waits for approval.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CallWaits {
-    /// Names it, for as long as it waits.
+    /// The call's id, valid for as long as it waits.
     id: String,
-    /// The piece of work.
+    /// Trace of the work.
     trace: String,
     /// The tool.
     tool: String,
-    /// Why it is asked; nothing where the tool is hidden.
+    /// Why approval is needed; `null` if the tool is hidden.
     why: Option<String>,
-    /// What would be done, completely; nothing where the tool is hidden.
+    /// Everything that the call would do; `null` if the tool is hidden.
     what: Option<String>,
-    /// The hash of that; an answer names it.
+    /// The hash of `what`, which an answer must name.
     hash: Option<String>,
-    /// What it can be answered: `yes` and `no`, and `run` and `always` where a yes may reach
-    /// further.
+    /// The possible answers: `yes` and `no`, and `run` and `always` if an approval may
+    /// reach further.
     answers: Vec<String>,
-    /// The rules that a yes beyond once grants; with `run` and without rules it is for exactly this
-    /// call.
+    /// The rules that an answer beyond `yes` grants. If there are none, `run` approves
+    /// exactly this call.
     rules: Vec<String>,
 }
 
-/// What needs a person.
+/// Everything that needs a person.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Waiting {
-    /// Questions first, each sort in the order in which it came.
+    /// Questions first; within each kind, oldest first.
     rows: Vec<WaitRow>,
-    /// Ask for what comes `before` this to go on; absent at the end.
+    /// To continue, pass this as `before`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// How many there are, on all pages together.
+    /// Number of rows on all pages.
     total: usize,
-    /// How many of them whoever asks may decide about.
+    /// Number of rows that the caller may decide about.
     yours: usize,
-    /// Calls that wait for a yes, the oldest first; none for the role `user`, nor for
-    /// whoever sees summaries alone.
+    /// Calls that wait for approval, oldest first. Empty for the role `user` and for
+    /// callers who may only see summaries.
     calls: Vec<CallWaits>,
 }
 
-/// Whether a call may be done.
+/// An answer to a call that waits for approval.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = YesNo)]
 pub(super) enum Allowed {
-    /// It is done, this once.
+    /// Approves this call only.
     Yes,
-    /// The same, and what its `rules` allow, in all runs of the tree.
+    /// Also approves what its `rules` allow, in all runs of the tree.
     Run,
-    /// Once more the same; there are no sessions yet.
+    /// The same as `run`: there are no sessions yet.
     Session,
-    /// The same for good, with a `reason`; for admins.
+    /// Approves its `rules` permanently, with a `reason`; for admins.
     Always,
-    /// It is not.
+    /// Denies the call.
     No,
 }
 
@@ -104,27 +105,29 @@ pub(super) enum Allowed {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CallAnswer {
-    /// The hash of what was seen.
+    /// The hash of what you saw.
     hash: String,
-    /// Whether it may be done.
+    /// The answer.
     answer: Allowed,
-    /// Why not; the agent is told. With `always` why it is granted, which is kept.
+    /// The reason: for a denial, the agent receives it; with `always`, it is recorded with
+    /// the grant.
     reason: Option<String>,
 }
 
-/// What was answered.
+/// An answer that was recorded.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CallAnswered {
-    /// Which call.
+    /// The call's id.
     id: String,
-    /// The piece of work.
+    /// Trace of the work.
     trace: String,
-    /// How the answer was understood, where that is not as it was given.
+    /// An explanation, if the answer was understood differently from what was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
-/// A place in the list, as text: it is there even if what was there has been settled.
+/// A position in the list as text, which stays valid even if the row it came from is
+/// settled.
 struct Place {
     sort: WaitSort,
     since: Timestamp,
@@ -203,7 +206,7 @@ impl CallWaits {
     }
 }
 
-/// Lists what needs a person.
+/// Lists everything that needs a person.
 #[utoipa::path(get, path = "/api/v1/waiting", tag = "waiting", operation_id = "listWaiting",
     params(PageWanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Waiting), (status = "4XX", body = Troubled)))]
@@ -237,8 +240,10 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answ
     Ok(Json(waiting.await?))
 }
 
-/// Answers a call that waits for a yes. Whoever may not see what it would do is refused. `always`
-/// grants for good: it takes an admin, and at the console a sign-in of the last five minutes.
+/// Answers a call that waits for approval.
+///
+/// Callers who may not see what the call would do are refused. `always` grants permanently:
+/// it takes an admin who, at the console, signed in within the last five minutes.
 #[utoipa::path(post, path = "/api/v1/waiting/calls/{id}", tag = "waiting",
     operation_id = "answerCall", request_body = CallAnswer,
     params(("id" = String, Path, description = "The call")),
@@ -280,7 +285,7 @@ pub(super) async fn answer(
     }))
 }
 
-/// Says that nobody decides about what they may not see.
+/// Returns the failure for answering a call that the caller may not see.
 fn unseen(call: &OpenCall) -> Failure {
     let what = "what the call would do is not yours to see, so the answer is not yours either";
     Failure::new(Code::H004, what)

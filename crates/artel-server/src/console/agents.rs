@@ -1,4 +1,4 @@
-//! Roles that agents play.
+//! The pages about roles.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::skills::{Figures, figures};
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// The page of all roles.
+/// The page that lists all roles.
 #[derive(Template)]
 #[template(path = "agents.html")]
 pub(super) struct Agents {
@@ -20,18 +20,17 @@ pub(super) struct Agents {
     pub(super) rows: Vec<(AgentRow, Option<Figures>)>,
 }
 
-/// The page of one role.
 #[derive(Template)]
 #[template(path = "agent.html")]
 pub(super) struct AgentPage {
     pub(super) frame: Frame,
     pub(super) it: AgentShown,
     pub(super) stats: Option<Figures>,
-    /// Whether how it works is shown, in its own words.
+    /// Whether the role's instructions are shown.
     pub(super) is_whole: bool,
 }
 
-/// Shows all roles.
+/// Shows the list of roles.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     show(desk, who, |site: &Site| {
         let rows = site.workshop.caller().agents()?.into_iter();
@@ -43,12 +42,12 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     .await
 }
 
-/// Shows one role.
+/// Shows the page of one role.
 pub(super) async fn one(State(desk): State<Arc<Desk>>, who: Who, Named(id): Named) -> Response {
     show(desk, who, move |site| gather(site, &id)).await
 }
 
-/// Returns how a role does. What it costs is not for whoever sees summaries alone.
+/// Returns the statistics of a role. They include cost, so only developers see them.
 fn stats(site: &Site, id: &str) -> Option<Figures> {
     let board = site.desk.board();
     let stats = board.meter().roles.get(id).filter(|_| site.is_developer());

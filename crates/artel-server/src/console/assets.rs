@@ -1,4 +1,4 @@
-//! The stylesheet and the script, each as one file that is part of the program.
+//! The stylesheet, scripts and logo, which are compiled into the program.
 
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -37,9 +37,9 @@ const ASSETS: &[Asset] = &[
     },
 ];
 
-/// Returns a file, or says that the browser has it already.
+/// Returns a file, or tells the browser that its cached copy is current.
 ///
-/// The door decides which of them are for everybody.
+/// Access control decides which files need no authentication.
 pub(super) async fn asset(
     Path(name): Path<String>,
     who: Result<Who, Refusal>,
@@ -63,7 +63,8 @@ pub(super) async fn asset(
     };
     let out = response.headers_mut();
     out.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.sort));
-    // Asked again each time, so that a new version is seen at once; an answer is a few bytes.
+    // The browser asks each time, so that a new version is seen at once; the response is a
+    // few bytes.
     out.insert(
         header::CACHE_CONTROL,
         HeaderValue::from_static("private, no-cache"),

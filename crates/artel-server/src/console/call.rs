@@ -1,5 +1,5 @@
-//! One call of a tool, with everything it was given and gave: the page of a run has of each call no
-//! more than fits a line, so that it stays small however long the run is.
+//! The page of one tool call, with its whole input and result. The page of a run shows only
+//! one line per call, so that it stays small however long the run is.
 
 use std::sync::Arc;
 
@@ -13,47 +13,45 @@ use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "call.html")]
 pub(super) struct CallPage {
     pub(super) frame: Frame,
     pub(super) run: String,
     pub(super) trace: String,
-    /// The event that asked for it.
+    /// The event that requested the call.
     pub(super) event: u64,
     pub(super) tool: String,
     pub(super) call: String,
     pub(super) at: String,
     pub(super) decision: String,
-    /// Nothing where the tool is hidden.
+    /// `None` if the tool is hidden.
     pub(super) input: Option<Part>,
-    /// Nothing while it goes on.
+    /// `None` while the call is running.
     pub(super) result: Option<Came>,
 }
 
-/// A text, or how it begins.
+/// A text that may be cut short.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) text: String,
-    /// How many bytes are not shown.
+    /// Number of bytes that are not shown.
     pub(super) left_out: usize,
-    /// The event that has all of it.
+    /// The event that contains the whole text.
     pub(super) event: u64,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone)]
 pub(super) struct Came {
     pub(super) state: words::State,
-    /// How it ended, in a few words.
+    /// A few words on how the call ended.
     pub(super) how: String,
     pub(super) changed: Vec<String>,
-    /// Nothing where the tool is hidden.
+    /// `None` if the tool is hidden.
     pub(super) text: Option<Part>,
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,

@@ -1,4 +1,4 @@
-//! A changeset: what differs, what shows that it works, and what is decided about it.
+//! The page of a changeset: its diff, its proofs, and the decisions about it.
 
 mod diff;
 mod paint;
@@ -20,7 +20,6 @@ use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "changeset.html")]
 pub(super) struct ChangesetPage {
@@ -31,30 +30,29 @@ pub(super) struct ChangesetPage {
     pub(super) tokens: String,
     pub(super) files: Vec<FileRow>,
     pub(super) proofs: Vec<ProofRow>,
-    /// What the words about evidence mean.
+    /// Explanations of the words about evidence.
     pub(super) legend: Vec<Meaning>,
     pub(super) decisions: Vec<DecisionRow>,
-    /// Whether the lines are shown, and decisions can be made.
+    /// Whether the viewer sees the diff and may decide about the changeset.
     pub(super) can_decide: bool,
     pub(super) is_side: bool,
     pub(super) diff: Vec<FileDiff>,
-    /// Which file alone is shown.
+    /// The number of the only file shown, if there is one.
     pub(super) only: Option<usize>,
-    /// Why there is no difference to be seen.
+    /// Why the diff cannot be shown.
     pub(super) no_diff: Option<String>,
 }
 
-/// One file that differs.
+/// A changed file.
 #[derive(Debug, Clone)]
 pub(super) struct FileRow {
     pub(super) path: String,
     pub(super) kind: &'static str,
     pub(super) lines: String,
-    /// Where its difference is.
+    /// Link to the diff of the file.
     pub(super) href: Option<String>,
 }
 
-/// One proof.
 #[derive(Debug, Clone)]
 pub(super) struct ProofRow {
     pub(super) state: words::State,
@@ -66,7 +64,6 @@ pub(super) struct ProofRow {
     pub(super) output: Option<String>,
 }
 
-/// One decision.
 #[derive(Debug, Clone)]
 pub(super) struct DecisionRow {
     pub(super) act: String,
@@ -75,21 +72,22 @@ pub(super) struct DecisionRow {
     pub(super) more: String,
 }
 
-/// How the difference is laid out.
+/// Query parameters: the layout of the diff and the file to show.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
     side: String,
-    /// The one file that is shown, from 1; all that fit if none is named.
+    /// The number of the only file to show, from 1. If omitted, all files that fit on the
+    /// page are shown.
     file: Option<usize>,
 }
 
-/// How lines are laid out.
+/// The layout of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// One below the other.
+    /// Removed and added lines below each other.
     Unified,
-    /// What was beside what is.
+    /// Old and new version side by side.
     Split,
 }
 
@@ -111,7 +109,6 @@ impl Wanted {
     }
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -130,7 +127,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
     };
     let (mut diff, no_diff) = match diff {
         Ok(text) => (parse(&text), None),
-        // The commits may be gone; everything else about it is on record.
+        // The commits may be gone; everything else about the changeset is in the journal.
         Err(failure) => (Vec::new(), Some(failure.to_string())),
     };
     let names: Vec<String> = diff.iter().map(|it| it.name.clone()).collect();
@@ -165,7 +162,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
     })
 }
 
-/// Explains the words that stand in the table, each once.
+/// Returns the explanations of the words in the table, each once.
 fn legend(proofs: &[ProofRow]) -> Vec<Meaning> {
     let mut legend = EVIDENCE.to_vec();
     for proof in proofs {
@@ -176,7 +173,7 @@ fn legend(proofs: &[ProofRow]) -> Vec<Meaning> {
     legend
 }
 
-/// Returns where the difference of one file is shown by itself.
+/// Returns the link to the page that shows only this file.
 fn own_page(number: usize, layout: Layout) -> String {
     format!("?side={}&file={number}#diff", layout.word())
 }
@@ -207,7 +204,7 @@ fn row(site: &Site, proof: &ProofRecorded) -> ProofRow {
         (None, _, Some(exit)) => format!("exit {exit}"),
         (None, _, None) => String::new(),
     };
-    // What programs printed is not for whoever sees summaries alone.
+    // Viewers who may only see summaries do not see the output of programs.
     let output = site.sees_all().then(|| {
         let read = site.workshop.whole_text(&proof.output);
         read.unwrap_or_else(|failure| failure.to_string())

@@ -1,4 +1,4 @@
-//! All changesets.
+//! The page that lists all changesets.
 
 use std::sync::Arc;
 
@@ -13,18 +13,17 @@ use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "changesets.html")]
 pub(super) struct Changesets {
     pub(super) frame: Frame,
     pub(super) rows: Vec<Row>,
     pub(super) total: usize,
-    /// From where the next page goes on.
+    /// Where the next page begins.
     pub(super) next: Option<String>,
 }
 
-/// One changeset in the list.
+/// A changeset in the list.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) id: String,
@@ -37,7 +36,6 @@ pub(super) struct Row {
     pub(super) at: When,
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,

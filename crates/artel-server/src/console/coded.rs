@@ -1,29 +1,29 @@
-//! Texts with commands, names and values between backticks.
+//! Texts with code between backticks.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-/// A text whose parts between backticks are commands, names and values.
+/// A text whose parts between backticks are shown as code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
 #[template(
     ext = "html",
     source = "{% for it in parts %}{% if it.0 %}<code>{{ it.1 }}</code>{% else %}{{ it.1 }}{% endif %}{% endfor %}"
 )]
 pub(super) struct Coded {
-    /// Each part, with whether it stood between backticks.
+    /// The parts, each with whether it was between backticks.
     parts: Vec<(bool, String)>,
 }
 
-// What it writes is escaped where it is written.
+// The template escapes its values itself.
 impl HtmlSafe for Coded {}
 
 impl Coded {
-    /// Tells whether there is nothing to read.
+    /// Returns whether the text is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.iter().all(|(_, text)| text.is_empty())
     }
 
-    /// Adds a line.
+    /// Appends a line.
     pub(super) fn add(&mut self, line: &str) {
         let mut more = coded(line).parts.into_iter();
         if let (Some((_, last)), Some((_, first))) = (self.parts.last_mut(), more.next()) {
@@ -34,7 +34,7 @@ impl Coded {
     }
 }
 
-/// Marks the parts of a text that stand between backticks. A backtick without another stays.
+/// Splits a text at its backticks. A backtick without a counterpart is kept as text.
 pub(super) fn coded(text: &str) -> Coded {
     let mut parts = Vec::new();
     let mut rest = text;

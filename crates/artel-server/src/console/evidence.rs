@@ -1,18 +1,18 @@
-//! The words for evidence, and what they mean: each page that has some explains them.
+//! The words about evidence, with the explanations shown on every page that uses them.
 
 use artel_types::plan::ProofPlace;
 use artel_workshop::Verdict;
 
 use super::words::State;
 
-/// A word on a page, and what it means.
+/// A word with its explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub(super) word: &'static str,
     pub(super) means: &'static str,
 }
 
-/// Words about evidence that stand on every page with some.
+/// Words that occur on every page with evidence.
 pub(super) const EVIDENCE: [Meaning; 3] = [
     Meaning {
         word: "holds",
@@ -28,7 +28,7 @@ pub(super) const EVIDENCE: [Meaning; 3] = [
     },
 ];
 
-/// Says where a proof was made, and what it has to show there.
+/// Returns the name of a proof's place, and what a proof there has to show.
 pub(super) fn place(place: ProofPlace) -> Meaning {
     let (word, means) = match place {
         ProofPlace::Baseline => (

@@ -1,4 +1,4 @@
-//! What every page has around it, and the way from a request to a page.
+//! The frame around every page, and the steps from a request to a rendered page.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -21,49 +21,49 @@ use crate::desk::Desk;
 use crate::door::Who;
 use crate::rights;
 
-/// How a plan is looked at where nothing is begun.
+/// Rules for viewing a plan, where no step is started.
 pub(super) const LOOKING: PlanRules = PlanRules {
     at_once: 1,
     failure: OnFailure::Continue,
 };
 
-/// What every page has around it.
+/// The frame around a page: title, menu and viewer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frame {
-    /// What the page is about.
     pub(super) title: String,
-    /// The entry of the menu that it belongs to.
+    /// The menu entry that the page belongs to.
     pub(super) place: &'static str,
-    /// The last event that the page knows of; what comes later is followed.
+    /// The last event that the page includes; the browser follows those after it.
     pub(super) seq: u64,
-    /// The sign-in whose key the page needs to send something; empty for whoever shows a token.
+    /// The id of the sign-in whose key the page needs to send changes; empty for a viewer
+    /// with a token.
     pub(super) sign_in: String,
-    /// Who looks.
+    /// Name of the viewer.
     pub(super) name: String,
-    /// What they may see and do.
+    /// The viewer's role.
     pub(super) role: &'static str,
-    /// How many things wait for whoever looks, for the title: a page that is open beside others
-    /// says so.
+    /// Number of things that wait for the viewer. It is part of the title, so that it shows
+    /// on the tabs of pages in the background.
     pub(super) needs: usize,
-    /// How closely events are followed.
+    /// The view in which events are followed: `summary` or `full`.
     pub(super) view: &'static str,
-    /// What is lacking on the disk, while everything waits for it.
+    /// The shortage of disk space, while everything waits for it.
     pub(super) lacks: Option<String>,
 }
 
-/// One entry of the menu.
+/// An entry of the menu.
 pub(super) struct Entry {
     pub(super) place: &'static str,
     pub(super) href: &'static str,
     pub(super) label: &'static str,
     pub(super) key: &'static str,
-    /// Who can open it.
+    /// The least role that can open it.
     least: Viewer,
 }
 
 use Viewer::{Developer, User};
 
-/// The menu; `g` and the key lead there.
+/// The menu; `g` followed by the entry's key opens its page.
 const MENU: &[Entry] = &[
     entry("now", "/", "Now", "n", User),
     entry("plans", "/plans", "Plans", "p", User),
@@ -94,27 +94,27 @@ const fn entry(
 }
 
 impl Frame {
-    /// Returns the entries of the menu that whoever looks can open.
+    /// Returns the menu entries that the viewer can open.
     pub(super) fn menu(&self) -> Vec<&'static Entry> {
         let can = |entry: &&Entry| entry.least == User || self.role != User.as_str();
         MENU.iter().filter(can).collect()
     }
 }
 
-/// What a page is gathered from.
+/// Everything that a page is built from.
 pub(super) struct Site {
     pub(super) desk: Arc<Desk>,
     pub(super) who: Who,
     pub(super) workshop: Arc<Workshop>,
-    /// Who is at work on what.
+    /// The processes that drive runs and work.
     pub(super) drivers: Drivers,
-    /// What needs a person, once somebody asked: most pages ask more than once.
+    /// The wait list, loaded on first use, because most pages need it more than once.
     waiting: OnceCell<Arc<[Arc<Waits>]>>,
-    /// The last event when the gathering began: nothing that comes meanwhile is missed.
+    /// The last event before building began, so that no later event is missed.
     seq: u64,
 }
 
-/// Why there is no page.
+/// The page that is shown instead when a page fails.
 #[derive(Template)]
 #[template(path = "trouble.html")]
 struct Trouble {
@@ -139,14 +139,14 @@ impl Site {
         })
     }
 
-    /// Returns what is around a page.
+    /// Returns the frame for a page.
     pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> Frame {
         let needs_me = |it: &Waits| !matches!(it.kind, WaitSort::Left | WaitSort::Paused);
         let mine = self.waiting().filter(|it| self.decides(it));
         Frame {
             seq: self.seq,
             needs: mine.filter(|it| needs_me(it)).count() + self.calls().len(),
-            // Calls, models and grants are no part of the summary.
+            // The summary contains no calls, models or grants.
             view: match self.sees_all() {
                 true => "full",
                 false => "summary",
@@ -160,7 +160,7 @@ impl Site {
         self.workshop.caller().clock().now()
     }
 
-    /// Tells whether whoever looks may see how things are done, not only what came of them.
+    /// Returns whether the viewer may see how things are done, and not only the results.
     pub(super) fn is_developer(&self) -> bool {
         self.who.pass.role >= Viewer::Developer
     }
@@ -169,24 +169,24 @@ impl Site {
         self.who.pass.role >= Viewer::Admin
     }
 
-    /// Returns the eyes of whoever looks: as closely as is asked for, and as their role may.
+    /// Returns what the viewer may see, limited to `view`.
     pub(super) fn eyes(&self, view: View) -> Eyes {
         self.workshop.eyes_of(self.who.pass.role).looking(view)
     }
 
-    /// Tells whether whoever looks may see runs in full.
+    /// Returns whether the viewer may see runs in full.
     pub(super) fn sees_all(&self) -> bool {
         self.eyes(View::Full).view == View::Full
     }
 }
 
 impl Site {
-    /// Tells whether whoever looks may decide about what waits.
+    /// Returns whether the viewer may decide about a waiting item.
     pub(super) fn decides(&self, waits: &Waits) -> bool {
         rights::decides(&self.who, waits)
     }
 
-    /// Lists what needs a person, whoever that is.
+    /// Lists everything that needs a person, whichever person that is.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Waits> + Clone {
         let waits = self
             .waiting
@@ -194,8 +194,8 @@ impl Site {
         waits.iter().map(|it| &**it)
     }
 
-    /// Lists the calls that wait for a yes, for those who can say it: what a call would do is not
-    /// for whoever sees summaries alone.
+    /// Lists the calls that wait for approval, if the viewer may approve them. Viewers who
+    /// may only see summaries may not see what a call would do.
     pub(super) fn calls(&self) -> Vec<OpenCall> {
         match self.is_developer() && self.sees_all() {
             true => self.desk.board().calls(&self.drivers),
@@ -203,23 +203,21 @@ impl Site {
         }
     }
 
-    /// Lists runs.
     pub(super) fn runs(&self, wanted: &RunsWanted) -> Page<RunRow> {
         self.desk.board().runs(wanted, &self.drivers)
     }
 
-    /// Lists pieces of work.
     pub(super) fn works(&self, wanted: &WorksWanted) -> Page<WorkRow> {
         self.desk.board().works(wanted, &self.drivers)
     }
 
-    /// Returns a piece of work as it stands in a list.
+    /// Returns the list row of a piece of work.
     pub(super) fn work(&self, trace: TraceId) -> Option<WorkRow> {
         self.desk.board().work(trace, &self.drivers)
     }
 }
 
-/// Gathers a page where it keeps nobody waiting, and renders it.
+/// Builds a page on a thread that may block, and renders it.
 pub(super) async fn show<P, G>(desk: Arc<Desk>, who: Who, gather: G) -> Response
 where
     P: Template + Send + 'static,
@@ -238,7 +236,7 @@ where
     }
 }
 
-/// What is asked in an address: what does not fit is answered with a page, in our own words.
+/// The query parameters of a page. Invalid ones are answered with a page in our own words.
 pub(super) struct Sought<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
@@ -257,7 +255,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
     }
 }
 
-/// Which one an address names.
+/// The path parameters of a page.
 pub(super) struct Named<T = String>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
@@ -276,7 +274,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
     }
 }
 
-/// Shows why there is no page.
+/// Returns the page that shows a failure.
 pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
     let status = Refusal(failure.clone()).status();
     let page = Trouble {
@@ -292,7 +290,7 @@ pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
     }
 }
 
-/// Renders a page. Characters that deceive the eye are written out, wherever they come from.
+/// Renders a page. Deceptive characters are escaped, wherever they come from.
 pub(super) fn render(page: &impl Template) -> Result<String, Failure> {
     let text = page.render().map_err(|error| {
         Failure::new(Code::X001, "a page could not be rendered").because(error.to_string())

@@ -1,4 +1,4 @@
-//! The steps of a plan as a drawing: a column for each layer, a line for each dependency.
+//! Draws the steps of a plan: one column per layer, one line per dependency.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ const ACROSS: usize = 52;
 const BETWEEN: usize = 14;
 const EDGE: usize = 8;
 
-/// So many characters fit into a line of a box.
+/// Maximum number of characters in a line of a box.
 const FITS: usize = 21;
 
-/// A drawing of a plan, in units of its own.
+/// The drawing of a plan. Coordinates are in units of its view box.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "graph.html")]
 pub(super) struct Graph {
@@ -26,11 +26,11 @@ pub(super) struct Graph {
     pub(super) height: usize,
     pub(super) boxes: Vec<Shape>,
     pub(super) lines: Vec<Link>,
-    /// The same in words.
+    /// The drawing described in words.
     pub(super) words: String,
 }
 
-/// One step.
+/// The box of a step.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub(super) x: usize,
@@ -46,24 +46,24 @@ pub(super) struct Shape {
     pub(super) title: String,
 }
 
-/// A step that another one needs.
+/// The line of a dependency.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     pub(super) path: String,
 }
 
-// What it writes is escaped where it is written.
+// The template escapes its values itself.
 impl HtmlSafe for Graph {}
 
-/// Draws a plan; `states` says how far its steps are, where it is being done. A plan whose layers
-/// cannot be told is not drawn: its list says the same.
+/// Draws a plan. `states` has the state of each step, if the plan is being carried out.
+/// Returns `None` if the layers cannot be determined; the list of steps says the same.
 pub(super) fn draw(plan: &Plan, states: &BTreeMap<String, words::State>) -> Option<Graph> {
     let layers = Layers::of(plan).ok()?;
     let layers = layers.layers();
     let tallest = layers.iter().map(Vec::len).max().filter(|&most| most > 0)?;
     let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (column, layer) in layers.iter().enumerate() {
-        // Short columns stand in the middle, so that lines are short.
+        // Short columns are centred vertically, which keeps the lines short.
         let above = (tallest - layer.len()) * (HEIGHT + BETWEEN) / 2;
         for (row, id) in layer.iter().enumerate() {
             let x = EDGE + column * (WIDTH + ACROSS);

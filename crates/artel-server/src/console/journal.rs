@@ -1,4 +1,4 @@
-//! The journal: search, verify, export.
+//! The page of the journal: search, verification and export.
 
 use std::sync::Arc;
 
@@ -16,25 +16,23 @@ use crate::api::moment;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// So many events stand on a page.
+/// Number of events on a page.
 const PAGE: usize = 100;
 
-/// So many are read at once to fill it: not all of them may be shown.
+/// Number of events that are read at once to fill a page; not all of them may be visible.
 const READ: u64 = 1_000;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "journal.html")]
 pub(super) struct JournalPage {
     pub(super) frame: Frame,
     pub(super) wanted: Wanted,
     pub(super) rows: Vec<Row>,
-    /// The next page shows what came before this.
+    /// The number before which the next page begins.
     pub(super) next: Option<u64>,
     pub(super) can_verify: bool,
 }
 
-/// One event.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) seq: u64,
@@ -44,11 +42,11 @@ pub(super) struct Row {
     pub(super) actor: String,
     pub(super) outcome: String,
     pub(super) target: String,
-    /// Nothing for whoever sees what came of things, not how.
+    /// `None` for viewers who may only see results, not how they came about.
     pub(super) payload: Option<String>,
 }
 
-/// Which events are wanted.
+/// Query parameters: the event filters.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
@@ -64,7 +62,6 @@ pub(super) struct Wanted {
     pub(super) before: Option<u64>,
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -80,7 +77,8 @@ fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
     let mut before = wanted.before;
     let mut rows = Vec::new();
     let mut next = None;
-    // Pages go back in time, and events are told apart by their number, not by their moment.
+    // Pages go back in time. A filter by time is not exact enough, because several events
+    // can have the same time, so events are also filtered by number.
     loop {
         if let Some(seq) = before {
             let at = moment_of(reader, seq)?;
@@ -130,7 +128,7 @@ fn filter(wanted: &Wanted, now: Timestamp) -> Result<Filter, Failure> {
     })
 }
 
-/// Returns the moment just after an event.
+/// Returns the time just after an event.
 fn moment_of(reader: &artel_journal::Reader, seq: u64) -> Result<Timestamp, Failure> {
     let asked = Asked::all().after(seq.saturating_sub(1)).limit(1);
     let found = reader.records(&asked)?;

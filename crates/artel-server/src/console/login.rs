@@ -1,8 +1,9 @@
-//! The way in by a link that works once.
+//! Sign-in by a link that works once.
 //!
-//! The link leads to a page, and only what that page sends uses the link up: mail and chat programs
-//! follow links to show what is there. The answer to it gives a browser two secrets: a cookie, which shows pages, and in the page itself a key,
-//! which its script keeps for the tab and without which nothing is changed.
+//! The link leads to a page, and only the form on that page uses up the link: mail and chat
+//! programs open links to show a preview. The response gives the browser two secrets: a
+//! cookie, with which pages can be viewed, and in the page itself a key, without which
+//! nothing can be changed. The page's script keeps the key for the tab.
 
 use std::sync::Arc;
 
@@ -27,26 +28,26 @@ pub(super) struct Link {
     code: String,
 }
 
-/// How many digits the code of a link has.
+/// Number of hexadecimal digits in the code of a link.
 const CODE_LENGTH: usize = 64;
 
-/// Sends the code of the link that leads here.
+/// The page that a link leads to; it sends the link's code.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
     code: String,
 }
 
-/// Hands the key to the tab, and leads to the console.
+/// The page that hands the key to the tab and opens the console.
 #[derive(Template)]
 #[template(path = "signed_in.html")]
 struct SignedInPage {
-    /// Names the sign-in.
+    /// The id of the sign-in.
     login: String,
     key: String,
 }
 
-/// Answers a followed link with the page that sends its code. This does not use the link up.
+/// Answers an opened link with the page that sends its code. This does not use up the link.
 pub(super) async fn page(
     Extension(called): Extension<CalledAs>,
     headers: HeaderMap,
@@ -57,15 +58,15 @@ pub(super) async fn page(
     if !called.takes_cookies() || !is_code {
         return Ok(unknown());
     }
-    // A page that is loaded ahead may run its script.
+    // A prefetched page may run its script.
     if is_ahead(&headers) {
         return Ok(StatusCode::FORBIDDEN.into_response());
     }
     Ok(Html(render(&SignInPage { code })?).into_response())
 }
 
-/// Lets somebody in by the code of a link, which is used up by that. At an address that others on
-/// this machine share it lets nobody in, and the link holds on.
+/// Signs a person in by the code of a link, which is used up. At an address shared with
+/// other programs it refuses, and the link remains valid.
 pub(super) async fn by_code(
     State(desk): State<Arc<Desk>>,
     Extension(called): Extension<CalledAs>,
@@ -94,13 +95,13 @@ pub(super) async fn by_code(
     };
     let mut response = Html(render(&page)?).into_response();
     let secure = match called {
-        // A proxy has TLS; without it the browser keeps no such cookie.
+        // A proxy has TLS; without TLS, the browser discards a `Secure` cookie.
         CalledAs::Proxied => "; Secure",
         CalledAs::Console | CalledAs::Address => "",
     };
     let cookie =
         format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800{secure}");
-    // What is written in hex is always fit for a header.
+    // Hexadecimal text is always a valid header value.
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
@@ -111,7 +112,7 @@ fn unknown() -> Response {
     (StatusCode::UNAUTHORIZED, super::stranger()).into_response()
 }
 
-/// Tells whether a browser asks ahead of its person, who may never follow the link.
+/// Returns whether the browser prefetches the page, whose link the person may never open.
 fn is_ahead(headers: &HeaderMap) -> bool {
     let mut purposes = ["sec-purpose", "purpose", "x-moz"]
         .into_iter()

@@ -1,4 +1,5 @@
-//! Now: what needs somebody, what is running, what has finished; and the box to ask in.
+//! The start page: what needs someone, what is running, what has finished, and the box for
+//! new requests.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,16 +21,15 @@ use crate::door::Who;
 use crate::keeper::Task;
 use crate::rights;
 
-/// So many runs that are over are shown.
+/// Number of finished runs shown.
 const FINISHED: usize = 12;
 
-/// So many things that wait or run are shown; the lists have all of them.
+/// Maximum number of waiting or running items shown; the lists show all of them.
 const SHOWN: usize = 50;
 
-/// Of so many runs the steps are counted.
+/// Maximum number of runs for which steps are counted.
 const CLOSELY: usize = 12;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "now.html")]
 pub(super) struct Now {
@@ -39,31 +39,31 @@ pub(super) struct Now {
     pub(super) needs: Needs,
     pub(super) cards: Vec<Card>,
     pub(super) unplanned: AllUnplanned,
-    /// How many cards more there are.
+    /// Number of cards that are not shown.
     pub(super) left_out: usize,
-    /// What somebody with another role decides.
+    /// Items that another role decides about.
     pub(super) theirs: Vec<Card>,
-    /// How many more of these there are.
+    /// Number of such items that are not shown.
     pub(super) theirs_left_out: usize,
     pub(super) running: Listed,
     pub(super) finished: Listed,
     pub(super) is_held: bool,
-    /// What waits for its turn, and why where it could not go on.
+    /// Work that waits for its turn, with the reason if it could not continue.
     pub(super) queue: Vec<Card>,
-    /// Whether whoever looks may have it tried now.
+    /// Whether the viewer may have it tried now.
     pub(super) can_try: bool,
     pub(super) in_queue: usize,
     pub(super) under_way: u64,
 }
 
-/// A run in a list.
+/// A run in a table.
 #[derive(Debug, Clone)]
 pub(super) struct Going {
     pub(super) href: String,
     pub(super) title: String,
     pub(super) state: words::State,
     pub(super) note: String,
-    /// Steps that are done, of all.
+    /// Number of finished steps, and of all steps.
     pub(super) steps: Option<(usize, usize)>,
     pub(super) turns: u64,
     pub(super) tokens: Option<String>,
@@ -71,7 +71,7 @@ pub(super) struct Going {
     pub(super) since: When,
 }
 
-/// Runs in a table.
+/// A table of runs.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "going.html")]
 pub(super) struct Listed {
@@ -79,22 +79,21 @@ pub(super) struct Listed {
     pub(super) rows: Vec<Going>,
 }
 
-// What it writes is escaped where it is written.
+// The template escapes its values itself.
 impl HtmlSafe for Listed {}
 
 impl Listed {
-    /// Tells whether there is anything in the column of steps; an empty one is left out.
+    /// Returns whether the column of steps has content; an empty one is left out.
     fn has_steps(&self) -> bool {
         self.rows.iter().any(|row| row.steps.is_some())
     }
 
-    /// Tells whether there is anything in the column of tokens.
+    /// Returns whether the column of tokens has content.
     fn has_tokens(&self) -> bool {
         self.rows.iter().any(|row| row.tokens.is_some())
     }
 }
 
-/// Shows the page.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     show(desk, who, |site| Ok(gather(site)?)).await
 }
@@ -159,8 +158,8 @@ fn gather(site: &Site) -> Result<Now, Failure> {
     })
 }
 
-/// Returns something that waits for its turn. What could not go on says why: that is no event, and
-/// the daemon tries it again by itself.
+/// Returns the card of work that waits for its turn. If the work could not continue, the
+/// card says why: that is not an event, and the daemon tries again by itself.
 fn queued(site: &Site, waits: &Waits) -> Card {
     let mut queued = card(waits);
     if let Some(why) = site.desk.load.stuck(Task::Work(waits.trace)) {
@@ -169,14 +168,14 @@ fn queued(site: &Site, waits: &Waits) -> Card {
     queued
 }
 
-/// Returns the questions that whoever looks may answer, with the answers that they may give.
+/// Returns the questions that the viewer may answer, with the answers that they may give.
 pub(super) fn queries<'w>(site: &Site, asked: impl Iterator<Item = &'w Waits>) -> Vec<Query> {
     let mine = asked.filter(|it| site.decides(it));
     mine.map(|it| query(it, &rights::choices_of(&site.who, it)))
         .collect()
 }
 
-/// Returns the calls that wait for a yes, of one piece of work or of all.
+/// Returns the calls that wait for approval, of one piece of work or of all.
 pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Result<Vec<Call>, Failure> {
     let open = site.calls().into_iter();
     let open = open.filter(|it| trace.is_none_or(|trace| it.trace == trace));
@@ -205,7 +204,8 @@ fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failur
         } else if row.state == Standing::Left
             && let Some(why) = site.desk.load.stuck(Task::Run(row.run))
         {
-            // A piece of work says so where it waits for its turn; a run without one only here.
+            // Work shows this in the queue; a run without work has no other place to show
+            // it.
             going.note = words::stuck(&why);
         }
         rows.push(going);
@@ -213,7 +213,8 @@ fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failur
     Ok(rows)
 }
 
-/// Says how many steps are done of the plan that a run carries out.
+/// Returns the number of finished steps and of all steps of the plan that a run carries
+/// out, or `None` if it carries out no plan.
 fn steps(site: &Site, row: &RunRow) -> Result<Option<(usize, usize)>, Failure> {
     let Ok(work) = site.workshop.work(row.trace) else {
         return Ok(None);
@@ -235,14 +236,14 @@ fn finished(site: &Site) -> Vec<Going> {
     over.rows.iter().map(|row| listed(row, &nobody)).collect()
 }
 
-/// Returns the pieces of work with a question that nobody has answered.
+/// Returns the traces of the works with an unanswered question.
 pub(super) fn asking<'w>(waits: impl Iterator<Item = &'w Waits>) -> BTreeSet<TraceId> {
     let questions = waits.filter(|it| it.kind == WaitSort::Question);
     questions.map(|it| it.trace).collect()
 }
 
-/// Returns a run as it stands in a list. Nobody drives it while an agent at it waits for an answer;
-/// that is no reason to worry.
+/// Returns the table row of a run. While an agent waits for an answer no process drives the
+/// run, which is shown as waiting and not as abandoned.
 pub(super) fn listed(row: &RunRow, asking: &BTreeSet<TraceId>) -> Going {
     let standing = match row.state {
         Standing::Left if asking.contains(&row.trace) => Standing::Waiting,

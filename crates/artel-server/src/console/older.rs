@@ -1,29 +1,30 @@
-//! Lists that have no other question, a page at a time.
+//! Pagination of lists that have no filters.
 
 use serde::Deserialize;
 
-/// So many stand on a page.
+/// Number of rows on a page.
 const MOST: usize = 100;
 
-/// Which part of a list is wanted.
+/// Query parameters of a list: the position.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
-    /// Only what is older than this row of an earlier page.
+    /// Only rows older than this row of an earlier page.
     #[serde(default)]
     before: String,
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug)]
 pub(super) struct Part<T> {
     pub(super) rows: Vec<T>,
-    /// How many there are on all pages together.
+    /// Number of rows on all pages.
     pub(super) total: usize,
-    /// From where the next page goes on.
+    /// Where the next page begins.
     pub(super) next: Option<String>,
 }
 
-/// Cuts a page out of a list, the newest first. A row that is not there any more begins anew.
+/// Returns a page of a list that is sorted newest first. If the row that `wanted` names no
+/// longer exists, returns the first page.
 pub(super) fn part<T>(all: Vec<T>, wanted: &Wanted, id: impl Fn(&T) -> String) -> Part<T> {
     let total = all.len();
     let at = all.iter().position(|row| id(row) == wanted.before);

@@ -1,4 +1,5 @@
-//! Plans: what is going to be done, by whom, with what, and what shows that it is done.
+//! The page of a plan: what is going to be done, by whom, with what, and how its success is
+//! shown.
 
 mod steps;
 
@@ -22,14 +23,13 @@ use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// Which version is wanted, and which it is compared with.
+/// Query parameters: the version to show, and the version to compare it with.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
     v: Option<u32>,
     from: Option<u32>,
 }
 
-/// The page of one plan.
 #[derive(Template)]
 #[template(path = "plan.html")]
 pub(super) struct PlanPage {
@@ -38,7 +38,8 @@ pub(super) struct PlanPage {
     pub(super) trace: String,
     pub(super) run: Option<String>,
     pub(super) request: String,
-    /// What its words say that limits the work, and has to hold afterwards.
+    /// Constraints on the work and conditions for its result, taken from the request's
+    /// words.
     pub(super) claims: Vec<Claimed>,
     pub(super) asked: When,
     pub(super) by: String,
@@ -48,30 +49,31 @@ pub(super) struct PlanPage {
     pub(super) version: u32,
     pub(super) hash: String,
     pub(super) versions: Vec<VersionRow>,
-    /// Whether a person can decide about the version that is shown.
+    /// Whether the shown version waits for a decision.
     pub(super) is_open: bool,
-    /// Whether it is being done: what is said about it holds for what has not begun.
+    /// Whether the shown version is being carried out; comments on it then apply to steps
+    /// not yet started.
     pub(super) is_running: bool,
-    /// Whether it can be called off.
+    /// Whether it can be cancelled.
     pub(super) is_going: bool,
     pub(super) can_retry: bool,
-    /// Whether its text and single steps can be changed.
+    /// Whether the viewer can edit its text and act on single steps.
     pub(super) can_edit: bool,
     pub(super) plan: Plan,
     pub(super) graph: Option<Graph>,
     pub(super) steps: Vec<StepCard>,
     pub(super) tokens: String,
     pub(super) cost: String,
-    /// What it is expected to take beyond what is left.
+    /// The budgets whose remainder the estimate exceeds.
     pub(super) short: Vec<String>,
     pub(super) comments: Vec<Said>,
     pub(super) proposals: Vec<Proposed>,
-    /// Which version the one that is shown is compared with.
+    /// The version with which the shown version is compared.
     pub(super) from: u32,
     pub(super) difference: Option<Difference>,
 }
 
-/// What the words of a request say, or make likely.
+/// A requirement that a request's words state or suggest.
 #[derive(Debug, Clone)]
 pub(super) struct Claimed {
     pub(super) sort: &'static str,
@@ -88,7 +90,7 @@ pub(super) struct VersionRow {
     pub(super) is_shown: bool,
 }
 
-/// Something that a person said about a version.
+/// A person's comment on a version.
 #[derive(Debug, Clone)]
 pub(super) struct Said {
     pub(super) version: u32,
@@ -97,7 +99,7 @@ pub(super) struct Said {
     pub(super) at: When,
 }
 
-/// A change that an agent asked for.
+/// A change that an agent proposed.
 #[derive(Debug, Clone)]
 pub(super) struct Proposed {
     pub(super) id: String,
@@ -105,7 +107,7 @@ pub(super) struct Proposed {
     pub(super) is_blocking: bool,
 }
 
-/// How two versions differ.
+/// The difference of two versions.
 #[derive(Debug, Clone)]
 pub(super) struct Difference {
     pub(super) from: u32,
@@ -113,14 +115,14 @@ pub(super) struct Difference {
     pub(super) lines: Vec<Changed>,
 }
 
-/// One line of what differs.
+/// A line of a difference.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
     pub(super) class: &'static str,
     pub(super) text: String,
 }
 
-/// What was read before the price is known.
+/// Everything that is read before the cost is estimated.
 struct Read {
     site: Site,
     work: Work,
@@ -129,7 +131,6 @@ struct Read {
     from: Option<u32>,
 }
 
-/// Shows a plan.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -306,7 +307,7 @@ fn difference(
     }))
 }
 
-/// Returns a line of what differs; its sign says of which sort it is.
+/// Returns a line of a difference with the CSS class that its sign stands for.
 fn changed(line: &str) -> Changed {
     let class = match line.trim_start().chars().next() {
         Some('+') => "added",
@@ -325,7 +326,7 @@ fn sum(estimates: &[Estimate]) -> Option<Money> {
     all.map(|all| all.into_iter().fold(Money(0), |sum, cost| sum + cost))
 }
 
-/// Returns a plan as Markdown, just as it is, for whoever edits it.
+/// Returns a plan as Markdown for editing.
 pub(super) async fn text(
     State(desk): State<Arc<Desk>>,
     who: Who,

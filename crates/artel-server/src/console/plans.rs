@@ -1,4 +1,4 @@
-//! All requests and the plans that came of them, with filters.
+//! The page that lists all requests and their plans, with filters.
 
 use std::sync::Arc;
 
@@ -13,10 +13,9 @@ use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// So many stand on a page.
+/// Number of rows on a page.
 const MOST: usize = 100;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "plans.html")]
 pub(super) struct Plans {
@@ -25,7 +24,7 @@ pub(super) struct Plans {
     pub(super) wanted: Wanted,
     pub(super) statuses: Vec<&'static str>,
     pub(super) total: u64,
-    /// From where the next page goes on.
+    /// Where the next page begins.
     pub(super) next: Option<u64>,
 }
 
@@ -42,7 +41,7 @@ pub(super) struct Row {
     pub(super) at: When,
 }
 
-/// Which pieces of work are wanted.
+/// Query parameters: filters and position.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
@@ -52,7 +51,6 @@ pub(super) struct Wanted {
     pub(super) before: Option<u64>,
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -81,7 +79,8 @@ fn gather(site: &Site, wanted: Wanted) -> Plans {
 }
 
 fn row(it: WorkRow) -> Row {
-    // Without a plan there is the run that answered, or nothing yet.
+    // Work without a plan links to its run: the one that answered it, or one that is still
+    // to come.
     let href = match it.version {
         Some(_) => format!("/plans/{}", it.id),
         None => format!("/runs/{}", it.id),

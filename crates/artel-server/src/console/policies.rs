@@ -1,4 +1,5 @@
-//! The policies in force, in plain words: what is built in, what people set, what bounds roles.
+//! The policies in force, in plain words: built-in rules, rules set by people, and limits
+//! of roles.
 
 use artel_types::Failure;
 use artel_workshop::{Problems, RuleShown};
@@ -8,47 +9,45 @@ use askama::filters::HtmlSafe;
 use super::coded::{Coded, coded};
 use super::frame::Site;
 
-/// What may never be done, whatever is granted.
+/// Actions that are never allowed, whatever is granted.
 const NEVER: &str = "changing `.git` metadata, `.artel`, policy, settings or start-up files of a \
     shell; push, merge, rewritten history; Artel's own commands; a secret in an argument";
 
-/// What is read and written without a question.
+/// Files that are read and written without a question.
 const READING: &str = "reading the run's tree and its portal, except sensitive files";
 const WRITING: &str = "writing the run's own tree, except protected names";
 
-/// What the setting is about.
+/// Commands that the setting `policy.commands` applies to.
 const COMMANDS: &str =
     "any other command that can be judged, in the sandbox, without network and secrets";
 
-/// What no other rule is about.
+/// Everything that no other rule covers.
 const OTHERS: &str = "everything else; where nobody can answer, that is no";
 
-/// The policies in force.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "policies.html")]
 pub(super) struct Policies {
-    /// Each rule; the first that fits counts.
+    /// The rules; the first that matches applies.
     pub(super) rows: Vec<Row>,
-    /// Why what a person wrote cannot be used.
+    /// Why the rules that a person wrote cannot be used.
     pub(super) broken: Option<Coded>,
     pub(super) roles: Vec<Bound>,
 }
 
-// What it writes is escaped where it is written.
+// The template escapes its values itself.
 impl HtmlSafe for Policies {}
 
-/// One rule.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
-    /// deny, ask or allow.
+    /// `deny`, `ask` or `allow`.
     pub(super) answer: &'static str,
     pub(super) what: Coded,
-    /// What it is for, if somebody said so.
+    /// The reason, if a person gave one.
     pub(super) why: String,
     pub(super) from: String,
 }
 
-/// What bounds a role.
+/// The limits of a role.
 #[derive(Debug, Clone)]
 pub(super) struct Bound {
     pub(super) role: String,
@@ -57,7 +56,7 @@ pub(super) struct Bound {
 }
 
 impl Policies {
-    /// Returns what holds here.
+    /// Returns the policies in force.
     pub(super) fn of(site: &Site) -> Result<Self, Problems> {
         let workshop = &site.workshop;
         let shown = workshop.policy_shown();
@@ -80,7 +79,8 @@ impl Policies {
         rows.extend(those("deny"));
         rows.extend(those("ask"));
         rows.extend(those("allow"));
-        // To ask about commands is to grant none by itself: what a rule allows is allowed.
+        // The setting `ask` grants no commands by itself; what a rule above allows stays
+        // allowed.
         rows.push(commands);
         rows.push(row("allow", READING, "shipped"));
         rows.push(row("allow", WRITING, "shipped"));

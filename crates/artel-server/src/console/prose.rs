@@ -1,40 +1,40 @@
-//! Markdown as Artel writes it, cut into what a page is made of: headings, lists, tables, quotes.
-//! Everything in it stays text; what is not known is shown as it is.
+//! Splits the Markdown that Artel writes into the blocks of a page: headings, lists,
+//! tables, quotes. Everything in them stays text, and unknown syntax is shown as it is.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 
 use super::coded::{Coded, coded};
 
-/// A text in pieces.
+/// A text, split into blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
 #[template(path = "prose.html")]
 pub(super) struct Prose {
     pub(super) blocks: Vec<Block>,
 }
 
-// What it writes is escaped where it is written.
+// The template escapes its values itself.
 impl HtmlSafe for Prose {}
 
-/// One piece.
+/// A block of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Block {
     /// A heading of the second level.
     Head(Coded),
-    /// A heading below that.
+    /// A heading of the third level.
     Under(Coded),
-    /// Lines of text.
+    /// A paragraph.
     Text(Coded),
-    /// What somebody said.
+    /// A quotation.
     Quote(Coded),
-    /// A list, each line with whether it stands below the one before.
+    /// A list; each item has whether it is nested below the one before.
     Items(Vec<(bool, Coded)>),
-    /// A table, with its head first.
+    /// A table, with its heading first.
     Table(Vec<Vec<Coded>>),
 }
 
-/// Cuts a text into pieces. What stands between the two lines of its front matter, and its title,
-/// is left out: the page says it elsewhere.
+/// Splits a text into blocks. The front matter and the title are left out, because the page
+/// shows them elsewhere.
 pub(super) fn prose(text: &str) -> Prose {
     let body = match text.strip_prefix("---\n") {
         Some(rest) => rest.split_once("\n---\n").map_or(text, |(_, body)| body),
@@ -55,7 +55,7 @@ fn take(blocks: &mut Vec<Block>, line: &str) {
     } else if let Some(rest) = bare.strip_prefix("## ") {
         blocks.push(Block::Head(coded(rest)));
     } else if bare.starts_with("# ") {
-        // The title stands at the top of the page.
+        // The title is at the top of the page.
     } else if let Some(rest) = bare.strip_prefix("- ") {
         let item = (line.starts_with(' '), coded(rest));
         match blocks.last_mut() {

@@ -1,4 +1,4 @@
-//! What waits for a person, as cards with what they can do about it.
+//! Everything that waits for a person, as cards with the possible actions.
 
 use artel_types::{GrantOffer, GrantReach};
 use artel_workshop::{CallSeen, WaitSort, Waits};
@@ -8,10 +8,10 @@ use askama::filters::HtmlSafe;
 use super::coded::{Coded, coded};
 use super::words::{self, When};
 
-/// Something that waits for a decision on a page of its own.
+/// A card for something that is decided on a page of its own.
 #[derive(Debug, Clone)]
 pub(super) struct Card {
-    /// What to name it by.
+    /// The id to refer to it by.
     pub(super) id: String,
     pub(super) sort: &'static str,
     pub(super) href: String,
@@ -20,20 +20,20 @@ pub(super) struct Card {
     pub(super) since: When,
 }
 
-/// A question that is answered where it stands.
+/// A question that is answered in place.
 #[derive(Debug, Clone)]
 pub(super) struct Query {
-    /// Names the field, for its label.
+    /// The id of the input field, which its label refers to.
     pub(super) field: String,
     pub(super) run: String,
-    /// Names the question, where the run has several.
+    /// The question's id, if the run asks several.
     pub(super) question: Option<String>,
     pub(super) title: String,
     pub(super) text: String,
     pub(super) choices: Vec<Choice>,
-    /// The answers that are another role's to give.
+    /// The answers that only another role may give.
     pub(super) elsewhere: Vec<String>,
-    /// What is filled in as the answer.
+    /// The text that is filled in as the answer.
     pub(super) suggested: String,
     pub(super) since: When,
 }
@@ -42,45 +42,46 @@ pub(super) struct Query {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) value: String,
-    /// Whether a reason behind it is kept and read by somebody.
+    /// Whether a reason can be added, which is recorded and read by someone.
     pub(super) takes_reason: bool,
-    /// Whether it is no answer without one.
+    /// Whether the answer is invalid without a reason.
     pub(super) needs_reason: bool,
-    /// What it leads to, where that cannot be taken back.
+    /// The consequence to confirm, if the answer cannot be taken back.
     pub(super) sure: Option<&'static str>,
 }
 
-/// A call that needs a yes, with everything it would do.
+/// A call that waits for approval.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) trace: String,
     pub(super) tool: String,
-    /// Nothing where that is not theirs to see.
+    /// `None` if the viewer may not see what the call would do.
     pub(super) shown: Option<Shown>,
 }
 
-/// What a call would do.
+/// The details of what a call would do.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     pub(super) why: String,
     pub(super) what: String,
-    /// How that begins, to be said again where somebody allows it.
+    /// The beginning of `what`, repeated in the dialogue that confirms an approval.
     pub(super) brief: String,
     pub(super) hash: String,
-    /// What a yes for the run allows; nothing where that is not offered.
+    /// The rules that an approval for the run grants; `None` if none is offered.
     pub(super) for_run: Option<String>,
-    /// What a yes for good allows, where whoever looks may give it.
+    /// The rules that a permanent approval grants; `None` if none is offered or the viewer
+    /// may not give it.
     pub(super) always: Option<String>,
 }
 
-/// So much of a call is said again when somebody allows it; the card has all of it.
+/// Number of characters of a call that the confirmation repeats; the card has all of it.
 const BRIEF: usize = 400;
 
-/// A request of which no plan came.
+/// A request for which no plan was made.
 #[derive(Debug, Clone)]
 pub(super) struct Unplanned {
-    /// Names the field, for its label.
+    /// The id of the input field, which its label refers to.
     pub(super) field: String,
     pub(super) id: String,
     pub(super) title: String,
@@ -88,7 +89,7 @@ pub(super) struct Unplanned {
     pub(super) since: When,
 }
 
-/// What is answered where it stands.
+/// Questions and calls that are answered in place.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "needs.html")]
 pub(super) struct Needs {
@@ -96,19 +97,19 @@ pub(super) struct Needs {
     pub(super) queries: Vec<Query>,
 }
 
-/// Requests of which no plan came.
+/// The requests for which no plan was made.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "unplanned.html")]
 pub(super) struct AllUnplanned {
     pub(super) unplanned: Vec<Unplanned>,
 }
 
-// What these write is escaped where it is written.
+// The templates escape their values themselves.
 impl HtmlSafe for Needs {}
 impl HtmlSafe for AllUnplanned {}
 
 impl AllUnplanned {
-    /// Gathers them from what waits.
+    /// Collects the requests from the wait list.
     pub(super) fn of<'a>(waits: impl Iterator<Item = &'a Waits>) -> Self {
         let failed = waits.filter(|it| it.kind == WaitSort::Failed);
         Self {
@@ -137,7 +138,7 @@ impl Needs {
     }
 }
 
-/// Returns what is decided on a page of its own.
+/// Returns the card of something that is decided on a page of its own.
 pub(super) fn card(waits: &Waits) -> Card {
     let href = match waits.kind {
         WaitSort::Plan | WaitSort::Unfinished => format!("/plans/{}", waits.id),
@@ -156,7 +157,8 @@ pub(super) fn card(waits: &Waits) -> Card {
     }
 }
 
-/// Returns a question with what it can be answered with by whoever looks: `mine` of its choices.
+/// Returns the form of a question with the answers that the viewer may give: `mine` of its
+/// choices.
 pub(super) fn query(waits: &Waits, mine: &[String]) -> Query {
     let (run, question) = match waits.id.split_once('/') {
         Some((run, question)) => (run, Some(question.to_owned())),
@@ -183,9 +185,10 @@ pub(super) fn query(waits: &Waits, mine: &[String]) -> Query {
     }
 }
 
-/// Returns the answers that are offered, with what each asks of a person. What a step or a change of
-/// a plan asks is told by its answers; agents ask in words of their own, and those mean what the
-/// agent makes of them.
+/// Returns the offered answers, with what each requires of a person.
+///
+/// Questions about a step or a change of a plan are recognized by their choices. Agents
+/// word their own questions, and only the agent knows what the answers mean.
 fn choices(values: &[String]) -> Vec<Choice> {
     let has = |word: &str| values.iter().any(|it| it == word);
     let is_step = has("more") && has("take-over") && has("give-up");
@@ -218,7 +221,7 @@ fn choices(values: &[String]) -> Vec<Choice> {
     values.iter().map(choice).collect()
 }
 
-/// Returns a request of which no plan came, with why.
+/// Returns a request for which no plan was made, with the reason.
 fn unplanned(waits: &Waits) -> Unplanned {
     Unplanned {
         field: format!("again-{}", waits.id),
@@ -229,8 +232,8 @@ fn unplanned(waits: &Waits) -> Unplanned {
     }
 }
 
-/// Returns a call with the whole record of what it would do, where that may be seen. `widest` is
-/// how far a yes of whoever looks may reach.
+/// Returns the form of a call, with everything it would do if the viewer may see that.
+/// `widest` is how far an approval by the viewer may reach.
 pub(super) fn call(seen: CallSeen, widest: GrantReach) -> Call {
     Call {
         id: seen.id,
@@ -248,7 +251,7 @@ pub(super) fn call(seen: CallSeen, widest: GrantReach) -> Call {
     }
 }
 
-/// Says what a yes allows that reaches as far as said.
+/// Returns what an approval of this reach allows, or `None` if it is not offered.
 fn beyond(offer: Option<&GrantOffer>, reach: GrantReach) -> Option<String> {
     let granted = offer?.taken(reach)?;
     Some(match granted.rules.is_empty() {
@@ -261,7 +264,8 @@ fn beyond(offer: Option<&GrantOffer>, reach: GrantReach) -> Option<String> {
 mod tests {
     use super::choices;
 
-    /// Returns the choices that need a reason, those that take one, and those that are asked about.
+    /// Returns the choices that need a reason, those that take one, and those that must be
+    /// confirmed.
     fn sorted(values: &[&str]) -> [Vec<String>; 3] {
         let values: Vec<String> = values.iter().map(|it| (*it).to_owned()).collect();
         let all = choices(&values);

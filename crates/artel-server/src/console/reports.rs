@@ -1,4 +1,4 @@
-//! Reports: what was done and why, for people.
+//! The pages about reports: what was done and why, for people.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// The page of all reports.
+/// The page that lists all reports.
 #[derive(Template)]
 #[template(path = "reports.html")]
 pub(super) struct Reports {
     pub(super) frame: Frame,
     pub(super) rows: Vec<Row>,
     pub(super) total: usize,
-    /// From where the next page goes on.
+    /// Where the next page begins.
     pub(super) next: Option<String>,
 }
 
-/// One report in the list.
+/// A report in the list.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) href: String,
@@ -35,7 +35,6 @@ pub(super) struct Row {
     pub(super) at: When,
 }
 
-/// The page of one report.
 #[derive(Template)]
 #[template(path = "report.html")]
 pub(super) struct ReportPage {
@@ -47,7 +46,7 @@ pub(super) struct ReportPage {
     pub(super) text: Prose,
 }
 
-/// Shows all reports.
+/// Shows the list of reports.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -67,7 +66,7 @@ fn gather(site: &Site, wanted: &Wanted) -> Reports {
     }
 }
 
-/// Shows one report.
+/// Shows the page of one report.
 pub(super) async fn one(State(desk): State<Arc<Desk>>, who: Who, Named(id): Named) -> Response {
     show(desk, who, move |site| Ok(gather_one(site, &id)?)).await
 }

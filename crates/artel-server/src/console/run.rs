@@ -1,4 +1,5 @@
-//! A run: how far it is, and each step down to what the agents thought, did and showed.
+//! The page of a run: its progress, and each step down to what the agents thought, did and
+//! proved.
 
 mod story;
 mod subject;
@@ -30,10 +31,9 @@ use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// So many of the latest milestones are shown.
+/// Number of the latest milestones shown.
 const MILESTONES: usize = 60;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "run.html")]
 pub(super) struct RunPage {
@@ -45,11 +45,12 @@ pub(super) struct RunPage {
     pub(super) state: words::State,
     pub(super) note: Option<String>,
     pub(super) is_over: bool,
-    /// Whether somebody drives it, who can be told to wait.
+    /// Whether the run can be paused: a process drives it, and it is not paused or
+    /// abandoned.
     pub(super) can_pause: bool,
-    /// Whether it was paused, or nobody drives it.
+    /// Whether it is paused or no process drives it.
     pub(super) can_resume: bool,
-    /// The piece of work, where it could not go on and waits to be tried again.
+    /// The work, if it could not continue and waits to be tried again.
     pub(super) stuck: Option<String>,
     pub(super) is_full: bool,
     pub(super) can_full: bool,
@@ -65,35 +66,36 @@ pub(super) struct RunPage {
     pub(super) steps: Vec<StepView>,
     pub(super) tales: Vec<Tale>,
     pub(super) answer: Option<String>,
-    /// How many files wait to be put in place.
+    /// Number of files that wait to be put in place.
     pub(super) files: Option<usize>,
     pub(super) events: Vec<EventRow>,
-    /// Whether points to fork from are left out because their files are gone.
+    /// Whether some fork points are left out because their files are gone.
     pub(super) is_cut: bool,
-    /// The run that can be gone on with differently.
+    /// The run that can be forked.
     pub(super) fork: Option<String>,
-    /// Whether older events than the latest are on the time line.
+    /// Whether the timeline shows older events than the latest.
     pub(super) is_older: bool,
-    /// From where older events go on.
+    /// Where older events begin.
     pub(super) older: Option<u64>,
-    /// How many events are not told on the page, because there are very many.
+    /// Number of events that the page leaves out because there are too many.
     pub(super) left_out: u64,
-    /// What the words about evidence mean.
+    /// Explanations of the words about evidence.
     pub(super) legend: Vec<Meaning>,
-    /// The piece of work whose plan is carried out.
+    /// The work whose plan the run carries out.
     pub(super) plan: Option<String>,
 }
 
-/// One step with everything that was done at it.
+/// A step with everything that was done for it.
 #[derive(Debug, Clone)]
 pub(super) struct StepView {
     pub(super) number: usize,
     pub(super) id: String,
     pub(super) title: String,
     pub(super) state: words::State,
-    /// Whether it has begun and is not over: then a check of it can be waived.
+    /// Whether the step has started and is not finished, so that one of its checks can be
+    /// waived.
     pub(super) is_open: bool,
-    /// What a person can do about it by itself; nothing once it is over.
+    /// Whether a person has paused the step; `None` once it is finished.
     pub(super) hold: Option<Hold>,
     pub(super) round: u32,
     pub(super) allowed: u32,
@@ -104,25 +106,24 @@ pub(super) struct StepView {
     pub(super) attempts: Vec<Attempt>,
 }
 
-/// Whether a step can be held, or let go on.
+/// Whether a step is paused by a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// It goes on, or will.
+    /// The step runs, or will run.
     Free,
-    /// A person holds it.
+    /// A person has paused the step.
     Held,
 }
 
-/// How closely it is looked at.
+/// Query parameters: the view and the position in the timeline.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
     view: String,
-    /// Only events before this one are on the time line.
+    /// Only events before this one are in the timeline.
     before: Option<u64>,
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -143,7 +144,8 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let mut page = blank(site, &subject, title)?;
     page.is_full = is_full;
     page.can_full = site.sees_all();
-    // The files of a step are looked for; those of a run go when they are put in place.
+    // The files of a step are looked up; those of a run are gone once they are put in
+    // place.
     let has_files =
         !page.is_over || subject.planned().is_some() || story.files_of(subject.run).is_some();
     let points = site
@@ -180,7 +182,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     Ok(page)
 }
 
-/// Returns the page with what does not depend on the story.
+/// Returns the page with everything that does not depend on the run's story.
 fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failure> {
     let trace = subject.trace;
     let standing = match subject.run {
@@ -196,7 +198,8 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
     let is_over = standing.as_ref().is_some_and(|(it, _)| it.is_over());
     let status = subject.work.as_ref().map(|work| work.status().as_str());
     let state = match &standing {
-        // Nobody drives it while it waits; that is no reason to worry.
+        // While it waits for an answer no process drives it, which must not look like an
+        // abandoned run.
         Some((Standing::Left, _)) if !waits.is_empty() => words::standing(Standing::Waiting),
         Some((standing, _)) => words::standing(*standing),
         None => words::state(status.unwrap_or("pending")),
@@ -210,8 +213,8 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         && standing
             .as_ref()
             .is_some_and(|(_, driver)| driver.is_some());
-    // What could not go on and was let go on elsewhere since, or was answered, paused or ended, is
-    // what it is now.
+    // The reason why a task got stuck is outdated if the task was since resumed elsewhere,
+    // answered, paused or ended.
     let is_left = match &standing {
         Some((standing, driver)) => *standing == Standing::Left && driver.is_none(),
         None => status == Some("pending"),
@@ -233,7 +236,8 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         is_over,
         can_pause,
         can_resume,
-        // A run without a plan is resumed by itself.
+        // Only work is retried from here; a run that belongs to no work has its own button
+        // to resume it.
         stuck: stuck
             .filter(|_| subject.work.is_some() && site.is_developer())
             .map(|_| trace.short()),
@@ -266,7 +270,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
     })
 }
 
-/// Adds what is known of a plan that is being carried out.
+/// Fills in what is known about a plan that is being carried out.
 fn planned(
     site: &Site,
     work: &Work,
@@ -289,7 +293,8 @@ fn planned(
     if !site.sees_all() {
         let attempts = page.steps.iter_mut().flat_map(|it| &mut it.attempts);
         let found = attempts.flat_map(|it| &mut it.findings);
-        // What programs and judges wrote is not for whoever sees summaries alone.
+        // Viewers who may only see summaries do not see the output of programs and
+        // verifiers.
         found.for_each(|it| it.output.clear());
     }
     let from = told.len().saturating_sub(MILESTONES);
@@ -345,8 +350,8 @@ fn step(row: &StepRow, story: &mut Telling) -> StepView {
     }
 }
 
-/// Says how a run stands, and who drives it: of a long one as the board has it, which has read all
-/// of its events already.
+/// Returns the state of a run and the process that drives it. For a long run they come from
+/// the index, which has read all of its events already.
 fn standing(
     site: &Site,
     subject: &Subject,
@@ -358,7 +363,7 @@ fn standing(
     }
 }
 
-/// Returns a long run as it stands in lists.
+/// Returns the index row of a long run.
 fn listed(site: &Site, subject: &Subject) -> Option<RunRow> {
     let run = subject.run.filter(|_| subject.is_long())?;
     site.desk.board().run(run, &site.drivers)

@@ -1,4 +1,4 @@
-//! All runs, with filters.
+//! The page that lists all runs, with filters.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::now::{Listed, asking, listed};
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// So many stand on a page.
+/// Number of rows on a page.
 const MOST: usize = 100;
 
-/// How runs can stand.
+/// The states that can be filtered by.
 const STATES: [Standing; 8] = [
     Standing::Running,
     Standing::Paused,
@@ -28,7 +28,6 @@ const STATES: [Standing; 8] = [
     Standing::Cancelled,
 ];
 
-/// The page.
 #[derive(Template)]
 #[template(path = "runs.html")]
 pub(super) struct Runs {
@@ -37,24 +36,23 @@ pub(super) struct Runs {
     pub(super) wanted: Wanted,
     pub(super) states: Vec<&'static str>,
     pub(super) total: u64,
-    /// From where the next page goes on.
+    /// Where the next page begins.
     pub(super) next: Option<u64>,
 }
 
-/// Which runs are wanted.
+/// Query parameters: filters and position.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
     pub(super) state: String,
     #[serde(default)]
     pub(super) text: String,
-    /// `on` for those that runs called, too.
+    /// `on` to include runs that were called by other runs.
     #[serde(default)]
     pub(super) all: String,
     pub(super) before: Option<u64>,
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,

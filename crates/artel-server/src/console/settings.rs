@@ -1,4 +1,5 @@
-//! Settings: models, policies and grants, portals, tokens, who sees what, the daemon.
+//! The page of settings: models, policies and grants, portals, tokens, visibility and the
+//! daemon.
 
 use std::sync::Arc;
 
@@ -17,7 +18,6 @@ use super::wrong::Wrong;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// The page.
 #[derive(Template)]
 #[template(path = "settings.html")]
 pub(super) struct SettingsPage {
@@ -28,9 +28,9 @@ pub(super) struct SettingsPage {
     pub(super) policies: Policies,
     pub(super) grants: Vec<GrantEntry>,
     pub(super) portals: Vec<PortalRow>,
-    /// What agents can be allowed in a portal.
+    /// The operations that agents can be allowed in a portal.
     pub(super) operations: Vec<&'static str>,
-    /// Nothing for whoever may not see them.
+    /// `None` if the viewer may not see tokens.
     pub(super) tokens: Option<Vec<Token>>,
     pub(super) rules: Vec<Rule>,
     pub(super) hidden: Vec<String>,
@@ -38,7 +38,6 @@ pub(super) struct SettingsPage {
     pub(super) rows: Vec<Setting>,
 }
 
-/// One model.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) alias: String,
@@ -48,7 +47,6 @@ pub(super) struct Model {
     pub(super) price: String,
 }
 
-/// One portal.
 #[derive(Debug, Clone)]
 pub(super) struct PortalRow {
     pub(super) name: String,
@@ -58,30 +56,28 @@ pub(super) struct PortalRow {
     pub(super) privacy: &'static str,
 }
 
-/// One token.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) role: String,
-    /// Whether plans and changesets are approved with it.
+    /// Whether plans and changesets can be approved with it, in words.
     pub(super) approves: &'static str,
     pub(super) by: String,
     pub(super) at: When,
 }
 
-/// What one role sees.
+/// The visibility rule of one role.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) role: &'static str,
-    /// What it sees besides runs.
+    /// A description of what the role sees in addition to runs.
     pub(super) about: &'static str,
-    /// How much of runs.
+    /// The view of runs that the role has.
     pub(super) sees: &'static str,
     pub(super) origin: String,
 }
 
-/// One setting.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
     pub(super) key: String,
@@ -90,7 +86,6 @@ pub(super) struct Setting {
     pub(super) about: &'static str,
 }
 
-/// Shows the page.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     let models = match models(&desk, &who).await {
         Ok(models) => models,

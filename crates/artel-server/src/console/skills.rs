@@ -1,4 +1,4 @@
-//! Skills: how they do, what they are made of, and what was learned from their runs.
+//! The pages about skills: their statistics, their files, and the lessons from their runs.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::door::Who;
 /// A file with more bytes than this is not shown.
 const LARGEST: u64 = 256 * 1024;
 
-/// The page of all skills.
+/// The page that lists all skills.
 #[derive(Template)]
 #[template(path = "skills.html")]
 pub(super) struct Skills {
@@ -28,11 +28,11 @@ pub(super) struct Skills {
     pub(super) broken: Vec<(String, String)>,
 }
 
-/// One skill in the list.
+/// A skill in the list.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) name: String,
-    /// The portal that it came with.
+    /// The portal whose project contains it.
     pub(super) portal: Option<String>,
     pub(super) description: String,
     pub(super) scope: String,
@@ -40,7 +40,7 @@ pub(super) struct Row {
     pub(super) stats: Option<Figures>,
 }
 
-/// How a skill or a role does.
+/// The statistics of a skill or a role, formatted.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     pub(super) runs: u64,
@@ -51,7 +51,6 @@ pub(super) struct Figures {
     pub(super) cost: String,
 }
 
-/// The page of one skill.
 #[derive(Template)]
 #[template(path = "skill.html")]
 pub(super) struct SkillPage {
@@ -63,7 +62,7 @@ pub(super) struct SkillPage {
     pub(super) files: Vec<FileShown>,
 }
 
-/// One file of a skill.
+/// A file of a skill.
 #[derive(Debug, Clone)]
 pub(super) struct FileShown {
     pub(super) path: String,
@@ -72,15 +71,15 @@ pub(super) struct FileShown {
     pub(super) text: Option<String>,
 }
 
-/// Shows all skills.
+/// Shows the list of skills.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     show(desk, who, gather).await
 }
 
-/// From where a skill is looked for.
+/// Query parameters: where to look for the skill.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct FromWhere {
-    /// The portal that it came with.
+    /// The portal whose project contains it.
     portal: Option<String>,
 }
 
@@ -95,7 +94,8 @@ fn gather(site: &Site) -> Result<Skills, Problems> {
     for portal in site.workshop.portals()? {
         let there = site.workshop.standing_in(&portal.path);
         let mut found = there.caller().skills()?;
-        // Those of the workshop and of the person are seen from everywhere, and are there already.
+        // Skills of the workshop and the person are visible from everywhere and already in
+        // the list.
         found
             .skills
             .retain(|it| it.folder.starts_with(&portal.path));
@@ -124,7 +124,7 @@ impl Skills {
     }
 }
 
-/// Shows one skill.
+/// Shows the page of one skill.
 pub(super) async fn one(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -179,14 +179,14 @@ fn gather_one(site: &Site, name: &str, portal: Option<&str>) -> Result<SkillPage
     })
 }
 
-/// Returns the text of one of a skill's own files; nothing for what is no text, or too large.
+/// Returns the text of a skill's file, or `None` if it is not UTF-8 text or is too large.
 fn text_of(skill: &SkillShown, path: &str) -> Option<String> {
     let file = std::path::Path::new(&skill.folder).join(path);
     let bytes = artel_files::read_bounded(&file, LARGEST).ok()?;
     String::from_utf8(bytes).ok()
 }
 
-/// Returns how a skill or a role does.
+/// Formats the statistics of a skill or a role.
 pub(super) fn figures(sums: &SkillStats) -> Figures {
     Figures {
         runs: sums.runs,
@@ -208,7 +208,7 @@ pub(super) fn figures(sums: &SkillStats) -> Figures {
     }
 }
 
-/// Returns the word for whose something is.
+/// Returns the word for a scope.
 fn word(scope: impl serde::Serialize) -> String {
     let value = serde_json::to_value(scope).ok();
     value

@@ -1,5 +1,5 @@
-//! Whatever models, tools, files and people write into a page is text in it: nothing of it becomes
-//! markup, leaves its attribute, or changes how other text is seen.
+//! Tests that everything models, tools, files and people write stays text in a page: it
+//! does not become markup, leave its attribute, or change how other text looks.
 
 mod forms;
 mod pages;
@@ -8,14 +8,15 @@ use askama::Template;
 
 use super::frame::render;
 
-/// What somebody would write who wants more than to be read.
+/// Text as an attacker would write it.
 const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=y> \"quoted' onx=1 {{7*7}} \u{202e}\u{1b}[31m\u{200b}";
 
 fn hostile() -> String {
     HOSTILE.to_owned()
 }
 
-/// Renders a page with hostile text in `count` places at least, and looks for what got through.
+/// Renders a page that has hostile text in at least `count` places, and checks that none of
+/// it took effect.
 fn check(page: &impl Template, count: usize) {
     let html = render(page).unwrap();
     for broken in [
@@ -35,8 +36,8 @@ fn check(page: &impl Template, count: usize) {
     is_whole(&html);
 }
 
-/// Looks at what every page has: one heading at the top, a way past the menu, no style or script
-/// in it, and nothing that is labelled twice.
+/// Checks what every page needs: one top heading, a link past the menu, no inline style or
+/// script, and no duplicate id.
 fn is_whole(html: &str) {
     assert_eq!(html.matches("<h1").count(), 1, "{html}");
     assert!(html.contains("href=\"#main\"") && html.contains("<main id=\"main\""));

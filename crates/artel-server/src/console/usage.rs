@@ -1,4 +1,5 @@
-//! Usage: what models took and what it cost, day by day and by what for; and what is left.
+//! The page of usage: what models used and cost, by day and by purpose, and what is left of
+//! budgets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,20 +18,19 @@ use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// How many days can be looked at.
+/// The numbers of days that can be shown.
 const DAYS: [u32; 4] = [7, 14, 30, 90];
 
-/// What usage can be looked at by.
+/// The dimensions by which usage is grouped.
 const WAYS: [By; 5] = [By::Provider, By::Model, By::Skill, By::Role, By::Portal];
 
-/// How high a drawing of days is, and how wide.
+/// Height and width of a chart.
 const HEIGHT: u64 = 120;
 const WIDTH: u64 = 720;
 
-/// The same of a drawing in a row of a table.
+/// Width and height of a chart in a table row.
 const SMALL: (u64, u64) = (180, 24);
 
-/// The page.
 #[derive(Template)]
 #[template(path = "usage.html")]
 pub(super) struct UsagePage {
@@ -44,13 +44,13 @@ pub(super) struct UsagePage {
     pub(super) budgets: Vec<Budget>,
 }
 
-/// A drawing with a bar for each day.
+/// A bar chart with one bar for each day.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bars {
     pub(super) title: &'static str,
     pub(super) width: u64,
     pub(super) height: u64,
-    /// The line on which the bars stand.
+    /// The baseline of the bars.
     pub(super) ground: u64,
     pub(super) most: String,
     pub(super) bars: Vec<Bar>,
@@ -58,7 +58,6 @@ pub(super) struct Bars {
     pub(super) last: String,
 }
 
-/// One bar.
 #[derive(Debug, Clone)]
 pub(super) struct Bar {
     pub(super) x: u64,
@@ -68,14 +67,14 @@ pub(super) struct Bar {
     pub(super) words: String,
 }
 
-/// Usage by one thing.
+/// Usage grouped by one dimension.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     pub(super) by: &'static str,
     pub(super) rows: Vec<Row>,
 }
 
-/// One row of a table.
+/// A row of a usage table.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) name: String,
@@ -86,7 +85,7 @@ pub(super) struct Row {
     pub(super) cost: String,
     /// Its share of all tokens, in percent.
     pub(super) share: u64,
-    /// Its tokens and its cost day by day.
+    /// Charts of its tokens and cost by day.
     pub(super) days: Vec<Bars>,
 }
 
@@ -101,13 +100,12 @@ pub(super) struct Budget {
     pub(super) percent: u64,
 }
 
-/// What is asked.
+/// Query parameters: the number of days.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
     days: Option<u32>,
 }
 
-/// Shows the page.
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -153,7 +151,7 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
         total: row("all".to_owned(), &all, &all),
         charts: vec![
             match all.cost {
-                // A drawing of nothing says why there is nothing to see.
+                // An empty chart says why it is empty.
                 Money(0) => Bars {
                     most: words::spent(&all),
                     ..bars("Cost by day", &costs, |_| words::spent(&all))
@@ -173,13 +171,13 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
     })
 }
 
-/// Returns the sum of each day, also of those on which nothing was used; the oldest first.
+/// Returns the sum of each day, oldest first, including days without usage.
 fn every_day<'r>(
     rows: impl Iterator<Item = &'r artel_rules::usage::Row>,
     days: u32,
     now: Timestamp,
 ) -> Vec<(String, Sum)> {
-    // The day is what they were told apart by last.
+    // The last key of each group is the day.
     let known: BTreeMap<&str, Sum> = rows
         .filter_map(|row| Some((row.group.last()?.as_deref()?, row.sum)))
         .collect();
@@ -230,7 +228,7 @@ fn row(name: String, sum: &Sum, all: &Sum) -> Row {
     }
 }
 
-/// Draws tokens and cost day by day, in the row of a table.
+/// Draws tokens and cost by day, for a table row.
 fn small_bars(daily: &[(String, Sum)]) -> Vec<Bars> {
     let each = |amount: fn(&Sum) -> u64| -> Vec<(&str, u64)> {
         let days = daily.iter();
@@ -259,7 +257,7 @@ fn bars_in(
     let room = ground - 4;
     let step = width / (days.len() as u64).max(1);
     let bar = |(at, (day, amount)): (usize, &(&str, u64))| {
-        // What is not nothing can be seen.
+        // A bar whose amount is not zero is always visible.
         let high = amount.saturating_mul(room).checked_div(most).unwrap_or(0);
         let high = high.max(u64::from(*amount > 0));
         Bar {
@@ -283,8 +281,8 @@ fn bars_in(
     }
 }
 
-/// Returns a row for each measure that is limited, the one nearer its end first: either can end a
-/// run by itself.
+/// Returns a row for each limited measure, the one nearer to its limit first: either of
+/// them can end a run by itself.
 fn budgets(it: &Left) -> Vec<Budget> {
     let row = |used: u64, limit: u64, shown: fn(u64) -> String| Budget {
         whose: it.level.to_string(),

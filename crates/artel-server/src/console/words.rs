@@ -1,4 +1,4 @@
-//! How moments, money, amounts and states are written on pages.
+//! Formats times, money, amounts and states for pages.
 
 use artel_policy::record::is_deceptive;
 use artel_rules::usage::Sum;
@@ -8,7 +8,7 @@ use artel_workshop::{Mark, Standing, price};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-/// A moment as people read it, and as programs do.
+/// A time for people and for programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
 #[template(
     ext = "html",
@@ -21,7 +21,7 @@ pub(super) struct When {
     pub(super) text: String,
 }
 
-/// How something stands: a sign, a word, and a class for its colour.
+/// A state as shown on a page: a sign, a word, and a CSS class for its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Template)]
 #[template(
     ext = "html",
@@ -34,7 +34,7 @@ pub(super) struct State {
 }
 
 impl From<bool> for State {
-    /// Tells whether something holds.
+    /// Returns the state of something that holds or does not.
     fn from(holds: bool) -> Self {
         let (sign, word, class) = match holds {
             true => ("✓", "holds", "good"),
@@ -44,24 +44,24 @@ impl From<bool> for State {
     }
 }
 
-// What these two write is escaped where it is written.
+// The two templates escape their values themselves.
 impl HtmlSafe for When {}
 impl HtmlSafe for State {}
 
-/// Writes a moment.
 pub(super) fn when(at: Timestamp) -> When {
     let exact = at.to_string();
     let text = exact.chars().take(16).collect::<String>().replace('T', " ");
     When { exact, text }
 }
 
-/// Writes a moment to the second.
+/// Formats a time to the second.
 pub(super) fn moment(at: Timestamp) -> String {
     let exact = at.to_string();
     exact.chars().take(19).collect::<String>().replace('T', " ")
 }
 
-/// Writes what something cost that took so much of a model: turns or tokens.
+/// Formats a cost; a dash if the model was not used. `took` is the number of turns or
+/// tokens.
 pub(super) fn cost(cost: Option<Money>, took: u64) -> String {
     match cost {
         _ if took == 0 => "–".to_owned(),
@@ -69,7 +69,7 @@ pub(super) fn cost(cost: Option<Money>, took: u64) -> String {
     }
 }
 
-/// Writes what many calls cost.
+/// Formats the cost of several calls.
 pub(super) fn spent(sum: &Sum) -> String {
     match (sum.unpriced, sum.cost) {
         (0, paid) => cost(Some(paid), sum.tokens),
@@ -78,17 +78,16 @@ pub(super) fn spent(sum: &Sum) -> String {
     }
 }
 
-/// Says that something could not go on, and why.
+/// Returns a sentence that says that something could not continue, and why.
 pub(super) fn stuck(why: &str) -> String {
     format!("could not go on, and is tried again: {why}")
 }
 
-/// Writes a number of tokens.
 pub(super) fn tokens(count: u64) -> String {
     Tokens(count).to_string()
 }
 
-/// Writes a span of time.
+/// Formats a duration.
 pub(super) fn span(seconds: f64) -> String {
     let whole = seconds.max(0.0).round();
     if seconds < 60.0 {
@@ -101,12 +100,12 @@ pub(super) fn span(seconds: f64) -> String {
     format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
 }
 
-/// Writes a share from 0 to 1.
+/// Formats a share from 0 to 1 as a percentage.
 pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0))
 }
 
-/// Writes how many there are of something.
+/// Formats a number of bytes.
 pub(super) fn bytes(count: u64) -> String {
     match count {
         0..1_024 => format!("{count} B"),
@@ -115,7 +114,7 @@ pub(super) fn bytes(count: u64) -> String {
     }
 }
 
-/// Returns the beginning of a text, on one line.
+/// Returns the beginning of a text on one line, at most `longest` characters.
 pub(super) fn short(text: &str, longest: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(longest) {
@@ -124,7 +123,7 @@ pub(super) fn short(text: &str, longest: usize) -> String {
     }
 }
 
-/// Tells how a run stands.
+/// Returns the state to show for a run.
 pub(super) fn standing(standing: Standing) -> State {
     let (sign, class) = match standing {
         Standing::Running => ("▶", "going"),
@@ -143,7 +142,7 @@ pub(super) fn standing(standing: Standing) -> State {
     }
 }
 
-/// Tells how a step stands.
+/// Returns the state to show for a step.
 pub(super) fn step(state: StepState) -> State {
     let (sign, class) = match state {
         StepState::Waiting => ("○", "off"),
@@ -160,14 +159,14 @@ pub(super) fn step(state: StepState) -> State {
     }
 }
 
-/// Tells that a step waits for a person.
+/// The state to show for a step that waits for a person.
 pub(super) const WAITS: State = State {
     sign: "?",
     word: "waits for you",
     class: "waits",
 };
 
-/// Tells how a request, a plan or a changeset stands, by the word for it.
+/// Returns the state to show for a request, a plan or a changeset, by its word.
 pub(super) fn state(word: &'static str) -> State {
     let (sign, class) = match word {
         "done" | "merged" | "answered" | "completed" => ("✓", "good"),
@@ -179,7 +178,7 @@ pub(super) fn state(word: &'static str) -> State {
     State { sign, word, class }
 }
 
-/// Returns the sign and the class for a line of a story.
+/// Returns the sign and the CSS class for a line of a story.
 pub(super) fn mark(mark: Mark) -> (&'static str, &'static str) {
     match mark {
         Mark::Head => ("■", "head"),
@@ -196,8 +195,8 @@ pub(super) fn mark(mark: Mark) -> (&'static str, &'static str) {
     }
 }
 
-/// Writes characters out that cannot be seen or change how others are seen. Lines and tabs stay, and
-/// so does what has a sign drawn in colour.
+/// Escapes characters that are invisible or change how others look. Line breaks and tabs
+/// are kept, and so are signs that a variation selector draws in colour.
 pub(super) fn seen(text: String) -> String {
     let deceives = |letter: char| is_deceptive(letter) && !matches!(letter, '\n' | '\t');
     if !text.contains(deceives) {
@@ -215,10 +214,11 @@ pub(super) fn seen(text: String) -> String {
     clean
 }
 
-/// Behind a sign: it is drawn in colour. It changes nothing else, and hides nothing there.
+/// Variation selector that draws the sign before it in colour. After such a sign it hides
+/// nothing.
 const IN_COLOUR: char = '\u{fe0f}';
 
-/// Tells whether a character is one of the signs that can be drawn in colour.
+/// Returns whether a character is a sign that can be drawn in colour.
 fn is_sign(letter: char) -> bool {
     matches!(letter,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'

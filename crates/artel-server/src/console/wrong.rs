@@ -1,5 +1,5 @@
-//! What is wrong: settings that are not in force, faults of the daemon, providers that are not
-//! asked.
+//! The panel of problems: settings that are not in force, faults of the daemon, and
+//! providers that are not called.
 
 use artel_types::Failure;
 use artel_workshop::{HeldBack, HeldBy};
@@ -10,35 +10,35 @@ use super::coded::{Coded, coded};
 use super::frame::Site;
 use super::words::{self, When};
 
-/// What is wrong, for whoever can do something about it.
+/// The problems that the viewer can do something about.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "wrong.html")]
 pub(super) struct Wrong {
     /// Why the last change of settings is not in force.
     pub(super) refused: Vec<Coded>,
-    /// What broke off since the daemon began.
+    /// Tasks that were interrupted by a fault since the daemon started.
     pub(super) faltered: Vec<Coded>,
-    /// The providers that are not asked just now.
+    /// The providers that are not called at present.
     pub(super) held: Vec<Held>,
-    /// Whether whoever looks may have them asked at once.
+    /// Whether the viewer may have them called again at once.
     pub(super) can_reset: bool,
 }
 
-/// A provider that is not asked for a while.
+/// A provider that is not called for a while.
 #[derive(Debug, Clone)]
 pub(super) struct Held {
     pub(super) name: String,
-    /// What is so until then.
+    /// Its condition until then, in words.
     pub(super) how: &'static str,
     pub(super) until: When,
     pub(super) why: String,
 }
 
-// What it writes is escaped where it is written.
+// The template escapes its values itself.
 impl HtmlSafe for Wrong {}
 
 impl Wrong {
-    /// Looks what is wrong. It names settings and files, so it is not for those who only ask.
+    /// Collects the problems. They name settings and files, so only developers see them.
     pub(super) fn of(site: &Site) -> Result<Self, Failure> {
         if !site.is_developer() {
             return Ok(Self::default());

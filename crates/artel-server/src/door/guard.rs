@@ -1,4 +1,4 @@
-//! Turns away what comes from elsewhere, and says to browsers what they may do with answers.
+//! Refuses requests from other sites, and sets the security headers of responses.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::connections::{BODY_SIZE, HEAD_SIZE};
 use crate::desk::Desk;
 use crate::door::CalledAs;
 
-/// What pages may load: what this server has, nothing inline, nothing from elsewhere.
+/// The content security policy of pages: only this server's resources, and no inline code.
 const CONTENT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
 
-/// Says to browsers what they may do with any answer.
+/// Adds the security headers to every response.
 pub(crate) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -43,8 +43,8 @@ pub(crate) async fn headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// Turns away what another site's page sent, and what calls the server by a name that is not its
-/// own, before anything else is looked at. All are told the same.
+/// Refuses requests from other sites, and requests to a host name that is not the server's,
+/// before anything else is checked. All of them get the same response.
 pub(crate) async fn guard(
     State(desk): State<Arc<Desk>>,
     mut request: Request,
@@ -60,7 +60,7 @@ pub(crate) async fn guard(
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return refused(status, "the headers are larger than 32 KiB\n");
     }
-    // Said at once: nobody waits for what would not be taken.
+    // Refuse at once, so that no client sends a body that would be rejected.
     let declared = only(headers, header::CONTENT_LENGTH).and_then(|it| it.parse::<usize>().ok());
     if declared.is_some_and(|length| length > BODY_SIZE) {
         let status = StatusCode::PAYLOAD_TOO_LARGE;
@@ -75,13 +75,13 @@ fn refused(status: StatusCode, why: &'static str) -> Response {
     response
 }
 
-/// Returns by which name the server was called; `None` for what another site's page sent, or a name
-/// that is not its own.
+/// Returns by which kind of name the server was called, or `None` if the request comes from
+/// another site or the name is not the server's.
 fn called(desk: &Desk, request: &Request) -> Option<CalledAs> {
     let headers = request.headers();
     let host = only(headers, header::HOST)?;
     let called = desk.hosts.called(host)?;
-    // A target with a name of its own could say something else than `Host` does.
+    // An absolute request target could name another host than `Host` does.
     let target = request.uri().authority();
     let is_target = target.is_none_or(|target| target.as_str().eq_ignore_ascii_case(host));
     let is_origin = match headers.contains_key(header::ORIGIN) {
@@ -97,7 +97,7 @@ fn called(desk: &Desk, request: &Request) -> Option<CalledAs> {
     (is_target && is_origin && is_site).then_some(called)
 }
 
-/// Returns the value of a header that stands there once.
+/// Returns the value of a header that occurs exactly once.
 fn only(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -1,7 +1,9 @@
-//! The names by which the server may be called, and which of them are the console's own.
+//! The host names by which the server may be called, and which of them belong to the
+//! console alone.
 //!
-//! Programs call it by its address. Browsers sign in at a name that nothing else on the machine has:
-//! a cookie that was set at 127.0.0.1 goes to every port of it, whoever listens there.
+//! Programs call the server by its address. Browsers sign in at a name that no other
+//! program on the machine uses: a cookie set at 127.0.0.1 is sent to every port there,
+//! whichever program listens.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -9,37 +11,39 @@ use artel_workshop::ConsoleName;
 
 use crate::listen::Reach;
 
-/// By which of its names the server was called.
+/// The kind of name by which the server was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CalledAs {
     /// The console's own name on this machine: a cookie counts.
     Console,
-    /// The name that a proxy gives the console: a cookie counts, and goes through TLS alone.
+    /// The name that a proxy gives the console: a cookie counts, and is only sent over TLS.
     Proxied,
-    /// An address that others on this machine share: only a token counts.
+    /// An address that other programs on this machine share: only a token counts.
     Address,
 }
 
 impl CalledAs {
-    /// Tells whether a cookie counts there.
+    /// Returns whether a cookie counts at this name.
     pub(crate) fn takes_cookies(self) -> bool {
         self != Self::Address
     }
 }
 
-/// The names by which the server may be called, as they stand in `Host`.
+/// The allowed values of `Host`.
 #[derive(Debug, Clone)]
 pub(crate) struct Hosts {
     console: ConsoleName,
-    /// Names of a proxy that are nobody else's.
+    /// Names of a proxy that belong to this console alone.
     proxied: Vec<String>,
     addresses: Vec<String>,
 }
 
 impl Hosts {
-    /// Allows the console's name, the address itself, the names of loopback, and what the settings
-    /// add. What stands for every address of the machine is none to call it by: on this machine
-    /// loopback is, and others use a name from the settings.
+    /// Allows the console's name, the bound address, the loopback names, and the names in
+    /// the settings.
+    ///
+    /// An unspecified address such as 0.0.0.0 is not a name to call the server by: on this
+    /// machine loopback is used instead, and other machines use a name from the settings.
     pub(crate) fn of(bound: SocketAddr, console: ConsoleName, more: &[String]) -> Self {
         let (port, ip) = (bound.port(), bound.ip());
         let mut addresses = Vec::new();
@@ -63,7 +67,7 @@ impl Hosts {
         }
     }
 
-    /// Returns by which name a `Host` calls this server; `None` for a name that is not its own.
+    /// Returns the kind of name in a `Host` header, or `None` if it is not allowed.
     pub(crate) fn called(&self, host: &str) -> Option<CalledAs> {
         let host = host.to_ascii_lowercase();
         if self.console.is_in(&host) {
@@ -75,8 +79,8 @@ impl Hosts {
         self.addresses.contains(&host).then_some(CalledAs::Address)
     }
 
-    /// Tells whether an `Origin` is one of the pages that are served at a `Host`. At the console it
-    /// is that very host, with its port: another port of it is another server.
+    /// Returns whether an `Origin` belongs to the pages served at a `Host`. At the console
+    /// it must be the same host and port: another port is another server.
     pub(crate) fn is_origin_at(&self, host: &str, origin: &str) -> bool {
         let from = origin
             .strip_prefix("http://")
@@ -95,8 +99,8 @@ impl Hosts {
     }
 }
 
-/// Tells whether a name from the settings is a proxy's, and not an address that whatever else listens
-/// there has as well.
+/// Returns whether a name from the settings is a proxy's, and not an address that it shares
+/// with whatever else listens there.
 fn is_a_proxys(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => name,
@@ -108,10 +112,11 @@ fn is_a_proxys(host: &str) -> bool {
     !is_address && name.trim_end_matches('.') != "localhost"
 }
 
-/// Returns where browsers reach the console: first what a person is to be given.
+/// Returns the URLs at which browsers reach the console, with the one to give to people
+/// first.
 ///
-/// A proxy has TLS. The name below `localhost` leads to 127.0.0.1 and `[::1]`; a server that listens
-/// on neither is not found by it.
+/// A proxy has TLS. The console's name below `localhost` resolves to 127.0.0.1 and `[::1]`,
+/// so it is left out if the server listens on neither.
 pub fn console_bases(console: &ConsoleName, listen: &str, hosts: &[String]) -> Vec<String> {
     let hosts = hosts.iter().map(|host| host.trim().to_ascii_lowercase());
     let proxied = hosts.filter(|host| is_a_proxys(host));

@@ -1,4 +1,4 @@
-//! Finds out who it is: a program by its token, a person by the cookie of the console.
+//! Authentication: programs by their token, people by the cookie of the console.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::api::Refusal;
 use crate::desk::Desk;
 use crate::door::CalledAs;
 
-/// The header in which pages show the key that a sign-in gave them. No cookie carries it.
+/// Header in which pages send the key of their sign-in. The key is in no cookie.
 const PROOF: &str = "x-artel-proof";
 
-/// Paths that answer anybody: whether the server lives, the way in by a link, how the pages that
-/// lead there look and what they do. Style sheet and script are the same for all, and say nothing of
-/// what is here.
+/// Paths that need no authentication: health, signing in by a link, and the stylesheet and
+/// script of the sign-in pages. Those two are the same for everyone and reveal nothing
+/// about the workshop.
 const OPEN: &[&str] = &[
     "/healthz",
     "/readyz",
@@ -29,17 +29,17 @@ const OPEN: &[&str] = &[
     "/assets/login.js",
 ];
 
-/// Who sent a request.
+/// The authenticated sender of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Who {
-    /// Who it is.
+    /// The person or program.
     pub(crate) pass: Pass,
-    /// How they signed in at the console; `None` for a token.
+    /// The sign-in at the console; `None` for a token.
     pub(crate) sign_in: Option<SignIn>,
 }
 
 impl Who {
-    /// Refuses whoever may not do as much as that.
+    /// Fails if the sender's role is lower than `role`.
     pub(crate) fn needs(&self, role: Viewer) -> Result<(), Failure> {
         if self.pass.role >= role {
             return Ok(());
@@ -53,7 +53,7 @@ impl Who {
             )))
     }
 
-    /// Refuses programs: approving is a person's act.
+    /// Fails for programs: approving is a person's act.
     pub(crate) fn in_person(&self) -> Result<(), Failure> {
         if !self.pass.is_program {
             return Ok(());
@@ -64,8 +64,9 @@ impl Who {
             .advise("do it at the console (`artel open`) or in a terminal"))
     }
 
-    /// Refuses whoever signed in at the console some time ago: what opens doors for good is not done
-    /// from a browser that somebody left open, nor by who took over their session.
+    /// Fails if the person signed in at the console more than five minutes ago. This keeps
+    /// permanent grants away from a browser that was left open, and from someone who took
+    /// over its session.
     pub(crate) fn freshly_signed_in(&self, now: Timestamp) -> Result<(), Failure> {
         match self.sign_in.as_ref().map(|sign_in| sign_in.age(now)) {
             None | Some(SignInAge::Fresh) => Ok(()),
@@ -75,7 +76,7 @@ impl Who {
         }
     }
 
-    /// Returns the workshop in which they act by their own name.
+    /// Returns the workshop as used by the sender: their name stands on what it records.
     pub(crate) fn workshop(&self, desk: &Desk) -> Result<Arc<Workshop>, Failure> {
         desk.workshop_of(&self.pass)
     }
@@ -90,8 +91,8 @@ impl<S: Sync> FromRequestParts<S> for Who {
     }
 }
 
-/// Lets nobody past who is not known, on any path but the few that answer everybody; and nothing
-/// that changes something unless it is sent as programs and our own pages send it.
+/// Refuses unauthenticated requests, except to the few open paths. Also refuses changes
+/// that were not sent the way programs and our own pages send them.
 pub(crate) async fn admit(
     State(desk): State<Arc<Desk>>,
     mut request: Request,
@@ -120,7 +121,7 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
     let broken = |failure: Failure| Box::new(Refusal(failure).into_response());
     if let Some(token) = bearer(headers) {
         let from = peer(request);
-        // A token that holds is never kept waiting by wrong ones.
+        // Wrong tokens from the same address never delay a valid one.
         if let Some(pass) = desk.token(token).map_err(broken)? {
             let sign_in = None;
             return Ok(Who { pass, sign_in });
@@ -134,7 +135,8 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
         desk.wrong.count(from);
         return Err(Box::new(stranger(request)));
     }
-    // Whatever else listens at an address of this machine is sent its cookies as well.
+    // Cookies set at a shared address are also sent to every other program that listens
+    // there.
     let called = request.extensions().get::<CalledAs>();
     if called.is_some_and(|called| called.takes_cookies())
         && let Some(shown) = cookie(headers, &desk.cookie)
@@ -147,8 +149,8 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
     Err(Box::new(stranger(request)))
 }
 
-/// Tells whether what changes something is meant: JSON, and with the key of a page of ours where a
-/// cookie came with it, which browsers add to whatever is sent.
+/// Checks that a change was intended: the body must be JSON, and with a cookie the page's
+/// key must be sent as well, because browsers add cookies to any request.
 fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
     if let Some(sign_in) = &who.sign_in {
         let shown = headers.get(PROOF).and_then(|value| value.to_str().ok());
@@ -171,7 +173,7 @@ fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
     Err(Box::new(answer.into_response()))
 }
 
-/// Refuses what comes faster than anybody needs it.
+/// Refuses changes that arrive faster than the settings allow.
 fn in_time(desk: &Desk, who: &Who) -> Result<(), Box<Response>> {
     let most = desk.workshop().settings.server.acts_per_second.value;
     let Err(wait) = desk.rate.take(&who.pass.id, most) else {
@@ -210,7 +212,8 @@ fn unknown() -> Failure {
     )
 }
 
-/// Answers whoever is not known: programs in JSON, people with a page that says how to come in.
+/// Answers an unauthenticated request: programs get JSON, people a page that says how to
+/// sign in.
 fn stranger(request: &Request) -> Response {
     let path = request.uri().path();
     let is_program = path.starts_with("/api/") || path == "/metrics";

@@ -1,5 +1,5 @@
-//! Bounds how fast one token or login may change things: a program that runs away fills neither the
-//! journal nor the inbox.
+//! Limits how fast one token or sign-in may change things, so that a runaway program fills
+//! neither the journal nor the inbox.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,29 +7,30 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many seconds' worth may come at once after a silence.
+/// Number of seconds whose changes may be made at once after a pause.
 const SAVED: u64 = 5;
 
-/// What everybody may still do, by the id of their token or login.
+/// The remaining allowance of each token or sign-in, by id.
 #[derive(Debug, Default)]
 pub(crate) struct Rate(Mutex<HashMap<String, Bucket>>);
 
-/// What somebody may still do at once: it fills up again with time.
+/// A token bucket, which refills over time.
 #[derive(Debug)]
 struct Bucket {
-    /// Acts, in millionths.
+    /// Remaining changes, in millionths.
     left: u64,
     since: Instant,
 }
 
 impl Rate {
-    /// Takes one act of somebody, of so many a second; says how long to wait where it is too many.
+    /// Takes one change from the caller's allowance of `a_second` changes per second. On
+    /// failure, returns how long to wait.
     pub(crate) fn take(&self, id: &str, a_second: u64) -> Result<(), Duration> {
         const ONE: u64 = 1_000_000;
         let full = a_second.saturating_mul(SAVED).saturating_mul(ONE);
         let now = Instant::now();
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever was silent for so long has a full one again, like somebody new.
+        // A caller that paused this long would have a full bucket again, like a new one.
         buckets.retain(|_, bucket| bucket.since + Duration::from_secs(SAVED) > now);
         let bucket = buckets.entry(id.to_owned()).or_insert(Bucket {
             left: full,

@@ -1,4 +1,4 @@
-//! Counts tokens that were wrong, so that nobody can try many.
+//! Counts wrong tokens, so that nobody can try many.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,19 +7,20 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many wrong tokens from one address within the span are answered; what follows has to wait. It
-/// bounds what trying costs the server: 256 bits are not found by trying.
+/// Number of wrong tokens from one address within the time window that get an answer; after
+/// that, the address must wait. The limit bounds the server's cost: nobody guesses 256
+/// bits.
 const MOST: u32 = 1_000;
 
-/// The span in which they are counted.
+/// The time window in which wrong tokens are counted.
 const SPAN: Duration = Duration::from_secs(60);
 
-/// Wrong tokens of the last minute, by where they came from.
+/// The number of wrong tokens in the current time window, by IP address.
 #[derive(Debug, Default)]
 pub(crate) struct Wrong(Mutex<HashMap<IpAddr, (Instant, u32)>>);
 
 impl Wrong {
-    /// Tells whether an address has to wait before it may show a token that is not known.
+    /// Returns whether an address must wait before it may try another unknown token.
     pub(crate) fn is_too_many(&self, from: IpAddr) -> bool {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts
@@ -27,7 +28,7 @@ impl Wrong {
             .is_some_and(|(since, count)| since.elapsed() < SPAN && *count >= MOST)
     }
 
-    /// Counts one.
+    /// Counts a wrong token.
     pub(crate) fn count(&self, from: IpAddr) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.retain(|_, (since, _)| since.elapsed() < SPAN);

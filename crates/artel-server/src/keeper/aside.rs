@@ -1,5 +1,5 @@
-//! Those who wait for a person, be it for an answer or to let them go on: they stand aside, and
-//! others have their turn.
+//! Tasks that wait for a person, for an answer or to be resumed. They do not count as busy,
+//! so that others can run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,29 +7,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use artel_workshop::{Approver, Audience, Elsewhere, Question, Said, Spell};
 use tokio::sync::Notify;
 
-/// Who of those under way waits for a person.
+/// Registry of the tasks that wait for a person.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AllAsking(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// What holds for each, where anything does.
+    /// The activities of each task that has any.
     open: Mutex<HashMap<u64, Holds>>,
     news: Notify,
 }
 
-/// What holds for one of those under way, and how often.
+/// Counts of the activities of one task.
 #[derive(Debug, Default, PartialEq)]
 struct Holds {
-    /// Questions that are open.
+    /// Open questions.
     questions: usize,
     /// Parts that a person paused.
     rests: usize,
-    /// Those of which some part is at work, whatever else rests.
+    /// Parts that are working, even if others are paused.
     works: usize,
 }
 
-/// Something that can hold.
+/// A kind of activity.
 #[derive(Debug, Clone, Copy)]
 enum Sort {
     Question,
@@ -37,39 +37,40 @@ enum Sort {
     Work,
 }
 
-/// The questions and rests of one of those under way.
+/// Reports the questions and pauses of one task.
 #[derive(Debug, Clone)]
 pub(super) struct Asks {
     all: AllAsking,
     number: u64,
 }
 
-/// Waits for an answer from elsewhere, and stands aside meanwhile.
+/// An approver that waits for an answer from elsewhere and meanwhile counts the task as
+/// waiting.
 pub(super) struct Aside {
     pub(super) inner: Elsewhere,
     pub(super) asks: Asks,
 }
 
-/// Something that holds, for as long as this lives.
+/// Counts one activity of a task until it is dropped.
 struct Open {
     asks: Asks,
     sort: Sort,
 }
 
 impl AllAsking {
-    /// Returns where one of those under way counts its questions.
+    /// Returns the tracker for the task with this number.
     pub(super) fn of(&self, number: u64) -> Asks {
         let all = self.clone();
         Asks { all, number }
     }
 
-    /// Returns how many wait for a person.
+    /// Returns how many tasks wait for a person.
     pub(super) fn count(&self) -> usize {
         let open = self.open();
         open.values().filter(|holds| holds.is_aside()).count()
     }
 
-    /// Waits until more or fewer do.
+    /// Waits until an activity begins or ends.
     pub(super) async fn changed(&self) {
         self.0.news.notified().await;
     }
@@ -135,7 +136,8 @@ impl Approver for Aside {
     }
 }
 
-/// Nobody watches; who rests keeps nobody from their turn.
+/// Nobody watches the output; only pauses and work are counted, so that paused tasks make
+/// room.
 impl Audience for Asks {
     fn words(&self, _: &str) {}
     fn begins(&self) {}

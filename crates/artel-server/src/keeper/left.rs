@@ -1,5 +1,5 @@
-//! What other processes left, and how urgent each piece of work is: by what is on record, so that a
-//! start finds the same order that there was before.
+//! Tasks that other processes left, and the urgency of each piece of work. Both come from
+//! the journal, so that a restarted daemon finds the same order as before.
 
 use std::sync::Arc;
 
@@ -10,13 +10,14 @@ use artel_workshop::{Board, Drivers, RunsWanted, Standing, WaitSort, Waits, Work
 use super::Task;
 use crate::desk::Desk;
 
-/// How many runs without a plan are taken up at once; the next look finds the others.
+/// Maximum number of runs without a plan that are taken up at once; the next sweep finds
+/// the others.
 const MOST_LEFT: usize = 1_000;
 
-/// Something that was left: what, its title, how urgent it is.
+/// A leftover task: what it is, its title and its urgency.
 pub(super) type LeftOver = (Task, String, Urgency);
 
-/// Returns what nobody drives and can be gone on with.
+/// Returns the tasks that no process drives and that can continue.
 pub(super) fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let board = desk.board();
@@ -40,7 +41,7 @@ pub(super) fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
     Ok(left)
 }
 
-/// Returns what people stopped: its name and its title.
+/// Returns the ids and titles of the tasks that people paused.
 pub(super) fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let waits = desk.board().waiting(&drivers).into_iter();
@@ -48,9 +49,9 @@ pub(super) fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
     Ok(paused.map(|it| (it.id.clone(), it.title.clone())).collect())
 }
 
-/// Returns how urgent a piece of work is; nothing where there is none of that name.
+/// Returns the urgency of a piece of work, or `None` if there is none with this trace.
 pub(super) fn urgency(desk: &Desk, trace: TraceId) -> Option<Urgency> {
-    // It may be so new that the board has not heard of it.
+    // It may be too new for the index.
     on_board(&desk.board(), trace).or_else(|| {
         let request = desk.workshop().work(trace).ok()?.request;
         let (source, size) = (&request.source, request.size);
@@ -68,9 +69,11 @@ fn on_board(board: &Board, trace: TraceId) -> Option<Urgency> {
     })
 }
 
-/// Returns how urgent a request is. Where somebody looks at the screen until something comes of it,
-/// it does not wait behind files: until a question has its answer, or what was asked for over HTTP
-/// its plan. Who says that it can wait, is believed.
+/// Returns the urgency of a request.
+///
+/// If a person is watching the screen for a result, the request does not wait behind files:
+/// a question until it is answered, a request over HTTP until it has a plan. A person who
+/// says that it can wait is taken at their word.
 pub(super) fn asked(source: &str, size: Size, urgency: Urgency) -> Urgency {
     let is_question = size == Size::Question && source != "file";
     let is_at_screen = matches!(source, "web" | "api");
@@ -80,7 +83,7 @@ pub(super) fn asked(source: &str, size: Size, urgency: Urgency) -> Urgency {
     urgency
 }
 
-/// Tells whether a person has decided about its plan: that it be done, or written anew.
+/// Returns whether a person has decided about its plan: that it be carried out, or revised.
 fn is_decided(row: &WorkRow) -> bool {
     match row.plan {
         Some(PlanState::Approved | PlanState::Running) => true,

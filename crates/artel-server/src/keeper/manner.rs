@@ -1,5 +1,5 @@
-//! How people want things to be done that the scheduler takes up. As what is said behind a command
-//! holds for that command, it holds for as long as this daemon has the thing.
+//! Options that people give for a task when they start or resume it. Like the options of a
+//! command, they apply to that one task, for as long as this daemon drives it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,26 +9,26 @@ use artel_workshop::{OnFailure, PlanRules, Workshop};
 
 use super::Task;
 
-/// No more steps of a plan than this are under way at once.
+/// Maximum number of steps of a plan that run at once.
 const MOST_AT_ONCE: u16 = 64;
 
-/// How something is to be done, as far as somebody said.
+/// The options of a task, as far as they were given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// How many steps of a plan are under way at once.
+    /// Maximum number of steps of a plan that run at once.
     pub(crate) at_once: Option<u16>,
-    /// Whether nothing new begins once a step failed.
+    /// Whether no further step starts after a step has failed.
     pub(crate) fail_fast: Option<bool>,
-    /// The model, where it is another than that of the request.
+    /// A model that replaces the one of the request.
     pub(crate) model: Option<String>,
 }
 
-/// How everything is to be done about which somebody said so.
+/// The options of all tasks that have any.
 #[derive(Debug, Default)]
 pub(crate) struct Manners(Mutex<HashMap<Task, Manner>>);
 
 impl Manner {
-    /// Refuses what cannot be done so, before anything is on record.
+    /// Refuses invalid options before anything is recorded.
     pub(crate) async fn check(&self, workshop: &Workshop) -> Result<(), Failure> {
         if let Some(count) = self.at_once
             && !(1..=MOST_AT_ONCE).contains(&count)
@@ -42,7 +42,7 @@ impl Manner {
         workshop.ensure_model(self.model.as_deref()).await
     }
 
-    /// Returns what a plan is carried out by.
+    /// Returns the rules for carrying out a plan.
     pub(super) fn rules(&self) -> PlanRules {
         let usual = std::thread::available_parallelism().map_or(1, usize::from);
         PlanRules {
@@ -56,8 +56,8 @@ impl Manner {
 }
 
 impl Manners {
-    /// Takes note of how something is to be done, and returns how it was before. Where nothing is
-    /// said, it stays so.
+    /// Sets the options of a task, and returns the previous ones. If no option is given,
+    /// the previous ones stay in force.
     pub(crate) fn set(&self, task: Task, manner: Manner) -> Manner {
         let before = self.of(task);
         if manner != Manner::default() {
@@ -66,18 +66,18 @@ impl Manners {
         before
     }
 
-    /// Has something be done as before: it was not to be.
+    /// Restores the previous options, because the action that set them failed.
     pub(crate) fn put_back(&self, task: Task, before: Manner) {
         self.forget(task);
         self.set(task, before);
     }
 
-    /// Returns how something is to be done.
+    /// Returns the options of a task.
     pub(super) fn of(&self, task: Task) -> Manner {
         self.lock().get(&task).cloned().unwrap_or_default()
     }
 
-    /// Forgets about something that is over.
+    /// Forgets the options of a finished task.
     pub(super) fn forget(&self, task: Task) {
         self.lock().remove(&task);
     }

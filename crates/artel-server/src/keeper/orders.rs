@@ -1,5 +1,5 @@
-//! What people tell the scheduler beside the journal: to go on with something now, or to begin a
-//! run and say which it is.
+//! Commands for the scheduler that do not come from the journal: to resume a task now, or
+//! to start a run and return its id.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,25 +11,25 @@ use tokio::sync::{mpsc, oneshot};
 use super::Task;
 use crate::desk::Desk;
 
-/// Something that the scheduler is told.
+/// A command for the scheduler.
 pub(crate) enum Order {
-    /// To go on with something: somebody waits for it.
+    /// Resume a task soon, because a person waits for it.
     GoOn(Task),
-    /// To go on with a piece of work that was found, in its turn.
+    /// Queue a piece of work that was found, by its urgency.
     Found(TraceId),
-    /// To begin a run.
+    /// Start a run.
     Begin(Begin),
 }
 
-/// A run to begin in somebody's name.
+/// A run to start in a person's or program's name.
 pub(crate) struct Begin {
     pub(super) workshop: Arc<Workshop>,
     pub(super) order: RunOrder,
-    /// Hears why it did not begin, or that it is over.
+    /// Receives why the run did not start, or `None` once it is over.
     pub(super) over: oneshot::Sender<Option<Failure>>,
 }
 
-/// The way to the scheduler.
+/// The channel of commands to the scheduler.
 pub(crate) struct Orders {
     sender: mpsc::UnboundedSender<Order>,
     receiver: Mutex<Option<mpsc::UnboundedReceiver<Order>>>,
@@ -44,25 +44,27 @@ impl Default for Orders {
 }
 
 impl Orders {
-    /// Has the scheduler go on with something soon.
+    /// Has the scheduler resume a task soon.
     pub(crate) fn go_on(&self, task: Task) {
-        // A scheduler that is gone needs no orders: the next one finds what was left.
+        // If the scheduler is gone, the command is not needed: the next one finds leftover
+        // tasks.
         drop(self.sender.send(Order::GoOn(task)));
     }
 
-    /// Has the scheduler go on with a piece of work when its turn comes.
+    /// Has the scheduler queue a piece of work by its urgency.
     pub(crate) fn found(&self, trace: TraceId) {
         drop(self.sender.send(Order::Found(trace)));
     }
 
-    /// Returns where orders arrive; once.
+    /// Returns the receiving end; `None` after the first call.
     pub(super) fn take(&self) -> Option<mpsc::UnboundedReceiver<Order>> {
         let mut receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
         receiver.take()
     }
 }
 
-/// Begins a run, and returns which it is once it is on record; or why it did not begin.
+/// Starts a run, and returns its ids once the start is recorded. Fails with the reason if
+/// it did not start.
 pub(crate) async fn begin(
     desk: &Desk,
     workshop: Arc<Workshop>,
@@ -94,7 +96,7 @@ pub(crate) async fn begin(
         record = started.next() => record?,
         over = &mut is_over => match over {
             Ok(Some(failure)) => return Err(failure),
-            // It was short; what it left is on record.
+            // The run was short and is already over; its start is recorded.
             Ok(None) => started.next().await?,
             Err(_) => return Err(stopping()),
         },

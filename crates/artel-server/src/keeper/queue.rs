@@ -1,4 +1,4 @@
-//! What is to be gone on with, and in which order: the most urgent first, then the oldest.
+//! The queue of tasks that can continue: most urgent first, then oldest first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -8,17 +8,17 @@ use artel_types::plan::Urgency;
 use artel_types::{RunId, TraceId};
 use tokio::time::Instant;
 
-/// Something that can be gone on with.
+/// A task that can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Task {
     /// A piece of work.
     Work(TraceId),
-    /// A run that belongs to none.
+    /// A run that belongs to no work.
     Run(RunId),
 }
 
 impl Task {
-    /// Returns what people call it by.
+    /// Returns the shortened id that people use.
     pub(crate) fn short(self) -> String {
         match self {
             Self::Work(trace) => trace.short(),
@@ -27,30 +27,31 @@ impl Task {
     }
 }
 
-/// What waits for its turn. A task stands in it once, and is under way once.
+/// Tasks that wait for their turn. A task is queued at most once, and runs at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     count: u64,
-    /// By urgency, then by order of coming.
+    /// Ordered by urgency, then by arrival.
     ready: BTreeMap<(Reverse<Urgency>, u64), Task>,
     places: HashMap<Task, (Reverse<Urgency>, u64)>,
-    /// Not before this time.
+    /// Tasks that must not start before a given time.
     later: HashMap<Task, (Instant, Urgency)>,
     under_way: HashMap<Task, Urgency>,
-    /// Came again while it was under way.
+    /// Tasks that were queued again while they ran.
     again: HashMap<Task, Urgency>,
-    /// How often in a row it could not be gone on with.
+    /// Number of failures in a row.
     failures: HashMap<Task, u32>,
 }
 
-/// How long the first wait after a failure is; each further one is twice as long.
+/// Wait after the first failure; it doubles with each further failure.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 
-/// No wait is longer.
+/// Maximum wait after a failure.
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 60);
 
 impl Queue {
-    /// Puts a task in, now or after a while; sooner wins where it is in already.
+    /// Queues a task, now or after a delay. If it is queued already, the earlier time
+    /// counts.
     pub(crate) fn put(&mut self, task: Task, urgency: Urgency, after: Duration, now: Instant) {
         if self.under_way.contains_key(&task) {
             let again = self.again.entry(task).or_insert(urgency);
@@ -58,7 +59,8 @@ impl Queue {
             return;
         }
         if let Some(place) = self.places.get(&task) {
-            // It keeps its turn among the same, and comes sooner if it is more urgent now.
+            // It keeps its place among tasks of equal urgency, but moves up if it is more
+            // urgent now.
             if place.0.0 < urgency {
                 let raised = (Reverse(urgency), place.1);
                 self.ready.remove(place);
@@ -80,15 +82,15 @@ impl Queue {
         *known = (known.0.min(at), known.1.max(urgency));
     }
 
-    /// Puts a task in that was found to be left. One that waits for its time keeps it: what could
-    /// not be gone on with is found again and again.
+    /// Queues a leftover task. One that already waits for its time keeps that time, because
+    /// a task that could not continue is found again at every sweep.
     pub(crate) fn offer(&mut self, task: Task, urgency: Urgency, after: Duration, now: Instant) {
         if !self.later.contains_key(&task) {
             self.put(task, urgency, after, now);
         }
     }
 
-    /// Takes the next task that is ready and at least so urgent.
+    /// Takes the next task that is ready and at least this urgent.
     pub(crate) fn take(&mut self, least: Urgency, now: Instant) -> Option<Task> {
         self.ripen(now);
         let next = self.ready.first_entry();
@@ -99,7 +101,7 @@ impl Queue {
         Some(task)
     }
 
-    /// Puts those in whose time has come.
+    /// Moves the tasks whose time has come to the ready queue.
     fn ripen(&mut self, now: Instant) {
         let due: Vec<(Task, Urgency)> = self
             .later
@@ -112,7 +114,7 @@ impl Queue {
         }
     }
 
-    /// Notes that a task went as far as it goes.
+    /// Notes that a task has gone as far as it can.
     pub(crate) fn done(&mut self, task: Task, now: Instant) {
         self.failures.remove(&task);
         self.under_way.remove(&task);
@@ -121,7 +123,8 @@ impl Queue {
         }
     }
 
-    /// Notes that a task could not be gone on with, and returns how long it waits.
+    /// Notes that a task could not continue, and returns how long it waits until it is
+    /// tried again.
     pub(crate) fn failed(&mut self, task: Task, now: Instant) -> Duration {
         let urgency = self.under_way.remove(&task).unwrap_or_default();
         self.again.remove(&task);
@@ -134,12 +137,12 @@ impl Queue {
         wait
     }
 
-    /// Returns when the next task that waits for its time is due.
+    /// Returns when the next delayed task is due.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.later.values().map(|(at, _)| *at).min()
     }
 
-    /// Returns how many tasks wait, and how many are under way.
+    /// Returns the number of waiting tasks and the number of running tasks.
     pub(crate) fn sizes(&self) -> (usize, usize) {
         (self.ready.len() + self.later.len(), self.under_way.len())
     }

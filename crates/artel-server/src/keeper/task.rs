@@ -1,4 +1,4 @@
-//! Going on with one thing, as whoever asked for it.
+//! Drives one task, in the name of the person or program that asked for it.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use super::orders::Begin;
 use super::queue::Task;
 use crate::desk::Desk;
 
-/// How something under way came to rest.
+/// The outcome of driving a task.
 #[derive(Debug)]
 pub(super) enum Rest {
-    /// It went as far as it goes without a person.
+    /// It went as far as it can without a person.
     Done,
-    /// It cannot go on now, and may later.
+    /// It cannot continue now, but may later.
     Stuck(String),
 }
 
-/// Goes on with something.
+/// Resumes a task and drives it until it stops.
 pub(super) async fn go_on(
     desk: Arc<Desk>,
     task: Task,
@@ -30,7 +30,7 @@ pub(super) async fn go_on(
     let manner = desk.manners.of(task);
     let model = manner.model.as_deref();
     let went = match task {
-        // What a person stopped goes on when they say so.
+        // A task that a person paused continues only when they resume it.
         Task::Work(trace) if workshop.is_resting(trace)? => Went::Nothing,
         Task::Work(trace) => {
             let work = workshop.work(trace)?;
@@ -56,7 +56,7 @@ pub(super) async fn go_on(
     })
 }
 
-/// Begins a run and drives it. Whoever ordered it is told why it did not begin.
+/// Starts a run and drives it. The caller receives the reason if it does not start.
 pub(super) async fn begin(
     desk: Arc<Desk>,
     begin: Begin,
@@ -70,7 +70,7 @@ pub(super) async fn begin(
     let company = company(asks, stop);
     match workshop.start_run(&order, company).await {
         Ok(done) => {
-            // Whoever ordered it may have gone.
+            // The caller may be gone.
             drop(over.send(None));
             let rest = done.left.as_ref().map_or(Rest::Done, rest_of);
             (Some(Task::Run(done.run)), Ok(rest))
@@ -83,7 +83,7 @@ pub(super) async fn begin(
     }
 }
 
-/// Tells whether there is nothing left to go on with.
+/// Returns whether the task is finished.
 fn is_over(workshop: &Workshop, task: Task) -> Result<bool, Failure> {
     Ok(match task {
         Task::Work(trace) => {
@@ -101,7 +101,8 @@ fn rest_of(left: &Left) -> Rest {
     }
 }
 
-/// What was asked for is done in the name of whoever asked, a plan in that of whoever approved it.
+/// Returns the workshop as used by `by`. Work is done in the name of the person or program
+/// that asked for it, a plan in the name of the person who approved it.
 fn acting(workshop: &Workshop, by: &Actor) -> Result<Arc<Workshop>, Failure> {
     let actor = match by.kind {
         ActorKind::Program => by.clone(),
@@ -112,8 +113,9 @@ fn acting(workshop: &Workshop, by: &Actor) -> Result<Arc<Workshop>, Failure> {
     Ok(Arc::new(workshop.acting_as(actor)?))
 }
 
-/// Nobody sits at the daemon: questions of agents and calls that need a yes wait in the journal for
-/// whoever answers, and what was never trusted is not used.
+/// Returns the observers of a run that the daemon drives. Nobody sits at the daemon:
+/// questions and calls that need approval wait in the journal for an answer, and untrusted
+/// skills and hooks are not used.
 fn company(asks: Asks, stop: watch::Receiver<Stop>) -> Company {
     let audience = Arc::new(asks.clone());
     let approver = Aside {

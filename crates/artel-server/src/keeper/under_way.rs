@@ -1,5 +1,5 @@
-//! What is under way, each in a thread of its own. Whatever ends is told with what it was, also
-//! where it broke off: a part that panics must not keep its place, nor go out of sight.
+//! Running tasks, each in its own thread. Every task that ends is reported with its
+//! identity, even if it panicked: it must neither keep its slot nor disappear unnoticed.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,19 +11,19 @@ use tokio::task::{Id, JoinError, JoinSet};
 use super::queue::Task;
 use super::task::Rest;
 
-/// What came to rest, and how.
+/// A task that ended, with its outcome.
 pub(super) type Ended = (Option<Task>, Result<Rest, Failure>);
 
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     tasks: JoinSet<Ended>,
-    /// What each is, where that is known before it ends.
+    /// The task of each thread, if it is known before the task ends.
     known: HashMap<Id, Task>,
 }
 
 impl UnderWay {
-    /// Has a thread of its own go on with something: parts of it wait for the disk where they are,
-    /// and while that is full nobody else may wait with them.
+    /// Runs a task in its own thread. Parts of it block on the disk, and while the disk is
+    /// full no other task may be blocked with them.
     pub(super) fn drive(
         &mut self,
         task: Option<Task>,
@@ -36,7 +36,7 @@ impl UnderWay {
         }
     }
 
-    /// Waits for the next that ends; nothing where none is under way.
+    /// Waits for the next task to end; returns `None` if none is running.
     pub(super) async fn next(&mut self) -> Option<Ended> {
         Some(match self.tasks.join_next_with_id().await? {
             Ok((id, ended)) => {
@@ -66,7 +66,7 @@ fn broken_off(error: JoinError) -> Failure {
         .advise("`artel daemon logs` has where; what is done is kept")
 }
 
-/// Returns what a panic said.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -1,5 +1,6 @@
-//! Sends spans to the collectors that the settings name, for as long as they do: in batches, with a
-//! bounded queue, and patiently where nobody answers. What is measured never holds up what is done.
+//! Sends spans to the collectors in the settings, in batches and with a bounded queue for
+//! each. If a collector does not answer, sending is retried with growing waits. Telemetry
+//! never delays the work itself.
 
 mod queue;
 
@@ -18,30 +19,30 @@ use self::queue::{BATCH, Queue};
 use super::spans::{Span, Spans};
 use crate::desk::Desk;
 
-/// How long an answer may take.
+/// Time limit for a collector's response.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the last spans may take once the server stops.
+/// Time limit for sending the last spans when the server stops.
 const LAST: Duration = Duration::from_secs(2);
 
-/// The sending of traces, while the server runs.
+/// Handle of the running span exporter.
 pub(crate) struct Sending {
     going: JoinHandle<()>,
-    /// Ends it when it is dropped.
+    /// Stops the exporter when it is dropped.
     ends: oneshot::Sender<()>,
 }
 
 impl Sending {
-    /// Sends what is left, if it goes quickly.
+    /// Stops the exporter and waits briefly for the remaining spans to be sent.
     pub(crate) async fn rest(self) {
         drop(self.ends);
-        // What nobody took by then is lost; it is in the journal.
+        // Spans that are not sent by then are lost; the journal still has their events.
         drop(tokio::time::timeout(LAST, self.going).await);
     }
 }
 
-/// Sends what happens after an event to the collectors that the settings name. Where none is named
-/// nothing is followed until one is.
+/// Starts sending what happens after event `after` to the collectors in the settings. While
+/// there are no collectors, the journal is not followed.
 pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Sending {
     let (ends, ended) = oneshot::channel();
     let sender = Sender {
@@ -58,17 +59,17 @@ pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Sending {
 
 struct Sender {
     desk: Arc<Desk>,
-    /// The workshop, each time that its settings are other ones.
+    /// The workshop, notified of each change of settings.
     workshops: watch::Receiver<Arc<Workshop>>,
     ended: oneshot::Receiver<()>,
-    /// The way to each collector.
+    /// The channel to the queue of each collector, by URL.
     queues: BTreeMap<String, mpsc::Sender<Span>>,
     draining: JoinSet<()>,
-    /// Made when the first collector is named.
+    /// Created when the first collector is configured.
     client: Option<Client>,
 }
 
-/// Whether there is more to do.
+/// Whether the exporter continues.
 #[derive(Debug, PartialEq, Eq)]
 enum Goes {
     On,
@@ -87,14 +88,14 @@ impl Sender {
             if goes == Goes::Over {
                 break;
             }
-            // Whoever is named later is told of what happens from then on.
+            // A collector that is configured later only gets events from then on.
             after = None;
         }
         self.queues.clear();
         while self.draining.join_next().await.is_some() {}
     }
 
-    /// Waits until the settings are other ones.
+    /// Waits until the settings change.
     async fn wait(&mut self) -> Goes {
         tokio::select! {
             _ = &mut self.ended => Goes::Over,
@@ -105,7 +106,7 @@ impl Sender {
         }
     }
 
-    /// Follows the journal for as long as somebody is to be told.
+    /// Follows the journal as long as there are collectors.
     async fn follow(&mut self, after: Option<u64>) -> Goes {
         let after = match after.map_or_else(|| self.desk.reader().head(), Ok) {
             Ok(after) => after,
@@ -128,15 +129,16 @@ impl Sender {
                 }
                 record = events.next() => record,
             };
-            // The journal ends with the server.
+            // The subscription fails only when the server stops.
             let Ok(record) = record else {
                 return Goes::Over;
             };
-            // What this build does not know is no span.
+            // Events unknown to this build have no spans.
             let Ok(event) = record.event() else { continue };
             for span in spans.take(&event) {
                 for queue in self.queues.values() {
-                    // A queue takes at once whatever comes, also while it waits for an answer.
+                    // The queue always receives at once, even while it waits for a
+                    // response.
                     drop(queue.send(span.clone()).await);
                 }
             }
@@ -144,14 +146,14 @@ impl Sender {
         Goes::On
     }
 
-    /// Lets go of the collectors that are named no more, and finds the way to new ones.
+    /// Starts queues for new collectors, and closes those of removed ones.
     fn look(&mut self) {
         let workshop = Arc::clone(&self.workshops.borrow_and_update());
         let named = workshop.settings.server.otlp.value.iter();
         let named: Vec<String> = named
             .map(|place| format!("{}/v1/traces", place.trim_end_matches('/')))
             .collect();
-        // One whose sender is gone sends what it has, and ends.
+        // A queue whose sender is dropped sends what it has and ends.
         self.queues.retain(|place, _| named.contains(place));
         for place in named {
             if self.queues.contains_key(&place) {
@@ -174,7 +176,7 @@ impl Sender {
 }
 
 fn client() -> Result<Client, Failure> {
-    // Whoever installs first wins, and everybody installs the same.
+    // Only the first installation takes effect, and all of them install the same provider.
     drop(rustls::crypto::ring::default_provider().install_default());
     let builder = Client::builder()
         .no_proxy()

@@ -1,4 +1,4 @@
-//! The numbers as Prometheus reads them.
+//! Metrics in the text format of Prometheus.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use artel_workshop::{BUCKETS, Histogram, Meter, UsageSum};
 
 use super::traffic::{Counted, Traffic};
 
-/// What is so just now, beside what only grows.
+/// Current values, in addition to counters that only grow.
 #[derive(Debug, Default)]
 pub(crate) struct Now {
-    /// Runs that are not over, by how they stand.
+    /// Number of unfinished runs in each state.
     pub(crate) standings: BTreeMap<&'static str, u64>,
-    /// What needs a person, by sort.
+    /// Number of items that need a person, by kind.
     pub(crate) waits: BTreeMap<&'static str, u64>,
-    /// Things that wait for their turn.
+    /// Number of tasks that wait for their turn.
     pub(crate) queued: usize,
-    /// Things that the daemon is at.
+    /// Number of tasks that the daemon runs.
     pub(crate) under_way: usize,
-    /// Readers of live events.
+    /// Number of readers of live events.
     pub(crate) readers: usize,
-    /// The last event.
+    /// The number of the last event.
     pub(crate) head: u64,
 }
 
-/// Writes everything down.
+/// Returns all metrics in Prometheus text format.
 pub(crate) fn page(meter: &Meter, now: &Now, traffic: &Traffic) -> String {
     let mut page = Page::default();
     page.runs(meter, now);
@@ -37,7 +37,7 @@ pub(crate) fn page(meter: &Meter, now: &Now, traffic: &Traffic) -> String {
 #[derive(Default)]
 struct Page(String);
 
-/// A name and its value.
+/// The name and value of a label.
 type Label<'a> = (&'a str, &'a str);
 
 impl Page {
@@ -231,7 +231,7 @@ impl Page {
         self.0 += &format!("{name}{labels} {value}\n");
     }
 
-    /// Writes buckets that each count what is in the ones before, too.
+    /// Writes a histogram. Its buckets are cumulative: each also counts those before it.
     fn times(&mut self, name: &str, labels: &[Label<'_>], times: &Histogram) {
         let bucket = format!("{name}_bucket");
         let mut sum = 0;
@@ -254,7 +254,7 @@ fn seconds(millis: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Writes a value so that it stays within its quotes and on its line.
+/// Escapes a label value, so that it stays within its quotes and on its line.
 fn escaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for letter in value.chars() {

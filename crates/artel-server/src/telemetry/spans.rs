@@ -1,9 +1,11 @@
-//! Events as spans of OpenTelemetry, by its conventions for generative AI: a run, its turns, and in
-//! each the calls of models and tools. Names and numbers alone: nothing that anybody said or wrote.
+//! Converts events to OpenTelemetry spans, following its conventions for generative AI: a
+//! run, its turns, and within those the calls of models and tools. Spans contain only names
+//! and numbers, never anything that a person, model or tool said or wrote.
 //!
-//! It is a fold: the same events give the same spans with the same ids, whoever sends them. An id is
-//! made of the run and of what names the call in it: calls are counted by run, and several runs share
-//! a trace; what a process has counted is forgotten with it.
+//! The conversion is a fold: the same events give the same spans with the same ids,
+//! whichever process converts them. An id is derived from the run and the call's name
+//! within it. The run is needed because calls are numbered per run and several runs share a
+//! trace; counters of the process are not used, because they are lost when it ends.
 
 use std::collections::HashMap;
 
@@ -14,14 +16,15 @@ use artel_types::{
 };
 use serde_json::{Value, json};
 
-/// So many runs are followed at once; of those beyond that, runs and turns have no spans.
+/// Maximum number of runs that are followed at once. Runs beyond that have no spans for
+/// themselves or their turns.
 const MOST_RUNS: usize = 10_000;
 
-/// Who does something for somebody else, and who asks another machine, in the words of OTLP.
+/// Span kinds of OTLP: an operation within Artel, and a request to another machine.
 const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 
-/// Something that took its time.
+/// An operation with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
     trace: TraceId,
@@ -32,11 +35,11 @@ pub(super) struct Span {
     begin: Timestamp,
     end: Timestamp,
     attributes: Vec<(&'static str, Value)>,
-    /// The sort of failure.
+    /// The kind of failure.
     error: Option<String>,
 }
 
-/// Runs that are under way, as far as their events went by.
+/// The runs in progress, as far as their events were seen.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
     runs: HashMap<RunId, Run>,
@@ -48,17 +51,18 @@ struct Run {
     parent: Option<RunId>,
     skill: Option<String>,
     role: String,
-    /// How many turns were seen.
+    /// Number of turns seen.
     turns: u64,
-    /// Whether its beginning was seen: else nobody knows how many turns were before.
+    /// Whether the start of the run was seen; if not, the number of earlier turns is
+    /// unknown.
     is_whole: bool,
     turn: Option<(String, Timestamp)>,
-    /// When attempts were begun that have no end yet.
+    /// Start times of attempts that have not ended.
     asked: HashMap<(String, u32), Timestamp>,
 }
 
 impl Spans {
-    /// Takes an event, and returns what is over by it.
+    /// Processes an event, and returns the spans that it completes.
     pub(super) fn take(&mut self, event: &Event) -> Vec<Span> {
         match &event.fact {
             Fact::RunStarted(it) => self.started(event, it),
@@ -81,7 +85,7 @@ impl Spans {
         }
     }
 
-    /// A turn begins with a question to the model, and the one before is over.
+    /// The first attempt of a call to the model ends the previous turn and starts the next.
     fn requested(&mut self, event: &Event, asked: &ModelRequested) -> Vec<Span> {
         let (Some(id), at) = (event.run, event.at) else {
             return Vec::new();
@@ -126,7 +130,8 @@ impl Spans {
                     usage.cache_write,
                 ),
             ];
-            // A provider without a cache is not said to have read nothing from it.
+            // A provider without a cache reports 0, which must not appear as a cache read
+            // of 0 tokens.
             let cached = cached.into_iter().filter(|(_, count)| *count > 0);
             span.attributes
                 .extend(cached.map(|(key, count)| (key, json!(count))));
@@ -223,7 +228,7 @@ impl Spans {
         }
     }
 
-    /// Returns what a call belongs to: the turn, or else the run.
+    /// Returns the parent span of a call: the turn, or else the run.
     fn above(&self, event: &Event) -> Option<String> {
         let run = event.run?;
         let known = self.runs.get(&run);
@@ -236,7 +241,8 @@ impl Spans {
         run.asked.remove(&(call.to_owned(), attempt))
     }
 
-    /// Returns a run; one that began before anybody looked begins with the first that is seen.
+    /// Returns a run's state, or `None` if too many runs are followed. A run whose start
+    /// was not seen begins with its first event that was seen.
     fn run(&mut self, event: &Event, id: RunId) -> Option<&mut Run> {
         if !self.runs.contains_key(&id) && self.runs.len() >= MOST_RUNS {
             return None;
@@ -279,7 +285,7 @@ impl Run {
 }
 
 impl Span {
-    /// Returns it as OTLP has it in JSON.
+    /// Returns the span as OTLP JSON.
     pub(super) fn otlp(&self) -> Value {
         let mut attributes: Vec<Value> = self.attributes.iter().map(attribute).collect();
         if let Some(error) = &self.error {
@@ -302,7 +308,7 @@ impl Span {
     }
 }
 
-/// Wraps spans as a collector takes them.
+/// Wraps spans in the request body for a collector.
 pub(super) fn envelope(spans: &[Span]) -> Value {
     let spans: Vec<Value> = spans.iter().map(Span::otlp).collect();
     json!({ "resourceSpans": [{
@@ -324,7 +330,7 @@ fn any_value(value: &Value) -> Value {
             let values: Vec<Value> = all.iter().map(any_value).collect();
             json!({ "arrayValue": { "values": values } })
         }
-        // Whole numbers travel as text, so that none is rounded.
+        // OTLP JSON encodes integers as strings, so that none is rounded.
         Value::Number(it) if it.is_u64() => json!({ "intValue": it.to_string() }),
         Value::Number(it) => json!({ "doubleValue": it }),
         Value::String(text) => json!({ "stringValue": text }),
@@ -332,7 +338,7 @@ fn any_value(value: &Value) -> Value {
     }
 }
 
-/// Says why an answer ended, in the words of the conventions where they have one.
+/// Returns why a reply ended, using the words of the conventions if they have one.
 fn finish_reason(stop: &Stop) -> String {
     let word = match stop {
         Stop::End | Stop::StopSequence => "stop",
@@ -367,7 +373,7 @@ fn run_id(run: RunId) -> String {
     span_id(&["run", &run.to_string()])
 }
 
-/// Makes an id of eight bytes from what names a span.
+/// Derives a span id of eight bytes from the names that identify the span.
 fn span_id(names: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for name in names {
@@ -382,7 +388,7 @@ fn nanos(at: Timestamp) -> String {
 }
 
 fn millis(count: u64) -> std::time::Duration {
-    // Nothing takes longer than a year; who says so is not believed.
+    // Longer durations than a year are not credible.
     std::time::Duration::from_millis(count.min(31_536_000_000))
 }
 

@@ -1,11 +1,11 @@
-//! Events become spans that hang together, and hold no content.
+//! Tests that events become connected spans without any content.
 
 use artel_types::{Actor, Event, Fact, RunId, Stream, Timestamp, TraceId, Visibility};
 use serde_json::{Value, json};
 
 use super::{Spans, envelope};
 
-/// What must never leave the machine.
+/// Text that must never leave the machine.
 const SECRET: &str = "the words of somebody";
 
 fn run(number: u8) -> RunId {
@@ -57,7 +57,7 @@ fn tool(call: &str, trouble: Option<&str>) -> Value {
         "millis": 250, "sandbox": "full", "redacted": 0 })
 }
 
-/// Returns everything that was sent of a story.
+/// Returns all spans of a series of events.
 fn told(events: &[Event]) -> Vec<Value> {
     let mut spans = Spans::default();
     let all: Vec<_> = events.iter().flat_map(|event| spans.take(event)).collect();
@@ -244,7 +244,7 @@ fn the_same_events_give_the_same_spans() {
     assert_eq!(told(&story()), told(&story()));
 }
 
-/// Returns the ids of spans; each is there once.
+/// Returns the ids of the spans, and checks that they are unique.
 fn ids(spans: &[Value]) -> Vec<String> {
     let id = |span: &Value| span["spanId"].as_str().unwrap().to_owned();
     let all: Vec<String> = spans.iter().map(id).collect();
@@ -253,7 +253,7 @@ fn ids(spans: &[Value]) -> Vec<String> {
     all
 }
 
-/// The calls of each run are counted from one, and a plan has many runs.
+/// The calls of each run are numbered from one, and a plan has many runs.
 #[test]
 fn runs_of_one_trace_share_no_ids() {
     let of = |run: RunId, first: u64| {
@@ -284,7 +284,8 @@ fn runs_of_one_trace_share_no_ids() {
     }
 }
 
-/// Whoever looks on from the middle gives every span the id that it has for those who saw all of it.
+/// An exporter that starts in the middle gives every span the same id as one that saw
+/// everything.
 #[test]
 fn a_daemon_that_was_restarted_goes_on_with_the_same_ids_and_counts_no_turns_anew() {
     let story = story();

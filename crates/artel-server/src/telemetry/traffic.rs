@@ -1,4 +1,4 @@
-//! Counts requests by route, method and status, with how long they took.
+//! Counts requests by route, method and status, and measures how long they take.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,19 +12,19 @@ use tokio::time::Instant;
 
 use crate::desk::Desk;
 
-/// What stands for places that are none.
+/// Label for requests that match no route.
 const NOWHERE: &str = "none";
 
-/// What was asked since the server began.
+/// Counts of the requests since the server started.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic(Mutex<Counted>);
 
-/// Requests, counted.
+/// Counts and durations of requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counted {
-    /// How many, by route, method and status.
+    /// Number of requests by route, method and status.
     pub(super) requests: BTreeMap<(String, &'static str, u16), u64>,
-    /// How long until the answer began, by route.
+    /// Time until the response began, by route.
     pub(super) times: BTreeMap<String, Histogram>,
 }
 
@@ -42,8 +42,8 @@ impl Traffic {
     }
 }
 
-/// Counts a request. Routes are counted as they are written in the code, never as they were asked
-/// for, so that nobody can make numbers without end.
+/// Counts a request by the pattern of its route and not by its path, so that clients cannot
+/// create an unlimited number of labels.
 pub(crate) async fn count(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
     let matched = request.extensions().get::<MatchedPath>();
     let route = matched.map_or(NOWHERE, |it| it.as_str()).to_owned();

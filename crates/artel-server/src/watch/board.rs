@@ -1,4 +1,4 @@
-//! The dashboard, kept current: written a moment after something happened that it shows.
+//! Keeps the dashboard file current: it is written shortly after an event that it shows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +10,17 @@ use tokio::time::Instant;
 use crate::desk::Desk;
 use crate::keeper::blocking;
 
-/// How soon the page shows what happened, and how seldom it is written.
+/// Delay before the page is written after an event; also limits how often it is written.
 const SOON: Duration = Duration::from_secs(1);
 
-/// The page takes at most this share of the time, also where there is much to tell.
+/// After writing the page, how many times as long as that took to wait before the next
+/// event.
 const SHARE: u32 = 20;
 
 /// Writes the page at the start and whenever what it shows may have changed.
 pub(super) async fn keep_current(desk: Arc<Desk>) {
     loop {
-        // What happens from here on may not be on the page.
+        // Events after this one may not be on the page.
         let head = desk.reader().head().unwrap_or(0);
         let begun = Instant::now();
         let here = Arc::clone(&desk);
@@ -43,7 +44,7 @@ pub(super) async fn keep_current(desk: Arc<Desk>) {
     }
 }
 
-/// Tells whether the page may be another one after an event of this kind.
+/// Returns whether an event of this kind may change the page.
 fn is_shown(kind: &str) -> bool {
     let kinds = [
         "request.",

@@ -1,4 +1,5 @@
-//! The ear: notifications of the system, brought into the few words that the watcher knows.
+//! Translates notifications of the operating system into the few kinds that the watcher
+//! knows.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,23 +12,23 @@ use tokio::sync::mpsc;
 use super::folders::{FOLDERS, identity, is_remote};
 use super::is_wanted;
 
-/// What a notification says.
+/// A notification about the inbox folders.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// Something happened to a file.
+    /// A file changed, appeared or disappeared.
     Happened(PathBuf, Happened),
-    /// Something was not heard, or a folder is another one: everything is to be looked through.
+    /// Notifications were lost or a folder was replaced, so everything must be scanned.
     Missed,
 }
 
-/// What listens to the folders of the inbox.
+/// Receives notifications about the inbox folders.
 pub(super) struct Ear {
     root: PathBuf,
-    /// Nothing where the system gives no notifications.
+    /// `None` if the system has no notifications.
     watcher: Option<INotifyWatcher>,
     heard: mpsc::UnboundedReceiver<Heard>,
-    /// The folders that are listened to, with what they were then; nothing for those that are
-    /// looked through instead.
+    /// The identity that each folder had when watching began; `None` for folders that are
+    /// only scanned.
     folders: HashMap<PathBuf, Option<(u64, u64)>>,
 }
 
@@ -37,7 +38,7 @@ impl Ear {
         let inbox = root.join("Inbox");
         let hear = move |event: notify::Result<Event>| {
             for heard in understood(event, &inbox) {
-                // Nobody listens once the watcher ended.
+                // The receiver is gone once the watcher has ended.
                 drop(sender.send(heard));
             }
         };
@@ -49,7 +50,7 @@ impl Ear {
         }
     }
 
-    /// Returns an ear that hears nothing, as on a system without notifications.
+    /// Returns a notifier that receives nothing, as on a system without notifications.
     #[cfg(test)]
     pub(super) fn deaf(root: PathBuf) -> Self {
         Self {
@@ -64,19 +65,18 @@ impl Ear {
         &self.root
     }
 
-    /// Waits for the next notification.
     pub(super) async fn next(&mut self) -> Option<Heard> {
         self.heard.recv().await
     }
 
-    /// Tells whether all folders are listened to.
+    /// Returns whether all folders are watched.
     pub(super) fn is_whole(&self) -> bool {
         let of = |folder: &&str| self.folders.get(&self.root.join(folder));
         FOLDERS.iter().all(|it| of(it).is_some_and(Option::is_some))
     }
 
-    /// Listens to every folder that is there and not listened to, also one that was made anew.
-    /// Returns what people should be told, once.
+    /// Watches every existing folder that is not watched yet or that was recreated. Returns
+    /// messages for people, each only once.
     pub(super) fn listen(&mut self) -> Vec<String> {
         let folders = ["Inbox"].into_iter().chain(FOLDERS);
         let folders: Vec<PathBuf> = folders.map(|folder| self.root.join(folder)).collect();
@@ -97,7 +97,7 @@ impl Ear {
             None => Err("the system gives no notifications".to_owned()),
             Some(_) if is_remote(folder) => Err("it lies on another machine".to_owned()),
             Some(watcher) => {
-                // One that went away may still be on the list.
+                // A folder that was removed may still be registered.
                 drop(watcher.unwatch(folder));
                 let watched = watcher.watch(folder, RecursiveMode::NonRecursive);
                 watched.map_err(|error| error.to_string())
@@ -112,8 +112,8 @@ impl Ear {
     }
 }
 
-/// Brings a notification into our words. What is only read, and files that are nobody's, say
-/// nothing.
+/// Translates a notification. Read accesses, and files that are not a person's, are
+/// ignored.
 fn understood(event: notify::Result<Event>, inbox: &Path) -> Vec<Heard> {
     let Ok(event) = event else {
         return vec![Heard::Missed];
@@ -126,7 +126,7 @@ fn understood(event: notify::Result<Event>, inbox: &Path) -> Vec<Heard> {
         EventKind::Access(_) => return Vec::new(),
         EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Happened::MovedIn,
         EventKind::Modify(ModifyKind::Name(RenameMode::From)) => Happened::Gone,
-        // Both halves of it were said before.
+        // Both halves of the rename were reported separately before.
         EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => return Vec::new(),
         EventKind::Remove(_) => Happened::Gone,
         _ => Happened::Changed,
@@ -139,7 +139,7 @@ fn understood(event: notify::Result<Event>, inbox: &Path) -> Vec<Heard> {
             name.is_some() && path.file_name() == name
         });
         if is_folder && (is_ours || path == inbox) {
-            // A folder itself came or went; what is in it then is looked at.
+            // The folder itself appeared or disappeared, so its content must be scanned.
             let is_touched = matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_)));
             if !is_touched {
                 heard.push(Heard::Missed);

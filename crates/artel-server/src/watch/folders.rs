@@ -1,4 +1,4 @@
-//! The three folders and the files in them, as far as a watcher looks.
+//! The three inbox folders and their files, as the watcher sees them.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,15 +13,15 @@ use super::is_wanted;
 /// The folders that people put files into.
 pub(super) const FOLDERS: [&str; 3] = ["Inbox/Requests", "Inbox/Plans", "Inbox/Active"];
 
-/// The largest file that is read; one that is larger is told from another by size and time.
+/// Size of the largest file that is read; larger files are compared by size and time only.
 const LARGEST: u64 = 16 << 20;
 
-/// What tells a file from what it was, without reading it.
+/// Tells a version of a file from earlier ones without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     file: u64,
     size: u64,
-    /// In nanoseconds.
+    /// Modification time in nanoseconds.
     modified: i128,
 }
 
@@ -34,7 +34,8 @@ impl Stamp {
         }
     }
 
-    /// Tells whether nobody wrote to it for a while. A time to come tells nothing.
+    /// Returns whether the file was not written to for `span`. A modification time in the
+    /// future counts as not.
     pub(super) fn has_rested(&self, now: Timestamp, span: Duration) -> bool {
         let age = i128::from(now.as_micros()) * 1_000 - self.modified;
         age >= i128::try_from(span.as_nanos()).unwrap_or(i128::MAX)
@@ -59,14 +60,14 @@ pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, Stamp> {
     found
 }
 
-/// Looks at a file; nothing where there is none.
+/// Reads a file's fingerprint and stamp; returns `None` if there is no file.
 pub(super) fn fingerprint(path: &Path) -> Option<(Fingerprint, Stamp)> {
     let stamp = Stamp::of(&path.symlink_metadata().ok()?);
     let read = artel_files::read_bounded(path, LARGEST);
     let hash = match read {
         Ok(bytes) => *blake3::hash(&bytes).as_bytes(),
         Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => return None,
-        // What cannot be read is said by whoever takes it up.
+        // If the file cannot be read, taking it up reports that.
         Err(_) => [0; 32],
     };
     let print = Fingerprint {
@@ -77,14 +78,15 @@ pub(super) fn fingerprint(path: &Path) -> Option<(Fingerprint, Stamp)> {
     Some((print, stamp))
 }
 
-/// Returns what names a folder as long as it is the same one.
+/// Returns the device and inode of a folder, which identify it until it is replaced; `None`
+/// if there is no folder.
 pub(super) fn identity(folder: &Path) -> Option<(u64, u64)> {
     let about = folder.metadata().ok().filter(std::fs::Metadata::is_dir)?;
     Some((about.dev(), about.ino()))
 }
 
-/// Tells whether changes made elsewhere reach a folder without a notification: it lies on another
-/// machine, or a program of its own answers for it.
+/// Returns whether a folder can change without a notification, because it is on another
+/// machine or served by a user-space program.
 pub(super) fn is_remote(folder: &Path) -> bool {
     const REMOTE: &[i64] = &[
         0x6969,      // NFS

@@ -1,4 +1,5 @@
-//! The watcher against real folders: notifications are the system's, waits are for conditions.
+//! Tests the watcher on real folders. Notifications come from the system, and waits are for
+//! conditions.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -11,7 +12,7 @@ use artel_workshop::{Caller, Flags, Init, NewPortal};
 
 use super::*;
 
-/// How long anything may take; far longer than it does.
+/// Time limit for everything, far longer than anything takes.
 const BOUND: Duration = Duration::from_secs(60);
 
 struct Place {
@@ -60,7 +61,7 @@ impl Place {
         Watcher::new(move || Arc::clone(&workshop), self.finds.clone(), says)
     }
 
-    /// Starts a watcher, and waits until it listens.
+    /// Starts a watcher, and waits until it is watching.
     async fn watched(&self) -> JoinHandle<()> {
         let going = tokio::spawn(self.watcher().go());
         let probe = self.file("Requests/probe.md");
@@ -135,7 +136,7 @@ async fn each_file_is_one_request_however_it_comes() {
         place.file("Requests/late.md"),
     )
     .unwrap();
-    // One comes in pieces that are further apart than a path has to be quiet.
+    // This file arrives in pieces, further apart than a path has to be quiet.
     let slow = place.file("Requests/slow.md");
     let mut file = OpenOptions::new()
         .create(true)
@@ -159,8 +160,8 @@ async fn each_file_is_one_request_however_it_comes() {
     let names: Vec<&str> = requests.iter().map(|it| it.0.as_str()).collect();
     assert_eq!(names, ["late.md", "moved.md", "slow.md", "written.md"]);
     assert!(requests[2].1.contains("part 0") && requests[2].1.contains("part 5"));
-    // Our own completing of the files comes back as notifications, and is nothing new: a file
-    // that is dropped in after all of it is the next that is found.
+    // Artel completes the files itself, and the notifications of that must not count as new
+    // files: the next one found is the file that is dropped in after all of this.
     place.drop_in("Requests/last.md", "Add five.\n");
     let last = place.next().await;
     assert_eq!(

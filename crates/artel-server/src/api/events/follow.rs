@@ -1,4 +1,4 @@
-//! The journal as it grows: first what there is, then what comes, with no gap and no repeat.
+//! Live events: first the existing ones, then each new one, without gaps or repeats.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,36 +23,36 @@ use crate::desk::Desk;
 use crate::door::Who;
 use crate::live::Bundle;
 
-/// How many past events are read at once.
+/// Number of past events that are read at once.
 const PAGE: u64 = 100;
 
-/// How often a silent stream says that it lives.
+/// Interval between keep-alives on an idle stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What a stream begins with: a reader that was cut off comes again after a second.
+/// The start of every stream; a reader that was cut off reconnects after a second.
 const HELLO: &[u8] = b"retry: 1000\n: events follow\n\n";
 
-/// What a silent stream says.
+/// The keep-alive of an idle stream.
 const STILL_HERE: &[u8] = b":\n\n";
 
-/// One reader.
+/// One reader of live events.
 struct Reading {
     desk: Arc<Desk>,
     who: Who,
     eyes: Eyes,
-    /// Tells when other settings are in force, and with them maybe other rules about who sees what.
+    /// Notifies of changed settings, which may change what the reader may see.
     workshops: watch::Receiver<Arc<Workshop>>,
     wanted: Wanted,
-    /// When there was a look whether they may be here.
+    /// When the reader's access was last checked.
     checked: Instant,
-    /// The last event that was looked at.
+    /// The number of the last event that was examined.
     position: u64,
     is_past_over: bool,
     news: Receiver<Arc<Bundle>>,
     _place: OwnedSemaphorePermit,
 }
 
-/// Begins a stream of events after `last`, or after what the question says, or from now on.
+/// Starts a stream of events after `last`, else after `wanted.after`, else from now on.
 pub(super) fn follow(
     desk: Arc<Desk>,
     who: &Who,
@@ -60,7 +60,8 @@ pub(super) fn follow(
     wanted: &Wanted,
     last: Option<u64>,
 ) -> Result<Response, Refusal> {
-    // Before their eyes are: settings that change meanwhile give them others.
+    // Subscribed before the reader's visibility is determined, so no change of settings is
+    // missed.
     let workshops = desk.workshops();
     let eyes = wanted.eyes(&desk, who)?;
     wanted.refuse_of_pages()?;
@@ -69,7 +70,7 @@ pub(super) fn follow(
         Failure::new(Code::H009, "too many readers of live events")
             .advise("close some, or raise `server.event_streams`")
     })?;
-    // Followed before the past is read, so that nothing falls between.
+    // Subscribed before past events are read, so no event is missed between the two.
     let news = desk.hub.follow().ok_or_else(|| {
         Failure::new(Code::H003, "the server is stopping").advise("come again in a moment")
     })?;
@@ -114,9 +115,11 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
 }
 
 impl Reading {
-    /// Returns the next events that are theirs to see; nothing when they are too far behind, or the
-    /// server stops: they come again from where they were. Nothing, too, when they may no longer be
-    /// here.
+    /// Returns the next events that the reader may see.
+    ///
+    /// Returns `None`, which ends the stream, if the reader lost access, is too far behind,
+    /// or the server stops. In the last two cases the reader reconnects and continues where
+    /// it was.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let events = if self.is_past_over {
@@ -124,7 +127,7 @@ impl Reading {
                     Ok(bundle) => bundle,
                     Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 };
-                // Logins run out without an event.
+                // Sign-ins expire without an event.
                 let is_due = self.checked.elapsed() >= ALIVE;
                 if (bundle.sends_away() || is_due) && self.is_sent_away() {
                     return None;
@@ -144,14 +147,15 @@ impl Reading {
         }
     }
 
-    /// Tells whether they may no longer be here.
+    /// Checks again whether the reader still has access, and returns whether it was lost.
     fn is_sent_away(&mut self) -> bool {
         self.checked = Instant::now();
         !self.desk.is_welcome(&self.who.pass).unwrap_or(false)
     }
 
-    /// Returns what of a bundle is theirs to see, by the rules in force now. Whoever may no longer
-    /// see what they asked for is cut off, and told so when they come again.
+    /// Returns the events of a batch that the reader may see, by the rules in force now. If
+    /// the reader may no longer have the view it asked for, this fails and the stream ends;
+    /// the reader learns why when it reconnects.
     fn look_at(&mut self, bundle: &Bundle) -> Result<Option<Bytes>, Failure> {
         if self.workshops.has_changed().unwrap_or(false) {
             self.workshops.mark_unchanged();
@@ -165,7 +169,7 @@ impl Reading {
         Ok(bundle.shown_to(&self.eyes, after, |record| self.wanted.fits(record)))
     }
 
-    /// Reads a page of what there is already, on a thread where reading may take its time.
+    /// Reads a page of past events on a thread that may block.
     async fn read_past(&mut self) -> Option<Bundle> {
         let (desk, after) = (Arc::clone(&self.desk), self.position);
         let now = self.desk.workshop().caller().clock().now();

@@ -1,4 +1,4 @@
-//! Which events are wanted, and how closely they are looked at.
+//! The query for events: filters, range, order and view.
 
 use artel_journal::{Filter, Record};
 use artel_types::{Code, Failure, Timestamp};
@@ -11,59 +11,60 @@ use crate::api::seat::eyes;
 use crate::desk::Desk;
 use crate::door::Who;
 
-/// How many events are in a page where nobody says.
+/// Default number of events in a page.
 const USUAL: u64 = 100;
 
-/// How many there may be.
+/// Largest number of events in a page.
 const MOST: u64 = 1_000;
 
-/// Which events are wanted. Everything that is named must hold.
+/// Query parameters for events. An event must match all of them.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(in crate::api) struct Wanted {
-    /// How the kind begins: `run.` or `plan.approved`.
+    /// Start of the kind: `run.` or `plan.approved`.
     kind: Option<String>,
-    /// How the trace begins.
+    /// Start of the trace.
     trace: Option<String>,
-    /// How the run begins.
+    /// Start of the run's id.
     run: Option<String>,
-    /// `human:ada@example.org`, only the id, or only the sort (`agent`).
+    /// `human:ada@example.org`, only the id, or only the kind of actor (`agent`).
     actor: Option<String>,
-    /// How the session begins.
+    /// Start of the session's id.
     session: Option<String>,
-    /// The stream's whole name.
+    /// Full name of the stream.
     stream: Option<String>,
-    /// The outcome's word.
+    /// The outcome.
     outcome: Option<String>,
-    /// A pattern for the target, in pages: `*` any text, `?` one character, `[a-z]`.
+    /// A pattern for the target, in pages only: `*` any text, `?` one character, `[a-z]`.
     target: Option<String>,
-    /// In pages, only events since a moment, or since a span ago such as `2h`.
+    /// Only events since this time, or since a duration ago such as `2h`; in pages only.
     since: Option<String>,
-    /// In pages, only events before a moment.
+    /// Only events before this time; in pages only.
     until: Option<String>,
     /// Only events after this number.
     #[param(format = "uint64")]
     pub(super) after: Option<u64>,
-    /// In pages, only events before this number.
+    /// Only events before this number; in pages only.
     #[param(format = "uint64")]
     pub(super) before: Option<u64>,
-    /// How many, at most 1,000.
+    /// Maximum number of events, at most 1,000.
     #[param(format = "uint64")]
     limit: Option<u64>,
     /// `asc`, or `desc` for the newest first.
     order: Option<String>,
-    /// `summary`, or `full` where the role allows it.
+    /// `summary`, or `full` if the role may have it.
     view: Option<String>,
 }
 
-/// Says what is wrong with what was asked for.
+/// Returns the failure for a query string that cannot be parsed.
 pub(super) fn unreadable(rejection: &axum::extract::rejection::QueryRejection) -> Failure {
     Failure::new(Code::C004, "the question cannot be read").because(rejection.body_text())
 }
 
 impl Wanted {
-    /// Refuses what only a page can be asked for: what comes as it happens is not looked up.
+    /// Refuses parameters that only work in pages: live events are not looked up in the
+    /// journal.
     pub(super) fn refuse_of_pages(&self) -> Result<(), Failure> {
         let named = [
             ("target", self.target.is_some()),
@@ -122,12 +123,13 @@ impl Wanted {
         self.order.as_deref() == Some("desc")
     }
 
-    /// Returns the eyes of whoever asks. Users see summaries, whatever they ask for.
+    /// Returns what the caller may see. A caller who may only see summaries and asks for
+    /// the full view is refused.
     pub(super) fn eyes(&self, desk: &Desk, who: &Who) -> Result<Eyes, Failure> {
         eyes(desk, who, self.view.as_deref())
     }
 
-    /// Tells whether an event is wanted.
+    /// Returns whether a live event matches the query.
     pub(super) fn fits(&self, record: &Record) -> bool {
         let begins = |wanted: &Option<String>, is: Option<&str>| match wanted {
             Some(wanted) => is.is_some_and(|is| is.starts_with(wanted.as_str())),

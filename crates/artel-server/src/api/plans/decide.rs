@@ -1,4 +1,4 @@
-//! Deciding about plans and their steps. What follows from a decision is taken up by the daemon.
+//! Decisions about plans and their steps. The daemon carries out what follows from them.
 
 use std::sync::Arc;
 
@@ -12,147 +12,147 @@ use crate::api::seat::{Answer, As, At, DeveloperInPerson, User, UserInPerson, un
 use crate::api::{ModelName, Told};
 use crate::keeper::{Manner, Task};
 
-/// An approval names what was seen.
+/// Approves a plan as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Approve {
-    /// The hash of the version that was seen, or at least its first 8 letters.
+    /// The hash of the version you saw, or at least its first 8 letters.
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
     hash: String,
-    /// How many steps are under way at once, from 1 to 64; as many as there are processors if not
-    /// given.
+    /// Maximum number of steps that run at once, from 1 to 64; the number of processors if
+    /// omitted.
     #[schema(minimum = 1, maximum = 64)]
     at_once: Option<u16>,
-    /// Whether nothing new begins once a step failed.
+    /// Whether no further step starts after a step has failed.
     fail_fast: Option<bool>,
-    /// The model: an alias, or provider:model.
+    /// The model: an alias, or `provider:model`.
     model: Option<ModelName>,
 }
 
-/// What is to be different.
+/// Asks for a revised plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Revise {
-    /// At least one.
+    /// The changes you want; at least one.
     #[schema(min_items = 1)]
     comments: Vec<String>,
-    /// The model: an alias, or provider:model.
+    /// The model: an alias, or `provider:model`.
     model: Option<ModelName>,
 }
 
-/// A reason that has to be given.
+/// A required reason.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
-    /// Why; it stays on record.
+    /// The reason, which is recorded.
     reason: String,
 }
 
-/// A reason that may be given.
+/// An optional reason.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MaybeReason {
-    /// Why; it stays on record.
+    /// The reason, which is recorded.
     #[serde(default)]
     pub(super) reason: String,
 }
 
-/// A plan in a person's own words.
+/// A new text for a plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Edit {
-    /// The whole text, as `/markdown` gives it, with what is to be different.
+    /// The whole text, as returned by `/markdown`, with your changes.
     text: String,
 }
 
-/// What is to be tried again.
+/// Retries steps of a plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Retry {
-    /// The step, by its number or name; all that did not pass if not given.
+    /// The step, by its number or name; every step that did not pass if omitted.
     step: Option<String>,
-    /// How many steps are under way at once, from 1 to 64; as many as there are processors if not
-    /// given.
+    /// Maximum number of steps that run at once, from 1 to 64; the number of processors if
+    /// omitted.
     #[schema(minimum = 1, maximum = 64)]
     at_once: Option<u16>,
-    /// Whether nothing new begins once a step failed.
+    /// Whether no further step starts after a step has failed.
     fail_fast: Option<bool>,
-    /// The model: an alias, or provider:model.
+    /// The model: an alias, or `provider:model`.
     model: Option<ModelName>,
 }
 
-/// A step that is to be left out.
+/// Skips a step.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Skip {
     /// The step, by its number or name.
     step: String,
-    /// Why.
+    /// The reason.
     reason: Option<String>,
 }
 
-/// What a step may pass without.
+/// Waives a check or finding, so that a step may pass without it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Waive {
     /// The step, by its number or name.
     step: String,
-    /// inspector, tester, evaluator, or a finding.
+    /// `inspector`, `tester`, `evaluator`, or a finding.
     what: String,
-    /// Why; it stays in the changeset and the report.
+    /// The reason, which is shown in the changeset and the report.
     reason: String,
 }
 
-/// How a plan stands after a decision.
+/// The state of a plan after a decision.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Decided {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
-    /// How it stands.
+    /// The plan's state.
     state: Option<String>,
     /// The run that carries it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<String>,
-    /// The version that counts from now on.
+    /// The version now in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u32>,
 }
 
-/// What came of a person's own version.
+/// The result of editing a plan.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EditDone {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
-    /// unchanged, review or adopted.
+    /// `unchanged`, `review` or `adopted`.
     edited: String,
-    /// Its number.
+    /// The number of the new version.
     version: Option<u32>,
 }
 
-/// What is tried again.
+/// The steps that are retried.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RetryDone {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
-    /// The run that does it.
+    /// The run that retries them.
     run: String,
-    /// The steps, by their titles.
+    /// The titles of the steps.
     steps: Vec<String>,
 }
 
-/// What was decided about a step.
+/// A decision about a step.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StepDone {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
-    /// What was done about it.
+    /// The decision, such as `skipped`.
     did: String,
-    /// The step, by its title.
+    /// The title of the step.
     step: String,
 }
 
-/// Approves the version that was seen; the daemon carries it out.
+/// Approves the version that was seen. The daemon carries it out.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/approve", tag = "plans",
     operation_id = "approvePlan", request_body = Approve,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -173,7 +173,8 @@ pub(crate) async fn approve(
         if told.hash.len() < 8 {
             return Err(unnamed("hash", "that of the version").into());
         }
-        // It is known before the approval is: the scheduler begins with that.
+        // The options are set before the approval is recorded: the scheduler starts as soon
+        // as it sees that.
         let task = Task::Work(workshop.work_named(&id)?.trace);
         waited(manner.check(workshop))?;
         let model = manner.model.clone();
@@ -188,7 +189,7 @@ pub(crate) async fn approve(
     done.await.map(Json)
 }
 
-/// Asks for another version; the architect writes it.
+/// Asks the architect to write another version.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/revise", tag = "plans",
     operation_id = "revisePlan", request_body = Revise,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -216,7 +217,7 @@ pub(crate) async fn revise(
     done.await.map(Json)
 }
 
-/// Turns the version in review down.
+/// Rejects the version in review.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/reject", tag = "plans",
     operation_id = "rejectPlan", request_body = Reason,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -234,7 +235,7 @@ pub(crate) async fn reject(
     done.await.map(Json)
 }
 
-/// Calls a plan off, whether it is being written, waits, or is being done.
+/// Cancels a plan, whether it is being written, waits, or is being carried out.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/cancel", tag = "plans",
     operation_id = "cancelPlan", request_body = MaybeReason,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -255,8 +256,9 @@ pub(crate) async fn cancel(
     Ok(Json(done))
 }
 
-/// Takes a person's text as the next version. While the plan is being done it counts as approval
-/// of what it says.
+/// Takes a person's text as the next version.
+///
+/// While the plan is being carried out, the edit also counts as approval of that version.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/edit", tag = "plans",
     operation_id = "editPlan", request_body = Edit,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -283,7 +285,7 @@ pub(crate) async fn edit(
     done.await.map(Json)
 }
 
-/// Lets steps that did not pass be tried again.
+/// Retries steps that did not pass.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/retry", tag = "plans",
     operation_id = "retryPlan", request_body = Retry,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -318,7 +320,7 @@ pub(crate) async fn retry(
     }))
 }
 
-/// Leaves a step out, and with it whatever needs it.
+/// Skips a step, and with it every step that needs it.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/skip", tag = "plans",
     operation_id = "skipStep", request_body = Skip,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
@@ -343,7 +345,7 @@ pub(crate) async fn skip(
     }))
 }
 
-/// Lets a step pass although a check, or a finding of one, does not.
+/// Lets a step pass although a check, or one of its findings, does not.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/waive", tag = "plans",
     operation_id = "waiveStep", request_body = Waive,
     params(("id" = String, Path, description = "Its trace, or how it begins")),

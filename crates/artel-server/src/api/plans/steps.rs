@@ -1,4 +1,4 @@
-//! Holding one step of a plan, letting it go on, ending it.
+//! Pausing, resuming and cancelling one step of a plan.
 
 use artel_workshop::{Steer, Steered};
 use axum::Json;
@@ -11,20 +11,20 @@ use crate::api::refusal::Troubled;
 use crate::api::runs::steer::Nothing;
 use crate::api::seat::{Answer, As, At, Developer, DeveloperInPerson, waited};
 
-/// What is wanted of a step, and where that arrived.
+/// Where an order about a step was delivered.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StepSteered {
-    /// The piece of work.
+    /// Trace of the work.
     trace_id: String,
-    /// The step, by its title.
+    /// The title of the step.
     step: String,
-    /// The process that carries the plan out, to which it was sent.
+    /// The process that carries out the plan, to which the order was sent.
     driver: Option<String>,
-    /// What comes of it.
+    /// A sentence that says what happens next.
     text: String,
 }
 
-/// Has nothing more of a step begin until it is resumed; the other steps go on.
+/// Pauses a step: nothing more of it starts until it is resumed. The other steps continue.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/pause", tag = "plans",
     operation_id = "pauseStep", request_body = Nothing,
     params(("id" = String, Path, description = "Its trace, or how it begins"),
@@ -39,7 +39,7 @@ pub(crate) async fn pause(
     steer(by, named, Steer::Pause, String::new()).await
 }
 
-/// Has a step go on that was paused.
+/// Resumes a paused step.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/resume", tag = "plans",
     operation_id = "resumeStep", request_body = Nothing,
     params(("id" = String, Path, description = "Its trace, or how it begins"),
@@ -54,7 +54,7 @@ pub(crate) async fn resume(
     steer(by, named, Steer::Resume, String::new()).await
 }
 
-/// Ends a step, and with it whatever needs it; the other steps go on.
+/// Cancels a step, and with it every step that needs it. The other steps continue.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/cancel", tag = "plans",
     operation_id = "cancelStep", request_body = MaybeReason,
     params(("id" = String, Path, description = "Its trace, or how it begins"),

@@ -1,4 +1,4 @@
-//! Runs that are over, once more: played again from the recording, or kept as a test.
+//! Finished runs: replaying one from its record, and keeping one as a test.
 
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -9,60 +9,60 @@ use crate::api::Told;
 use crate::api::refusal::Troubled;
 use crate::api::seat::{Answer, As, At, Developer, Made, made, shaped};
 
-/// A recorded step that Artel would not take.
+/// A recorded step that Artel would not take now.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Divergence {
-    /// The event.
+    /// The number of the event.
     seq: u64,
-    /// What is on record.
+    /// The recorded step.
     recorded: String,
-    /// What would be done.
+    /// The step that would be taken now.
     machine: String,
 }
 
-/// A call that policy would answer differently now.
+/// A call that policy would decide differently now.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Difference {
-    /// The event.
+    /// The number of the event.
     seq: u64,
     /// The tool.
     tool: String,
-    /// What was decided then.
+    /// The decision at that time.
     then: String,
-    /// What is decided now.
+    /// The decision now.
     now: String,
     /// The rule that decides now.
     rule: String,
-    /// Why.
+    /// The reason.
     why: String,
 }
 
-/// What came of playing a run again.
+/// The result of replaying a run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Replayed {
-    /// How many steps were compared.
+    /// Number of steps that were compared.
     steps: u64,
-    /// How many turns there were.
+    /// Number of turns.
     turns: u32,
-    /// Where the record and Artel part; none if everything is as recorded.
+    /// Where Artel would now depart from the record; empty if nowhere.
     divergences: Vec<Divergence>,
-    /// Calls that policy would answer differently now.
+    /// Calls that policy would decide differently now.
     differences: Vec<Difference>,
-    /// How many calls were decided anew.
+    /// Number of calls that were decided again.
     decided: u64,
-    /// Whether the run is over.
+    /// Whether the run is finished.
     is_over: bool,
 }
 
-/// What a test is called.
+/// The name for a test.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Promote {
-    /// The name; made from the run if not given.
+    /// The name; derived from the run if omitted.
     name: Option<String>,
 }
 
-/// A test that was made from a run. It holds what the model said and what it read.
+/// A test that was made from a run. It contains what the model said and read.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Promoted {
     /// The skill.
@@ -71,13 +71,13 @@ pub(crate) struct Promoted {
     case: String,
     /// The recording.
     recording: String,
-    /// Files that the test brings.
+    /// The files that the test contains.
     files: Vec<String>,
-    /// Files that were left out: no text, or too large.
+    /// Files that were left out because they are not text or too large.
     left_out: Vec<String>,
 }
 
-/// Plays a recorded run again, without a model and without effects.
+/// Replays a recorded run, without a model and without effects.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/replay", tag = "runs", operation_id = "replayRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = Nothing, extensions(("x-role" = json!("developer"))),
@@ -94,7 +94,7 @@ pub(crate) async fn replay(
     done.await.map(Json)
 }
 
-/// Makes a test of a skill from a run of it.
+/// Makes a test of a skill from one of its runs.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/promote", tag = "runs", operation_id = "promoteRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = Promote, extensions(("x-role" = json!("developer"))),

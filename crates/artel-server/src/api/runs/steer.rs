@@ -1,4 +1,4 @@
-//! Steering runs, wherever they are driven.
+//! Steering runs, whichever process drives them.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::api::{ModelName, Refusal, Told};
 use crate::keeper::{Manner, Task};
 use crate::rights::needed_to_answer;
 
-/// Nothing has to be said.
+/// An empty body.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// What a run should know.
+/// A hint for a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hint {
-    /// The words.
+    /// The hint.
     text: String,
 }
 
@@ -33,80 +33,80 @@ pub(crate) struct Hint {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answered {
-    /// A choice, or words; a choice can be followed by a colon and a reason.
+    /// One of the choices, or free text. A choice may be followed by a colon and a reason.
     answer: String,
-    /// Which question, where the run asks several.
+    /// The question's id, if the run asks several.
     question: Option<String>,
 }
 
-/// Where a run is gone on from, differently.
+/// Forks a run at an event.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fork {
-    /// The last event that counts.
+    /// The number of the last event to keep.
     at: u64,
-    /// What the new run is told first.
+    /// A hint that the new run gets first.
     hint: Option<String>,
-    /// Another model than the one it began with: an alias, or `provider:model`.
+    /// Replaces the model that the run began with: an alias, or `provider:model`.
     model: Option<ModelName>,
 }
 
-/// Where a wish arrived.
+/// Where a steering order was delivered.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunSteered {
-    /// Which run.
+    /// The run's id.
     run: String,
-    /// The process that drives it, to which it was sent.
+    /// The process that drives it, to which the order was sent.
     driver: Option<String>,
-    /// What comes of it.
+    /// A sentence that says what happens next.
     text: String,
 }
 
-/// What was answered.
+/// A question that was answered.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnswerTaken {
-    /// Which run.
+    /// The run's id.
     run: String,
-    /// Which question.
+    /// The question's id.
     question: String,
-    /// The process that drives it.
+    /// The process that drives the run.
     goes_on_in: Option<String>,
 }
 
-/// A run that goes on differently.
+/// A run that was forked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Forked {
-    /// The new run.
+    /// The new run's id.
     run: String,
-    /// The piece of work it belongs to.
+    /// Trace of the work it belongs to.
     trace: String,
 }
 
-/// What was put in place.
+/// The files of a run that were put in place.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Applied {
-    /// Which run.
+    /// The run's id.
     run: String,
-    /// Where.
+    /// The folder.
     folder: String,
-    /// Files that were made or changed.
+    /// Files that were created or changed.
     written: Vec<String>,
-    /// Files that were removed.
+    /// Files that were deleted.
     deleted: Vec<String>,
-    /// Files that were as the run left them already.
+    /// Files that already were as the run left them.
     already: Vec<String>,
 }
 
-/// How something goes on, where it is not driven already.
+/// Options for resuming something that no process drives.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GoOn {
-    /// Another model than the one it began with: an alias, or provider:model.
+    /// Replaces the model that it began with: an alias, or `provider:model`.
     model: Option<ModelName>,
-    /// Of a plan: how many steps are under way at once, from 1 to 64.
+    /// For a plan: maximum number of steps that run at once, from 1 to 64.
     #[schema(minimum = 1, maximum = 64)]
     at_once: Option<u16>,
-    /// Of a plan: whether nothing new begins once a step failed.
+    /// For a plan: whether no further step starts after a step has failed.
     fail_fast: Option<bool>,
 }
 
@@ -122,7 +122,7 @@ impl TryFrom<GoOn> for Manner {
     }
 }
 
-/// Has a run begin nothing new until it is resumed.
+/// Pauses a run: it starts nothing new until it is resumed.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/pause", tag = "runs", operation_id = "pauseRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = Nothing, extensions(("x-role" = json!("developer"))),
@@ -135,7 +135,7 @@ pub(crate) async fn pause(
     steer(&by, id, Steer::Pause).await
 }
 
-/// Has a run go on that was paused, or that nobody drives.
+/// Resumes a run that is paused or that no process drives.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/resume", tag = "runs", operation_id = "resumeRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = GoOn, extensions(("x-role" = json!("developer"))),
@@ -171,7 +171,7 @@ pub(crate) async fn resume(
     }))
 }
 
-/// Ends a run, and what it called.
+/// Cancels a run and the runs that it called.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancelRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = Nothing, extensions(("x-role" = json!("developer"))),
@@ -184,7 +184,7 @@ pub(crate) async fn cancel(
     steer(&by, id, Steer::Cancel).await
 }
 
-/// Tells a run something while it works.
+/// Gives a run a hint while it works.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/hint", tag = "runs", operation_id = "hintRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = Hint, extensions(("x-role" = json!("developer"))),
@@ -197,7 +197,7 @@ pub(crate) async fn hint(
     steer(&by, id, Steer::Hint(told.text)).await
 }
 
-/// Answers what a run or a plan asks.
+/// Answers a question of a run or a plan.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/answer", tag = "runs", operation_id = "answerRun",
     params(("id" = String, Path, description = "The id of the run or its piece of work, or how it begins")),
     request_body = Answered, extensions(("x-role" = json!("user")), ("x-person" = json!(true))),
@@ -229,7 +229,7 @@ pub(crate) async fn answer(
     }))
 }
 
-/// Goes on differently from any event of a run; the run itself stays as it is.
+/// Forks a run at any of its events. The original run stays unchanged.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/fork", tag = "runs", operation_id = "forkRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = Fork, extensions(("x-role" = json!("developer"))),
@@ -258,7 +258,7 @@ pub(crate) async fn fork(
     }))
 }
 
-/// Puts the files that a run made or changed in place: all of them, or none.
+/// Puts the files that a run created or changed in place: all of them, or none.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/apply", tag = "runs", operation_id = "applyRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     request_body = Nothing, extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),

@@ -1,4 +1,4 @@
-//! What happened in a run, told a page at a time: the story of a long one is no single answer.
+//! The story of a run, in pages, because a long one does not fit into a single response.
 
 use artel_workshop::StoryWanted;
 use axum::Json;
@@ -13,53 +13,54 @@ use crate::api::seat::{Answer, As, Asked, At, User, shaped};
 /// One line of a run's story.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct StoryLine {
-    /// The event it tells of.
+    /// The number of the event it describes.
     seq: u64,
-    /// When, as RFC 3339.
+    /// The time of the event, as RFC 3339.
     at: String,
-    /// head, turn, plain, done, bad, waits, words, call, result, failed or detail.
+    /// `head`, `turn`, `plain`, `done`, `bad`, `waits`, `words`, `call`, `result`, `failed`
+    /// or `detail`.
     mark: String,
-    /// The words. They may hold what agents and files wrote.
+    /// The text, which may contain what agents and files wrote.
     text: String,
-    /// How many runs lie above its own.
+    /// The number of runs above its run.
     depth: u64,
     /// The turn it belongs to, from 1; 0 before the first.
     turn: u32,
     /// The run it is about.
     run: String,
-    /// How far the run has come, where it is about that.
+    /// The progress of the run, if the line is about that.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<Value>,
 }
 
-/// What happened in a run, told.
+/// A page of a run's story.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Story {
-    /// The lines, in order. What one event tells is on one page, so there may be a few more than
-    /// were asked for.
+    /// The lines, in order. The lines of one event are never split between pages, so there
+    /// may be a few more than `limit`.
     lines: Vec<StoryLine>,
-    /// Ask for what comes `after` this to go on; absent at the end.
+    /// To continue, pass this as `after`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
 }
 
-/// How closely a run is looked at.
+/// Query parameters for a run's story.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Closely {
-    /// `summary`, or `full` where the role allows it.
+    /// `summary`, or `full` if the role may have it.
     view: Option<String>,
-    /// How many lines, from 1 to 200.
+    /// Maximum number of lines, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
-    /// Only what events after this one tell.
+    /// Only the lines of events after this number.
     #[param(format = "uint64")]
     after: Option<u64>,
 }
 
-/// Tells what happened in a run, a page at a time.
+/// Returns what happened in a run, page by page.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/story", tag = "runs", operation_id = "tellRun",
     params(("id" = String, Path, description = "Its id, or how it begins"), Closely),
     extensions(("x-role" = json!("user"))),

@@ -1,46 +1,48 @@
-//! Reads what git says about a difference, into files and lines that can be laid out.
+//! Parses the output of `git diff` into files and lines for display.
 
 use super::paint::{Language, Paint, Span};
 
-/// A file with more lines than this has no colours.
+/// A file with more lines than this has no syntax highlighting.
 const PAINTED: usize = 5_000;
 
-/// A file with more lines than this is not shown whole.
+/// A file with more lines than this is cut short.
 const SHOWN: usize = 20_000;
 
-/// A page has so many lines of all files together; files that do not fit have pages of their own.
+/// Maximum number of lines on a page, over all files; files that do not fit have pages of
+/// their own.
 pub(in crate::console) const PAGE: usize = 10_000;
 
-/// What differs in one file.
+/// The diff of one file.
 #[derive(Debug, Clone, Default)]
 pub(in crate::console) struct FileDiff {
     pub(in crate::console) name: String,
-    /// Which one it is, from 1.
+    /// The file's number in the diff, from 1.
     pub(in crate::console) number: usize,
-    /// How many lines are on a page of their own, because others fill this one.
+    /// Number of lines that are on the file's own page instead, because other files fill
+    /// this one.
     pub(in crate::console) folded: usize,
-    /// What git says besides: renamed, binary, mode.
+    /// Notes by git: renamed, binary, mode.
     pub(in crate::console) notes: Vec<String>,
     pub(in crate::console) rows: Vec<DiffRow>,
     pub(in crate::console) pairs: Vec<Pair>,
-    /// How many lines are left out.
+    /// Number of lines that are left out.
     pub(in crate::console) left_out: usize,
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::console) enum Sort {
-    /// Where the following lines are.
+    /// A hunk header, which says where the following lines are.
     Place,
-    /// A line that is the same.
+    /// An unchanged line.
     Same,
-    /// A line that is new.
+    /// An added line.
     Added,
-    /// A line that is gone.
+    /// A removed line.
     Removed,
 }
 
-/// One line.
+/// A line of a diff.
 #[derive(Debug, Clone)]
 pub(in crate::console) struct DiffRow {
     pub(in crate::console) sort: Sort,
@@ -49,7 +51,7 @@ pub(in crate::console) struct DiffRow {
     pub(in crate::console) spans: Vec<Span>,
 }
 
-/// What stands side by side; a place stands in both halves.
+/// Two lines side by side; a hunk header is in both halves.
 #[derive(Debug, Clone)]
 pub(in crate::console) struct Pair {
     pub(in crate::console) left: Option<DiffRow>,
@@ -57,7 +59,7 @@ pub(in crate::console) struct Pair {
 }
 
 impl Sort {
-    /// Returns the sign before a line.
+    /// Returns the sign shown before the line.
     pub(in crate::console) fn sign(self) -> &'static str {
         match self {
             Self::Place | Self::Same => " ",
@@ -66,7 +68,7 @@ impl Sort {
         }
     }
 
-    /// Returns the class for its colour.
+    /// Returns the CSS class of the line.
     pub(in crate::console) fn class(self) -> &'static str {
         match self {
             Self::Place => "place",
@@ -78,12 +80,12 @@ impl Sort {
 }
 
 impl DiffRow {
-    /// Tells whether it says where the following lines are.
+    /// Returns whether the line is a hunk header.
     pub(in crate::console) fn is_place(&self) -> bool {
         self.sort == Sort::Place
     }
 
-    /// Returns the number of a line as it is shown.
+    /// Returns the line number to show: the old one of a removed line, else the new one.
     pub(in crate::console) fn number(&self) -> String {
         let number = match self.sort {
             Sort::Removed => self.old,
@@ -93,7 +95,7 @@ impl DiffRow {
     }
 }
 
-/// Where in a hunk the reading is, and how much of it is left.
+/// The position in a hunk, and the number of lines left in it.
 #[derive(Debug, Default)]
 struct Hunk {
     old: usize,
@@ -102,7 +104,7 @@ struct Hunk {
     new_left: usize,
 }
 
-/// Reads a difference. Whatever is not understood is shown as a note.
+/// Parses a diff. Lines that are not understood become notes of their file.
 pub(in crate::console) fn parse(text: &str) -> Vec<FileDiff> {
     let mut files: Vec<FileDiff> = Vec::new();
     let mut hunk = Hunk::default();
@@ -142,7 +144,7 @@ pub(in crate::console) fn parse(text: &str) -> Vec<FileDiff> {
     files
 }
 
-/// Leaves on a page what fits there: one file that is asked for, or those that come first.
+/// Keeps the files that fit on a page: the requested one, or the first ones.
 pub(in crate::console) fn fit(files: &mut Vec<FileDiff>, asked_for: Option<usize>) {
     if let Some(number) = asked_for {
         files.retain(|file| file.number == number);
@@ -178,7 +180,7 @@ impl FileDiff {
         }
     }
 
-    /// Colours the lines and puts them side by side.
+    /// Highlights the lines and pairs them for the side-by-side layout.
     fn finish(&mut self) {
         self.left_out = self.rows.len().saturating_sub(SHOWN);
         self.rows.truncate(SHOWN);
@@ -204,7 +206,7 @@ impl FileDiff {
 }
 
 impl Hunk {
-    /// Reads `@@ -1,2 +3,4 @@`.
+    /// Parses a hunk header such as `@@ -1,2 +3,4 @@`.
     fn begin(line: &str) -> Option<Self> {
         let rest = line.strip_prefix("@@ -")?;
         let (old, rest) = rest.split_once(" +")?;
@@ -225,7 +227,7 @@ impl Hunk {
     }
 
     fn take(&mut self, line: &str) -> Option<DiffRow> {
-        // Git may leave the blank away before a line with nothing in it.
+        // Git may omit the space before an empty line.
         let (sign, text) = match line.chars().next() {
             Some(sign) => (sign, &line[sign.len_utf8()..]),
             None => (' ', ""),
@@ -257,7 +259,7 @@ impl Hunk {
     }
 }
 
-/// Puts lines that are gone beside those that came instead.
+/// Pairs removed lines with the added lines that replace them.
 fn side_by_side(rows: &[DiffRow]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let (mut gone, mut come): (Vec<&DiffRow>, Vec<&DiffRow>) = (Vec::new(), Vec::new());

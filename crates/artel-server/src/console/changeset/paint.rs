@@ -1,9 +1,9 @@
-//! Colours for code: comments, texts, numbers and the words that a language keeps for itself.
+//! Syntax highlighting of comments, strings, numbers and keywords.
 //!
-//! It is no parser. It knows how a comment and a text begin and end, which is enough to read a
-//! difference by, and it never loses a character.
+//! It does not parse. It knows how comments and strings begin and end, which is enough for
+//! reading a diff, and it never loses a character.
 
-/// A stretch of a line in one colour.
+/// A part of a line in one colour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::console) struct Span {
     pub(in crate::console) class: &'static str,
@@ -20,22 +20,23 @@ impl Span {
     }
 }
 
-/// What is known of a language.
+/// The syntax of a language, as far as it is highlighted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Language {
     words: &'static str,
-    /// What a comment to the end of the line begins with.
+    /// Start of a comment that ends with the line.
     line: &'static str,
-    /// What a comment of several lines begins and ends with.
+    /// Start and end of a block comment.
     block: Option<(&'static str, &'static str)>,
     quotes: &'static str,
-    /// What stands before a name that is coloured like a word, in languages made of tags.
+    /// For markup languages, the character before a tag name, which is coloured like a
+    /// keyword.
     tag: Option<char>,
-    /// What a line begins with that is a heading as a whole.
+    /// First character of a line that is a heading as a whole.
     heading: Option<char>,
 }
 
-/// What languages have in common unless they say otherwise.
+/// The defaults of all languages.
 const PLAIN: Language = Language {
     words: " ",
     line: NEVER,
@@ -45,7 +46,7 @@ const PLAIN: Language = Language {
     heading: None,
 };
 
-/// What no line holds.
+/// Text that no line contains.
 const NEVER: &str = "\u{0}";
 
 const RUST: Language = Language {
@@ -123,7 +124,7 @@ const LUA: Language = Language {
     ..PLAIN
 };
 
-// An apostrophe between tags is one, and begins no text.
+// Apostrophes in text between tags do not start strings.
 const MARKUP: Language = Language {
     block: Some(("<!--", "-->")),
     quotes: "\"",
@@ -131,7 +132,7 @@ const MARKUP: Language = Language {
     ..PLAIN
 };
 
-/// Tags with a script among them. An address has slashes, too, but no space behind them.
+/// Markup with embedded scripts. URLs also contain `//`, but without a space after it.
 const COMPONENT: Language = Language {
     words: SCRIPT.words,
     line: "// ",
@@ -147,7 +148,7 @@ const PROSE: Language = Language {
 };
 
 impl Language {
-    /// Returns the language of a file, by how its name ends.
+    /// Returns the language of a file, by the ending of its name.
     pub(super) fn of(name: &str) -> Option<Self> {
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
         Some(match ending.to_ascii_lowercase().as_str() {
@@ -174,11 +175,11 @@ impl Language {
     }
 }
 
-/// Colours one line after another.
+/// Highlights one line after another, and remembers open block comments.
 #[derive(Debug, Clone)]
 pub(super) struct Paint {
     language: Option<Language>,
-    /// Whether the line begins within a comment.
+    /// Whether the next line begins within a block comment.
     is_comment: bool,
 }
 
@@ -190,7 +191,6 @@ impl Paint {
         }
     }
 
-    /// Colours a line.
     pub(super) fn line(&mut self, text: &str) -> Vec<Span> {
         let Some(language) = self.language else {
             return vec![Span::plain(text)];
@@ -219,7 +219,7 @@ impl Paint {
         spans
     }
 
-    /// Returns the colour of what comes next, and how many bytes it has: at least one character.
+    /// Returns the class of the next token and its length in bytes, at least one character.
     fn next(&mut self, language: Language, rest: &str) -> (&'static str, usize) {
         if let Some((begin, end)) = language.block
             && (self.is_comment || rest.starts_with(begin))
@@ -265,7 +265,8 @@ impl Paint {
     }
 }
 
-/// Returns how long a text is, with its quotes; the rest of the line where it does not end.
+/// Returns the length of a string with its quotes, or of the rest of the line if it does
+/// not end.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, letter) in rest.char_indices().skip(1) {

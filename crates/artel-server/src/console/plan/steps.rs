@@ -1,4 +1,4 @@
-//! The steps of a plan as a list, each with what it may touch and what shows that it is done.
+//! The list of a plan's steps, each with its scope and the evidence required of it.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use artel_workshop::Estimate;
 
 use crate::console::words;
 
-/// One step.
+/// A step in the list.
 #[derive(Debug, Clone)]
 pub(in crate::console) struct StepCard {
     pub(in crate::console) number: usize,
     pub(in crate::console) id: String,
     pub(in crate::console) title: String,
     pub(in crate::console) state: Option<words::State>,
-    /// Whether it can be left out: a person may say so while it is not over.
+    /// Whether the step can be skipped: it is waiting or has failed.
     pub(in crate::console) is_open: bool,
     pub(in crate::console) role: String,
     pub(in crate::console) verify: &'static str,
@@ -28,7 +28,7 @@ pub(in crate::console) struct StepCard {
     pub(in crate::console) estimate: Option<String>,
 }
 
-/// Returns the steps of a plan.
+/// Returns all steps of a plan.
 pub(in crate::console) fn cards(
     plan: &Plan,
     (states, drawn): (
@@ -97,7 +97,7 @@ fn card(
     }
 }
 
-/// Says what a step may touch and use.
+/// Returns what a step may touch and use, as labels and values.
 fn scope(step: &PlanStep) -> Vec<(&'static str, String)> {
     let scope = &step.scope;
     let rows = scope

@@ -1,21 +1,21 @@
-//! What happened in a run, as its page shows it: by step, attempt, agent and turn.
+//! The story of a run, as its page shows it: by step, attempt, agent and turn.
 
 use artel_workshop::{AgentTale, Evidence, Remark, TurnTale};
 
 use crate::console::evidence::{EVIDENCE, Meaning, place};
 use crate::console::words;
 
-/// Something worth saying in a line.
+/// A line about something worth mentioning.
 #[derive(Debug, Clone)]
 pub(in crate::console) struct Milestone {
     pub(in crate::console) sign: &'static str,
     pub(in crate::console) class: &'static str,
     pub(in crate::console) text: String,
-    /// The event of the call that it is about: there is a page with all of it.
+    /// The event of the call that the line is about, which has a page of its own.
     pub(in crate::console) call: Option<u64>,
 }
 
-/// One attempt at a step.
+/// An attempt at a step.
 #[derive(Debug, Clone, Default)]
 pub(in crate::console) struct Attempt {
     pub(in crate::console) round: u32,
@@ -23,7 +23,7 @@ pub(in crate::console) struct Attempt {
     pub(in crate::console) findings: Vec<Finding>,
 }
 
-/// What one agent did.
+/// The turns of one agent.
 #[derive(Debug, Clone, Default)]
 pub(in crate::console) struct Tale {
     pub(in crate::console) run: String,
@@ -31,7 +31,7 @@ pub(in crate::console) struct Tale {
     pub(in crate::console) turns: Vec<Turn>,
 }
 
-/// One turn of an agent.
+/// A turn of an agent.
 #[derive(Debug, Clone, Default)]
 pub(in crate::console) struct Turn {
     pub(in crate::console) lines: Vec<Milestone>,
@@ -43,9 +43,9 @@ pub(in crate::console) struct Finding {
     pub(in crate::console) state: words::State,
     pub(in crate::console) head: String,
     pub(in crate::console) lines: Vec<String>,
-    /// Where a proof was made.
+    /// Where the proof was made.
     pub(in crate::console) place: Option<Meaning>,
-    /// What was printed.
+    /// The output of the program.
     pub(in crate::console) output: String,
 }
 
@@ -93,7 +93,8 @@ impl From<Evidence> for Finding {
     fn from(it: Evidence) -> Self {
         Self {
             state: match it.place {
-                // A proof holds or does not; whether it passes is for the check beside it to say.
+                // A proof only holds or does not; the check beside it says whether the step
+                // passes.
                 Some(_) => (it.verdict == artel_workshop::Verdict::Passed).into(),
                 None => it.verdict.into(),
             },
@@ -105,7 +106,7 @@ impl From<Evidence> for Finding {
     }
 }
 
-/// Explains the words about evidence that the steps have, each once.
+/// Returns the explanations of the words about evidence in these steps, each once.
 pub(super) fn legend(steps: &[super::StepView]) -> Vec<Meaning> {
     let attempts = steps.iter().flat_map(|step| &step.attempts);
     let mut found = attempts.flat_map(|attempt| &attempt.findings).peekable();

@@ -1,4 +1,4 @@
-//! What a run's page is about: the run that is meant, and the piece of work if there is one.
+//! The subject of a run's page: a run, and the work it belongs to.
 
 use artel_journal::Record;
 use artel_types::{Code, Event, Fact, Failure, RunId, TraceId};
@@ -7,21 +7,21 @@ use artel_workshop::{Excerpt, Work};
 use crate::console::frame::Site;
 use crate::keeper::Task;
 
-/// What the page is about: a run, and the piece of work if there is one.
+/// The run that a page is about, and its work if there is one.
 pub(super) struct Subject {
-    /// What it is called by whoever looks.
+    /// The id by which the viewer asked for it.
     pub(super) id: String,
-    /// Its events; of very many, those that make the page.
+    /// Its events; if there are very many, only those that the page needs.
     pub(super) excerpt: Excerpt,
     pub(super) trace: TraceId,
     pub(super) work: Option<Work>,
     pub(super) run: Option<RunId>,
-    /// Whether it is the carrying out of the work's plan.
+    /// Whether the run carries out the work's plan.
     is_planned: bool,
 }
 
 impl Subject {
-    /// Finds what is meant: a piece of work stands for the run that carries its plan out.
+    /// Finds the subject. The id of a work stands for the run that carries out its plan.
     pub(super) fn find(site: &Site, id: &str) -> Result<Self, Failure> {
         let workshop = &site.workshop;
         let excerpt = workshop.run_excerpt(id)?;
@@ -41,7 +41,7 @@ impl Subject {
         let is_work = trace.to_string().starts_with(&id.to_ascii_lowercase());
         let plan_run = work.as_ref().and_then(|work| work.course.run());
         let run = match (is_work, plan_run) {
-            // A plan that was approved a moment ago has a run that has not begun.
+            // The run of a plan that was just approved has not started yet.
             (true, Some(run)) => Some(run).filter(|run| has_begun(records, *run)),
             _ => first,
         };
@@ -55,22 +55,23 @@ impl Subject {
         })
     }
 
-    /// Returns the events that make the page, in order.
+    /// Returns the events that the page needs, in order.
     pub(super) fn records(&self) -> &[Record] {
         &self.excerpt.records
     }
 
-    /// Tells whether it has more events than make the page.
+    /// Returns whether the run has more events than the page needs.
     pub(super) fn is_long(&self) -> bool {
         self.excerpt.left_out > 0
     }
 
-    /// Returns the work whose plan the run carries out.
+    /// Returns the work, if the page is about its plan.
     pub(super) fn planned(&self) -> Option<&Work> {
         self.work.as_ref().filter(|_| self.is_planned)
     }
 
-    /// Returns what the scheduler goes on with: the piece of work, or a run without one by itself.
+    /// Returns the task that the scheduler resumes: the work, or a run that belongs to
+    /// none.
     pub(super) fn task(&self) -> Option<Task> {
         match &self.work {
             Some(work) => Some(Task::Work(work.trace)),
@@ -78,7 +79,7 @@ impl Subject {
         }
     }
 
-    /// Returns where there is more about the piece of work.
+    /// Returns links to other pages about the work.
     pub(super) fn links(&self) -> Vec<(&'static str, String)> {
         let Some(work) = &self.work else {
             return Vec::new();

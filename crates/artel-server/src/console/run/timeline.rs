@@ -1,4 +1,4 @@
-//! The time line of a run: its events, and those from which it can be gone on with differently.
+//! The timeline of a run: its events, and the points at which it can be forked.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,37 @@ use artel_workshop::{Eyes, Workshop, brief, seen};
 use super::subject::Subject;
 use crate::console::words;
 
-/// So many of the latest events are on the time line.
+/// Number of events on a page of the timeline.
 pub(super) const EVENTS: usize = 150;
 
-/// One event on the time line.
+/// An event in the timeline.
 #[derive(Debug, Clone)]
 pub(in crate::console) struct EventRow {
     pub(in crate::console) seq: u64,
     pub(in crate::console) at: String,
     pub(in crate::console) kind: String,
     pub(in crate::console) actor: String,
-    /// What it is about, in a few words.
+    /// A few words about the event.
     pub(in crate::console) what: String,
-    /// Whether the run can be gone on with differently from here.
+    /// Whether the run can be forked at this event.
     pub(in crate::console) is_point: bool,
 }
 
-/// The events from which a run can be gone on with differently.
+/// The events at which a run can be forked.
 pub(super) struct Points {
-    /// The run that the order names; the event says which of those that it called is meant.
+    /// The run that a fork request names. Its event number says which of the called runs is
+    /// meant.
     pub(super) run: RunId,
-    /// The first and the end of them, by run.
+    /// The first event that can be forked and the end of the range, by run.
     spans: BTreeMap<String, (u64, u64)>,
 }
 
 impl Points {
-    /// Finds them. A run has some from its first turn until it is over, if no other one called it;
-    /// of one that carries a plan out, those that worked at a step have, while its files are there.
+    /// Finds the fork points of a run, or `None` if there are none.
+    ///
+    /// A run that no other run called can be forked from its first turn until it is
+    /// finished. A run that carries out a plan can be forked in the runs that worked at its
+    /// steps, while their files exist.
     pub(super) fn of(subject: &Subject, workshop: &Workshop) -> Option<Self> {
         let run = subject.run?;
         let forkable = workshop.forkable_runs(subject.records());
@@ -56,7 +60,7 @@ impl Points {
         (!spans.is_empty()).then_some(Self { run, spans })
     }
 
-    /// Leaves those out that need files, where these were put in place or cleaned.
+    /// Removes the points that need files, if the files were put in place or cleaned up.
     pub(super) fn without_files(mut self, subject: &Subject) -> Self {
         for (name, (_, to)) in &mut self.spans {
             let mut own = subject.records().iter();
@@ -72,8 +76,8 @@ impl Points {
     }
 }
 
-/// Returns the latest events that these eyes see, the newest first. Those that the page leaves out
-/// are read when somebody goes back to them.
+/// Returns the latest events that are visible, newest first. For long runs, events that the
+/// page left out are read from the journal when the viewer goes back to them.
 pub(super) fn events(
     subject: &Subject,
     workshop: &Workshop,

@@ -1,5 +1,5 @@
-//! What the forms of the pages send is what the interface takes: each posts to a route there is,
-//! every field of it is one that the route knows, and nothing that the route needs is lacking.
+//! Tests that the forms of the pages send what the HTTP interface accepts: each posts to an
+//! existing route, the route knows all of its fields, and no required field is missing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,11 +7,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// A form as it stands in a template.
+/// A form in a template.
 struct Form {
-    /// Which template, and where it posts to: for whoever reads what is wrong.
+    /// The template and the path it posts to, for test failures.
     name: String,
-    /// Where it posts to; what is filled in there is a star.
+    /// The path it posts to, with `*` for values that are filled in.
     path: String,
     /// Each field by its name, with its whole tag.
     fields: BTreeMap<String, String>,
@@ -28,7 +28,7 @@ fn every_form_sends_what_its_route_takes() {
             .unwrap_or_else(|| panic!("nothing takes what is sent by {name}"));
         let known = schema["properties"].as_object();
         let fields = form.fields.iter().flat_map(|(field, tag)| {
-            // A name that is filled in is that of a role.
+            // A field whose name is filled in is named after a role.
             let roles = ["user", "developer", "admin"];
             let names = match field.contains("{{") {
                 true => roles.to_vec(),
@@ -72,7 +72,7 @@ fn forms() -> Vec<Form> {
             let inside = &inside[..inside.find("</form>").unwrap()];
             let mut fields = fields(tags(inside));
             if let Some(id) = attribute(head, "id") {
-                // Fields can stand elsewhere and name their form.
+                // Fields outside a form can refer to it by id.
                 let own = format!("form=\"{id}\"");
                 fields.extend(self::fields(tags(&text).filter(|tag| tag.contains(&own))));
             }
@@ -107,7 +107,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(rest.split('"').next()?.to_owned())
 }
 
-/// Puts a star in place of what is filled in.
+/// Replaces the values that are filled in with `*`.
 fn starred(path: &str) -> String {
     let mut parts = path.split("{{");
     let mut starred = parts.next().unwrap_or_default().to_owned();
@@ -118,7 +118,7 @@ fn starred(path: &str) -> String {
     starred
 }
 
-/// Returns what a route takes.
+/// Returns the schema of a route's request body.
 fn schema<'d>(described: &'d Value, path: &str) -> Option<&'d Value> {
     let fits = |known: &str| {
         let is_same =
@@ -139,7 +139,7 @@ fn resolved<'d>(described: &'d Value, schema: &'d Value) -> Option<&'d Value> {
     }
 }
 
-/// Returns the sort of a property, besides that it may be nothing.
+/// Returns the type of a property, ignoring `null`.
 fn sort(property: &Value) -> &str {
     match &property["type"] {
         Value::String(sort) => sort,
@@ -147,7 +147,7 @@ fn sort(property: &Value) -> &str {
             let mut sorts = sorts.iter().filter_map(Value::as_str);
             sorts.find(|sort| *sort != "null").unwrap_or("string")
         }
-        // One of several words.
+        // An enum of words.
         _ => "string",
     }
 }

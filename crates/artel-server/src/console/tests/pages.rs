@@ -1,4 +1,4 @@
-//! Each page with hostile text in everything that can hold text.
+//! Tests each page with hostile text in every field that can hold text.
 
 use artel_types::plan::{Plan, ProofPlace, StepState};
 use artel_types::{Actor, FileChange, RunId, Timestamp, TraceId, Via};

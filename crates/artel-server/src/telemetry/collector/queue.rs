@@ -1,4 +1,4 @@
-//! Spans on their way to one collector: a bounded queue that never holds up who fills it.
+//! The queue of spans for one collector. It is bounded and never blocks the exporter.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,29 +9,28 @@ use tokio::sync::mpsc;
 use crate::Says;
 use crate::telemetry::spans::{Span, envelope};
 
-/// So many spans wait at most; the oldest give way to newer ones.
+/// Maximum number of spans in the queue; when it is full, the oldest are dropped.
 const MOST: usize = 4_096;
 
-/// So many are sent at once.
+/// Maximum number of spans in a batch.
 pub(super) const BATCH: usize = 512;
 
-/// How long spans are gathered.
+/// Time for which spans are gathered before they are sent.
 const GATHER: Duration = Duration::from_secs(2);
 
-/// The first wait after a failure; each further one is twice as long.
+/// Base of the wait after failures, which doubles with each failure in a row.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// No wait is longer.
+/// Maximum wait after a failure.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Spans on their way to one collector.
 pub(super) struct Queue {
     place: String,
     client: Client,
     spans: VecDeque<Span>,
-    /// How many gave way.
+    /// Number of spans that were dropped.
     lost: u64,
-    /// How often in a row nobody took them.
+    /// Number of failures in a row.
     failures: u32,
 }
 
@@ -46,7 +45,7 @@ impl Queue {
         }
     }
 
-    /// Takes in what comes, and sends what there is whenever it is time.
+    /// Receives spans and sends them in batches until the channel is closed.
     pub(super) async fn drain(mut self, mut comes: mpsc::Receiver<Span>, says: Says) {
         let mut due = tokio::time::interval(GATHER);
         due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -66,7 +65,7 @@ impl Queue {
                 }
             }
         }
-        // The last ones get one try.
+        // The last spans get one attempt.
         if let Some((_, body)) = self.sent() {
             drop(post(&self.client, &self.place, body).await);
         }
@@ -80,13 +79,15 @@ impl Queue {
         self.spans.push_back(span);
     }
 
-    /// Returns what is sent next.
+    /// Returns the next batch as its size and the request body, or `None` if there are no
+    /// spans.
     fn sent(&self) -> Option<(usize, String)> {
         let batch: Vec<Span> = self.spans.iter().take(BATCH).cloned().collect();
         (!batch.is_empty()).then(|| (batch.len(), envelope(&batch).to_string()))
     }
 
-    /// Sends a batch while more comes in. Returns what people should read.
+    /// Sends a batch while receiving more spans. Returns a message for people, if there is
+    /// one.
     async fn post(
         &mut self,
         batch: usize,
@@ -105,7 +106,7 @@ impl Queue {
         };
         match taken {
             Ok(()) => {
-                // Some of the batch may have given way meanwhile.
+                // Some spans of the batch may have been dropped from the queue meanwhile.
                 let gone = usize::try_from(self.lost - lost).unwrap_or(batch);
                 self.spans
                     .drain(..batch.saturating_sub(gone).min(self.spans.len()));
@@ -119,7 +120,7 @@ impl Queue {
         }
     }
 
-    /// Returns how long nothing is sent.
+    /// Returns how long to wait before the next batch.
     fn wait(&self) -> Duration {
         match self.failures {
             0 if self.spans.len() >= BATCH => Duration::ZERO,
