@@ -1,4 +1,4 @@
-//! The part of a prompt that an activated skill takes: its text, and what lies beside it.
+//! The prompt section of an activated skill: its text, and the files beside it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -6,14 +6,15 @@ use std::path::Path;
 use crate::catalogue::escaped;
 use crate::{Script, Skill, Supporting};
 
-/// So many files are listed; the rest is counted.
+/// Largest number of files listed; the rest is only counted.
 const MOST_LISTED: usize = 200;
 
-/// Returns the section of a skill. `prepared` is its body after expansion. Files are named with
-/// their descriptions and sizes, scripts by name; the content of neither is in it.
+/// Returns the prompt section of a skill. `prepared` is its body after expansion. The
+/// section names files with their descriptions and sizes, and scripts by name; it holds
+/// the content of neither.
 pub fn section(skill: &Skill, prepared: &str) -> String {
     let mut text = format!("<skill_content name=\"{}\">\n", escaped(&skill.name));
-    // The text may end the section only where it ends.
+    // The skill's text must not be able to close the section early.
     text.push_str(
         &prepared
             .trim()
@@ -30,7 +31,8 @@ pub fn section(skill: &Skill, prepared: &str) -> String {
     text
 }
 
-/// Returns the list of what can be read and run, or nothing if there is neither.
+/// Returns the list of files to read and scripts to run; it is empty if the skill has
+/// neither.
 pub fn resources(files: &[Supporting], scripts: &[Script], folder: &Path) -> String {
     let mut text = String::new();
     if !files.is_empty() {
@@ -76,7 +78,8 @@ fn rest(text: &mut String, count: usize) {
     }
 }
 
-/// A file's name is chosen by whoever wrote the skill: it must not begin a line of its own.
+/// Keeps a file name on one line. The skill's author chose it, so it must not be able to
+/// start a line.
 fn one_line(text: &str) -> String {
     let text: String = text
         .chars()
@@ -85,7 +88,7 @@ fn one_line(text: &str) -> String {
     text.replace("</skill_", "<\\/skill_")
 }
 
-/// Returns `1,200`.
+/// Formats a number with thousands separators: `1,200`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

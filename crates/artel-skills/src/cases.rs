@@ -27,27 +27,27 @@ use crate::Complaint;
 use crate::complaint::shown;
 use crate::folder::any;
 
-/// More than a file of test cases holds.
+/// Largest file of test cases, in bytes.
 const MOST_BYTES: u64 = 1024 * 1024;
 const MOST_FILES: usize = 200;
 
-/// The cases of one file.
+/// The test cases of one file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cases {
-    /// What must choose the skill, and what must not.
+    /// Requests that must choose the skill, and requests that must not.
     pub triggers: Triggers,
     /// Rehearsed runs.
     pub runs: Vec<Run>,
 }
 
-/// Requests by which the choice of skills is measured.
+/// Requests that measure the choice of skills.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Triggers {
-    /// Requests that this skill is for.
+    /// Requests that must choose this skill.
     pub must: Vec<String>,
-    /// Requests that it is not for.
+    /// Requests that must not choose it.
     pub must_not: Vec<String>,
 }
 
@@ -55,57 +55,56 @@ pub struct Triggers {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// What it is called in reports.
+    /// Name of the run in reports.
     pub name: String,
-    /// What the skill is given to work on.
+    /// The arguments that the skill is started with.
     #[serde(default)]
     pub arguments: String,
     /// The rehearsal that plays the model, relative to the `tests` folder.
     pub script: String,
-    /// Files that are there beforehand, by their paths in the workspace.
+    /// Files that exist before the run, by their path in the workspace.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// How it must end.
     #[serde(default)]
     pub expect: Expect,
 }
 
-/// What must be true after a run.
+/// Everything that must hold after a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expect {
-    /// How it ended.
+    /// The end of the run.
     pub state: State,
-    /// What the answer must hold: one text, or several.
+    /// Texts that the answer must contain: one, or several.
     #[serde(deserialize_with = "one_or_many")]
     pub answer_contains: Vec<String>,
-    /// What the files must be.
+    /// Required states of files.
     pub files: BTreeMap<String, FileState>,
-    /// It may not have taken more turns.
+    /// Largest number of turns that the run may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_at_most: Option<u32>,
 }
 
-/// How a run ended.
+/// The end that a rehearsed run must have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It did what it was asked.
+    /// The run did what it was asked.
     #[default]
     Complete,
-    /// It did a part.
+    /// The run did a part of it.
     Partial,
-    /// It did nothing that counts.
+    /// The run did nothing that counts.
     Failed,
 }
 
-/// What a file must be after a run.
+/// The required state of a file after a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileState {
-    /// It holds this text.
+    /// The file contains this text.
     Contains(String),
-    /// It is not there; `false` means that it is.
+    /// The file does not exist, or with `false`: it exists.
     Absent(bool),
 }
 
@@ -122,7 +121,7 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>,
     })
 }
 
-/// Reads one file of cases. The line and the field of a mistake are in the complaint.
+/// Parses one file of cases. A complaint names the line and the field of the mistake.
 pub fn parse(text: &str) -> Result<Cases, Complaint> {
     if text.len() as u64 > MOST_BYTES {
         return Err(Complaint::new("tests", "the file is larger than 1 MiB"));
@@ -149,8 +148,8 @@ pub fn parse(text: &str) -> Result<Cases, Complaint> {
     })
 }
 
-/// Reads all cases of a skill, each with its path, in the order of their names. No folder, no
-/// cases.
+/// Reads all cases of a skill, each with its path, sorted by name. Without a `tests`
+/// folder the result is empty.
 pub fn read(folder: &Path) -> Result<Vec<(String, Cases)>, Vec<Complaint>> {
     let failed = |error: &dyn std::fmt::Display| vec![Complaint::new("tests", error.to_string())];
     let root = Root::open(folder).map_err(|error| failed(&error))?;
@@ -163,7 +162,7 @@ pub fn read(folder: &Path) -> Result<Vec<(String, Cases)>, Vec<Complaint>> {
     for entry in listing.entries {
         let name = entry.name.to_string_lossy();
         let is_cases = name.ends_with(".yaml") || name.ends_with(".yml");
-        // A rehearsal lies beside the cases that use it.
+        // Rehearsals are in the same folder as the cases that use them.
         if !is_cases || name.contains(".rehearsal.") || entry.found == Found::Folder {
             continue;
         }
@@ -194,7 +193,7 @@ pub fn write(cases: &Cases) -> String {
     text
 }
 
-/// Writes a map or a list, one entry a line.
+/// Writes a map or a list, one entry per line.
 fn emit(value: &Json, depth: usize, text: &mut String) {
     let margin = "  ".repeat(depth);
     match value {
@@ -226,7 +225,8 @@ fn word(key: &str) -> String {
     scalar(&Json::from(key))
 }
 
-/// JSON is YAML, except that YAML wants more letters escaped.
+/// Writes a scalar as JSON, which is valid YAML except that YAML requires more characters
+/// to be escaped.
 fn scalar(value: &Json) -> String {
     let mut text = String::new();
     for letter in value.to_string().chars() {
@@ -245,7 +245,7 @@ fn scalar(value: &Json) -> String {
     text
 }
 
-/// Writes a value after its key: beside it, or on the lines below.
+/// Writes a value after its key, on the same line or on the lines below.
 fn below(value: &Json, depth: usize, text: &mut String) {
     match value {
         Json::Object(map) if !map.is_empty() => {

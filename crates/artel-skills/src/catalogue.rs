@@ -1,22 +1,23 @@
-//! The list of skills that every prompt carries, so that a model knows what there is.
+//! The list of skills in every prompt, which shows a model what is available.
 
 use crate::Skill;
 
-/// Shorter than this a description says nothing.
+/// Shortest useful length of a description.
 const LEAST_LETTERS: usize = 40;
 /// The longest description that the format allows.
 const MOST_LETTERS: usize = 1024;
 
-/// Returns the block, and the names that did not fit. Skills that only a person may start are not
-/// in it. When it is larger than `budget_chars`, all descriptions are shortened alike first; then
-/// the last skills are left out, to be named to the person. No skills, no block.
+/// Returns the block, and the names of the skills that did not fit. Skills that only a
+/// person may start are not listed. If the block would exceed `budget_chars`, all
+/// descriptions are first cut to the same length; then the last skills are left out, and
+/// the caller names them to the person. Without skills the block is empty.
 pub fn block(skills: &[Skill], budget_chars: usize) -> (String, Vec<String>) {
     let entries: Vec<Entry> = skills
         .iter()
         .filter(|skill| !skill.front.disable_model_invocation)
         .map(Entry::of)
         .collect();
-    // The longest length at which everything fits lies between the two.
+    // Binary search for the longest length at which everything fits.
     let (mut fits, mut most) = (LEAST_LETTERS, MOST_LETTERS);
     while fits < most {
         let middle = fits.midpoint(most + 1);
@@ -86,7 +87,7 @@ fn size(entries: &[Entry], most: usize) -> usize {
     lines + OPEN.len() + CLOSE.len()
 }
 
-/// Returns a text that cannot end or begin a tag.
+/// Escapes a text so that it cannot end or begin a tag.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,46 +1,48 @@
-//! Which skill a request is for, by its words. What this leaves open a model may decide.
+//! Chooses the skill for a request by its words. A model may decide what this leaves open.
 //!
-//! Words of a skill's name count more than those of its description and its paths, rare words more
-//! than common ones (BM25). Sentences that say what a skill is *not* for are left out.
+//! Words of a skill's name weigh more than those of its description and paths, and rare
+//! words more than common ones (BM25). Sentences that say what a skill is *not* for are
+//! ignored.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::Skill;
 
-/// What a word weighs where it stands.
+/// Weight of a word by the place where it occurs.
 const IN_NAME: f64 = 3.0;
 const IN_TEXT: f64 = 1.0;
-/// The usual constants of BM25: how fast repetition stops to count, how much length does.
+/// The usual constants of BM25: how soon repetition stops counting, and how much length
+/// counts.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// A word is as rare as it would be among at least so many skills.
+/// Number of skills added when the rarity of a word is computed, so that words are not
+/// common just because there are few skills.
 const BACKGROUND: f64 = 12.0;
-/// Less than this is chance.
+/// Smallest score that is more than chance.
 const LEAST: f64 = 1.5;
-/// Less than this is not sure.
+/// Smallest score of a sure choice.
 const SURE: f64 = 4.0;
-/// The best must be so much better than the next.
+/// Factor by which a sure choice must beat the next skill.
 const AHEAD: f64 = 1.25;
-/// So many are offered when none is sure.
+/// Largest number of skills offered if none is sure.
 const MOST_OFFERED: usize = 5;
-/// A request is judged by its beginning.
+/// Number of words of a request that are considered; the rest is ignored.
 const MOST_WORDS: usize = 400;
 
-/// A skill and how well it fits; more is better, nought is not at all.
+/// A skill and how well it fits a request. A higher score is better; 0 means no match at
+/// all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
-    /// The skill's name.
     pub name: String,
-    /// How well it fits.
     pub score: f64,
-    /// How many different words of the request speak for it.
+    /// Number of different words of the request that match the skill.
     pub matched: usize,
 }
 
-/// What the words of a request say.
+/// The choice of a skill from the words of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// This one.
+    /// This skill.
     One(String),
     /// One of these, best first, or none.
     Unsure(Vec<String>),
@@ -48,7 +50,8 @@ pub enum Choice {
     None,
 }
 
-/// Ranks skills by how well they fit a request, best first; those that do not fit are left out.
+/// Ranks skills by how well they fit a request, best first. Skills that do not match are
+/// left out.
 pub fn rank(request: &str, skills: &[Skill]) -> Vec<Ranked> {
     rank_all(request, &skills.iter().collect::<Vec<_>>())
 }
@@ -90,8 +93,8 @@ fn rank_all(request: &str, skills: &[&Skill]) -> Vec<Ranked> {
     ranked
 }
 
-/// Chooses among skills. One is sure only if several words speak for it, or all of its name, and no
-/// other comes near. Skills that only a person may start are not chosen.
+/// Chooses among skills. A choice is sure only if several words match the skill and no
+/// other skill's score comes close. Skills that only a person may start are never chosen.
 pub fn best(request: &str, skills: &[Skill]) -> Choice {
     let is_open = |skill: &&Skill| !skill.front.disable_model_invocation;
     let open: Vec<&Skill> = skills.iter().filter(is_open).collect();
@@ -152,7 +155,7 @@ impl Document {
             .map(|(word, count)| rarity(word) * **count * (SATURATION + 1.0) / (**count + norm));
         let mut score: f64 = gains.sum();
         let mut matched = found.len();
-        // Whoever says the whole name means the skill.
+        // A request that contains the whole name means this skill.
         if !self.name.is_empty() && self.name.iter().all(|word| wanted.contains(word)) {
             score += SURE;
             matched = matched.max(1) + usize::from(self.name.len() > 1);
@@ -165,7 +168,7 @@ impl Document {
     }
 }
 
-/// Leaves out the sentences that say when not to use a skill.
+/// Removes the sentences that say when not to use a skill.
 fn without_exclusions(description: &str) -> String {
     const MARKS: &[&str] = &[
         "do not use",
@@ -185,7 +188,7 @@ fn without_exclusions(description: &str) -> String {
         .collect()
 }
 
-/// Returns the words of a text in their stems, without those that say nothing.
+/// Returns the stems of a text's words, without words too common to mean anything.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -193,8 +196,8 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .filter(|word| !is_common(word))
 }
 
-/// Cuts the endings that English puts on the same word. Rough on purpose: it is applied to both
-/// sides, so a wrong stem that is the same on both does no harm.
+/// Cuts the endings that English adds to a word. It is rough on purpose: requests and
+/// skills are stemmed alike, so a wrong stem does no harm.
 fn stem(word: &str) -> String {
     const ENDINGS: &[(&str, &str)] = &[
         ("ies", "y"),

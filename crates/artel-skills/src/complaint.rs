@@ -1,32 +1,34 @@
-//! What is wrong with a file that a person wrote: where, what, and what to do.
+//! Complaints about a file that a person wrote: the place, the fault and the remedy.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// So much of a value is shown in a message: enough to find it, too little to flood a screen.
+/// Number of characters of a value shown in a message: enough to find it, too few to flood
+/// a screen.
 const MOST_ECHOED: usize = 80;
 
-/// One thing that is wrong with a skill, a request or a test case.
+/// One fault in a skill, a request or a test case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Complaint {
-    /// The file, where there is one.
+    /// The file, or `None` for a text without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// The line in the file, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The field as it is written; `frontmatter` for its structure, `body` for the text after it.
+    /// The field as it is written; `frontmatter` for its structure, `body` for the text after
+    /// it.
     pub field: String,
-    /// What is wrong, and what would be right.
+    /// The fault, and what would be right.
     pub message: String,
-    /// What to do about it, where that is not plain from the message.
+    /// The remedy, unless the message makes it plain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
-/// Something that does not keep a skill from loading, but that its author should know.
+/// A note for a skill's author that does not keep the skill from loading.
 pub type Remark = Complaint;
 
 impl Complaint {
@@ -72,7 +74,7 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Returns the beginning of a value on one line, with what cannot be seen spelt out.
+/// Returns the beginning of a value on one line, with invisible characters spelt out.
 pub(crate) fn shown(value: &str) -> String {
     let mut text = String::new();
     let mut letters = value.chars();
@@ -92,7 +94,7 @@ pub(crate) fn shown(value: &str) -> String {
     text
 }
 
-/// Says whether a letter has no shape of its own or turns the direction of its neighbours.
+/// Returns whether a character has no visible shape or changes the writing direction.
 pub(crate) fn is_invisible(letter: char) -> bool {
     matches!(
         letter,

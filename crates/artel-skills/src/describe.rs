@@ -1,21 +1,21 @@
-//! What `SKILL.md` says about the files beside it.
+//! Takes descriptions of a skill's files from the text of `SKILL.md`.
 //!
-//! The folder itself says which files there are; the text only adds descriptions. So a path that
-//! the text makes up, or one that leads elsewhere, adds nothing.
+//! The folder itself decides which files exist; the text only adds descriptions. A path
+//! that the text makes up, or one that leads out of the folder, therefore adds nothing.
 
 use std::collections::HashMap;
 
 use crate::Supporting;
 
-/// A description is a hint for choosing, not a summary.
+/// Longest description, in characters: it is a hint for choosing, not a summary.
 const MOST_LETTERS: usize = 160;
 
-/// Gives each file the first description that the text has for it.
+/// Gives each file the first description of it in the text.
 pub(crate) fn describe(body: &str, files: &mut [Supporting]) {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (at, file) in files.iter().enumerate() {
         places.insert(file.path.clone(), at);
-        // People write REFERENCE.md for a file that is called reference.md.
+        // People write REFERENCE.md for a file named reference.md.
         places.entry(file.path.to_lowercase()).or_insert(at);
     }
     for line in body.lines() {
@@ -40,12 +40,12 @@ pub(crate) fn describe(body: &str, files: &mut [Supporting]) {
     }
 }
 
-/// Says whether a word stands right after `${SKILL_DIR}` or its like.
+/// Returns whether a word follows directly after `${SKILL_DIR}` or a similar variable.
 fn follows_variable(line: &str, start: usize) -> bool {
     line[..start].ends_with('}')
 }
 
-/// Returns where the words begin and end that may be paths.
+/// Returns the start and end of each word that may be a path.
 fn words(line: &str) -> Vec<(usize, usize)> {
     let is_part = |letter: char| letter.is_alphanumeric() || "._-/".contains(letter);
     let mut found = Vec::new();
@@ -65,7 +65,7 @@ fn words(line: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Returns what the rest of a line says about a path: `path: …`, `path - …`, `| path | … |`,
+/// Returns what a line says about a path: `path: …`, `path - …`, `| path | … |`,
 /// `see path for …`, or the text of a link to it.
 fn said(before: &str, after: &str, word: &str) -> Option<String> {
     let rest: String = after.chars().take(2 * MOST_LETTERS).collect();
@@ -94,7 +94,7 @@ fn said(before: &str, after: &str, word: &str) -> Option<String> {
     tidy(&text)
 }
 
-/// Returns what stands between the words in `For details of the API, see reference.md`.
+/// Extracts the purpose from `For details of the API, see reference.md`.
 fn purpose_before(before: &str) -> Option<String> {
     const VERBS: &[&str] = &["see", "read", "check", "consult", "load", "refer to", "use"];
     const BEGINNINGS: &[&str] = &["For ", "If ", "When ", "To ", "Before "];
@@ -114,7 +114,7 @@ fn purpose_before(before: &str) -> Option<String> {
     Some(purpose.to_owned())
 }
 
-/// Takes away `(1,200 lines)` at the beginning: lines are counted, not believed.
+/// Removes a leading `(1,200 lines)`: lines are counted, not taken on trust.
 fn without_count(rest: &str) -> &str {
     let trimmed = rest.trim_start();
     let inner = trimmed

@@ -1,4 +1,5 @@
-//! Finds the skills in several places, and says which of two with the same name counts.
+//! Finds the skills in several folders, and decides which of two with the same name
+//! counts.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,48 +13,48 @@ const MOST_FOLDERS: usize = 2_000;
 /// A folder that may hold skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Where they lie; it need not exist.
+    /// The folder; it need not exist.
     pub folder: PathBuf,
-    /// Whose they are.
+    /// The origin of its skills.
     pub scope: Scope,
 }
 
-/// What was found in all sources together.
+/// The skills found in all sources together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
-    /// The skills that count, in the order of their names.
+    /// The valid skills, sorted by name.
     pub skills: Vec<Skill>,
-    /// Skills that another of the same name stands before.
+    /// Skills hidden by another of the same name.
     pub shadowed: Vec<Shadowed>,
-    /// Folders that hold a `SKILL.md` and no skill, and folders that were not searched.
+    /// Folders with a `SKILL.md` that could not be loaded as a skill, and folders that were
+    /// not searched.
     pub broken: Vec<Broken>,
 }
 
-/// A skill that does not count because another has its name.
+/// A skill that is not used because another has the same name.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Shadowed {
-    /// The name that both have, as this one writes it.
+    /// The name that both share, as this skill writes it.
     pub name: String,
-    /// Where it lies.
+    /// The folder of this skill.
     pub path: PathBuf,
-    /// Where the one lies that counts.
+    /// The folder of the skill that is used instead.
     pub by: PathBuf,
 }
 
-/// A folder that could not be taken as a skill.
+/// A folder that could not be loaded as a skill.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Broken {
-    /// Where it lies.
     pub path: PathBuf,
-    /// Why.
     pub complaints: Vec<Complaint>,
 }
 
-/// Finds all skills. Of two with the same name, in whatever case, the one from the earlier source
-/// counts, and within a source the one whose path comes first.
+/// Finds all skills. Of two with the same name, ignoring case, the one from the earlier
+/// source counts, and within a source the one whose path sorts first.
 ///
-/// A folder may be a link. In the workshop and in the person's own folders it may lead anywhere;
-/// in a portal it must stay inside the project, which is the folder two levels above the source.
+/// A folder may be a link. In the workshop and in the person's own folders it may lead
+/// anywhere; in a portal it must stay inside the project, which is the folder two levels
+/// above the source.
 pub fn discover(sources: &[Source], limit: SizeLimit) -> Found {
     let mut found = Found::default();
     let mut known: HashMap<String, PathBuf> = HashMap::new();
@@ -78,7 +79,7 @@ pub fn discover(sources: &[Source], limit: SizeLimit) -> Found {
 fn admit(skill: Skill, known: &mut HashMap<String, PathBuf>, found: &mut Found) {
     let same = name::normal(&skill.name).to_lowercase();
     match known.get(&same) {
-        // Two sources may lead to one folder; it is one skill.
+        // Two sources may lead to the same folder; it is one skill.
         Some(by) if *by == skill.folder => {}
         Some(by) => found.shadowed.push(Shadowed {
             name: skill.name,
@@ -120,7 +121,7 @@ struct Search<'b> {
 
 impl Search<'_> {
     fn folder(&mut self, folder: &Path, depth: usize) {
-        // Links may lead here twice, or round and round.
+        // Links may lead here twice, or in a circle.
         let is_new = self.seen.len() <= MOST_FOLDERS && self.seen.insert(folder.to_owned());
         if !is_new {
             return;
@@ -157,7 +158,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the folders in a folder, links resolved, in the order of their names.
+/// Returns the folders in a folder with links resolved, sorted by name.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

@@ -1,7 +1,8 @@
-//! Everything in a skill's folder: listed, counted and hashed, within bounds.
+//! Lists, counts and hashes everything in a skill's folder, within limits.
 //!
-//! All of it is read through one handle, so that no link leads out of it. The hash covers every
-//! file, because any of them can be read by a script: trust that leaves a file out is no trust.
+//! All of it is read through one handle, so no link can lead out of the folder. The hash
+//! covers every file, because a script can read any of them: trust in only some of the
+//! files would be worthless.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,10 @@ const MOST_DEPTH: usize = 6;
 const MOST_FILES: usize = 2_000;
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Folders that tools leave behind; nobody writes a skill in them.
+/// Folders that tools leave behind and no author puts a skill in.
 pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
 
-/// What lies in a skill's folder.
+/// The contents of a skill's folder.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
     pub(crate) hash: String,
@@ -40,7 +41,7 @@ pub(crate) fn take(root: &Root) -> Result<Inventory, Complaint> {
     Ok(walk.inventory)
 }
 
-/// Reading what lies in a skill's own folder needs no further permission.
+/// Permits everything: reading a skill's own folder needs no further permission.
 pub(crate) fn any(_: &Path, _: Op) -> Result<(), Refusal> {
     Ok(())
 }
@@ -74,7 +75,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A link to a file inside is that file under another name; every other link is left alone.
+    /// Reads a link to a file inside the folder as that file under another name. Every other
+    /// link is skipped.
     fn link(&mut self, path: &Path) -> Result<(), Complaint> {
         let leads_to = self.root.resolve(path).ok().and_then(|end| end.about);
         match leads_to.map(|about| about.found) {
@@ -121,13 +123,14 @@ impl Walk<'_> {
             hasher.update(piece);
             count.add(piece);
         }
-        // Each file's own hash goes in, so that bytes cannot move from one file to the next.
+        // Adds each file's own hash, so that bytes cannot move from one file to the next
+        // unnoticed.
         self.hasher.update(hasher.finalize().as_bytes());
         self.sort(name, &count, opened.about.mode);
         Ok(())
     }
 
-    /// Puts a file where it belongs: among the scripts, the supporting files, or nowhere.
+    /// Adds a file to the scripts, to the supporting files, or to neither.
     fn sort(&mut self, path: String, count: &Count, mode: u32) {
         let is_hidden = path.split('/').any(|part| part.starts_with('.'));
         if is_hidden || is_bookkeeping(&path) {
@@ -165,7 +168,8 @@ impl Walk<'_> {
     }
 }
 
-/// Files about the skill, not for it: its licence, its tests, what other programs keep there.
+/// Returns whether a file is about the skill rather than for it: its licence, its tests,
+/// or data that other programs keep there.
 fn is_bookkeeping(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let top = path.split('/').next().unwrap_or("");
@@ -179,7 +183,8 @@ fn is_bookkeeping(path: &str) -> bool {
             .any(|word| upper == *word || upper.starts_with(&format!("{word}.")))
 }
 
-/// Says whether a file of the `scripts` folder is one to run, not data or a module beside it.
+/// Returns whether a file of the `scripts` folder is meant to be run, not data or a module
+/// beside it.
 fn is_script(path: &str, count: &Count, mode: u32) -> bool {
     const ENDINGS: &[&str] = &["py", "js", "mjs", "cjs", "sh", "bash"];
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -188,7 +193,7 @@ fn is_script(path: &str, count: &Count, mode: u32) -> bool {
     is_known || count.has_shebang || (ending.is_empty() && mode & 0o111 != 0)
 }
 
-/// Counts a file while it passes by.
+/// Counts the bytes and lines of a file while it is read.
 #[derive(Debug, Default)]
 struct Count {
     bytes: u64,

@@ -1,4 +1,4 @@
-//! What a skill's frontmatter may say, in types.
+//! The fields that a skill's frontmatter may have, as types.
 
 mod fields;
 mod read;
@@ -14,77 +14,77 @@ use serde::Serialize;
 pub(crate) use read::{Manner, Reading, read};
 pub(crate) use value::{Exactness, Fault, bounded_text, text, texts};
 
-/// The fields of a `SKILL.md`, apart from its name and description.
+/// The fields of a `SKILL.md`, except its name and description.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Front {
     /// The name of a licence, or of the file that holds it.
     pub license: Option<String>,
-    /// What the skill needs around it.
+    /// The environment that the skill needs.
     pub compatibility: Option<String>,
-    /// Whatever the author keeps there; keys that begin with `artel.` are read as fields.
+    /// The author's own entries; keys that begin with `artel.` are read as fields.
     pub metadata: BTreeMap<String, String>,
-    /// The rules of what it may use; none means that it does not say.
+    /// Rules for the tools that the skill may use, or `None` if it does not say.
     pub allowed_tools: Option<Vec<String>>,
-    /// An alias or the id of a model.
+    /// An alias or a model id.
     pub model: Option<String>,
-    /// Whether it runs in the conversation or in one of its own.
+    /// Whether the skill runs in the caller's conversation or in its own.
     pub context: Context,
-    /// Who runs it when it is forked.
+    /// The agent that runs a forked skill.
     pub agent: Option<AgentKind>,
-    /// Whether it goes on until it is done.
+    /// Whether the skill continues until it is done.
     pub mode: Option<Mode>,
-    /// How many turns it may take, 1 to 100.
+    /// Largest number of turns, 1 to 100.
     pub max_iterations: Option<u32>,
-    /// How often a failing tool may be tried again, 0 to 10.
+    /// Number of retries of a failing tool, 0 to 10.
     pub max_retries_per_tool: Option<u32>,
-    /// How long one turn may take.
+    /// Time limit for one turn.
     pub timeout_per_iteration: Option<Duration>,
-    /// Whether it may end before its turns are used up.
+    /// Whether the skill may end before its turns are used up.
     pub early_termination: Option<bool>,
-    /// It is known to be too long and loads all the same.
+    /// Whether the skill is known to be too long and is loaded all the same.
     pub legacy_large_file: bool,
-    /// What a run may cost at most.
+    /// Largest cost of one run.
     pub max_cost: Option<Money>,
-    /// Whether a person may start it by name; yes unless it says no.
+    /// Whether a person may start the skill by name; `None` means yes.
     pub user_invocable: Option<bool>,
-    /// Only a person starts it; a model is not told of it.
+    /// Whether only a person may start the skill; if so, models do not see it.
     pub disable_model_invocation: bool,
-    /// What to show a person who is about to type its arguments.
+    /// A hint for a person who is about to type the arguments.
     pub argument_hint: Option<String>,
-    /// Patterns of the files that it is about.
+    /// Patterns of the files that the skill is about.
     pub paths: Vec<String>,
-    /// Names of tool secrets that its scripts need.
+    /// Names of the tool secrets that the skill's scripts need.
     pub secrets: Vec<String>,
-    /// Keys that mean nothing here, kept as they are.
+    /// Unknown keys, kept unchanged.
     pub other: BTreeMap<String, serde_json::Value>,
 }
 
-/// Which conversation a skill runs in.
+/// The conversation that a skill runs in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Context {
-    /// The one that called it.
+    /// The caller's conversation.
     #[default]
     Inherit,
-    /// One of its own; only a summary comes back.
+    /// A conversation of its own; only a summary comes back.
     Fork,
 }
 
-/// Who runs a forked skill.
+/// The agent that runs a forked skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentKind {
-    /// Looks and reads, changes nothing.
+    /// An agent that looks and reads but changes nothing.
     Explore,
-    /// Makes a plan, changes nothing.
+    /// An agent that makes a plan but changes nothing.
     Plan,
-    /// Everything that the skill may use.
+    /// An agent that may use everything that the skill may use.
     General,
     /// A role of the workshop, by its id.
     Custom(String),
 }
 
-/// How a skill is executed.
+/// Execution mode of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

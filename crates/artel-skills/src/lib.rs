@@ -1,13 +1,14 @@
 //! Skills: found, validated and prepared.
 //!
-//! A skill is a folder with a `SKILL.md`: YAML between two `---` lines, then instructions in
-//! Markdown. Anybody may have written it, for any agent, so nothing in it is believed: sizes are
-//! bounded before anything is parsed, links stay inside the folder, and text is expanded once.
+//! A skill is a folder with a `SKILL.md`: YAML between two `---` lines, then instructions
+//! in Markdown. Anybody may have written it, for any agent, so nothing in it is trusted:
+//! sizes are limited before anything is parsed, links stay inside the folder, and text is
+//! expanded once.
 //!
-//! *Loading* is lenient: what other agents accept loads here too, with remarks. *Validating* is
-//! strict: it says what an author should mend. Neither runs anything. There is no clock here, no
-//! environment and no process: whatever the world supplies is handed in.
-#![warn(missing_docs)]
+//! *Loading* is lenient: a skill that other agents accept loads here too, with remarks.
+//! *Validating* is strict: it tells the author what to fix. Neither runs anything. This
+//! crate uses no clock, no environment and no process: callers hand in whatever it needs
+//! of the outside world.
 
 pub mod body;
 pub mod cases;

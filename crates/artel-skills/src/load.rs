@@ -10,24 +10,25 @@ use crate::split::{MOST_BYTES, MOST_FRONT_BYTES, split};
 use crate::validate::{broken, map};
 use crate::{Complaint, Remark, Scope, Skill, describe, name, prepare, repair, yaml};
 
-/// The longest `SKILL.md` that needs no remark: it is part of every prompt of its run.
+/// Number of lines of a `SKILL.md` above which it gets a remark: it is part of every
+/// prompt of its run.
 pub const MOST_LINES: usize = 500;
 
-/// What is done about a `SKILL.md` of more than [`MOST_LINES`] lines.
+/// Treatment of a `SKILL.md` with more than [`MOST_LINES`] lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SizeLimit {
-    /// It is remarked on.
+    /// Loading adds a remark.
     #[default]
     Warn,
-    /// It is an error, unless the skill says `legacy_large_file: true`.
+    /// Loading fails, unless the skill says `legacy_large_file: true`.
     Enforce,
 }
 
 /// Loads the skill in a folder, or returns everything that keeps it from loading.
 ///
-/// What others accept is accepted with a remark. What remains an error: a `SKILL.md` that is not
-/// there or cannot be read, no description, values that are out of range or would change what the
-/// skill may do, keys that stand there twice.
+/// Deviations that other agents accept are accepted with a remark. These stay errors: a
+/// missing or unreadable `SKILL.md`, a missing description, values that are out of range
+/// or would change what the skill may do, and duplicate keys.
 pub fn load(folder: &Path, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<Complaint>> {
     let file = folder.join("SKILL.md");
     let place = |mut complaint: Complaint| {
@@ -100,7 +101,7 @@ fn decode(bytes: &[u8]) -> (String, Vec<Remark>) {
     }
 }
 
-/// Reads the fields, and mends what only lacks quotes.
+/// Reads the fields, and repairs values that only lack quotes.
 fn fields(
     front: &str,
     folder: Option<&str>,
@@ -151,7 +152,7 @@ fn size(reading: &Reading, lines: usize, limit: SizeLimit) -> Result<Option<Rema
     }
 }
 
-/// Tells the author about commands that can never run.
+/// Warns the author about commands that can never run.
 fn commands(body: &str, body_line: usize) -> Vec<Remark> {
     prepare::placed_commands(body)
         .into_iter()

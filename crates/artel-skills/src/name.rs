@@ -4,10 +4,10 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 
 use crate::complaint::shown;
 
-/// How many letters a name may have.
+/// Longest name, in characters.
 const MOST_LETTERS: usize = 64;
 
-/// Returns what is wrong with a name, each point in a sentence.
+/// Returns the faults of a name, one sentence each.
 pub(crate) fn faults(name: &str, folder: Option<&str>) -> Vec<String> {
     let normal = normal(name);
     let mut faults = Vec::new();
@@ -42,17 +42,18 @@ pub(crate) fn faults(name: &str, folder: Option<&str>) -> Vec<String> {
     faults
 }
 
-/// Returns the form in which names are compared: the same letters written in another way are the
-/// same name.
+/// Normalises a name for comparison: the same letters in another Unicode form are the same
+/// name.
 pub(crate) fn normal(name: &str) -> String {
-    // A name is short; what is not is refused for its length, whatever it holds.
+    // Longer names are refused for their length, whatever they contain.
     let head: String = name.chars().take(4 * MOST_LETTERS).collect();
     ComposingNormalizerBorrowed::new_nfkc()
         .normalize(&head)
         .into_owned()
 }
 
-/// Says whether a name can stand in lists, prompts and commands although it breaks the rule.
+/// Returns whether a name can be used in lists, prompts and commands although it breaks
+/// the rule.
 pub(crate) fn is_usable(name: &str) -> bool {
     let is_fine = |letter: char| letter.is_alphanumeric() || "-_.:+ ".contains(letter);
     !name.trim().is_empty()

@@ -1,21 +1,21 @@
-//! Turns a skill's text into what a model reads: commands replaced by what they printed, names by
-//! their values.
+//! Turns a skill's text into what a model reads: commands are replaced by their output,
+//! names by their values.
 //!
-//! There is one pass over the author's text, cut into literal text, commands and variables, and
-//! each piece is replaced at most once. What a command printed and what a person typed are never
-//! looked at again, so neither can become a variable or a command.
+//! One pass cuts the author's text into literal text, commands and variables, and replaces
+//! each piece at most once. The output of a command and the text that a person typed are
+//! not scanned again, so neither can become a variable or a command.
 //!
-//! *Commands* are `` !`git status --short` ``, anywhere but right after a letter, a digit or a
-//! backslash. They are given to the caller ([`commands`]), which decides and runs them; variables
-//! in them are not replaced, save for [what the system makes](SYSTEM), as the beginning
-//! of a word.
+//! *Commands* are `` !`git status --short` ``, anywhere but right after a letter, a digit
+//! or a backslash. The caller gets them ([`commands`]), decides about them and runs them.
+//! Variables in them are not replaced, except [those of the system](SYSTEM) at the
+//! beginning of a word.
 //!
-//! *Variables* are replaced in code blocks as elsewhere, so that an example shows what will
-//! happen. `$ARGUMENTS`, `$1` to `$9` and the caller's own names work with and without braces; the
-//! system's names (`${SKILL_DIR}`, `${WORKSPACE}`, `${SESSION_ID}`, `${USER}`, `${DATE}`, and
-//! their `CLAUDE_` spellings) only with them, because `$USER` and `$DATE` are what shell
-//! examples use themselves. A name that is not known stays as it is; it is reported unless it
-//! stands in a code block, where `$HOME` is normal. `$5` stays when there is no fifth argument,
+//! *Variables* are replaced in code blocks too, so that an example shows what will happen.
+//! `$ARGUMENTS`, `$1` to `$9` and the caller's own names work with and without braces. The
+//! system's names (`${SKILL_DIR}`, `${WORKSPACE}`, `${SESSION_ID}`, `${USER}`, `${DATE}`,
+//! and their `CLAUDE_` spellings) work only with braces, because shell examples use
+//! `$USER` and `$DATE` themselves. An unknown name stays as it is. It is reported unless
+//! it is in a code block, where `$HOME` is normal. `$5` stays without a fifth argument,
 //! and `$1.50` is money.
 
 mod command;
@@ -31,23 +31,23 @@ pub use words::{Unbalanced, split_words};
 
 use segment::{Segment, Segments};
 
-/// So many unknown names are reported; a text with more is not about variables.
+/// Largest number of unknown names reported; a text with more is not about variables.
 const MOST_UNDEFINED: usize = 50;
 
 /// A text with its commands and variables replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expanded {
-    /// What the model reads.
+    /// The text that the model reads.
     pub text: String,
-    /// How many variables were replaced.
+    /// Number of replaced variables.
     pub made: usize,
-    /// Names outside of code blocks that are not known, as they are written, each once.
+    /// Unknown names outside code blocks, as they are written, each once.
     pub undefined: Vec<String>,
-    /// The arguments were put at the end because the text does not use them.
+    /// Whether the arguments were added at the end because the text does not use them.
     pub appended: bool,
 }
 
-/// Returns the distinct commands of a text, in their order.
+/// Returns the distinct commands of a text, in order.
 pub fn commands(text: &str) -> Vec<&str> {
     let mut seen = std::collections::HashSet::new();
     let commands = Segments::of(text).filter_map(|(_, segment)| match segment {
@@ -57,7 +57,7 @@ pub fn commands(text: &str) -> Vec<&str> {
     commands.filter(|command| seen.insert(*command)).collect()
 }
 
-/// Returns every command with the line it stands on, counted from nought.
+/// Returns every command with its line number, counted from 0.
 pub(crate) fn placed_commands(text: &str) -> Vec<(usize, &str)> {
     let (mut line, mut counted) = (0, 0);
     let mut found = Vec::new();
@@ -71,8 +71,8 @@ pub(crate) fn placed_commands(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Expands a skill's body. `injected` holds what takes the place of each command; one that is not
-/// in it was not run, and says so.
+/// Expands a skill's body. `injected` maps each command to its replacement. A command
+/// without an entry was not run, and the text says so.
 pub fn expand(text: &str, variables: &Variables, injected: &BTreeMap<String, String>) -> Expanded {
     let mut expansion = Expansion::new(text, variables);
     for (_, segment) in Segments::of(text) {
@@ -98,7 +98,8 @@ pub fn expand(text: &str, variables: &Variables, injected: &BTreeMap<String, Str
     done
 }
 
-/// Expands a supporting file: variables only. Its commands stay text, and nothing is appended.
+/// Expands a supporting file: only variables. Its commands stay text, and no arguments are
+/// appended.
 pub fn expand_supporting(text: &str, variables: &Variables) -> Expanded {
     let mut expansion = Expansion::new(text, variables);
     for (_, segment) in Segments::without_commands(text) {

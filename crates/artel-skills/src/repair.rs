@@ -1,11 +1,11 @@
-//! Puts quotes around values that YAML cannot take without them.
+//! Adds quotes around values that are not valid YAML without them.
 //!
-//! `description: Use when: a file is big` is what people write and other agents read. Each entry
-//! that does not parse alone gets its value quoted; lines stay where they are.
+//! People write `description: Use when: a file is big`, and other agents accept it. Each
+//! entry that does not parse alone gets its value quoted; lines keep their numbers.
 
 use crate::yaml;
 
-/// Returns the text with quotes where they were missing, or nothing if none could help.
+/// Returns the text with missing quotes added, or `None` if no entry could be repaired.
 pub(crate) fn repair(text: &str) -> Option<String> {
     let mut mended = String::new();
     let mut has_changed = false;
@@ -41,7 +41,7 @@ fn mend(entry: &str) -> Option<String> {
     let (first, rest) = entry.split_once('\n').unwrap_or((entry, ""));
     let (key, value) = keyed(first)?;
     if value.is_empty() {
-        // A map or list below: its own lines are mended, one by one.
+        // A map or list follows: its lines are repaired one by one.
         let below: Vec<String> = rest.split_inclusive('\n').map(mend_line).collect();
         return Some(format!("{first}\n{}", below.concat()));
     }
@@ -75,7 +75,7 @@ fn keyed(line: &str) -> Option<(&str, &str)> {
     (is_fine && has_space).then(|| (key, value.trim()))
 }
 
-/// Text in double quotes is the same in JSON and YAML.
+/// Quotes a text. Text in double quotes is the same in JSON and YAML.
 fn quoted(value: &str) -> String {
     serde_json::Value::from(value).to_string()
 }

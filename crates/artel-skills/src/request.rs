@@ -1,8 +1,9 @@
-//! Requests: what a person asked, with its frontmatter. One reader with two manners.
+//! Reads requests: what a person asked, with its frontmatter. One reader serves two levels
+//! of strictness.
 //!
-//! The strict one is the batch command's: every required field has to be there. The lenient one is
-//! the inbox's: what is missing is completed later, and plain Markdown is a request, too. What a
-//! field may hold is decided in one place for both.
+//! The batch command reads strictly: every required field must be there. The inbox reads
+//! leniently: missing fields are filled in later, and plain Markdown is a request too.
+//! Both share the rules for what a field may hold.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +18,9 @@ use crate::split::{check_body, split};
 use crate::validate::{broken, map, open};
 use crate::yaml::{self, Key, Node, Value};
 
-/// Longer names help nobody.
+/// Longest name, in characters.
 const LONGEST_NAME: usize = 100;
-/// How many letters a free text may have.
+/// Longest free text, in characters.
 const LONGEST_TEXT: usize = 500;
 const REQUIRED: [&str; 6] = [
     "trace_id",
@@ -30,8 +31,8 @@ const REQUIRED: [&str; 6] = [
     "created_by",
 ];
 
-/// Returns everything that is wrong with the text of a request; nothing means that it has the form
-/// of one. Keys that are not known are left alone. Whether what it names exists is another question.
+/// Returns all faults in the text of a request; an empty list means that its form is
+/// valid. Unknown keys are ignored. Does not check whether the things that it names exist.
 pub fn validate_request(text: &str) -> Vec<Complaint> {
     let (parts, mut complaints) = match open(text) {
         Ok(opened) => opened,
@@ -49,8 +50,8 @@ pub fn validate_request(text: &str) -> Vec<Complaint> {
     complaints
 }
 
-/// Reads a request as the inbox takes it, or returns what is wrong with it: never more than the
-/// strict check finds, but for a body that asks nothing.
+/// Reads a request as the inbox accepts it, or returns its faults. Apart from an empty
+/// body, it finds no fault that the strict check does not find.
 pub fn read_request(text: &str) -> Result<RequestFields, Vec<Complaint>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.split('\n').next().unwrap_or_default();
@@ -72,13 +73,13 @@ pub fn read_request(text: &str) -> Result<RequestFields, Vec<Complaint>> {
     }
 }
 
-/// Reads the frontmatter. Nothing is mended, as it is for skills of others: who wrote this is here,
-/// and is told.
+/// Reads the frontmatter. Unlike the frontmatter of skills from others, it is not
+/// repaired: its author is here and learns of the fault.
 fn read_front(front: &str) -> Result<(RequestFields, Vec<Complaint>), Vec<Complaint>> {
     let node = yaml::parse(front).map_err(|error| vec![broken(error)])?;
     let mut complaints = Vec::new();
     let map = match &node.value {
-        // `---` twice with nothing between: a person who fills nothing in.
+        // `---` twice with an empty frontmatter between: a person who fills in no field.
         Value::Scalar { text, .. } if text.is_empty() => &[],
         _ => map(&node, &mut complaints),
     };
@@ -132,7 +133,7 @@ impl Reader {
         reader
     }
 
-    /// Reads one field into its place; what has no meaning here is left alone.
+    /// Reads one field into its place. Unknown fields are ignored.
     fn take(&mut self, field: &str, node: &Node) -> Result<(), Fault> {
         let how = self.exactness;
         let fields = &mut self.fields;
@@ -179,14 +180,14 @@ impl Reader {
     }
 }
 
-/// Says whether a key is read into a field, and written from it again.
+/// Returns whether a key is read into a field and written back from it.
 fn is_field(key: &str) -> bool {
     let plain = key.replace('-', "_");
     REQUIRED.contains(&&*plain)
         || matches!(&*plain, "priority" | "portal" | "tags" | "verify" | "flow")
 }
 
-/// Returns the lines of what a person keeps in the frontmatter besides, as they stand there.
+/// Returns the lines that a person added to the frontmatter, unchanged.
 fn other_lines(front: &str, map: &[(Key, Node)]) -> Vec<String> {
     let lines: Vec<&str> = front.lines().map(str::trim_end).collect();
     let mut starts: Vec<(usize, bool)> = map
@@ -207,7 +208,8 @@ fn other_lines(front: &str, map: &[(Key, Node)]) -> Vec<String> {
     let theirs: Vec<&(Key, Node)> = map.iter().filter(|(key, _)| !is_field(&key.text)).collect();
     match says(&kept.join("\n"), &theirs) {
         true => kept,
-        // Several keys on a line, or a key over several: it is written another way.
+        // Several keys on a line, or a key over several lines: the entries are written one per
+        // line.
         false => theirs
             .iter()
             .map(|(key, node)| on_one_line(key, node))
@@ -215,7 +217,7 @@ fn other_lines(front: &str, map: &[(Key, Node)]) -> Vec<String> {
     }
 }
 
-/// Tells whether lines alone say what these entries say.
+/// Returns whether the lines alone parse to exactly these entries.
 fn says(lines: &str, entries: &[&(Key, Node)]) -> bool {
     let expected = entries
         .iter()
@@ -230,7 +232,7 @@ fn says(lines: &str, entries: &[&(Key, Node)]) -> bool {
     }
 }
 
-/// JSON is YAML.
+/// Writes an entry as JSON, which is valid YAML.
 fn on_one_line(key: &Key, node: &Node) -> String {
     let name = serde_json::Value::from(key.text.as_str());
     format!("{name}: {}", node.to_json())
@@ -258,7 +260,7 @@ fn name(node: &Node, how: Exactness, what: &str) -> Result<String, Fault> {
     Ok(name)
 }
 
-/// Reads the name of a portal, also as it begins a path: `@Shop`.
+/// Reads the name of a portal, also with the `@` of a path: `@Shop`.
 fn portal(node: &Node, how: Exactness) -> Result<String, Fault> {
     let given = text(node, how)?;
     let name = given.strip_prefix('@').unwrap_or(&given);
@@ -266,7 +268,7 @@ fn portal(node: &Node, how: Exactness) -> Result<String, Fault> {
     Ok(name.to_owned())
 }
 
-/// What is named here becomes part of file names and branches: a name, never a path.
+/// Checks a name that becomes part of file names and branches, so it must never be a path.
 fn check_name(name: &str, what: &str) -> Result<(), Fault> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_. ".contains(letter);
     let is_good = !name.trim().is_empty()
@@ -308,8 +310,8 @@ fn moment(node: &Node, how: Exactness) -> Result<Timestamp, Fault> {
     })
 }
 
-/// Says whether a text is a moment exactly as RFC 3339 writes it, with an offset, on a day that
-/// exists. The library reads more forms than that.
+/// Returns whether a text is a moment in exact RFC 3339 form, with an offset and an
+/// existing date. The library accepts more forms than that.
 fn is_moment(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_shape = |shape: &[u8], bytes: &[u8]| {
@@ -345,7 +347,7 @@ fn is_moment(text: &str) -> bool {
         }
         _ => false,
     };
-    // The 60th second exists when a leap second is put in.
+    // The 60th second exists when a leap second is inserted.
     let is_time = two(11, bytes) < 24 && two(14, bytes) < 60 && two(17, bytes) <= 60;
     is_offset && is_time && text[..10].parse::<jiff::civil::Date>().is_ok()
 }

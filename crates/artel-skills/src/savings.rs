@@ -1,18 +1,19 @@
-//! What loading on demand saves, computed from the real files.
+//! Computes what loading on demand saves, from the real files.
 
 use std::collections::BTreeMap;
 
 use crate::Skill;
 
-/// The same rule as the gateway's before a provider has counted: a little too much.
+/// Bytes per token, as the gateway estimates before a provider has counted: slightly too
+/// many tokens.
 const BYTES_PER_TOKEN: u64 = 3;
 
-/// How many tokens a skill's files take.
+/// Estimated number of tokens of a skill's files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// `SKILL.md`, which every turn carries.
+    /// Tokens of `SKILL.md`, which every turn carries.
     pub skill: u64,
-    /// Each supporting file that is text, by its path.
+    /// Tokens of each supporting text file, by its path.
     pub files: BTreeMap<String, u64>,
 }
 
@@ -28,14 +29,15 @@ impl Sizes {
         }
     }
 
-    /// Returns what a turn would carry if everything were loaded at once.
+    /// Returns the number of tokens per turn if everything were loaded at once.
     pub fn all(&self) -> u64 {
         self.skill + self.files.values().sum::<u64>()
     }
 }
 
-/// Returns how many percent a usual run of a skill saves: eight turns, the first two with
-/// `SKILL.md` alone, the others with its largest file too. Nothing where there is no file to save.
+/// Returns the percentage that a usual run of a skill saves: eight turns, the first two
+/// with `SKILL.md` alone, the others with its largest file too. Returns `None` if the
+/// skill has no text file to load on demand.
 pub fn usual(sizes: &Sizes) -> Option<f64> {
     let largest = sizes.files.values().copied().max()?;
     let mut turns = vec![sizes.skill; 2];
@@ -43,13 +45,14 @@ pub fn usual(sizes: &Sizes) -> Option<f64> {
     Some(saved(&turns, sizes.all()))
 }
 
-/// Estimates how many tokens so many bytes of text have.
+/// Estimates the number of tokens of a text from its length in bytes.
 pub fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Returns how many percent of the skill's tokens were saved: against a run of as many turns, each
-/// of which carries all files. `per_turn_loaded` is what each turn really carried.
+/// Returns the percentage of the skill's tokens that were saved, compared with a run of
+/// the same number of turns that each carry all files. `per_turn_loaded` holds what each
+/// turn really carried.
 pub fn saved(per_turn_loaded: &[u64], all: u64) -> f64 {
     let everything = all.saturating_mul(per_turn_loaded.len() as u64);
     if everything == 0 {
@@ -80,7 +83,7 @@ mod tests {
         };
         assert_eq!(usual(&sizes), None);
         sizes.files = [("a".into(), 100), ("b".into(), 200)].into();
-        // Two turns of 100 and six of 300, against eight of 400.
+        // Two turns of 100 and six of 300, compared with eight of 400.
         assert!((usual(&sizes).unwrap() - 37.5).abs() < 0.01);
     }
 }

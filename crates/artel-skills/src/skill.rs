@@ -1,4 +1,4 @@
-//! A skill as it was loaded.
+//! A loaded skill.
 
 use std::path::PathBuf;
 
@@ -9,63 +9,62 @@ use crate::{Front, Remark};
 /// A folder with a `SKILL.md`, read and checked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Skill {
-    /// What it is called: its own word, or its folder's where that cannot be used.
+    /// The skill's name: the one that it states, or its folder's if that cannot be used.
     pub name: String,
-    /// What it does and when to use it.
+    /// A description of what it does and when to use it.
     pub description: String,
-    /// Where it lies: absolute, without links.
+    /// The absolute path of its folder, without links.
     pub folder: PathBuf,
-    /// Whose it is.
+    /// The origin of the skill.
     pub scope: Scope,
-    /// Its other fields.
+    /// The other frontmatter fields.
     pub front: Front,
     /// The instructions as their author wrote them.
     #[serde(skip)]
     pub body: String,
-    /// How many lines `SKILL.md` has, counted as editors do.
+    /// Number of lines of `SKILL.md`, counted as editors do.
     pub lines: usize,
-    /// How many bytes `SKILL.md` has.
+    /// Size of `SKILL.md` in bytes.
     pub bytes: u64,
-    /// BLAKE3 over the paths and bytes of everything in the folder: what trust is given to.
+    /// BLAKE3 over the paths and bytes of everything in the folder. Trust is bound to this
+    /// hash.
     pub hash: String,
-    /// What can be read on demand, in the order of paths.
+    /// The files that can be read on demand, sorted by path.
     pub files: Vec<Supporting>,
-    /// What can be run, in the order of paths.
+    /// The files that can be run, sorted by path.
     pub scripts: Vec<Script>,
-    /// What its author should know.
+    /// Notes for the author.
     pub remarks: Vec<Remark>,
 }
 
-/// Whose a skill is. It decides what is asked before its first use.
+/// The origin of a skill. It decides which questions are asked before its first use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// The workshop's own.
+    /// The workshop's own skill.
     Workshop,
-    /// It came with a project.
+    /// A skill that came with a project.
     Portal,
-    /// It lies in the person's home.
+    /// A skill in the person's home folder.
     User,
 }
 
 /// A file beside `SKILL.md` that is read only when the work needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Supporting {
-    /// Relative to the skill's folder, with slashes.
+    /// Path relative to the skill's folder, with slashes.
     pub path: String,
-    /// What `SKILL.md` says about it.
+    /// The description of it in `SKILL.md`.
     pub description: Option<String>,
-    /// How many bytes it has.
     pub bytes: u64,
-    /// How many lines, if it is text.
+    /// Number of lines, or `None` if it is not text.
     pub lines: Option<usize>,
 }
 
 /// A file of the `scripts` folder that can be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Script {
-    /// Relative to the skill's folder, with slashes.
+    /// Path relative to the skill's folder, with slashes.
     pub path: String,
-    /// How many bytes it has.
     pub bytes: u64,
 }

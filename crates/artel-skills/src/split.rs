@@ -1,22 +1,22 @@
-//! Where the frontmatter ends and the body begins.
+//! Splits a file into frontmatter and body.
 
 use crate::{Complaint, Remark};
 
-/// More than any skill or request holds: beyond it, nothing is read.
+/// Largest body of a skill or request, in bytes. A larger file is not read.
 pub(crate) const MOST_BYTES: usize = 1024 * 1024;
-/// More than a frontmatter holds that people write.
+/// Largest frontmatter, in bytes: more than people write.
 pub(crate) const MOST_FRONT_BYTES: usize = 64 * 1024;
 
 /// A file in its two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts<'t> {
-    /// The YAML, without its delimiters; it begins on line 2.
+    /// The YAML without its delimiters; it begins on line 2.
     pub(crate) front: &'t str,
     /// Everything after the closing line.
     pub(crate) body: &'t str,
     /// The line on which the body begins.
     pub(crate) body_line: usize,
-    /// An invisible mark stood before the first line.
+    /// Whether a byte order mark stood before the first line.
     pub(crate) has_mark: bool,
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn check_body(parts: &Parts<'_>) -> Option<Complaint> {
     Some(Complaint::new("body", "it holds a NUL character").at(line))
 }
 
-/// Returns the warning that a file says nothing below its frontmatter: allowed by the format, and
-/// hardly meant.
+/// Returns a warning if the text below the frontmatter is blank: the format allows it, but
+/// it is hardly intended.
 pub fn empty_body(text: &str) -> Option<Remark> {
     let parts = split(text).ok()?;
     parts.body.trim().is_empty().then(|| {

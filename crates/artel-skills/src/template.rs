@@ -1,7 +1,7 @@
-//! What a new skill begins with.
+//! The files that a new skill begins with.
 
-/// Returns the files of a new skill, by their paths in its folder. The name must keep to the rule
-/// of names; what is returned is valid as it stands.
+/// Returns the files of a new skill, by their paths in its folder. The name must follow
+/// the rule for names; the result is a valid skill as it stands.
 pub fn files(name: &str) -> Vec<(&'static str, String)> {
     vec![("SKILL.md", skill(name)), ("tests/basic.yaml", cases(name))]
 }

@@ -1,13 +1,13 @@
-//! The strict judgement of a `SKILL.md`, on its text alone.
+//! Strict validation of a `SKILL.md`, on its text alone.
 
 use crate::Complaint;
 use crate::front::{self, Manner};
 use crate::split::{MOST_BYTES, MOST_FRONT_BYTES, Parts, check_body, split};
 use crate::yaml::{self, Key, Node, Value, YamlError};
 
-/// Returns everything that is wrong with the text of a `SKILL.md`; nothing means that it keeps to
-/// the format. `dir` is its folder, where it has one, by name or path. It judges form: whether a
-/// file, a model or a tool exists is another question.
+/// Returns all faults in the text of a `SKILL.md`; an empty list means that it follows the
+/// format. `dir` is the name or path of its folder, if it has one. Only the form is
+/// checked, not whether a file, a model or a tool exists.
 pub fn validate_skill(text: &str, dir: Option<&str>) -> Vec<Complaint> {
     let (parts, mut complaints) = match open(text) {
         Ok(opened) => opened,
@@ -25,7 +25,7 @@ pub fn validate_skill(text: &str, dir: Option<&str>) -> Vec<Complaint> {
     complaints
 }
 
-/// Splits a text for strict judgement, which takes no invisible mark before the first line.
+/// Splits a text for strict validation, which complains about a byte order mark.
 pub(crate) fn open(text: &str) -> Result<(Parts<'_>, Vec<Complaint>), Complaint> {
     if text.len() > MOST_BYTES + MOST_FRONT_BYTES {
         let field = split(text).map_or("frontmatter", |_| "body");
@@ -44,7 +44,7 @@ pub(crate) fn open(text: &str) -> Result<(Parts<'_>, Vec<Complaint>), Complaint>
     Ok((parts, mark.into_iter().collect()))
 }
 
-/// Returns the entries of a frontmatter, and complains about one that is not a map.
+/// Returns the entries of a frontmatter. Adds a complaint if it is not a map.
 pub(crate) fn map<'n>(node: &'n Node, complaints: &mut Vec<Complaint>) -> &'n [(Key, Node)] {
     match &node.value {
         Value::Map(entries) => entries,
@@ -60,7 +60,7 @@ pub(crate) fn map<'n>(node: &'n Node, complaints: &mut Vec<Complaint>) -> &'n [(
     }
 }
 
-/// Returns what to say about YAML that cannot be taken.
+/// Returns the complaint about YAML that could not be parsed.
 pub(crate) fn broken(error: YamlError) -> Complaint {
     let field = match error.duplicate.first() {
         Some(key) => crate::complaint::shown(key),

@@ -1,9 +1,10 @@
-//! YAML as far as frontmatter uses it: scalars, lists and maps, with the line of each.
+//! The part of YAML that frontmatter uses: scalars, lists and maps, with their line
+//! numbers.
 //!
-//! Read from the parser's events rather than into types, because three things must survive: how a
-//! scalar was written (`1.0` is a version to one author and a number to another), the line of each
-//! key, and the names of keys that stand there twice. Anchors, aliases and tags are refused: no
-//! skill needs them, and they are what hostile YAML is made of.
+//! It is read from the parser's events and not into types, because three things must
+//! survive: how a scalar was written (`1.0` is a version to one author and a number to
+//! another), the line of each key, and the names of duplicate keys. Anchors, aliases and
+//! tags are refused: no skill needs them, and hostile YAML is made of them.
 
 mod scalar;
 
@@ -15,16 +16,16 @@ pub(crate) use scalar::{Kind, Style, kind};
 
 use crate::complaint::shown;
 
-/// Deeper than any frontmatter goes.
+/// Deepest nesting accepted; no frontmatter goes deeper.
 const MOST_DEPTH: usize = 16;
-/// More nodes than a person writes.
+/// Largest number of nodes: more than a person writes.
 const MOST_NODES: usize = 10_000;
 const TOO_DEEP: &str = "it is nested too deeply";
 
-/// One value, and where it begins.
+/// A value and the line where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
-    /// Counted from 1, in the text that was parsed.
+    /// The line in the parsed text, counted from 1.
     pub(crate) line: usize,
     pub(crate) value: Value,
 }
@@ -36,7 +37,7 @@ pub(crate) enum Value {
         style: Style,
     },
     List(Vec<Node>),
-    /// Keys in their order; each stands there once.
+    /// Keys in their order, without duplicates.
     Map(Vec<(Key, Node)>),
 }
 
@@ -46,11 +47,11 @@ pub(crate) struct Key {
     pub(crate) line: usize,
 }
 
-/// Why a text is not YAML that is taken here.
+/// Why a text is not accepted as YAML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct YamlError {
     pub(crate) line: usize,
-    /// The keys above, then the key that stands there twice; empty if it is not about that.
+    /// The path of keys to a duplicate key, itself included; empty for other errors.
     pub(crate) duplicate: Vec<String>,
     pub(crate) message: String,
     pub(crate) remedy: Option<&'static str>,
@@ -78,7 +79,7 @@ impl YamlError {
     }
 }
 
-/// Reads one document. Nothing at all is a null.
+/// Reads one document. An empty text is a null.
 pub(crate) fn parse(text: &str) -> Result<Node, YamlError> {
     let options = granit_parser::options! {
         disallow_directives: true,
@@ -105,7 +106,7 @@ fn plain(text: &str) -> Value {
     }
 }
 
-/// Builds the tree without recursion, so that depth is a number and not a stack.
+/// Builds the tree without recursion, so that depth is a number and not a call stack.
 #[derive(Default)]
 struct Reader {
     open: Vec<Open>,
@@ -114,7 +115,7 @@ struct Reader {
     documents: usize,
 }
 
-/// A list or map that has begun.
+/// A list or map that is still being read.
 enum Open {
     List(usize, Vec<Node>),
     Map {
@@ -195,7 +196,8 @@ impl Reader {
         self.put(node)
     }
 
-    /// Adds a finished node to what is open: as an item, a key, or the value of the last key.
+    /// Adds a finished node to the innermost open list or map: as an item, a key, or the value
+    /// of the last key.
     fn put(&mut self, node: Node) -> Result<(), YamlError> {
         self.nodes += 1;
         if self.nodes > MOST_NODES {
@@ -250,12 +252,12 @@ fn refuse(line: usize, anchor: usize, tag: Option<&Tag>) -> Result<(), YamlError
 }
 
 impl Node {
-    /// Says whether nothing was written.
+    /// Returns whether the value is empty.
     pub(crate) fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar { text, style } if kind(text, *style) == Kind::Null)
     }
 
-    /// Returns the value as JSON, to be kept or shown.
+    /// Returns the value as JSON, for storing or display.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match &self.value {

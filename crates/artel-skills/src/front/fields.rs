@@ -1,4 +1,4 @@
-//! The fields one by one: what each holds, and how bad it is when it holds something else.
+//! The individual fields: the type of each, and how severe a wrong value is.
 
 use super::read::Weight;
 use super::rules;
@@ -9,7 +9,7 @@ use super::{AgentKind, Context, Front, Mode};
 use crate::complaint::shown;
 use crate::yaml::{Node, Value};
 
-/// Reads one field into its place. Nothing is returned for a key that has no meaning here.
+/// Reads one field into its place. Returns `None` for a key without meaning here.
 pub(super) fn read(
     front: &mut Front,
     field: &str,
@@ -71,8 +71,9 @@ fn set<T>(place: &mut T, value: Result<T, Fault>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A rule that cannot be read allows nothing; the others stand. A skill that says something else
-/// than rules is not taken: without a bound it could do more than its author meant.
+/// Reads the tool rules. An unreadable rule allows nothing; the others stay valid. A skill
+/// with something other than rules here is refused: without a limit it could do more than
+/// its author meant.
 fn tools(
     place: &mut Option<Vec<String>>,
     node: &Node,
@@ -92,7 +93,7 @@ fn tools(
     (Weight::Light, wrong.map_or(Ok(()), Err))
 }
 
-/// To inherit a model is to name none.
+/// Reads a model name. `inherit` is the same as no name.
 fn model(node: &Node, how: Exactness) -> Result<Option<String>, Fault> {
     Ok(Some(word(node, how)?).filter(|name| name != "inherit"))
 }
@@ -107,7 +108,8 @@ fn agent(node: &Node, how: Exactness) -> Result<AgentKind, Fault> {
     })
 }
 
-/// People write `argument-hint: [file] [format]`, which YAML takes for a list.
+/// Reads an argument hint. People write `argument-hint: [file] [format]`, which YAML reads
+/// as a list.
 fn hint(node: &Node) -> Result<String, Fault> {
     match &node.value {
         Value::List(items) => {

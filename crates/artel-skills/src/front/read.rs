@@ -1,4 +1,4 @@
-//! Reads the map of a frontmatter into a skill's fields, in one of two manners.
+//! Reads the map of a frontmatter into a skill's fields, strictly or leniently.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,17 @@ use crate::complaint::shown;
 use crate::yaml::{Key, Node, Style, Value};
 use crate::{Complaint, Remark, name};
 
-/// How much is forgiven.
+/// Strictness of reading a frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// Everything that breaks the format is an error.
+    /// Every violation of the format is an error.
     Strict,
-    /// Only what would change what the skill may do, or leaves nothing to go by, is one.
+    /// Only values that would change what the skill may do are errors, and skills that cannot
+    /// be chosen.
     Lenient,
 }
 
-/// What a frontmatter says, and what is wrong with it.
+/// The fields of a frontmatter, and the faults in it.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) name: Option<String>,
@@ -28,16 +29,16 @@ pub(crate) struct Reading {
     pub(crate) remarks: Vec<Remark>,
 }
 
-/// How bad it is that a value is wrong.
+/// Severity of a wrong value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     /// The skill would do something else than its author meant.
     Grave,
-    /// Loading goes on without the value.
+    /// The skill loads without the value.
     Light,
 }
 
-/// Reads the fields. Lines are those of `nodes` plus `above`.
+/// Reads the fields. `above` is added to the line numbers of the nodes.
 pub(crate) fn read(
     map: &[(Key, Node)],
     folder: Option<&str>,
@@ -80,7 +81,7 @@ impl Reader {
         }
     }
 
-    /// Notes what is wrong where it belongs: among the errors, or among the remarks.
+    /// Adds a fault to the complaints or to the remarks, by its severity.
     pub(super) fn note(&mut self, field: &str, line: usize, weight: Weight, fault: Fault) {
         let mut complaint = Complaint::new(shown(field), fault.message);
         complaint.line = (line > 0).then_some(line + self.above);
@@ -130,7 +131,7 @@ impl Reader {
         match bounded_text(node, self.exactness(), 1024) {
             Ok(text) => self.reading.description = Some(text),
             Err(fault) => match text(node, self.exactness()) {
-                // Too long is a pity; blank leaves nothing to choose the skill by.
+                // A long description still works; without any, nobody could choose the skill.
                 Ok(text) if !text.trim().is_empty() => {
                     self.reading.description = Some(text);
                     self.note("description", line, Weight::Light, fault);
@@ -140,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// Reads `metadata`, and the fields of ours that are kept there.
+    /// Reads `metadata`, and Artel's own fields in it.
     fn metadata(&mut self, map: &[(Key, Node)]) {
         let Some((key, node)) = map.iter().find(|(key, _)| key.text == "metadata") else {
             return;
@@ -150,7 +151,7 @@ impl Reader {
             Err(fault) => return self.note("metadata", key.line, Weight::Light, fault),
         };
         for (inner, node) in found {
-            // `version: 1.0` is text here, as the format's own validator has it.
+            // `version: 1.0` counts as text here, as in the format's own validator.
             match text(node, Exactness::Loose) {
                 Ok(value) => {
                     if let Some(field) = inner.text.strip_prefix("artel.") {
@@ -176,7 +177,7 @@ impl Reader {
         }
     }
 
-    /// Reads one field of the rest; what has no meaning here is kept.
+    /// Reads one of the remaining fields. Unknown fields are kept.
     fn field(&mut self, plain: &str, given: &str, node: &Node, line: usize, how: Exactness) {
         if matches!(plain, "name" | "description" | "metadata") {
             return;
@@ -198,7 +199,7 @@ impl Reader {
     }
 }
 
-/// Metadata holds text only: what is in quotes there may mean a number.
+/// Removes the quotes: metadata holds only text, so a quoted value may mean a number.
 fn unquoted(node: &Node) -> Node {
     let value = match &node.value {
         Value::Scalar { text, .. } => Value::Scalar {

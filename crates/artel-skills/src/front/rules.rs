@@ -1,10 +1,10 @@
-//! `allowed-tools`: a list of rules, or all of them in one text.
+//! `allowed-tools`: a list of rules, or all rules in one text.
 
 use artel_policy::rules::Rule;
 
 use crate::complaint::shown;
 
-/// Splits a text of rules at spaces and commas outside of parentheses.
+/// Splits a text of rules at spaces and commas outside parentheses.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut rules = vec![String::new()];
     let mut depth = 0_usize;
@@ -25,7 +25,7 @@ pub(super) fn split(text: &str) -> Vec<String> {
     rules
 }
 
-/// Says what is wrong with a rule, if anything is.
+/// Returns what is wrong with a rule, or `None` if it is valid.
 pub(super) fn fault(rule: &str) -> Option<String> {
     if !is_rule(rule) {
         let rule = shown(rule);
@@ -33,12 +33,13 @@ pub(super) fn fault(rule: &str) -> Option<String> {
             "`{rule}` is not a rule of the form `Tool` or `Tool(…)`"
         ));
     }
-    // What else policy cannot use may be meant for another agent; it grants nothing here.
+    // Other rules that policy cannot use may be meant for another agent; they grant nothing
+    // here.
     let bad = Rule::parse(rule).err()?;
     bad.is_outdated().then(|| bad.to_string())
 }
 
-/// Says whether a rule has the form `Tool` or `Tool(…)`.
+/// Returns whether a rule has the form `Tool` or `Tool(…)`.
 fn is_rule(rule: &str) -> bool {
     let (name, rest) = match rule.find('(') {
         Some(at) => rule.split_at(at),

@@ -1,4 +1,4 @@
-//! Single values: what a field may hold, and what to say when it holds something else.
+//! Single values: what a field may hold, and the message if it holds something else.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use artel_types::{Money, parse_span};
 use crate::complaint::shown;
 use crate::yaml::{Key, Kind, Node, Style, Value, kind};
 
-/// A turn that takes longer hangs.
+/// Longest time for one turn; a turn that takes longer hangs.
 const LONGEST_TURN: Duration = Duration::from_secs(24 * 60 * 60);
-/// More money than a run can cost; beyond it the number is a mistake.
+/// Largest budget in US dollars: no run can cost more, so a larger number is a mistake.
 const MOST_DOLLARS: f64 = 1_000_000.0;
 
-/// Why a value is not what its field may hold.
+/// Why a value does not fit its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) message: String,
@@ -34,17 +34,17 @@ impl Fault {
     }
 }
 
-/// How exactly a value must be written.
+/// Strictness about the YAML type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exactness {
-    /// Numbers without quotes, text that YAML takes for text.
+    /// Numbers must be unquoted, and text must be text to YAML.
     Exact,
-    /// A number in quotes is a number, and a number is a text.
+    /// A quoted number counts as a number, and a number counts as text.
     Loose,
 }
 
 impl Exactness {
-    /// Returns how a scalar counts that was written in some way.
+    /// Returns the style that a scalar is treated as having.
     fn style(self, written: Style) -> Style {
         match self {
             Self::Exact => written,
@@ -53,7 +53,7 @@ impl Exactness {
     }
 }
 
-/// Returns the text of a field that holds text.
+/// Returns a text.
 pub(crate) fn text(node: &Node, exactness: Exactness) -> Result<String, Fault> {
     let Value::Scalar { text, style } = &node.value else {
         return Err(Fault::new(format!("{} is not text", described(node))));
@@ -70,7 +70,7 @@ pub(crate) fn text(node: &Node, exactness: Exactness) -> Result<String, Fault> {
     }
 }
 
-/// Returns a text of so many letters that is not blank.
+/// Returns a text that is not blank and has at most `most` characters.
 pub(crate) fn bounded_text(
     node: &Node,
     exactness: Exactness,
@@ -88,7 +88,7 @@ pub(crate) fn bounded_text(
     Ok(text)
 }
 
-/// Returns a single word of letters that names are made of.
+/// Returns a single word of characters that names consist of.
 pub(crate) fn word(node: &Node, exactness: Exactness) -> Result<String, Fault> {
     let text = bounded_text(node, exactness, 200)?;
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_.:/@+[]".contains(letter);
@@ -126,7 +126,7 @@ pub(crate) fn whole(
     }
 }
 
-/// Returns yes or no.
+/// Returns a boolean.
 pub(crate) fn flag(node: &Node, exactness: Exactness) -> Result<bool, Fault> {
     let wrong = || Fault::new(format!("{} is neither `true` nor `false`", described(node)));
     let Value::Scalar { text, style } = &node.value else {
@@ -159,7 +159,7 @@ pub(crate) fn one_of<T: Copy>(node: &Node, choices: &[(&str, T)]) -> Result<T, F
     found.map(|(_, choice)| *choice).ok_or_else(wrong)
 }
 
-/// Returns a span of time such as `30s`.
+/// Returns a duration such as `30s`.
 pub(crate) fn span(node: &Node) -> Result<Duration, Fault> {
     let wrong = || {
         Fault::new(format!(
@@ -206,7 +206,7 @@ pub(crate) fn money(node: &Node, exactness: Exactness) -> Result<Money, Fault> {
     Ok(Money((dollars * 1_000_000.0).round() as u64))
 }
 
-/// Returns a list of texts; one text alone is split by `split`.
+/// Returns a list of texts. A single text is split by `split`.
 pub(crate) fn texts(
     node: &Node,
     exactness: Exactness,
@@ -230,7 +230,7 @@ pub(crate) fn entries(node: &Node) -> Result<&[(Key, Node)], Fault> {
     }
 }
 
-/// Returns a value as it is named in a message.
+/// Returns a description of a value for a message.
 pub(crate) fn described(node: &Node) -> String {
     match &node.value {
         Value::Scalar { text, style } if kind(text, *style) == Kind::Null => {

@@ -1,8 +1,8 @@
-//! What a `!` command must look like before anybody asks whether it is allowed.
+//! Checks the form of a `!` command before anybody asks whether it is allowed.
 //!
-//! It is executed as words, never through a shell, so what a shell would compute is refused rather
-//! than passed on: a command that means something else than it says is not run. Whether the words
-//! are allowed is the caller's question to policy.
+//! A command is executed as words, never through a shell. Syntax that a shell would
+//! interpret is therefore refused, not passed on: a command that means something else than
+//! it says must not run. The caller asks policy whether the words are allowed.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Variables;
 use super::words::split_words;
 use crate::complaint::is_invisible;
 
-/// Variables that may begin a word of a command. A person's text is not among them.
+/// Variables that may begin a word of a command. Text from a person is not among them.
 pub const SYSTEM: &[&str] = &[
     "SKILL_DIR",
     "CLAUDE_SKILL_DIR",
@@ -21,29 +21,29 @@ pub const SYSTEM: &[&str] = &[
     "DATE",
 ];
 
-/// More than a person writes on a line.
+/// Longest command, in bytes: more than a person writes on a line.
 const MOST_BYTES: usize = 4096;
 
-/// Why a command is not run, whatever is allowed.
+/// Why a command is never run, whatever the policy allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// It holds nothing.
+    /// The command is empty.
     Empty,
-    /// It is longer than a line that a person writes.
+    /// The command is longer than a line that a person writes.
     TooLong,
-    /// It holds a sign that only a shell understands.
+    /// The command contains an operator that only a shell understands.
     Operator(&'static str),
-    /// It goes over several lines.
+    /// The command has several lines.
     Newline,
-    /// It holds letters that cannot be seen.
+    /// The command contains invisible characters.
     Invisible,
     /// A quote is not closed.
     Unbalanced,
-    /// Its program is named by an absolute path.
+    /// The program is an absolute path.
     AbsoluteProgram,
-    /// Its program's path climbs up.
+    /// The program's path contains `..`.
     Traversal,
-    /// It uses a variable other than those that the system makes.
+    /// The command uses a variable that is not one of the system's.
     Variable,
 }
 
@@ -67,13 +67,13 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Returns the words of a command with its variables still in them, or why it is not run.
+/// Returns the words of a command with its variables unreplaced, or why it is not run.
 pub fn check_command(command: &str) -> Result<Vec<String>, Refused> {
     words(command, None)
 }
 
-/// Returns the words that would be executed, or why they are not. The first is a program's name or
-/// a path below the workspace.
+/// Returns the words to execute, or why the command is not run. The first word is a
+/// program's name or a path below the workspace.
 pub fn argv(command: &str, variables: &Variables) -> Result<Vec<String>, Refused> {
     words(command, Some(variables))
 }
@@ -99,7 +99,7 @@ fn words(command: &str, variables: Option<&Variables>) -> Result<Vec<String>, Re
 }
 
 fn check_letters(command: &str) -> Result<(), Refused> {
-    // Two signs first, so that the message names what the author wrote.
+    // Longer operators first, so that the message names the one that the author wrote.
     const OPERATORS: &[&str] = &["&&", "||", "$(", ">>", "<<", ";", "|", "&", ">", "<", "`"];
     if command.len() > MOST_BYTES {
         return Err(Refused::TooLong);
@@ -119,7 +119,7 @@ fn check_letters(command: &str) -> Result<(), Refused> {
     }
 }
 
-/// Puts the value of a system variable at the beginning of a word; any other `$` is refused.
+/// Replaces a system variable at the beginning of a word. Any other `$` is refused.
 fn filled(word: String, variables: Option<&Variables>) -> Result<String, Refused> {
     if !word.contains('$') {
         return Ok(word);

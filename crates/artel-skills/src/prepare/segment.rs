@@ -1,10 +1,10 @@
-//! Cuts a text into what is literal, what is a command, and what is a variable.
+//! Cuts a text into literal text, commands and variables.
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Segment<'t> {
     Literal(&'t str),
-    /// What stands between the backticks, without spaces around it.
+    /// The text between the backticks, without spaces around it.
     Command(&'t str),
     Variable(Variable<'t>),
 }
@@ -14,11 +14,11 @@ pub(super) struct Variable<'t> {
     pub(super) name: &'t str,
     pub(super) written: &'t str,
     pub(super) form: Form,
-    /// It stands in a fenced code block.
+    /// Whether the variable is in a fenced code block.
     pub(super) is_in_code: bool,
 }
 
-/// How a variable was written.
+/// Notation of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// `$NAME`
@@ -27,17 +27,18 @@ pub(super) enum Form {
     Braced,
 }
 
-/// The pieces of a text with where they begin; together they are the whole text.
+/// Iterates over the pieces of a text with their offsets; together they are the whole
+/// text.
 pub(super) struct Segments<'t> {
     text: &'t str,
     at: usize,
-    /// A piece found behind a literal that was given first.
+    /// The piece after a literal, found while the literal was cut and returned next.
     next: Option<(usize, usize, Segment<'t>)>,
     fence: Fence,
     has_commands: bool,
 }
 
-/// The longest name that is looked for.
+/// Longest variable name recognised.
 const MOST_NAME: usize = 64;
 
 impl<'t> Segments<'t> {
@@ -58,7 +59,8 @@ impl<'t> Segments<'t> {
         }
     }
 
-    /// Returns the piece that begins at a sign, if one does, and where it ends.
+    /// Returns the piece that begins at a sign and its end, or `None` if no piece begins
+    /// there.
     fn piece(&mut self, sign: usize) -> Option<(usize, Segment<'t>)> {
         let before = self.text[..sign].chars().next_back();
         let rest = &self.text[sign..];
@@ -115,8 +117,8 @@ impl<'t> Iterator for Segments<'t> {
     }
 }
 
-/// Reads `$NAME`, `${NAME}` or `$1` at the beginning: the name, the length of all, and its
-/// form.
+/// Reads `$NAME`, `${NAME}` or `$1` at the beginning. Returns the name, the length of the
+/// whole, and its form.
 fn variable(text: &str) -> Option<(&str, usize, Form)> {
     let inner = text.strip_prefix('$')?;
     if let Some(inner) = inner.strip_prefix('{') {
@@ -151,12 +153,13 @@ fn is_name(name: &str) -> bool {
     is_number || name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
 }
 
-/// Follows the fences of code blocks through a text, forwards only.
+/// Tracks fenced code blocks through a text, forwards only.
 #[derive(Debug, Default)]
 struct Fence {
-    /// Where the first line begins that has not been looked at.
+    /// Offset of the first line that has not been examined.
     line: usize,
-    /// Up to here that line has no end; without this a long line would be searched for each name.
+    /// Offset up to which that line contains no line break. Without it, a long line would be
+    /// searched again for each name.
     searched: usize,
     open: Option<(u8, usize)>,
 }
@@ -166,7 +169,7 @@ impl Fence {
         self.open.is_some()
     }
 
-    /// Looks at every line that ends before `end`.
+    /// Examines every line that ends before `end`.
     fn read_to(&mut self, text: &str, end: usize) {
         while let Some(found) = text[self.searched..end].find('\n') {
             let line = &text[self.line..self.searched + found];

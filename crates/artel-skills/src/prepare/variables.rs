@@ -1,11 +1,11 @@
-//! The values that names in a skill's text stand for. All of them are handed in.
+//! The values of the names in a skill's text. The caller supplies all of them.
 
 use std::collections::BTreeMap;
 
 use super::segment::Form;
 use super::words::split_words;
 
-/// What a person gave a skill to work on.
+/// The arguments that a person gave a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
     text: String,
@@ -13,7 +13,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Takes words as a shell has split them already.
+    /// Takes words that a shell has already split.
     pub fn from_words(words: Vec<String>) -> Self {
         let text = match words.as_slice() {
             [only] => only.clone(),
@@ -26,7 +26,7 @@ impl Arguments {
         Self { text, words }
     }
 
-    /// Takes a text as it was typed. Its words are split as a shell would, and at spaces where a
+    /// Takes a text as the person typed it and splits it as a shell would, or at spaces if a
     /// quote is never closed.
     pub fn from_text(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -35,18 +35,18 @@ impl Arguments {
         Self { text, words }
     }
 
-    /// Returns all of it: what `$ARGUMENTS` stands for.
+    /// Returns the whole text, the value of `$ARGUMENTS`.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the words: what `$1` to `$9` stand for.
+    /// Returns the words, the values of `$1` to `$9`.
     pub fn words(&self) -> &[String] {
         &self.words
     }
 }
 
-/// Puts quotes around a word that would not stay one word without them.
+/// Quotes a word that would otherwise not stay one word.
 fn quoted(word: &str) -> String {
     if !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || letter == '\'') {
         return word.to_owned();
@@ -54,22 +54,22 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What names stand for in one run of a skill.
+/// The values of the variables in one run of a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variables {
-    /// What the person gave it.
+    /// The arguments from the person.
     pub arguments: Arguments,
     /// The skill's folder, absolute.
     pub skill_dir: String,
-    /// The folder it works in, absolute.
+    /// The folder that the skill works in, absolute.
     pub workspace: String,
     /// The id of the session or run.
     pub session: String,
-    /// The person's name on this machine.
+    /// The person's user name on this machine.
     pub user: String,
     /// Today, as `2026-11-15`.
     pub date: String,
-    /// The caller's own names; they never stand before the ones above.
+    /// The caller's own names; they never override the ones above.
     pub custom: BTreeMap<String, String>,
 }
 
@@ -90,7 +90,7 @@ impl Variables {
         }
     }
 
-    /// Returns what the system makes and no person can choose.
+    /// Returns a value that the system supplies and no person can choose.
     pub(super) fn system(&self, name: &str) -> Option<&str> {
         Some(match name {
             "SKILL_DIR" | "CLAUDE_SKILL_DIR" => &self.skill_dir,

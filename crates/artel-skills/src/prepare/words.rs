@@ -1,10 +1,10 @@
-//! Splits a line into words as a shell does, without anything that a shell would compute.
+//! Splits a line into words as a shell does, without any of a shell's evaluation.
 
 /// A quote that is never closed, or a backslash with nothing after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unbalanced;
 
-/// Splits a line at spaces outside of quotes; quotes and backslashes are taken away.
+/// Splits a line at spaces outside quotes, and removes quotes and backslashes.
 pub fn split_words(line: &str) -> Result<Vec<String>, Unbalanced> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

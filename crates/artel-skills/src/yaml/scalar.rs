@@ -1,15 +1,15 @@
-//! What a scalar is, by the core schema of YAML 1.2.
+//! The type of a scalar, by the core schema of YAML 1.2.
 
-/// How a scalar was written.
+/// Style in which a scalar was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// As it is: it may be a number or a flag.
+    /// Plain: it may be a number or a flag.
     Plain,
-    /// In quotes or as a block: it is text, whatever it looks like.
+    /// In quotes or as a block: it is always text.
     Quoted,
 }
 
-/// What a scalar is by the core schema of YAML 1.2.
+/// The type of a scalar, by the core schema of YAML 1.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Null,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// Says what a scalar is. Text in quotes and blocks is always text.
+/// Returns the type of a scalar. Text in quotes and blocks is always text.
 pub(crate) fn kind(text: &str, style: Style) -> Kind {
     if style == Style::Quoted {
         return Kind::Text;
