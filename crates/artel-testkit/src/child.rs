@@ -1,4 +1,4 @@
-//! A process that appends on our behalf, to be killed at any moment.
+//! A separate process that appends to a journal and may be killed at any moment.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,13 +13,14 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts the appender of the test kit on a scratch journal: `tasks` threads append batches of
-    /// `batch` events, `rounds` times each (0: until killed), and print a line for each answer.
+    /// Starts the test kit's appender on a scratch journal: `tasks` threads append batches
+    /// of `batch` events, `rounds` times each (0: until killed), and print a line for each
+    /// acknowledgement.
     pub fn appender(scratch: &Scratch, tag: &str, shape: [u64; 3]) -> Self {
         Self::start(scratch, tag, shape, |_| {})
     }
 
-    /// The same with something more done to the command, such as a fault.
+    /// Like [`Child::appender`], with a change to the command, such as a fault.
     pub fn start(
         scratch: &Scratch,
         tag: &str,
@@ -49,19 +50,19 @@ impl Child {
         }
     }
 
-    /// Returns the next line the child prints; nothing once it has ended.
+    /// Returns the next line that the child prints, or `None` once it has ended.
     pub fn line(&mut self) -> Option<String> {
         self.lines.next().and_then(Result::ok)
     }
 
-    /// Kills it without warning and returns the lines that were still under way.
+    /// Kills it without warning and returns the lines that were not read yet.
     pub fn kill(mut self) -> Vec<String> {
         self.process.kill().expect("a child to kill");
         self.process.wait().expect("a child to collect");
         self.rest()
     }
 
-    /// Waits for its end; returns the remaining lines and whether it ended well.
+    /// Waits for it to end. Returns the remaining lines and whether it succeeded.
     pub fn finish(mut self) -> (Vec<String>, bool) {
         let rest = self.rest();
         let status = self.process.wait().expect("a child to collect");
@@ -69,7 +70,7 @@ impl Child {
     }
 
     fn rest(&mut self) -> Vec<String> {
-        // A line that the kill cut off is no acknowledgement.
+        // A line that the kill cut off does not count as an acknowledgement.
         let mut lines = Vec::new();
         while let Some(line) = self.line() {
             lines.push(line);
@@ -85,7 +86,7 @@ impl Drop for Child {
     }
 }
 
-/// Returns a program of the test kit, built beside the running test.
+/// Returns the path of a program of the test kit, built next to the running test.
 pub fn testkit_binary(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let folder = test

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_types::{Clock, Timestamp};
 
-/// The two readings of a clock, both under the test's control.
+/// A clock whose two readings are under the test's control.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
     wall: Arc<AtomicI64>,
@@ -14,7 +14,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Starts at a moment.
+    /// Starts at the given moment.
     pub fn at(moment: &str) -> Self {
         let moment: Timestamp = moment
             .parse()
@@ -25,19 +25,19 @@ impl ManualClock {
         }
     }
 
-    /// Lets time pass.
+    /// Advances both readings.
     pub fn pass(&self, span: Duration) {
         let micros = u64::try_from(span.as_micros()).expect("a span within reason");
         self.wall.fetch_add(micros.cast_signed(), Ordering::SeqCst);
         self.uptime.fetch_add(micros, Ordering::SeqCst);
     }
 
-    /// Moves the wall clock alone, as a person or a time server does.
+    /// Moves only the wall clock, as a person or a time server does.
     pub fn jump(&self, micros: i64) {
         self.wall.fetch_add(micros, Ordering::SeqCst);
     }
 
-    /// Returns the clock to hand in.
+    /// Returns the clock to pass in.
     pub fn clock(&self) -> Clock {
         let (wall, uptime) = (Arc::clone(&self.wall), Arc::clone(&self.uptime));
         Clock::new(
@@ -47,7 +47,7 @@ impl ManualClock {
     }
 }
 
-/// Returns the machine's own clock, for children that race each other.
+/// Returns the machine's own clock, for child processes that race each other.
 pub fn system_clock() -> Clock {
     artel_config::system_clock()
 }

@@ -7,7 +7,7 @@ use artel_types::{
 
 use crate::Random;
 
-/// Returns a person's remark in a stream of its own choosing.
+/// Returns a person's remark in the given stream.
 pub fn note(stream: &str, text: &str) -> Draft {
     let trace = TraceId::from_random([7; 16]);
     let stream = Stream::new(stream).expect("a plain stream name");
@@ -19,7 +19,7 @@ pub fn note(stream: &str, text: &str) -> Draft {
     )
 }
 
-/// Returns the text of a remark.
+/// Extracts the text of a remark from its payload.
 pub fn note_text(payload: &str) -> String {
     let note: NoteAdded = serde_json::from_str(payload).expect("the payload of a remark");
     match note.text {
@@ -28,7 +28,7 @@ pub fn note_text(payload: &str) -> String {
     }
 }
 
-/// Returns a plan of one step.
+/// Returns a plan with a single step.
 pub fn plan_of_one_step() -> Plan {
     let step = PlanStep {
         id: "round".to_owned(),
@@ -53,12 +53,12 @@ pub fn plan_of_one_step() -> Plan {
     }
 }
 
-/// Returns a trace of its own.
+/// Returns a fresh trace id.
 pub fn random_trace(random: &mut Random) -> TraceId {
     TraceId::from_random(random.bytes())
 }
 
-/// Returns the events of a run from start to end, with `notes` remarks in between.
+/// Returns the events of a complete run, with `notes` remarks in between.
 pub fn run_events(run: RunId, trace: TraceId, notes: usize) -> Vec<Draft> {
     let draft = |fact: artel_types::Fact| {
         Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact).in_run(run)

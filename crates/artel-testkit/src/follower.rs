@@ -1,9 +1,10 @@
-//! A deliberately mediocre model: it carries out a list of calls word for word and knows nothing
-//! of files, programs or scenarios. When a call fails it looks for hints and applies what they say
-//! in the plainest way; without any it can only repeat itself.
+//! A deliberately mediocre model: it carries out a list of calls word for word and knows
+//! nothing about files, programs or scenarios. When a call fails, it looks for hints and
+//! applies them in the plainest way; without hints it can only repeat itself.
 //!
-//! It speaks through [`StandIn`], so whoever drives it talks to a provider. It remembers nothing:
-//! a request carries the whole conversation, and the same conversation leads to the same answer.
+//! It speaks through [`StandIn`], so the code under test talks to a provider. It remembers
+//! nothing: a request carries the whole conversation, and the same conversation leads to
+//! the same answer.
 
 mod call;
 mod goal;
@@ -19,13 +20,13 @@ use goal::Goal;
 use idea::{Idea, Kind};
 use listen::{Heard, Told};
 
-/// So often a call is repeated as it is.
+/// Number of times that a call is repeated unchanged.
 const REPEATS: u32 = 2;
 
-/// So often it is repeated where the answer says that this may help.
+/// Number of times that it is repeated if the answer says that this may help.
 const AGAIN: u32 = 5;
 
-/// After so many results of one step it gives up, whatever is left to try.
+/// Number of results of one step after which it gives up, whatever is left to try.
 const MOST_RESULTS: u32 = 12;
 
 /// Starts the follower as a provider that speaks Anthropic's format.
@@ -33,7 +34,7 @@ pub fn start_follower() -> StandIn {
     StandIn::minded(Format::Anthropic, answer)
 }
 
-/// Says what comes next in a conversation.
+/// Returns the next reply in a conversation.
 fn answer(body: &Value) -> Answer {
     let heard = Heard::of(body);
     let Some(goal) = heard.goal else {
@@ -46,15 +47,15 @@ fn answer(body: &Value) -> Answer {
     mind.say()
 }
 
-/// What it is about to do.
+/// The next thing to do.
 enum Doing {
     /// The call of this step.
     Step,
-    /// Another call first, which a hint named.
+    /// Another call first, which a hint suggested.
     First(Call),
-    /// It has what was asked for.
+    /// It has the answer.
     Found(String),
-    /// It cannot go on.
+    /// It cannot continue.
     GaveUp(String),
 }
 
@@ -62,17 +63,17 @@ struct Mind {
     goal: Goal,
     tools: Tools,
     step: usize,
-    /// The call of this step, as it was changed by now.
+    /// The call of this step, with the changes made so far.
     now: Call,
     doing: Doing,
     tried: Vec<Call>,
-    /// What hints gave that was not tried yet.
+    /// Ideas from hints that were not tried yet.
     open: Vec<Idea>,
     results: u32,
     repeats: u32,
     again: u32,
     good: String,
-    /// What helped.
+    /// The names of the ideas that helped.
     by: Vec<&'static str>,
 }
 
@@ -105,7 +106,7 @@ impl Mind {
         }
     }
 
-    /// Takes in the result of what it did last.
+    /// Takes in the result of its last call.
     fn hear(&mut self, told: &Told) {
         self.results += 1;
         match self.doing {
@@ -124,14 +125,14 @@ impl Mind {
         }
     }
 
-    /// Takes ideas from the hints of a text; new ones come before older ones.
+    /// Takes ideas from the hints in a text; new ones come before older ones.
     fn think(&mut self, text: &str) {
         let mut ideas = idea::ideas(text, &self.now, &self.tools);
         ideas.append(&mut self.open);
         self.open = ideas;
     }
 
-    /// Goes on to the next step, or to the answer.
+    /// Moves on to the next step, or to the answer.
     fn go_on(&mut self) {
         if let Some(next) = self.goal.calls.get(self.step + 1) {
             self.step += 1;
@@ -146,14 +147,15 @@ impl Mind {
             None => {
                 let good = self.good.clone();
                 self.think(&good);
-                // What came back is not what was asked for, and coming back again will not help.
+                // The result is not what was asked for, and repeating the call will not
+                // help.
                 self.repeats = REPEATS;
                 self.next("the answer is not in the result");
             }
         }
     }
 
-    /// Tries the next idea; without one it repeats itself, and then gives up.
+    /// Tries the next idea. Without one, it repeats the call, and then gives up.
     fn next(&mut self, why: &str) {
         if self.results >= MOST_RESULTS {
             self.doing = Doing::GaveUp(why.to_owned());

@@ -1,5 +1,5 @@
-//! What tests are made of: temporary journals, a clock to move by hand, seeded randomness,
-//! children to kill, faults on command, and stand-ins for the model providers.
+//! Building blocks for tests: temporary journals, a manual clock, seeded randomness,
+//! children to kill, injected faults, and stand-ins for the model providers.
 #![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 mod child;

@@ -1,19 +1,20 @@
-//! Randomness that can be repeated: every run prints its seed.
+//! Repeatable randomness: every run prints its seed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A small generator (SplitMix64). Good enough to choose moments, not to keep secrets.
+/// A small random generator (SplitMix64). Good enough to choose moments, but not to keep
+/// secrets.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Starts from a seed.
+    /// Creates a generator from a seed.
     pub fn of_seed(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Starts from `ARTEL_SEED`, or from a fresh seed, and prints it so that a failure can be
-    /// repeated.
+    /// Creates a generator from `ARTEL_SEED`, or from a fresh seed, and prints the seed so
+    /// that a failure can be repeated.
     pub fn for_test(name: &str) -> Self {
         #[expect(clippy::disallowed_methods, reason = "a test may be given its seed")]
         let given = std::env::var("ARTEL_SEED")
@@ -27,7 +28,7 @@ impl Random {
         Self(seed)
     }
 
-    /// Returns the next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -36,12 +37,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `end`.
+    /// Returns a random number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.bits() % end.max(1)
     }
 
-    /// Returns sixteen bytes, for an id.
+    /// Returns sixteen random bytes, for an id.
     pub fn bytes(&mut self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.bits().to_le_bytes());

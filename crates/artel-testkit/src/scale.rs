@@ -1,6 +1,6 @@
-//! How large a proof is, and what it says at the end.
+//! The size of long-running tests, and the figures they report.
 
-/// Tells whether the long form was asked for (`cargo xtask prove`).
+/// Returns whether the long form was requested (`cargo xtask prove`).
 pub fn is_long() -> bool {
     #[expect(
         clippy::disallowed_methods,
@@ -10,12 +10,12 @@ pub fn is_long() -> bool {
     proof.is_some_and(|word| word == "long")
 }
 
-/// Returns `long` in a proof, and its tenth in an ordinary test run.
+/// Returns `long` in the long form, and a tenth of it in an ordinary test run.
 pub fn scaled(long: u64) -> u64 {
     if is_long() { long } else { long.div_ceil(10) }
 }
 
-/// Prints a figure that `cargo xtask prove` collects.
+/// Prints a figure for `cargo xtask prove` to collect.
 pub fn figure(text: &str) {
     #[expect(clippy::print_stdout, reason = "figures are the report of a proof")]
     {

@@ -1,4 +1,4 @@
-//! A journal in a folder that goes away with the test.
+//! A journal in a folder that is removed with the test.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use tempfile::TempDir;
 
 use crate::clock::system_clock;
 
-/// A temporary workshop's state folder and data folder.
+/// A temporary workshop: its state folder and its data folder.
 pub struct Scratch {
     folder: TempDir,
-    /// Where the journal lives.
+    /// The state and data folders of the journal.
     pub home: Home,
-    /// Whose journal it is.
+    /// The workshop that the journal belongs to.
     pub workshop: WorkshopId,
-    /// What it is opened with.
+    /// The options with which the journal is opened.
     pub options: Options,
 }
 
 impl Scratch {
-    /// Makes the folders; the journal's clock is the machine's.
+    /// Creates the folders. The journal uses the machine's clock.
     pub fn new() -> Self {
         Self::with_clock(system_clock())
     }
 
-    /// Makes the folders with a clock of the test's own.
+    /// Creates the folders, with a clock of the test's own.
     pub fn with_clock(clock: Clock) -> Self {
         Self::of(tempfile::tempdir().expect("a temporary folder"), clock)
     }
 
-    /// Makes the folders inside another one, where it matters which disk they are on.
+    /// Creates the folders inside another one, for tests where the disk matters.
     pub fn inside(folder: &Path) -> Self {
         let folder = TempDir::new_in(folder).expect("a temporary folder");
         Self::of(folder, system_clock())
@@ -56,7 +56,7 @@ impl Scratch {
         self.folder.path()
     }
 
-    /// Makes the journal.
+    /// Creates the journal.
     pub fn create(&self) -> Journal {
         Journal::create(&self.home, self.workshop, self.options.clone())
             .expect("a journal")

@@ -1,4 +1,5 @@
-//! Faults on command: a library that is loaded into a child and stands between it and the disk.
+//! Injected faults: a library that is loaded into a child process and sits between it and the
+//! disk.
 //!
 //! ```no_run
 //! use artel_testkit::shim::{Action, Counts, Fault, Op};
@@ -10,18 +11,18 @@
 //! assert_eq!(seen.fired(), 1, "the child made only {} writes", seen.of(Op::Write));
 //! ```
 //!
-//! A sweep first runs the child with nothing but [`Fault::count_into`], learns how many operations
-//! there are, and then runs it once for each of them.
+//! A sweep first runs the child with [`Fault::count_into`] alone, learns how many operations there
+//! are, and then runs it once for each of them.
 //!
-//! The library is `faults/shim.c`. It sees what goes through the C library: the standard library
-//! and SQLite do; rustix does only with its feature `use-libc`. It does not see memory maps.
-//! Programs that the child starts in turn run without it. It reads these variables:
+//! The library is `faults/shim.c`. It sees everything that goes through the C library: the standard
+//! library and SQLite do; rustix does only with its feature `use-libc`. It does not see memory
+//! maps. Programs that the child starts in turn run without it. It reads these variables:
 //!
 //! | variable | meaning |
 //! | --- | --- |
 //! | `ARTEL_FAULT_PATH` | part of the paths that count |
 //! | `ARTEL_FAULT` | `<op>:<n>[+]:<action>[:<seed>]`, where `+` means this one and all later ones |
-//! | `ARTEL_FAULT_THEN` | what it happens to from there on, where that is not what is counted |
+//! | `ARTEL_FAULT_THEN` | the operations it hits from there on, if not the counted ones |
 //! | `ARTEL_FAULT_OFF` | a file that ends the fault as soon as it exists |
 //! | `ARTEL_FAULT_COUNT` | a file that gets a line for each operation, as it happens |
 
@@ -43,18 +44,18 @@ const SOURCE: &str = include_str!("../faults/shim.c");
 const FLAGS: [&str; 6] = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-std=gnu11"];
 const LIBRARIES: [&str; 2] = ["-ldl", "-lpthread"];
 
-/// What a program does to files.
+/// A file operation of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Opens a file, also for reading.
+    /// Opens a file, including for reading.
     Open,
     /// Writes bytes.
     Write,
-    /// Asks for bytes or names to be made durable.
+    /// Makes bytes or names durable.
     Sync,
     /// Sets a file's length.
     Truncate,
-    /// Renames.
+    /// Renames a file or folder.
     Rename,
     /// Removes a file or folder.
     Unlink,
@@ -62,12 +63,12 @@ pub enum Op {
     Mkdir,
     /// Makes a hard or symbolic link.
     Link,
-    /// Any of these.
+    /// Any of these operations.
     Any,
 }
 
 impl Op {
-    /// Every single one; [`Op::Any`] is not among them.
+    /// Every single operation, without [`Op::Any`].
     pub const ALL: [Self; 8] = [
         Self::Open,
         Self::Write,
@@ -96,34 +97,36 @@ impl fmt::Display for Op {
     }
 }
 
-/// What happens to the chosen operation.
+/// The effect on the chosen operation.
 ///
-/// With [`Op::Any`], an error is given only to operations that can really fail that way: a full
-/// disk does not keep a file from being read or removed.
+/// With [`Op::Any`], an error is returned only from operations that can really fail that
+/// way: a full disk does not keep a file from being read or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// The process is killed before it.
+    /// The process is killed before the operation.
     KillBefore,
-    /// The process is killed after it.
+    /// The process is killed after the operation.
     KillAfter,
-    /// It fails because the disk is full.
+    /// The operation fails because the disk is full.
     NoSpace,
-    /// It fails because the quota is used up.
+    /// The operation fails because the quota is used up.
     Quota,
-    /// It fails because the disk is broken.
+    /// The operation fails because the disk is broken.
     Io,
-    /// It fails because the disk is read-only.
+    /// The operation fails because the disk is read-only.
     ReadOnly,
-    /// Half of the bytes are written, then the process is killed. Anything but a write does not
-    /// happen at all.
+    /// Half of the bytes are written, then the process is killed. Any operation other than
+    /// a write does not happen at all.
     Torn,
-    /// Half of the bytes are written, and the caller is told so. Anything but a write is done.
+    /// Half of the bytes are written, and the caller is told so. Any operation other than a
+    /// write happens in full.
     Short,
-    /// The power goes: every write and truncation since its file's last sync survives in whole, in
-    /// part or not at all, and the process is killed. A chosen write is among them; any other
-    /// chosen operation does not happen. Names are not lost: creations and renames stay.
+    /// The power fails: every write and truncation since its file's last sync survives
+    /// completely, partially or not at all, and the process is killed. A chosen write is
+    /// among them; any other chosen operation does not happen. Names are not lost:
+    /// creations and renames survive.
     PowerCut {
-        /// Decides what survives.
+        /// The seed that decides what survives.
         seed: u64,
     },
 }
@@ -144,7 +147,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// A fault for one child; without a rule it only counts.
+/// A fault for one child process. Without a rule it only counts operations.
 #[derive(Debug, Clone)]
 pub struct Fault {
     path: String,
@@ -155,7 +158,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Watches the files whose absolute path contains `part`.
+    /// Watches files whose absolute path contains `part`.
     pub fn on(part: impl Into<String>) -> Self {
         Self {
             path: part.into(),
@@ -166,21 +169,21 @@ impl Fault {
         }
     }
 
-    /// Lets it happen at the `nth` operation, counted from 1.
+    /// Triggers the action at the `nth` operation, counted from 1.
     #[must_use]
     pub fn nth(mut self, op: Op, nth: u64, action: Action) -> Self {
         self.rule = Some(format!("{op}:{nth}:{action}"));
         self
     }
 
-    /// Lets it happen at the `nth` operation and at every later one.
+    /// Triggers the action at the `nth` operation and every later one.
     #[must_use]
     pub fn from_nth(mut self, op: Op, nth: u64, action: Action) -> Self {
         self.rule = Some(format!("{op}:{nth}+:{action}"));
         self
     }
 
-    /// Lets it happen to every operation of one sort once there were `count` of another.
+    /// Triggers the action at every `hit` operation once there were `count` of `counted`.
     #[must_use]
     pub fn after_nth(mut self, counted: Op, count: u64, hit: Op, action: Action) -> Self {
         self.rule = Some(format!("{counted}:{count}+:{action}"));
@@ -188,21 +191,22 @@ impl Fault {
         self
     }
 
-    /// Ends the fault as soon as this file exists: the disk has room again.
+    /// Ends the fault as soon as this file exists, as if the disk had space again.
     #[must_use]
     pub fn until_exists(mut self, file: impl Into<PathBuf>) -> Self {
         self.off = Some(file.into());
         self
     }
 
-    /// Writes down every operation as it happens, for [`Counts::read`].
+    /// Logs every operation as it happens, for [`Counts::read`].
     #[must_use]
     pub fn count_into(mut self, file: impl Into<PathBuf>) -> Self {
         self.counts = Some(file.into());
         self
     }
 
-    /// Returns the variables that the child needs, building the library if there is none yet.
+    /// Returns the environment variables for the child, and builds the library if
+    /// necessary.
     pub fn env(&self) -> Vec<(&'static str, OsString)> {
         let optional = [
             ("ARTEL_FAULT", self.rule.clone().map(OsString::from)),
@@ -223,15 +227,17 @@ impl Fault {
         .collect()
     }
 
-    /// Puts the fault upon a command that is about to be started.
+    /// Adds the fault to a command that is about to be started.
     pub fn arm(&self, command: &mut Command) {
         command.envs(self.env());
     }
 }
 
-/// Returns the library, compiling it if this version of it was not compiled before.
+/// Returns the path of the library, and compiles it if this version was not compiled
+/// before.
 ///
-/// Tests run in parallel, so each compiles under a name of its own and moves the result into place.
+/// Tests run in parallel, so each compiles to a name of its own and moves the result into
+/// place.
 pub fn build() -> PathBuf {
     let mut hasher = DefaultHasher::new();
     (SOURCE, FLAGS, LIBRARIES).hash(&mut hasher);
@@ -273,7 +279,8 @@ fn compile(library: &Path) {
     );
 }
 
-/// Returns cargo's folder for what tests leave behind; cargo marks its target folder with a tag.
+/// Returns cargo's folder for temporary test files. Cargo marks its target folder with a
+/// tag.
 fn temporary_folder() -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let target = test

@@ -1,9 +1,9 @@
 //! Wire-level stand-ins for the model providers: real HTTP servers that answer from a plan.
 //!
-//! Each speaks one provider's format, written from the provider's documentation and apart from the
-//! codecs it is used to test, so that two readings of a format meet. It checks a request as the
-//! provider would, answers what the plan says next, in the manner the plan says, and remembers
-//! what it was asked.
+//! Each speaks one provider's format. It is written from the provider's documentation and
+//! independently of the codecs it is used to test, so that two readings of a format meet. It checks
+//! a request as the provider would, gives the next answer of the plan in the manner that the plan
+//! specifies, and remembers the requests.
 //!
 //! ```
 //! use artel_testkit::standin::{Answer, Format, StandIn};
@@ -49,17 +49,17 @@ pub use answer::{Answer, Usage};
 pub use plan::{plan_from_json, usual_plan};
 use state::{Counts, State};
 
-/// How long a test waits for a stand-in before it fails.
+/// Time that a test waits for a stand-in before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Which provider's format is spoken.
+/// The provider's format that a stand-in speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Anthropic Messages.
     Anthropic,
     /// OpenAI Responses.
     Responses,
-    /// OpenAI Chat Completions and everything compatible with it.
+    /// OpenAI Chat Completions, and everything compatible with it.
     Chat,
     /// Google Gemini, `generateContent`.
     Google,
@@ -68,7 +68,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format there is.
+    /// Every format.
     pub const ALL: [Self; 5] = [
         Self::Anthropic,
         Self::Responses,
@@ -77,7 +77,8 @@ impl Format {
         Self::Ollama,
     ];
 
-    /// Returns its word, which is also the first argument of the program `stand-in`.
+    /// Returns the name of the format, which is also the first argument of the program
+    /// `stand-in`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -106,20 +107,20 @@ impl FromStr for Format {
     }
 }
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
     /// The method, such as `POST`.
     pub method: String,
-    /// The path with its query.
+    /// The path, including its query.
     pub path: String,
-    /// The headers, their names in lower case.
+    /// The headers, with names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The body; null where it is no JSON.
+    /// The body, or null if it is not JSON.
     pub body: Value,
 }
 
-/// A running server; it stops, and breaks off what it was saying, when dropped.
+/// A running server. When dropped, it stops and breaks off its current answers.
 pub struct StandIn {
     state: Arc<State>,
     address: SocketAddr,
@@ -131,18 +132,20 @@ pub struct StandIn {
 impl StandIn {
     /// Starts a server on a free port of 127.0.0.1.
     ///
-    /// The answers are given in their order. When they are used up, the last one goes on if it is
-    /// [`Answer::repeating`]; otherwise the rest is answered with 500 and a text that says so.
+    /// The answers are given in order. When they are used up, the last one is repeated if
+    /// it is [`Answer::repeating`]; otherwise further requests get a 500 with a text that
+    /// says so.
     pub fn start(format: Format, plan: impl IntoIterator<Item = Answer>) -> Self {
         Self::start_on(0, format, plan)
     }
 
-    /// Starts a server on a free port of 127.0.0.1 that answers each request from its body alone.
+    /// Starts a server on a free port of 127.0.0.1 that answers each request based on its
+    /// body alone.
     pub fn minded(format: Format, mind: impl Fn(&Value) -> Answer + Send + Sync + 'static) -> Self {
         Self::serve(0, State::new(format, []).minded(Box::new(mind)))
     }
 
-    /// Starts a server on a port of 127.0.0.1; 0 takes a free one.
+    /// Starts a server on a port of 127.0.0.1; 0 means any free port.
     pub fn start_on(port: u16, format: Format, plan: impl IntoIterator<Item = Answer>) -> Self {
         Self::serve(port, State::new(format, plan))
     }
@@ -153,7 +156,8 @@ impl StandIn {
         let listener =
             std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("a port to listen on");
         let address = listener.local_addr().expect("the address listened on");
-        // One thread serves a thousand streams, and takes one core at most from what is tested.
+        // A single thread serves a thousand streams, and takes at most one core from the
+        // code under test.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -166,7 +170,8 @@ impl StandIn {
             .spawn(move || {
                 runtime.block_on(async {
                     tokio::spawn(server::serve(listener, served));
-                    // It is dropped with the stand-in, which is the sign.
+                    // The sender is dropped together with the stand-in, which is the signal
+                    // to stop.
                     drop(stopped.await);
                 });
             })
@@ -185,42 +190,43 @@ impl StandIn {
         format!("http://{}{}", self.address, self.state.dialect().base)
     }
 
-    /// Returns every request so far, refused ones too, in the order in which they arrived.
+    /// Returns all requests so far in order of arrival, including refused ones.
     pub fn seen(&self) -> Vec<Seen> {
         self.state.seen()
     }
 
-    /// Adds an answer at the end of the plan.
+    /// Adds an answer to the end of the plan.
     pub fn push(&self, answer: Answer) {
         self.state.push(answer);
     }
 
-    /// Returns how many requests are being answered now. A request whose client has gone is not.
+    /// Returns the number of requests being answered now. A request whose client has gone
+    /// does not count.
     pub fn open(&self) -> usize {
         self.state.counts().open
     }
 
-    /// Returns the most requests that were answered at once.
+    /// Returns the highest number of requests that were answered at once.
     pub fn peak(&self) -> usize {
         self.state.counts().peak
     }
 
-    /// Returns how many answers are held now.
+    /// Returns the number of answers held now.
     pub fn held(&self) -> usize {
         self.state.counts().held
     }
 
-    /// Lets every answer go on that is held now.
+    /// Releases every held answer.
     pub fn release(&self) {
         while self.release_one() {}
     }
 
-    /// Lets the answer go on that is held the longest, and tells whether there was one.
+    /// Releases the answer that was held longest, and returns whether there was one.
     pub fn release_one(&self) -> bool {
         self.state.release_one()
     }
 
-    /// Waits until exactly so many requests are being answered.
+    /// Waits until exactly this many requests are being answered.
     pub async fn until_open(&self, count: usize) {
         self.until(format!("{count} open requests"), move |now| {
             now.open == count
@@ -228,7 +234,7 @@ impl StandIn {
         .await;
     }
 
-    /// Waits until exactly so many answers are held.
+    /// Waits until exactly this many answers are held.
     pub async fn until_held(&self, count: usize) {
         self.until(format!("{count} held answers"), move |now| {
             now.held == count
@@ -236,13 +242,13 @@ impl StandIn {
         .await;
     }
 
-    /// Waits until so many requests have arrived, or more.
+    /// Waits until at least this many requests have arrived.
     pub async fn until_seen(&self, count: usize) {
         self.until(format!("{count} requests"), move |now| now.seen >= count)
             .await;
     }
 
-    /// The wait happens in the server's own runtime, so that it has a limit in any test.
+    /// Waits in the server's own runtime, so that the time limit applies in any test.
     async fn until(&self, wish: String, holds: impl Fn(&Counts) -> bool + Send + Sync + 'static) {
         let mut counts = self.state.watch();
         let waited = self.runtime.spawn(async move {

@@ -1,4 +1,4 @@
-//! Waiting for an answer without a runtime.
+//! Waits for an answer without an async runtime.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

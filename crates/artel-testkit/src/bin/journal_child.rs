@@ -64,7 +64,7 @@ fn append(journal: &Journal, tag: &str, task: u64, batch: u64, rounds: u64) {
         let started = Instant::now();
         let answer = journal.append(Batch::of(drafts)).wait();
         longest = longest.max(started.elapsed());
-        // One write per line: what the parent reads whole was acknowledged.
+        // One write per line, so a complete line that the parent reads was acknowledged.
         let line = match answer {
             Ok(receipt) => format!("ack {tag} {task} {round} {}\n", receipt.seqs.start()),
             Err(error) => format!("error {tag} {task} {round} {error}\n"),

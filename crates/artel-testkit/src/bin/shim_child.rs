@@ -1,8 +1,8 @@
-//! Does to files what its arguments say, one step per argument, through the standard library or
-//! SQLite.
+//! Performs file operations given as arguments, one step per argument, through the standard
+//! library or SQLite.
 //!
-//! Prints a line per step: `ok`, or `failed` with the system's error number. A failed step does not
-//! keep the next from being tried.
+//! Prints a line per step: `ok`, or `failed` with the system's error number. A failed step
+//! does not keep the next one from being tried.
 #![expect(clippy::print_stdout, reason = "its output is what the test looks at")]
 
 use std::fs::{self, File, OpenOptions};
@@ -65,7 +65,7 @@ fn number<N: std::str::FromStr>(text: &str) -> io::Result<N> {
         .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
-/// Fails without an error number if the system took only some of the bytes.
+/// Fails without an error number if the system accepted only some of the bytes.
 fn expect_count(count: usize, text: &str) -> io::Result<()> {
     if count == text.len() {
         Ok(())
@@ -87,12 +87,12 @@ fn start(program: &str, argument: &str) -> io::Result<()> {
     }
 }
 
-/// Inserts rows one by one and prints `row` for each that SQLite says is committed.
+/// Inserts rows one by one and prints `row` for each one that SQLite reports as committed.
 fn insert_rows(path: &str, synchronous: &str, count: u32) -> rusqlite::Result<()> {
     let database = rusqlite::Connection::open(path)?;
     database.pragma_update(None, "journal_mode", "wal")?;
     database.pragma_update(None, "synchronous", synchronous)?;
-    // Often enough that the main file is written in the middle, too.
+    // Frequent enough that the main file is also written in the middle.
     database.pragma_update(None, "wal_autocheckpoint", 4)?;
     database.execute_batch("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")?;
     for number in 1..=count {

@@ -1,10 +1,11 @@
-//! Stands in for one model provider until it is ended.
+//! Stands in for one model provider until it is killed.
 //!
 //! `stand-in FORMAT [--port N] [--plan FILE]`
 //!
-//! FORMAT is `anthropic`, `responses`, `chat`, `google` or `ollama`. The only line on standard
-//! output is the base URL. FILE is a JSON array of answers (`artel_testkit::standin::plan_from_json`);
-//! without it, a tool that is offered gets called and everything else gets a greeting.
+//! FORMAT is `anthropic`, `responses`, `chat`, `google` or `ollama`. The only line on
+//! standard output is the base URL. FILE is a JSON array of answers
+//! (`artel_testkit::standin::plan_from_json`); without it, an offered tool is called and
+//! everything else gets a greeting.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -1,21 +1,21 @@
-//! Calls, the tools they are of, and the plain ways to change them.
+//! Calls, the tools they call, and the plain ways to change them.
 
 use serde_json::{Map, Value};
 
 use super::similar::alike;
 
-/// A call as it is sent.
+/// A tool call as it is sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) tool: String,
     pub(super) arguments: String,
 }
 
-/// The tools it was told of.
+/// The tools that the request describes.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     offered: Vec<(String, Value)>,
-    /// Those of which only the name is known.
+    /// Tools of which only the name is known.
     listed: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Call {
         self.fields()?.get(name)?.as_str().map(str::to_owned)
     }
 
-    /// Sets a field; a value that is no JSON is a string.
+    /// Sets a field. A value that is not JSON is used as a string.
     pub(super) fn with(&self, name: &str, value: &str) -> Option<Self> {
         let mut fields = self.fields()?;
         let was_text = fields.get(name).is_some_and(Value::is_string);
@@ -79,7 +79,7 @@ impl Call {
         Some(Self::of(&self.tool, fields))
     }
 
-    /// Gives a field another name.
+    /// Renames a field.
     pub(super) fn renamed(&self, from: &str, to: &str) -> Option<Self> {
         let mut fields = self.fields()?;
         let value = fields.remove(from)?;
@@ -87,7 +87,7 @@ impl Call {
         Some(Self::of(&self.tool, fields))
     }
 
-    /// Leaves out a field, also one of an inner object: `env/KEY`.
+    /// Removes a field, which may be in an inner object: `env/KEY`.
     pub(super) fn without(&self, path: &str) -> Option<Self> {
         let mut fields = self.fields()?;
         match path.split_once('/') {
@@ -97,7 +97,8 @@ impl Call {
         Some(Self::of(&self.tool, fields))
     }
 
-    /// Puts a name in the place of another one; of the most similar one where it is not said which.
+    /// Replaces a name with another one. If `old` is not given, the most similar name is
+    /// replaced.
     pub(super) fn replacing(&self, old: Option<&str>, new: &str) -> Option<Self> {
         let mut value = Value::Object(self.fields()?);
         let mut names = Vec::new();
@@ -120,8 +121,9 @@ impl Call {
         Some(Self { tool, arguments })
     }
 
-    /// Calls another tool with the same arguments: those that it has too, and what is left over for
-    /// what it needs. Of a command the words after the program are taken in their order.
+    /// Calls another tool with the same arguments: fields that it also has are kept, and
+    /// the remaining values fill the fields it requires. For a command, the words after the
+    /// program are used in their order.
     pub(super) fn by(&self, tool: &str, tools: &Tools) -> Option<Self> {
         let fields = self.fields()?;
         let Some(schema) = tools.schema(tool) else {
@@ -164,12 +166,12 @@ impl Call {
     }
 }
 
-/// Between these letters a text has names.
+/// Returns whether a character separates names in text.
 fn is_between(letter: char) -> bool {
     letter.is_whitespace() || "'\"()=,;<>|&".contains(letter)
 }
 
-/// Lists the names in a value: texts whole, and the words of longer ones.
+/// Collects the names in a value: whole texts, and the words of longer ones.
 fn gather(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::String(text) => {
@@ -185,7 +187,7 @@ fn gather(value: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Replaces the first place of a name, and tells whether there was one.
+/// Replaces the first occurrence of a name, and returns whether there was one.
 fn put(value: &mut Value, old: &str, new: &str) -> bool {
     match value {
         Value::String(text) if text == old => {

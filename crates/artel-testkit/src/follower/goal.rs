@@ -8,16 +8,16 @@
 //! end of goal
 //! ```
 //!
-//! What follows a tool's name is sent as it stands; it need not be JSON. `KEY_PLACE` in it is
-//! replaced. `answer` finds the rest of the line after these words in the last good result; without
-//! it, the last good result will do.
+//! The text after a tool's name is sent as it stands, with `KEY_PLACE` replaced; it need not be
+//! JSON. `answer` returns the rest of the line after these words in the last good result;
+//! without it, the last good result itself is the answer.
 
 use super::call::Call;
 
 const BEGIN: &str = "goal:";
 const END: &str = "end of goal";
 
-/// Where the follower writes a key of its own: no task may hold one.
+/// Placeholder for a made-up key of the follower: tasks must not contain a real one.
 const KEY_PLACE: &str = "A_KEY_OF_MINE";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    /// Reads the goal in a text.
+    /// Parses the goal in a text.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (_, rest) = text.split_once(BEGIN)?;
         let (body, _) = rest.split_once(END)?;
@@ -46,7 +46,7 @@ impl Goal {
         (!goal.calls.is_empty()).then_some(goal)
     }
 
-    /// Finds what was asked for.
+    /// Finds the answer in a result.
     pub(super) fn find(&self, text: &str) -> Option<String> {
         let Some(words) = &self.answer else {
             return Some("done".to_owned());
@@ -56,7 +56,7 @@ impl Goal {
     }
 }
 
-/// Returns what looks like a key and opens nothing.
+/// Returns text that looks like a key and opens nothing.
 fn made_up_key() -> String {
     format!("ghp_{}", "a1B2".repeat(9))
 }

@@ -1,4 +1,5 @@
-//! From hints to ideas: the form of a hint, and what it leads to, whatever it is about.
+//! Turns hints into ideas: recognises the form of a hint and what it leads to, whatever the
+//! subject.
 
 use serde_json::Value;
 
@@ -6,24 +7,25 @@ use super::call::{Call, Tools};
 
 /// Something to try.
 pub(super) struct Idea {
-    /// What to call it in a report.
+    /// The name of the idea in a report.
     pub(super) name: &'static str,
     pub(super) kind: Kind,
 }
 
 pub(super) enum Kind {
-    /// This call instead.
+    /// Make this call instead.
     Instead(Call),
-    /// This call first, then the same one again.
+    /// Make this call first, then repeat the same one.
     First(Call),
-    /// The same again.
+    /// Repeat the same call.
     Again,
-    /// Nothing more: this will do as its result.
+    /// Do nothing more: this text is good enough as its result.
     Skip(String),
 }
 
-/// Returns what the hints of a text lead to, in their order. A hint is a line that begins with `- `
-/// with what follows it; what can be used of it stands between backquotes.
+/// Returns the ideas that the hints of a text lead to, in order. A hint is a line that
+/// begins with `- `, with the lines that belong to it; usable values in it are between
+/// backticks.
 pub(super) fn ideas(text: &str, call: &Call, tools: &Tools) -> Vec<Idea> {
     let hints = hints(text);
     hints
@@ -117,7 +119,7 @@ fn of_hint(hint: &str, call: &Call, tools: &Tools) -> Vec<Idea> {
     }
 }
 
-/// Hints that are words more than values.
+/// Handles hints that are made of words more than of values.
 fn plain(hint: &str, marked: &[&str], call: &Call, tools: &Tools) -> Vec<Idea> {
     let one = |name: &'static str, kind: Kind| vec![Idea { name, kind }];
     if let Some((_, block)) = hint.split_once("the file has:\n") {
@@ -191,7 +193,7 @@ fn is_tool(call: &Call, name: &str, tools: &Tools) -> bool {
     tools.knows(name) && !tools.knows(&call.tool)
 }
 
-/// To look at something needs its name and nothing else.
+/// Reduces a call to its path, which is all that is needed to look at a file.
 fn path_only(call: Call) -> Call {
     let Some(path) = call.text("path") else {
         return call;
@@ -200,7 +202,7 @@ fn path_only(call: Call) -> Call {
     Call::of(&call.tool, fields.into_iter().collect())
 }
 
-/// Takes numbered lines for the text that is to be replaced.
+/// Uses numbered lines as the text to be replaced.
 fn with_exact(call: &Call, block: &str) -> Option<Call> {
     let lines = block.lines().map_while(|line| {
         let (number, text) = line.split_once('\t')?;

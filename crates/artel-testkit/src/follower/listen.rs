@@ -1,4 +1,4 @@
-//! What a request in Anthropic's format says.
+//! Reads a request in Anthropic's format.
 
 use serde_json::Value;
 
@@ -36,7 +36,8 @@ impl Heard {
             .filter(|block| block["type"] == "tool_result")
             .map(|block| {
                 let text = text_of(&block["content"]);
-                // A program that ended badly is no error on the wire, but says so first.
+                // A program that failed is not an error on the wire, but its output says so
+                // first.
                 let is_bad = block["is_error"] == true || text.starts_with("exit code ");
                 Told { text, is_bad }
             });
@@ -48,7 +49,7 @@ impl Heard {
     }
 }
 
-/// Joins the text of a content, whole or in blocks.
+/// Joins the text of a content, which is a string or a list of blocks.
 fn text_of(content: &Value) -> String {
     if let Some(text) = content.as_str() {
         return text.to_owned();

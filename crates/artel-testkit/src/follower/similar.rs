@@ -1,6 +1,7 @@
-//! How much alike two names are, by the letters that would have to change.
+//! The similarity of two names, by the number of letters that would have to change.
 
-/// Rates two names from 0 to 1; of paths the last name counts as well.
+/// Rates the similarity of two names from 0 to 1. For paths, the last component counts as
+/// well.
 pub(super) fn alike(one: &str, other: &str) -> f64 {
     let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     rate(one, other).max(rate(&last(one), &last(other)) * 0.95)

@@ -1,4 +1,4 @@
-//! Reads what the shim wrote down.
+//! Reads the log that the shim wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,47 +8,48 @@ use super::Op;
 /// One operation of the child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What it did.
+    /// The operation.
     pub op: Op,
-    /// The fault that befell it, as `ARTEL_FAULT` spells it.
+    /// The fault that hit it, as `ARTEL_FAULT` spells it.
     pub fault: Option<String>,
-    /// The file, or the new name in a rename.
+    /// The file, or the new name for a rename.
     pub path: PathBuf,
 }
 
-/// What became of the changes that were not yet durable when the power went.
+/// The fate of the changes that were not yet durable when the power failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// How many survived.
+    /// Number of changes that survived.
     pub kept: u64,
-    /// How many were lost.
+    /// Number of changes that were lost.
     pub dropped: u64,
-    /// Of how many only the beginning survived.
+    /// Number of changes of which only the beginning survived.
     pub torn: u64,
 }
 
-/// Every operation of a child on the watched paths, in order. Complete even if it was killed.
+/// Every operation of a child on the watched paths, in order. The list is complete even if
+/// the child was killed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// What it did, the first thing first.
+    /// The operations, first one first.
     pub steps: Vec<Step>,
-    /// What the power cut did, if there was one.
+    /// The effect of the power cut, if there was one.
     pub cut: Option<Cut>,
 }
 
 impl Counts {
-    /// Reads the file that was named in [`super::Fault::count_into`].
+    /// Reads the file that was passed to [`super::Fault::count_into`].
     pub fn read(file: impl AsRef<Path>) -> Self {
         let text = fs::read(file).expect("the counts: was the shim loaded?");
         Self::parse(&String::from_utf8_lossy(&text))
     }
 
-    /// Returns how many operations of this sort there were.
+    /// Returns the number of operations of this kind.
     pub fn of(&self, op: Op) -> u64 {
         self.count(|step| op == Op::Any || step.op == op)
     }
 
-    /// Returns how often the fault happened.
+    /// Returns how many times the fault occurred.
     pub fn fired(&self) -> u64 {
         self.count(|step| step.fault.is_some())
     }

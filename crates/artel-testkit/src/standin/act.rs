@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 
-/// How an answer is sent.
+/// The manner in which an answer is sent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Manner {
     pub(super) pieces: Option<usize>,
@@ -15,22 +15,23 @@ pub(super) struct Manner {
     pub(super) stop: Option<Stop>,
 }
 
-/// Where an answer waits to be released.
+/// The point at which an answer waits to be released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
     BeforeHead,
-    /// After so many bytes of the body.
+    /// After this many bytes of the body.
     After(usize),
 }
 
-/// What happens instead of the rest, after so many bytes.
+/// What replaces the rest of the body after this many bytes: a closed connection or
+/// silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Cut(usize),
     Silence(usize),
 }
 
-/// One thing that is done to send a body.
+/// One act in sending a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Act {
     Send(Bytes),
@@ -40,7 +41,7 @@ pub(super) enum Act {
     Silence,
 }
 
-/// Returns what is done to send a body that consists of these events.
+/// Returns the acts for sending a body that consists of these events.
 pub(super) fn acts(events: Vec<Bytes>, manner: &Manner) -> VecDeque<Act> {
     let mut rest = match manner.pieces {
         Some(size) => in_pieces(&events.concat(), size),
@@ -50,7 +51,7 @@ pub(super) fn acts(events: Vec<Bytes>, manner: &Manner) -> VecDeque<Act> {
     let mut begun = 0;
     if let Some(Hold::After(bytes)) = manner.hold {
         let tail = split_off(&mut rest, bytes);
-        // What is kept apart counts for where the answer stops.
+        // The part that was split off counts towards where the answer stops.
         begun = rest.iter().map(Bytes::len).sum();
         send(&mut acts, rest, manner.between);
         acts.push_back(Act::Hold);
@@ -85,7 +86,7 @@ fn in_pieces(whole: &[u8], size: usize) -> Vec<Bytes> {
     whole.chunks(size).map(Bytes::copy_from_slice).collect()
 }
 
-/// Keeps the first bytes and returns the others.
+/// Keeps the first `bytes` bytes and returns the rest.
 fn split_off(pieces: &mut Vec<Bytes>, bytes: usize) -> Vec<Bytes> {
     let mut left = bytes;
     for (place, piece) in pieces.iter_mut().enumerate() {

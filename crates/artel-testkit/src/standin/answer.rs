@@ -1,4 +1,4 @@
-//! What a stand-in answers, and in what manner.
+//! The answers that a stand-in gives, and their manner.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::act::{Hold, Manner, Stop};
 
-/// One answer of a plan. It is built up from [`Answer::says`], [`Answer::default`] (an answer
+/// One answer of a plan. It is built from [`Answer::says`], [`Answer::default`] (an answer
 /// without words) or [`Answer::status`].
 ///
 /// Thoughts come first, then the words, then the calls.
@@ -22,34 +22,35 @@ pub struct Answer {
     pub(super) repeats: Repeats,
 }
 
-/// Which sort of answer it is.
+/// The kind of answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The model speaks.
+    /// The model replies.
     #[default]
     Speech,
-    /// It does what the request invites to: calls the first tool offered, speaks otherwise.
+    /// The model does what the request invites to: it calls the first offered tool, or
+    /// replies in words.
     Obliging,
-    /// The provider refuses, or says something of its own.
+    /// The provider refuses, or sends a body of the plan's own.
     Status(u16),
     /// The conversation is too long for the model.
     TooLong,
     /// The account has nothing left to spend.
     NoQuota,
-    /// The connection is closed without a word.
+    /// The connection is closed without a response.
     HangUp,
 }
 
-/// Whether the answer is used up when it was given.
+/// The rule for giving an answer more than once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Repeats {
     #[default]
     Never,
-    /// It is, unless no other one follows.
+    /// It is repeated if no other answer follows.
     WhenLast,
 }
 
-/// What the model says.
+/// The content of a model's reply.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Said {
     pub(super) thinking: String,
@@ -59,41 +60,40 @@ pub(super) struct Said {
     pub(super) order: Order,
     pub(super) deltas: Deltas,
     pub(super) usage: Told,
-    /// The status of an error in the middle of the stream.
+    /// Status of an error in the middle of the stream.
     pub(super) fails: Option<u16>,
-    /// Bytes in the middle of the stream that are none of the model's.
+    /// Bytes in the middle of the stream that do not come from the model.
     pub(super) garbage: Vec<u8>,
 }
 
-/// A tool call.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) name: String,
-    /// JSON text, or what should have been.
+    /// JSON text, or text that should have been JSON.
     pub(super) arguments: String,
 }
 
 impl Call {
-    /// Returns the arguments as a value, where the format has them whole.
+    /// Returns the arguments as a value, for formats that carry them as such.
     pub(super) fn value(&self) -> Option<Value> {
         serde_json::from_str(&self.arguments).ok()
     }
 }
 
-/// Why the model stops.
+/// The reason why the model stops.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
     #[default]
     Done,
     MaxTokens,
-    /// The model will not answer; the words say so.
+    /// The model refuses to answer, and the words say so.
     Refused,
-    /// The provider's filter stops it.
+    /// The provider's filter stops the reply.
     Filtered,
 }
 
-/// How several calls follow each other.
+/// The order of the pieces of several calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Order {
     #[default]
@@ -101,7 +101,7 @@ pub(super) enum Order {
     Interleaved,
 }
 
-/// Into how many pieces the words are cut.
+/// The size of the pieces into which text is cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Deltas {
     #[default]
@@ -109,7 +109,7 @@ pub(super) enum Deltas {
     OneChar,
 }
 
-/// Whether the provider says what the answer took.
+/// The usage as the provider reports it, if it does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Told {
     Usage(Usage),
@@ -122,19 +122,20 @@ impl Default for Told {
     }
 }
 
-/// Tokens of one answer, counted the way Artel counts; each stand-in says it in its format's way.
+/// Token counts of one answer in Artel's way of counting; each stand-in reports them in the
+/// way of its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Usage {
-    /// All that was read.
+    /// All input tokens.
     pub input: u64,
-    /// Of it, read from the cache. Ollama cannot say this.
+    /// Input tokens read from the cache. Ollama cannot report this.
     pub cache_read: u64,
-    /// Of it, written to the cache. Google and Ollama cannot say this.
+    /// Input tokens written to the cache. Google and Ollama cannot report this.
     pub cache_write: u64,
-    /// All that was written, thoughts included.
+    /// All output tokens, including thoughts.
     pub output: u64,
-    /// Of it, thoughts. Ollama cannot say this.
+    /// Output tokens spent on thoughts. Ollama cannot report this.
     pub thinking: u64,
 }
 
@@ -150,17 +151,18 @@ impl Default for Usage {
     }
 }
 
-/// What is answered.
+/// The content of an answer.
 impl Answer {
-    /// The model says this.
+    /// The model replies with this text.
     pub fn says(text: impl Into<String>) -> Self {
         let mut answer = Self::default();
         answer.said.text = text.into();
         answer
     }
 
-    /// The model calls the first tool that the request offers, with arguments that fit its schema
-    /// roughly; where none is offered, or the request brings a result, it says these words.
+    /// The model calls the first tool that the request offers, with arguments that roughly
+    /// fit its schema. If no tool is offered, or the request brings a result, it replies
+    /// with this text.
     pub fn obliging(text: impl Into<String>) -> Self {
         Self {
             kind: Kind::Obliging,
@@ -168,8 +170,8 @@ impl Answer {
         }
     }
 
-    /// The provider answers with this status, and the body it has for it. 529 is Anthropic's own
-    /// word for being overloaded; the others say 503 then.
+    /// The provider responds with this status and its usual body for it. 529 is Anthropic's
+    /// own status for being overloaded; the other providers send 503 instead.
     pub fn status(status: u16) -> Self {
         Self {
             kind: Kind::Status(status),
@@ -177,7 +179,7 @@ impl Answer {
         }
     }
 
-    /// The provider finds that the conversation is too long for the model.
+    /// The provider finds the conversation too long for the model.
     pub fn too_long() -> Self {
         Self {
             kind: Kind::TooLong,
@@ -185,7 +187,7 @@ impl Answer {
         }
     }
 
-    /// The provider finds that the account has nothing left to spend.
+    /// The provider reports that the account has nothing left to spend.
     pub fn no_quota() -> Self {
         Self {
             kind: Kind::NoQuota,
@@ -193,7 +195,7 @@ impl Answer {
         }
     }
 
-    /// The connection is closed before any answer.
+    /// The connection is closed before any response.
     pub fn hang_up() -> Self {
         Self {
             kind: Kind::HangUp,
@@ -214,7 +216,7 @@ impl Answer {
 
     /// The model calls a tool with arguments that need not be JSON.
     ///
-    /// Where arguments are no text on the wire, the provider's own word for it is sent: Google ends
+    /// If arguments are not text on the wire, the provider's own error is sent: Google ends
     /// with `MALFORMED_FUNCTION_CALL`, Ollama with an error.
     pub fn calls_raw(mut self, name: &str, arguments: &str) -> Self {
         self.said.calls.push(Call {
@@ -224,13 +226,14 @@ impl Answer {
         self
     }
 
-    /// Pieces of the calls come by turns. Where calls come whole, each comes in a chunk of its own.
+    /// Pieces of the calls are interleaved. If calls are sent whole, each gets a chunk of
+    /// its own.
     pub fn interleaved(mut self) -> Self {
         self.said.order = Order::Interleaved;
         self
     }
 
-    /// The model refuses, in the words of the answer.
+    /// The model refuses, with the words of the answer.
     pub fn refusing(mut self) -> Self {
         self.said.ending = Ending::Refused;
         self
@@ -242,37 +245,37 @@ impl Answer {
         self
     }
 
-    /// The answer ends because it may not be longer.
+    /// The answer ends at the output limit.
     pub fn cut_short(mut self) -> Self {
         self.said.ending = Ending::MaxTokens;
         self
     }
 
-    /// What the answer took.
+    /// Sets the usage of the answer.
     pub fn usage(mut self, usage: Usage) -> Self {
         self.said.usage = Told::Usage(usage);
         self
     }
 
-    /// The provider does not say what the answer took.
+    /// The provider does not report the usage.
     pub fn without_usage(mut self) -> Self {
         self.said.usage = Told::Nothing;
         self
     }
 
-    /// The provider asks to wait: as header, and where it has that, in the body.
+    /// The provider asks to wait, in a header and, if its format has that, in the body.
     pub fn retry_after(mut self, wait: impl Into<String>) -> Self {
         self.retry_after = Some(wait.into());
         self
     }
 
-    /// One more header, or another value for one that is there.
+    /// Adds a header, or replaces an existing one.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Another body than the provider has for the status. With the status 200 it is the whole
+    /// Replaces the provider's usual body for the status. With status 200 it is the whole
     /// stream, such as a recorded one.
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());
@@ -280,21 +283,21 @@ impl Answer {
     }
 }
 
-/// In what manner it is answered.
+/// The manner of an answer.
 impl Answer {
-    /// The body is sent in pieces of so many bytes.
+    /// Sends the body in pieces of this many bytes.
     pub fn in_pieces_of(mut self, bytes: usize) -> Self {
         self.manner.pieces = Some(bytes.max(1));
         self
     }
 
-    /// Each piece of words, thoughts and arguments is one character.
+    /// Makes every piece of text, thoughts and arguments one character long.
     pub fn one_char_deltas(mut self) -> Self {
         self.said.deltas = Deltas::OneChar;
         self
     }
 
-    /// Waits before the head of the answer.
+    /// Waits before the head of the response.
     pub fn pause_before(mut self, pause: Duration) -> Self {
         self.manner.before = pause;
         self
@@ -306,32 +309,32 @@ impl Answer {
         self
     }
 
-    /// Waits for [`super::StandIn::release`] before the head of the answer.
+    /// Waits for [`super::StandIn::release`] before the head of the response.
     pub fn held(mut self) -> Self {
         self.manner.hold = Some(Hold::BeforeHead);
         self
     }
 
-    /// Sends the head and so many bytes of the body, then waits for
+    /// Sends the head and this many bytes of the body, then waits for
     /// [`super::StandIn::release`].
     pub fn held_after(mut self, bytes: usize) -> Self {
         self.manner.hold = Some(Hold::After(bytes));
         self
     }
 
-    /// Closes the connection after so many bytes of the body.
+    /// Closes the connection after this many bytes of the body.
     pub fn cut_after(mut self, bytes: usize) -> Self {
         self.manner.stop = Some(Stop::Cut(bytes));
         self
     }
 
-    /// Sends nothing more after so many bytes of the body, and keeps the connection.
+    /// Sends nothing more after this many bytes of the body, and keeps the connection open.
     pub fn silent_after(mut self, bytes: usize) -> Self {
         self.manner.stop = Some(Stop::Silence(bytes));
         self
     }
 
-    /// Breaks off in the middle of the stream with the provider's error for that status.
+    /// Breaks off in the middle of the stream with the provider's error for this status.
     pub fn error_mid_stream(mut self, status: u16) -> Self {
         self.said.fails = Some(status);
         self
@@ -343,7 +346,7 @@ impl Answer {
         self
     }
 
-    /// Goes on for ever when it is the last one of the plan.
+    /// Repeats this answer for ever if it is the last one of the plan.
     pub fn repeating(mut self) -> Self {
         self.repeats = Repeats::WhenLast;
         self

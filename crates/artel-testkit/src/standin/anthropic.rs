@@ -105,7 +105,7 @@ fn events(ask: &Ask<'_>, said: &Said) -> Vec<Bytes> {
     })
 }
 
-/// Tells the calls as blocks that begin with this index.
+/// Adds the calls as blocks, beginning with index `first`.
 fn tell_calls(script: &mut Script, ask: &Ask<'_>, said: &Said, first: usize) {
     for step in steps(said) {
         match step {
@@ -181,8 +181,8 @@ fn message(ask: &Ask<'_>, content: Vec<Value>, stop: Option<&str>, usage: Value)
     message
 }
 
-/// The cached tokens are counted apart from the others here. At the start, `written` says how much
-/// of the output there is already; 0 means all of it.
+/// In this format, cached tokens are counted separately. At the start, `written` is the
+/// output so far; 0 means all of it.
 fn usage(said: &Said, written: u64) -> Value {
     let Told::Usage(usage) = said.usage else {
         return Value::Null;

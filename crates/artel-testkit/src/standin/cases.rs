@@ -1,24 +1,25 @@
-//! Answers together with what they mean, for everybody who reads a stand-in.
+//! Answers together with their meaning, for everything that reads a stand-in.
 //!
-//! The providers' own SDKs and Artel's codecs are held to this one table, so that neither can
-//! read an answer in a way of its own.
+//! The providers' own SDKs and Artel's codecs are held to this one table, so that neither
+//! can interpret an answer in its own way.
 
 use artel_types::model::{self, Part, Reply, Stop, ToolCall};
 use serde_json::{Value, json};
 
 use super::{Answer, Format, Usage};
 
-/// An answer, and what whoever reads it must make of it.
+/// An answer, and how every reader must interpret it.
 pub struct Case {
-    /// What is special about it.
+    /// The special feature of the case.
     pub name: &'static str,
-    /// What the stand-in answers.
+    /// The answer of the stand-in.
     pub answer: Answer,
-    /// What that means, without ids, seals and the model's name, which are each provider's own.
+    /// Its meaning, without ids, signatures and the model's name, which differ between
+    /// providers.
     pub reply: Reply,
 }
 
-/// Returns what models say, with what it means in this format. Where a format has no word for
+/// Returns model replies with their meaning in this format. If a format cannot express
 /// something, the reply lacks it.
 pub fn spoken(format: Format) -> Vec<Case> {
     [words(format), calls(format), endings(format)]
@@ -27,7 +28,7 @@ pub fn spoken(format: Format) -> Vec<Case> {
         .collect()
 }
 
-/// Returns a usage as far as the format can tell it.
+/// Returns a usage as far as the format can report it.
 pub fn told(format: Format, usage: Usage) -> model::Usage {
     let mut told = model::Usage {
         input: usage.input,
@@ -38,9 +39,9 @@ pub fn told(format: Format, usage: Usage) -> model::Usage {
     };
     match format {
         Format::Anthropic | Format::Responses | Format::Chat => {}
-        // What goes to the cache is not counted.
+        // Tokens written to the cache are not counted.
         Format::Google => told.cache_write = 0,
-        // Nothing is counted but what was read and written.
+        // Only input and output tokens are counted.
         Format::Ollama => {
             told.cache_read = 0;
             told.cache_write = 0;
@@ -50,7 +51,7 @@ pub fn told(format: Format, usage: Usage) -> model::Usage {
     told
 }
 
-/// Returns a call as it stands in a reply, without its id.
+/// Returns a call as part of a reply, without its id.
 pub fn call(name: &str, arguments: &str) -> Part {
     Part::ToolCall(ToolCall {
         id: String::new(),
@@ -60,7 +61,7 @@ pub fn call(name: &str, arguments: &str) -> Part {
     })
 }
 
-/// Returns a reply of these parts, with the usual usage.
+/// Returns a reply with these parts and the usual usage.
 pub fn reply(format: Format, parts: Vec<Part>, stop: Stop) -> Reply {
     Reply {
         id: None,
@@ -152,7 +153,7 @@ fn calls(format: Format) -> Vec<Case> {
 }
 
 fn endings(format: Format) -> Vec<Case> {
-    // Ollama has no word for a refusal.
+    // Ollama cannot express a refusal.
     let refused = match format {
         Format::Ollama => Stop::End,
         _ => Stop::Refusal,

@@ -53,7 +53,7 @@ fn events(ask: &Ask<'_>, said: &Said) -> Vec<Bytes> {
     for piece in pieces(&said.thinking, said.deltas) {
         script.delta(chunk(ask, &json!({"reasoning_content": piece}), None));
     }
-    // A model that will not answer says so in a field of its own.
+    // A model that refuses says so in a separate field.
     let field = match said.ending {
         Ending::Refused => "refusal",
         _ => "content",
@@ -76,7 +76,7 @@ fn events(ask: &Ask<'_>, said: &Said) -> Vec<Bytes> {
     })
 }
 
-/// Only the first piece of a call has its id and its name.
+/// Only the first piece of a call carries its id and its name.
 fn tell_calls(script: &mut Script, ask: &Ask<'_>, said: &Said) {
     for step in steps(said) {
         match step {

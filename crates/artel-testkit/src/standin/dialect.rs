@@ -1,4 +1,4 @@
-//! What differs between the providers, as one table of functions each.
+//! The differences between the providers, as one table of functions for each.
 
 use axum::body::Bytes;
 use serde_json::{Value, json};
@@ -9,37 +9,37 @@ use super::{Format, Seen, anthropic, chat, google, ollama, responses};
 
 /// A provider's format.
 pub(super) struct Dialect {
-    /// What follows the address in `base_url`.
+    /// The path after the address in `base_url`.
     pub(super) base: &'static str,
-    /// Tells what a request wants.
+    /// Returns what a request wants.
     pub(super) route: fn(&Seen) -> Route,
-    /// Finds the key.
+    /// Returns the key of a request.
     pub(super) key: fn(&Seen) -> Key<'_>,
-    /// Finds the model's name.
+    /// Returns the name of the model.
     pub(super) model: fn(&Seen) -> String,
-    /// Looks whether a request fits; the error is the provider's sentence about it.
+    /// Checks a request. The error is the provider's sentence about it.
     pub(super) check: fn(&Seen) -> Result<(), String>,
-    /// Finds the first tool that is offered, unless the request brings results.
+    /// Returns the first offered tool, unless the request brings results.
     pub(super) offer: fn(&Value) -> Option<Offer>,
-    /// Says it as a stream of events.
+    /// Returns the reply as a stream of events.
     pub(super) events: fn(&Ask<'_>, &Said) -> Vec<Bytes>,
-    /// The content type of such a stream.
+    /// Returns the content type of such a stream.
     pub(super) stream_type: fn(&Seen) -> &'static str,
-    /// Says it at once.
+    /// Returns the whole reply as one value.
     pub(super) whole: fn(&Ask<'_>, &Said) -> Value,
-    /// Puts a refusal in the provider's words, with its status.
+    /// Returns a refusal in the provider's words, with its status.
     pub(super) refuse: fn(&Refusal<'_>) -> (u16, Value),
-    /// Where it says how long to wait.
+    /// Where the provider says how long to wait.
     pub(super) wait: Wait,
-    /// Lists models, the way that is used to try a key.
+    /// Returns the list of models, the request that is used to test a key.
     pub(super) models: fn() -> Value,
-    /// The headers that every answer has, given the request's id.
+    /// Returns the headers that every response has, given the request's id.
     pub(super) headers: fn(&str) -> Vec<(&'static str, String)>,
-    /// The headers that an answer of the model has.
+    /// The headers that a model's response has.
     pub(super) limits: &'static [(&'static str, &'static str)],
 }
 
-/// What a request wants.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
     Stream,
@@ -48,25 +48,25 @@ pub(super) enum Route {
     Nothing,
 }
 
-/// Where a provider says how many seconds to wait.
+/// The place where a provider says how many seconds to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
     InHeader,
     InBody,
 }
 
-/// The key of a request.
+/// The key of a request, or whether one is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key<'a> {
     Given(&'a str),
     Missing,
-    /// There is none and there need not be.
+    /// There is no key, and none is needed.
     NotNeeded,
 }
 
-/// A request that is answered.
+/// A request that is being answered.
 pub(super) struct Ask<'a> {
-    /// Its number, from 1, of which ids are made.
+    /// The number of the request, from 1. Ids are made from it.
     pub(super) number: usize,
     pub(super) model: String,
     pub(super) seen: &'a Seen,
@@ -91,7 +91,7 @@ impl Dialect {
 }
 
 impl Offer {
-    /// Makes an offer of a tool's name and schema; nothing without a name.
+    /// Creates an offer from a tool's name and schema, or returns `None` without a name.
     pub(super) fn new(name: &Value, schema: &Value) -> Option<Self> {
         Some(Self {
             name: name.as_str()?.to_owned(),
@@ -106,7 +106,7 @@ impl Offer {
 }
 
 impl Seen {
-    /// Returns the path without its query.
+    /// Returns the method and the path without its query.
     pub(super) fn route(&self) -> (&str, &str) {
         let path = self.path.split('?').next().unwrap_or_default();
         (&self.method, path)
@@ -116,7 +116,7 @@ impl Seen {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// Returns what follows `Bearer`.
+    /// Returns the text after `Bearer`.
     pub(super) fn bearer(&self) -> Option<&str> {
         let value = self.header("authorization")?;
         value
@@ -124,7 +124,7 @@ impl Seen {
             .filter(|key| !key.trim().is_empty())
     }
 
-    /// Returns the value of a parameter of the query, as it is written there.
+    /// Returns the value of a query parameter, exactly as written.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let (_, query) = self.path.split_once('?')?;
         query.split('&').find_map(|pair| {
@@ -134,12 +134,12 @@ impl Seen {
     }
 }
 
-/// Returns the items of an array; none of anything else.
+/// Returns the items of an array, or nothing for any other value.
 pub(super) fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Returns a value that fits a JSON schema, roughly.
+/// Returns a value that roughly fits a JSON schema.
 fn example(schema: &Value) -> Value {
     if let Some(first) = schema["enum"].get(0) {
         return first.clone();
@@ -159,7 +159,7 @@ fn example(schema: &Value) -> Value {
     }
 }
 
-/// Stops a check with the provider's sentence unless the condition holds.
+/// Returns the provider's sentence as an error unless the condition holds.
 macro_rules! ensure {
     ($holds:expr, $($words:tt)+) => {
         if !$holds {

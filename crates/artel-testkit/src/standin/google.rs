@@ -41,7 +41,7 @@ fn route(seen: &Seen) -> Route {
     }
 }
 
-/// Returns the path without the version: both that Google serves are served here.
+/// Returns the path without the API version. Both versions that Google serves are accepted.
 fn place(seen: &Seen) -> &str {
     let (_, path) = seen.route();
     path.strip_prefix("/v1beta/")
@@ -62,7 +62,7 @@ fn model(seen: &Seen) -> String {
     name.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// Without `alt=sse` a stream is one array that grows.
+/// Without `alt=sse`, a stream is one growing array.
 fn is_sse(seen: &Seen) -> bool {
     seen.parameter("alt") == Some("sse")
 }
@@ -122,7 +122,7 @@ fn as_array(events: &[Bytes]) -> Vec<Bytes> {
     pieces.chain([Bytes::from_static(b"]")]).collect()
 }
 
-/// Calls come whole: all in one chunk, or each in its own.
+/// Calls are sent whole: all in one chunk, or each in its own.
 fn call_chunks(ask: &Ask<'_>, said: &Said) -> Vec<Vec<Value>> {
     let parts = call_parts(ask, said);
     match said.order {
@@ -132,8 +132,8 @@ fn call_chunks(ask: &Ask<'_>, said: &Said) -> Vec<Vec<Value>> {
     }
 }
 
-/// Arguments that are no JSON never get this far: the provider drops such a call. The first call
-/// carries the seal of the thoughts.
+/// Arguments that are not JSON never get this far, because the provider drops such a call.
+/// The first call carries the signature of the thoughts.
 fn call_parts(ask: &Ask<'_>, said: &Said) -> Vec<Value> {
     let calls = said.calls.iter().filter_map(|call| {
         let arguments = call.value()?;
@@ -179,7 +179,7 @@ fn finish(candidate: &mut Value, said: &Said) {
     }
 }
 
-/// A prompt that the filter does not let through has no candidates at all.
+/// A prompt that the filter blocks has no candidates at all.
 fn blocked(ask: &Ask<'_>, said: &Said) -> Value {
     let mut frame = frame(ask, Value::Null, &usage(said));
     if let Some(fields) = frame.as_object_mut() {
@@ -206,7 +206,7 @@ fn whole(ask: &Ask<'_>, said: &Said) -> Value {
     answer
 }
 
-/// Thoughts are counted apart from the answer here.
+/// In this format, thoughts are counted separately from the answer.
 fn usage(said: &Said) -> Value {
     let Told::Usage(usage) = said.usage else {
         return Value::Null;
@@ -225,7 +225,7 @@ fn usage(said: &Said) -> Value {
     value
 }
 
-/// Every chunk tells what it took so far; only the last one tells all of it.
+/// Every chunk reports the usage so far; only the last one reports all of it.
 fn running_usage(said: &Said) -> Value {
     let mut value = usage(said);
     if let Told::Usage(usage) = said.usage {
@@ -235,7 +235,7 @@ fn running_usage(said: &Said) -> Value {
     value
 }
 
-/// A wrong key is a bad argument to Google, and a missing one a lack of permission.
+/// To Google, a wrong key is a bad argument, and a missing key is a lack of permission.
 fn refuse(refusal: &Refusal<'_>) -> (u16, Value) {
     let status = match &refusal.trouble {
         Trouble::WrongKey(_) => 400,

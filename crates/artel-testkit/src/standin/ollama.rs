@@ -105,7 +105,7 @@ fn events(ask: &Ask<'_>, said: &Said) -> Vec<Bytes> {
     script.finish(said, |status, _| line(&error(&Trouble::Status(status))))
 }
 
-/// Ollama reads the arguments itself, and gives up on what is no JSON.
+/// Ollama parses the arguments itself, and fails if they are not JSON.
 fn malformed(said: &Said) -> Option<Value> {
     let call = said.calls.iter().find(|call| call.value().is_none())?;
     Some(json!({
@@ -113,7 +113,7 @@ fn malformed(said: &Said) -> Option<Value> {
     }))
 }
 
-/// Calls come whole: all in one line, or each in its own.
+/// Calls are sent whole: all in one line, or each in its own.
 fn call_lines(said: &Said) -> Vec<Vec<Value>> {
     let calls = calls(said);
     match said.order {
@@ -144,7 +144,7 @@ fn part(ask: &Ask<'_>, message: &Value) -> Value {
     })
 }
 
-/// There is no word for a refusal here: it ends like any other answer.
+/// A refusal cannot be expressed here: it ends like any other answer.
 fn ended(mut part: Value, said: &Said) -> Value {
     part["done"] = json!(true);
     part["done_reason"] = match said.ending {

@@ -1,4 +1,4 @@
-//! What OpenAI's two interfaces share: keys, headers, refusals, the list of models.
+//! Shared parts of OpenAI's two interfaces: keys, headers, refusals, the list of models.
 
 use serde_json::{Value, json};
 
@@ -33,12 +33,12 @@ pub(super) fn refuse(refusal: &Refusal<'_>) -> (u16, Value) {
     (status, json!({"error": error}))
 }
 
-/// Returns the object that says what is wrong.
+/// Returns the error object.
 pub(super) fn error(trouble: &Trouble, retry_after: Option<&str>) -> Value {
     let (kind, code) = names(trouble);
     let message = match trouble {
         Trouble::NoKey => "You didn't provide an API key.".to_owned(),
-        // The key is repeated, as OpenAI does: what logs this must take it out.
+        // The key is repeated, as OpenAI does, so code that logs this must remove it.
         Trouble::WrongKey(key) => format!("Incorrect API key provided: {key}."),
         Trouble::Status(401) => "Incorrect API key provided.".to_owned(),
         Trouble::Status(429) => match retry_after {
@@ -83,13 +83,13 @@ fn names(trouble: &Trouble) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// Tells whether a tool may be called this.
+/// Returns whether a tool may have this name.
 pub(super) fn is_fit_name(name: &str) -> bool {
     let is_fit = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
     (1..=64).contains(&name.len()) && name.chars().all(is_fit)
 }
 
-/// A strict schema allows nothing else, and requires all it allows.
+/// A strict schema allows no other fields, and requires all the fields it has.
 pub(super) fn check_strict(name: &Value, schema: &Value) -> Result<(), String> {
     let name = name.as_str().unwrap_or_default();
     ensure!(

@@ -1,4 +1,4 @@
-//! A plan as JSON, for stand-ins that are started as a program.
+//! Reads a plan from JSON, for stand-ins that are started as a program.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::answer::{Answer, Ending, Usage};
 
-/// One answer of a plan. Whatever is left out is as in [`Answer::default`]; with a `status` it is
-/// the provider that speaks, otherwise the model does.
+/// One answer of a plan. Omitted fields are as in [`Answer::default`]. With a `status`, the
+/// provider responds; otherwise the model replies.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Line {
@@ -45,17 +45,17 @@ struct LineCall {
 
 /// Reads a plan: a JSON array of answers.
 ///
-/// An answer has the fields `text`, `thinking`, `calls` (`[{name, arguments}]`, where arguments
-/// that are a string are sent as they are), `ending` (`done`, `max_tokens`, `refused`,
-/// `filtered`), `usage`, and those that are named like the methods of [`Answer`].
+/// An answer has the fields `text`, `thinking`, `calls` (`[{name, arguments}]`, where
+/// arguments that are a string are sent unchanged), `ending` (`done`, `max_tokens`,
+/// `refused`, `filtered`), `usage`, and fields named like the methods of [`Answer`].
 pub fn plan_from_json(text: &str) -> Result<Vec<Answer>, String> {
     let lines: Vec<Line> =
         serde_json::from_str(text).map_err(|error| format!("the plan cannot be read: {error}"))?;
     Ok(lines.into_iter().map(Answer::from).collect())
 }
 
-/// Returns the plan of a stand-in that was given none: it calls a tool that it is offered, and
-/// greets otherwise.
+/// Returns the plan of a stand-in that was given none: it calls an offered tool, and
+/// otherwise greets.
 pub fn usual_plan() -> Vec<Answer> {
     vec![Answer::obliging("Hello, world.").repeating()]
 }

@@ -29,7 +29,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     limits: openai::LIMITS,
 };
 
-/// How far an answer, or an item of it, has come.
+/// The progress of an answer, or of an item in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Begun,
@@ -82,7 +82,8 @@ fn events(ask: &Ask<'_>, said: &Said) -> Vec<Bytes> {
         .finish(said, |status, number| failure(ask, said, status, number))
 }
 
-/// What the provider cannot do fails the response; what it will not do is an error of its own.
+/// If the provider is unable to answer, the response fails; if it is unwilling, that is an
+/// error event of its own.
 fn failure(ask: &Ask<'_>, said: &Said, status: u16, number: usize) -> String {
     let error = openai::error(&Trouble::Status(status), None);
     if status < 500 {
@@ -102,7 +103,7 @@ fn failure(ask: &Ask<'_>, said: &Said, status: u16, number: usize) -> String {
     sse("response.failed", &event)
 }
 
-/// An answer in the middle of being told.
+/// An answer that is being written.
 struct Telling<'a> {
     ask: &'a Ask<'a>,
     said: &'a Said,

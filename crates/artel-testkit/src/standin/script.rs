@@ -1,14 +1,14 @@
-//! The events of a streamed answer, in order.
+//! The events of a streamed reply, in order.
 
 use axum::body::Bytes;
 use serde_json::Value;
 
 use super::answer::{Deltas, Order, Said};
 
-/// Few enough characters that a short answer has several pieces.
+/// Size of a piece in characters, small enough that a short reply has several pieces.
 const USUAL_PIECE: usize = 8;
 
-/// A giant answer is cut into no more pieces than this.
+/// Maximum number of pieces, even for a giant reply.
 const MOST_PIECES: usize = 500;
 
 /// The events so far, and which of them carry content.
@@ -18,14 +18,14 @@ pub(super) struct Script {
     deltas: Vec<usize>,
 }
 
-/// One step in telling the calls.
+/// One step in writing the calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The call with this place begins.
+    /// The call at this position begins.
     Begin(usize),
     /// More of its arguments.
     More(usize, String),
-    /// It is complete.
+    /// The call at this position is complete.
     End(usize),
 }
 
@@ -41,13 +41,13 @@ impl Script {
         self.event(event);
     }
 
-    /// Returns how many events there are.
+    /// Returns the number of events.
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Returns the events, with the garbage in the middle of the content, or an error in the place
-    /// of the second half. `error` is given the number of the event that it replaces.
+    /// Returns the events, with the garbage in the middle of the content, or with an error
+    /// in place of the second half. `error` gets the number of the event that it replaces.
     pub(super) fn finish(
         mut self,
         said: &Said,
@@ -80,7 +80,7 @@ pub(super) fn unnamed(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-/// Cuts a text into the pieces in which a model would say it.
+/// Cuts text into the pieces in which a model would send it.
 pub(super) fn pieces(text: &str, deltas: Deltas) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let size = match deltas {
@@ -93,7 +93,7 @@ pub(super) fn pieces(text: &str, deltas: Deltas) -> Vec<String> {
         .collect()
 }
 
-/// Returns the steps in which the calls are told.
+/// Returns the steps in which the calls are written.
 pub(super) fn steps(said: &Said) -> Vec<Step> {
     let calls = said.calls.iter().map(|call| {
         let more = pieces(&call.arguments, said.deltas).into_iter();

@@ -1,4 +1,4 @@
-//! The server itself: reads a request, looks at it, and performs what the plan says.
+//! The server itself: reads a request, checks it, and carries out what the plan says.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use super::dialect::{Ask, Key, Route, Wait};
 use super::state::{State, Ticket};
 use super::trouble::{Refusal, Trouble};
 
-/// A key that every stand-in finds wrong.
+/// A key that every stand-in rejects.
 const WRONG_KEY: &str = "wrong-key";
 
 /// A model that no stand-in has.
@@ -28,14 +28,15 @@ const NO_SUCH_MODEL: &str = "no-such-model";
 
 const JSON: &str = "application/json";
 
-/// More than any provider takes; it bounds what a broken client can do to a test.
+/// More than any provider accepts. It bounds the damage that a broken client can do to a
+/// test.
 const LARGEST_REQUEST: usize = 256 << 20;
 
 /// Serves until the runtime ends.
 pub(super) async fn serve(listener: std::net::TcpListener, state: Arc<State>) {
     listener.set_nonblocking(true).expect("a socket to wait on");
     let listener = tokio::net::TcpListener::from_std(listener).expect("a socket to wait on");
-    // A piece that is sent should arrive as a piece, and now.
+    // Every piece should arrive as a piece, and without delay.
     let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
     let router = Router::new().fallback(answer).with_state(state);
     axum::serve(listener, router)
@@ -43,13 +44,13 @@ pub(super) async fn serve(listener: std::net::TcpListener, state: Arc<State>) {
         .expect("a server that runs");
 }
 
-/// What is sent, once it is known.
+/// The response, once it is known.
 struct Reply {
     status: u16,
     content_type: &'static str,
     headers: Vec<(String, String)>,
     acts: VecDeque<Act>,
-    /// The length of the body, where the provider says it beforehand.
+    /// The length of the body, if the provider announces it.
     length: Option<usize>,
 }
 
@@ -92,13 +93,13 @@ async fn read(request: Request) -> Seen {
     }
 }
 
-/// A request that is in order.
+/// A valid request.
 enum Wish {
     Models,
     Answer(Route),
 }
 
-/// Looks at a request the way the provider would.
+/// Checks a request the way the provider would.
 fn look(state: &State, seen: &Seen) -> Result<Wish, Trouble> {
     let dialect = state.dialect();
     let route = (dialect.route)(seen);
@@ -126,7 +127,7 @@ fn look(state: &State, seen: &Seen) -> Result<Wish, Trouble> {
     Ok(Wish::Answer(route))
 }
 
-/// Waits where the answer says so, and puts it in the provider's words.
+/// Waits if the answer says so, and puts it into the provider's words.
 async fn perform(state: &State, number: usize, seen: &Seen, route: Route, answer: Answer) -> Reply {
     if !answer.manner.before.is_zero() {
         tokio::time::sleep(answer.manner.before).await;
@@ -135,7 +136,8 @@ async fn perform(state: &State, number: usize, seen: &Seen, route: Route, answer
         state.hold().await;
     }
     match answer.kind {
-        // The task of the connection ends, and the connection with it; no panic is reported.
+        // The task of the connection ends, and with it the connection; no panic is
+        // reported.
         Kind::HangUp => std::panic::resume_unwind(Box::new("hung up")),
         Kind::TooLong => refusal(state, number, Trouble::TooLong, &answer),
         Kind::NoQuota => refusal(state, number, Trouble::NoQuota, &answer),
@@ -181,7 +183,8 @@ fn speech(state: &State, ask: &Ask<'_>, route: Route, answer: &Answer) -> Reply 
     reply
 }
 
-/// Returns what is said, with a call of the tool offered where the answer is an obliging one.
+/// Returns what the model says, with a call of the offered tool if the answer is an
+/// obliging one.
 fn obliged(state: &State, seen: &Seen, answer: &Answer) -> Said {
     let mut said = answer.said.clone();
     if answer.kind == Kind::Obliging
@@ -196,7 +199,8 @@ fn obliged(state: &State, seen: &Seen, answer: &Answer) -> Said {
     said
 }
 
-/// A body of the plan's own: with 200 the whole stream, otherwise an error's.
+/// Returns the plan's own body: the whole stream for status 200, otherwise that of an
+/// error.
 fn own_body(state: &State, seen: &Seen, status: u16, body: &[u8], answer: &Answer) -> Reply {
     let content_type = match status {
         200 => (state.dialect().stream_type)(seen),
@@ -274,12 +278,13 @@ fn respond(state: Arc<State>, ticket: Ticket, reply: Reply) -> Response {
     response
 }
 
-/// Performs the acts, one after the other, as the client takes what is sent.
+/// Performs the acts one after the other, as the client reads.
 fn body(state: Arc<State>, ticket: Ticket, acts: VecDeque<Act>) -> Body {
     Body::from_stream(stream::unfold(
         (state, ticket, acts),
         |(state, ticket, mut acts)| async move {
-            // Being kept waiting once, the server sends on what it has: a piece leaves as a piece.
+            // Yielding once makes the server send what it has, so that a piece leaves as a
+            // piece.
             tokio::task::yield_now().await;
             loop {
                 match acts.pop_front()? {

@@ -1,4 +1,4 @@
-//! What a stand-in remembers and counts.
+//! The memory and the counters of a stand-in.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,21 +10,21 @@ use super::answer::{Answer, Repeats};
 use super::dialect::Dialect;
 use super::{Format, Seen};
 
-/// What is shared between the server and whoever started it.
+/// The state shared between the server and the test that started it.
 pub(super) struct State {
     format: Format,
     plan: Mutex<VecDeque<Answer>>,
-    /// Who answers instead of the plan.
+    /// A function that answers instead of the plan.
     mind: Option<Box<Mind>>,
     seen: Mutex<Vec<Seen>>,
     held: Mutex<Held>,
     counts: watch::Sender<Counts>,
 }
 
-/// Says what is answered to a request, from its body alone.
+/// Returns the answer to a request from its body alone.
 pub(super) type Mind = dyn Fn(&Value) -> Answer + Send + Sync;
 
-/// How many requests there are.
+/// Numbers of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) seen: usize,
@@ -33,15 +33,15 @@ pub(super) struct Counts {
     pub(super) held: usize,
 }
 
-/// The answers that wait to be released, the oldest first.
+/// The answers that wait to be released, oldest first.
 #[derive(Default)]
 struct Held {
     waiting: VecDeque<(u64, oneshot::Sender<()>)>,
     next: u64,
 }
 
-/// A request that is being answered; it counts as open until this is dropped, which happens when
-/// the answer is complete, and also when the client goes away.
+/// A request that is being answered. It counts as open until this is dropped, which happens
+/// when the answer is complete and also when the client goes away.
 pub(super) struct Ticket {
     state: Arc<State>,
     /// The number of the request, from 1.
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// Lets somebody answer instead of a plan.
+    /// Lets a function answer instead of a plan.
     pub(super) fn minded(mut self, mind: Box<Mind>) -> Self {
         self.mind = Some(mind);
         self
@@ -86,7 +86,7 @@ impl State {
         lock(&self.seen).clone()
     }
 
-    /// Notes a request and begins to count it.
+    /// Records a request and begins to count it.
     pub(super) fn arrive(self: &Arc<Self>, request: Seen) -> Ticket {
         let number = {
             let mut seen = lock(&self.seen);
@@ -108,7 +108,7 @@ impl State {
         lock(&self.plan).push_back(answer);
     }
 
-    /// Returns what the plan says next; nothing when it is used up.
+    /// Returns the next answer of the plan, or `None` when it is used up.
     pub(super) fn next_answer(&self, body: &Value) -> Option<Answer> {
         if let Some(mind) = &self.mind {
             return Some(mind(body));
@@ -137,7 +137,7 @@ impl State {
         drop(released.await);
     }
 
-    /// Releases the oldest answer that waits, and tells whether there was one.
+    /// Releases the answer that has waited longest, and returns whether there was one.
     pub(super) fn release_one(&self) -> bool {
         let mut held = lock(&self.held);
         while let Some((_, sender)) = held.waiting.pop_front() {
@@ -161,7 +161,7 @@ impl Drop for Ticket {
     }
 }
 
-/// Takes an answer out of those that wait, should its client go away before it is released.
+/// Removes an answer from the waiting ones if its client goes away before it is released.
 struct Leave<'a> {
     state: &'a State,
     id: u64,

@@ -1,9 +1,9 @@
-//! Why a provider does not answer, before it is put in the provider's words.
+//! Why a provider does not answer, before it is put into the provider's words.
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The plan says so.
+    /// The plan specifies this status.
     Status(u16),
     TooLong,
     NoQuota,
@@ -12,13 +12,13 @@ pub(super) enum Trouble {
     NoModel(String),
     /// The provider does not serve this path.
     NoRoute(String),
-    /// The request does not fit; the text says where.
+    /// The request is not valid; the text says where.
     Unfit(String),
     /// The plan is used up.
     PlanSpent,
 }
 
-/// A refusal, with what a provider says along with it.
+/// A refusal, with the details that a provider adds.
 pub(super) struct Refusal<'a> {
     pub(super) trouble: Trouble,
     pub(super) retry_after: Option<&'a str>,
@@ -26,7 +26,7 @@ pub(super) struct Refusal<'a> {
 }
 
 impl Trouble {
-    /// The status that most providers have for it.
+    /// Returns the status that most providers use for it.
     pub(super) fn usual_status(&self) -> u16 {
         match self {
             Self::Status(status) => *status,
@@ -38,7 +38,7 @@ impl Trouble {
         }
     }
 
-    /// The same where the status 529, which is Anthropic's own, does not exist.
+    /// Returns the same for providers without status 529, which is Anthropic's own.
     pub(super) fn status_elsewhere(&self) -> u16 {
         match self.usual_status() {
             529 => 503,
@@ -46,7 +46,7 @@ impl Trouble {
         }
     }
 
-    /// Says it to a person, where the provider's own wording does not matter.
+    /// Returns text for people, where the provider's own wording does not matter.
     pub(super) fn plainly(&self) -> String {
         match self {
             Self::Status(status) => format!("the stand-in was told to answer {status}"),

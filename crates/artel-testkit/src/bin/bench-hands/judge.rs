@@ -1,4 +1,4 @@
-//! Judging commands: typical ones, and how the time grows with the text.
+//! Judges typical commands, and measures how the time grows with the length of the text.
 
 use artel_policy::command::{self, Setting};
 use artel_policy::rules::RuleSet;
@@ -37,7 +37,8 @@ pub(crate) fn measure() {
     });
     let each = typical.as_secs_f64() * 1e6 / TYPICAL.len() as f64;
     figure("policy check, typical command", each, "us", "-", "< 100");
-    // Ten commands to a kilobyte: a megabyte of shorter ones would be denied for their number.
+    // Ten commands per kilobyte: a megabyte of shorter ones would be denied for their
+    // number.
     let one = format!("git log --grep={}; ", "a".repeat(84));
     let long = |bytes: usize| one.repeat(bytes / one.len());
     let time = |bytes: usize| {

@@ -1,7 +1,9 @@
-//! Measures the hands: starting behind walls, judging a command, redacting, searching.
+//! Measures the tool runner: starting processes behind walls, judging a command, redacting,
+//! searching.
 //!
-//! The floor or the competitor is in the same run: a plain spawn and `bwrap` with the same view, a
-//! bare copy of the bytes, `rg` and `fd` on the same tree. What is not installed is said.
+//! The lower bound or the competitor is measured in the same run: a plain spawn and `bwrap`
+//! with the same view, a bare copy of the bytes, `rg` and `fd` on the same tree. Programs
+//! that are not installed are reported.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -24,12 +26,12 @@ fn main() {
     search::measure();
 }
 
-/// Prints one figure as the task runner gathers it.
+/// Prints one figure in the form that the task runner collects.
 fn figure(name: &str, value: f64, unit: &str, ratio: &str, goal: &str) {
     println!("bench: {name} | {value:.2} | {unit} | {ratio} | {goal}");
 }
 
-/// Runs something often and returns the median time.
+/// Runs `work` several times and returns the median duration.
 fn median(times: usize, mut work: impl FnMut()) -> Duration {
     let mut taken: Vec<_> = (0..times)
         .map(|_| {
@@ -42,7 +44,7 @@ fn median(times: usize, mut work: impl FnMut()) -> Duration {
     taken[taken.len() / 2]
 }
 
-/// Finds a program where programs are.
+/// Finds a program in the usual folders.
 fn program(name: &str) -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)

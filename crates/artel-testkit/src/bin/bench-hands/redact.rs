@@ -1,4 +1,4 @@
-//! Taking secrets out of ordinary text, with a bare copy as the floor.
+//! Removes secrets from ordinary text, with a bare copy as the lower bound.
 
 use std::fmt::Write as _;
 

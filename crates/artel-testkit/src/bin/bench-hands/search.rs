@@ -1,4 +1,4 @@
-//! Searching a large tree: our `grep` and `glob` tools against `rg` and `fd`.
+//! Searches a large tree: the `grep` and `glob` tools against `rg` and `fd`.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use crate::{figure, median, program};
 
 const TIMES: usize = 7;
 
-/// Lets everything pass: what is measured is the search.
+/// An approver that lets everything pass, because only the search is measured.
 struct Open;
 
 impl Judge for Open {
@@ -23,8 +23,8 @@ impl Judge for Open {
 }
 
 pub(crate) fn measure() {
-    // Sources of our own dependencies: tens of thousands of files that are on every machine that
-    // has built this.
+    // Sources of our own dependencies: tens of thousands of files that exist on every
+    // machine that has built this.
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let Some(tree) = home

@@ -1,4 +1,5 @@
-//! Starting `true`: plainly, behind our walls, behind bubblewrap's with the same view.
+//! Starts `true`: plainly, behind our walls, and behind those of bubblewrap with the same
+//! view.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! Durable appends: how many a second, and how long one takes, against SQLite alone.
+//! Durable appends: how many per second and how long one takes, compared with SQLite alone.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -15,10 +15,11 @@ use crate::bare::Bare;
 use crate::events::Work;
 use crate::figure::{Figure, Goal, Measure, median, millis, percentile};
 
-/// How many tasks append at once, and how many events each of them appends in a round.
+/// Number of tasks that append at once, and number of events that each of them appends per
+/// round.
 const APPENDERS: [(usize, usize); 3] = [(1, 800), (8, 800), (64, 250)];
 
-/// How many rows the bare loop inserts in a round.
+/// Number of rows that the bare loop inserts per round.
 const BARE_ROWS: usize = 16_000;
 
 /// One round of one contestant.
@@ -36,7 +37,7 @@ impl Round {
     }
 }
 
-/// What a contestant showed in all its rounds.
+/// The results of a contestant in all its rounds.
 struct Shown(Vec<Round>);
 
 impl Shown {
@@ -50,13 +51,13 @@ impl Shown {
     }
 }
 
-/// Measures and prints.
+/// Runs the measurements and prints the figures.
 pub(crate) fn measure(folder: &Path, rounds: usize) {
     let scratch = Scratch::inside(folder);
     let journal = scratch.create();
     let mut bare = Bare::new(folder, BARE_ROWS * (rounds + 1));
     let mut shown = [(); 4].map(|()| Shown(Vec::new()));
-    // The first round only warms up: files grow, statements are prepared.
+    // The first round is only a warm-up: files grow and statements are prepared.
     for round in 0..=rounds {
         let mut order = [0, 1, 2, 3];
         if round % 2 == 1 {
@@ -77,8 +78,9 @@ pub(crate) fn measure(folder: &Path, rounds: usize) {
     print(&shown);
 }
 
-/// Lets `appenders` tasks append `each` events, one at a time, and wait for each of them. The tasks
-/// share a thread, as those of the engine do; the journal's writer has the other core.
+/// Lets `appenders` tasks append `each` events, one at a time, and wait for each of them.
+/// The tasks share a thread, like those of the engine; the journal's writer has the other
+/// core.
 fn append(journal: &Journal, (appenders, each): (usize, usize), round: usize) -> Round {
     let mut tasks: Vec<Task> = (0..appenders)
         .map(|task| Task {
@@ -120,7 +122,7 @@ impl Task {
         if let Some(draft) = self.drafts.next() {
             let since = Instant::now();
             let mut ack = journal.append(draft);
-            // The first look leaves the waker behind; nothing is recorded that fast.
+            // The first poll only registers the waker; nothing is recorded that fast.
             assert!(Pin::new(&mut ack).poll(context).is_pending());
             self.waiting = Some((ack, since));
         }

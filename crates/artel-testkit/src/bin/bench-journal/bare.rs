@@ -1,5 +1,5 @@
-//! What SQLite alone does: the same rows into the same tables at the same durability, without
-//! chain, signatures, turns or answers.
+//! SQLite alone: the same rows into the same tables at the same durability, without hash
+//! chain, signatures, write turns or acknowledgements.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,10 +12,10 @@ use rusqlite::{Connection, params_from_iter};
 use crate::append::Round;
 use crate::events::Work;
 
-/// How many rows share a transaction.
+/// Number of rows per transaction.
 const BATCH: usize = 64;
 
-/// A loop that inserts ready rows.
+/// A loop that inserts prepared rows.
 pub(crate) struct Bare {
     connection: Connection,
     insert: String,
@@ -24,9 +24,10 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// Prepares `count` rows. Tables, indexes and rows are read from a real journal, so that they
-    /// stay what a journal has. Each batch holds a row from each of 64 runs, as when 64 appenders
-    /// share a commit: rows of one run would touch far fewer pages of the indexes.
+    /// Prepares `count` rows. Tables, indexes and rows are read from a real journal, so
+    /// that they match what a journal has. Each batch holds a row from each of 64 runs, as
+    /// when 64 appenders share a commit: rows of a single run would touch far fewer pages
+    /// of the indexes.
     pub(crate) fn new(folder: &Path, count: usize) -> Self {
         let mut source = Scratch::inside(folder);
         source.options.durability = Durability::Normal;

@@ -1,5 +1,5 @@
-//! Events such as a working workshop records: runs with remarks and costs, payloads of about 300
-//! bytes, trace, session and run always named.
+//! Events such as a working workshop records: runs with remarks and costs, payloads of
+//! about 300 bytes, always with trace, session and run.
 
 use artel_testkit::Random;
 use artel_types::{
@@ -7,10 +7,10 @@ use artel_types::{
     SessionId, Stream, TraceId,
 };
 
-/// How many events a run has.
+/// Number of events per run.
 const RUN_LENGTH: usize = 40;
 
-/// The events of one run after another, without end.
+/// An endless sequence of runs with their events.
 pub(crate) struct Work {
     random: Random,
     ids: (RunId, SessionId, TraceId),
@@ -18,7 +18,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Begins with a run that no other seed has.
+    /// Starts with a run that no other seed has.
     pub(crate) fn of_seed(seed: u64) -> Self {
         let mut random = Random::of_seed(seed);
         Self {
@@ -72,7 +72,8 @@ impl Work {
         }
     }
 
-    /// Returns words of about `length` bytes, with a line break here and there as in real output.
+    /// Returns words of about `length` bytes, with occasional line breaks as in real
+    /// output.
     fn text(&mut self, length: usize) -> String {
         const WORDS: [&str; 8] = [
             "the test",

@@ -1,35 +1,35 @@
-//! The lines of the table, and the middle of many readings.
+//! The lines of the result table, and the median of many readings.
 
 use std::time::Duration;
 
-/// What a figure should be.
+/// The target of a figure.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
     AtLeast(f64),
     Below(f64),
-    /// Shown only to compare others with.
+    /// No target: the figure is only shown for comparison.
     None,
 }
 
-/// What a goal is set for.
+/// The number that a goal applies to: the value or the ratio.
 #[derive(Clone, Copy)]
 pub(crate) enum Measure {
     Value,
     Ratio,
 }
 
-/// One line.
+/// One line of the result table.
 pub(crate) struct Figure {
     pub(crate) name: String,
     pub(crate) value: f64,
     pub(crate) unit: &'static str,
-    /// The value as a multiple of the same thing without a journal.
+    /// The value as a multiple of the same measurement without a journal.
     pub(crate) ratio: Option<f64>,
     pub(crate) goal: (Measure, Goal),
 }
 
 impl Figure {
-    /// Makes a line without a ratio.
+    /// Creates a line without a ratio.
     pub(crate) fn new(name: impl Into<String>, value: f64, unit: &'static str, goal: Goal) -> Self {
         Self {
             name: name.into(),
@@ -40,13 +40,12 @@ impl Figure {
         }
     }
 
-    /// Adds how it compares, for which a goal may be set too.
+    /// Adds the ratio to the bare measurement, for which a goal may also be set.
     pub(crate) fn against(mut self, bare: f64) -> Self {
         self.ratio = Some(self.value / bare);
         self
     }
 
-    /// Prints the line.
     pub(crate) fn print(&self) {
         let ratio = self
             .ratio
@@ -76,7 +75,7 @@ impl Figure {
     }
 }
 
-/// Writes large numbers whole and small ones with two places.
+/// Formats large numbers as integers and small ones with two decimal places.
 fn short(value: f64) -> String {
     if value >= 100.0 {
         format!("{value:.0}")
@@ -85,12 +84,12 @@ fn short(value: f64) -> String {
     }
 }
 
-/// Returns the middle reading.
+/// Returns the median of the readings.
 pub(crate) fn median(readings: impl IntoIterator<Item = f64>) -> f64 {
     percentile(readings, 50)
 }
 
-/// Returns the reading that `percent` of all do not exceed.
+/// Returns the reading that `percent` of all readings do not exceed.
 pub(crate) fn percentile(readings: impl IntoIterator<Item = f64>, percent: usize) -> f64 {
     let mut readings: Vec<f64> = readings.into_iter().collect();
     readings.sort_by(f64::total_cmp);
@@ -98,7 +97,6 @@ pub(crate) fn percentile(readings: impl IntoIterator<Item = f64>, percent: usize
     readings[at]
 }
 
-/// Returns a span in milliseconds.
 pub(crate) fn millis(span: Duration) -> f64 {
     span.as_secs_f64() * 1_000.0
 }

@@ -1,4 +1,5 @@
-//! Looking into a large journal as people do, a page at a time, and what it takes on disk.
+//! Reads a large journal the way people do, a page at a time, and measures its size on
+//! disk.
 
 use std::fs;
 use std::hint::black_box;
@@ -9,16 +10,16 @@ use artel_testkit::{Random, Scratch};
 
 use crate::figure::{Figure, Goal, median, millis, percentile};
 
-/// How often each look is taken.
+/// Number of times that each read is repeated.
 const LOOKS: usize = 200;
 
-/// Events on a page.
+/// Number of events on a page.
 const PAGE: u64 = 100;
 
-/// No look may take longer, in milliseconds.
+/// Maximum duration of a read, in milliseconds.
 const LONGEST: f64 = 200.0;
 
-/// Measures and prints.
+/// Runs the measurements and prints the figures.
 pub(crate) fn measure(scratch: &Scratch, events: usize) {
     let reader = scratch.reader();
     let bare = look(&reader, |_| Query::all().newest_first().limit(1));
@@ -38,7 +39,7 @@ pub(crate) fn measure(scratch: &Scratch, events: usize) {
     });
     print("a page of one piece of work", bare, found);
     let found = look(&reader, |number| {
-        // As people type it.
+        // The prefix that people type.
         let begin = named[number].chars().take(8).collect();
         page(Filter {
             trace: Some(begin),
@@ -62,7 +63,7 @@ pub(crate) fn measure(scratch: &Scratch, events: usize) {
     print("a page from anywhere", bare, found);
     let bytes = fs::metadata(scratch.home.journal()).unwrap().len() as f64;
     let million = bytes / events as f64 * 1_000_000.0 / f64::from(1 << 20);
-    // Five million events are to fit into 2 GB.
+    // The goal is that five million events fit into 2 GB.
     Figure::new(
         "disk for a million events",
         million,
@@ -86,7 +87,7 @@ fn look(reader: &Reader, mut wanted: impl FnMut(usize) -> Query) -> Vec<f64> {
     (0..LOOKS).map(one).collect()
 }
 
-/// Returns the traces of events all over the journal.
+/// Returns the traces of events from all over the journal.
 fn named(reader: &Reader, events: usize) -> Vec<String> {
     let every = (events / LOOKS).max(1) as u64;
     let at = (0..LOOKS as u64).map(|number| number * every);

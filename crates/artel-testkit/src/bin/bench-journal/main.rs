@@ -1,8 +1,9 @@
 //! The benchmark of the journal: appending, folding, verifying, opening.
 //!
-//! `bench-journal [--quick]` prints a line `bench: name | value | unit | ratio | goal` for each
-//! figure; `cargo xtask bench` collects them. Every figure is the median of several rounds, because
-//! a shared machine is never quiet. `--quick` makes the journal smaller and the rounds fewer.
+//! `bench-journal [--quick]` prints a line `bench: name | value | unit | ratio | goal` for
+//! each figure; `cargo xtask bench` collects them. Every figure is the median of several
+//! rounds, because a shared machine is never quiet. `--quick` makes the journal smaller and
+//! the rounds fewer.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -20,12 +21,12 @@ mod read;
 
 use artel_journal::Home;
 
-/// How much is measured.
+/// The size of the measurement.
 #[derive(Clone, Copy)]
 struct Extent {
-    /// Events in the large journal.
+    /// Number of events in the large journal.
     events: usize,
-    /// Rounds of appending.
+    /// Number of rounds of appending.
     rounds: usize,
 }
 
@@ -45,7 +46,8 @@ fn main() {
     match words[..] {
         [] => measure(WHOLE),
         ["--quick"] => measure(QUICK),
-        // What it calls itself with: the peak of memory is that of a whole process.
+        // The arguments with which the program starts itself again, because peak memory is
+        // a property of a whole process.
         [read::VERIFY, state, data, workshop] => {
             read::tell_memory(&Home::new(state, data), workshop.parse().unwrap());
         }

@@ -1,9 +1,10 @@
-//! Where to measure: a folder on a real disk, because in memory nothing is durable.
+//! The folder to measure in. It must be on a real disk, because nothing in memory is
+//! durable.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder, and the file system that it is on.
+/// A folder, and the file system it is on.
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     pub(crate) system: String,
@@ -27,7 +28,7 @@ fn target_folder() -> Option<PathBuf> {
     program.parent().map(Path::to_owned)
 }
 
-/// Returns the type of the file system, from the mount that is nearest above the folder.
+/// Returns the type of the file system, from the nearest mount point above the folder.
 fn system_of(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap();
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
@@ -37,7 +38,7 @@ fn system_of(folder: &Path) -> String {
     });
     let nearest = mounts
         .filter(|(point, _)| folder.starts_with(point))
-        // A later mount on the same point hides the earlier one.
+        // A later mount on the same mount point hides the earlier one.
         .max_by_key(|(point, _)| point.components().count());
     nearest.map_or("unknown", |(_, system)| system).to_owned()
 }

@@ -1,4 +1,4 @@
-//! A large journal: filled, folded, verified, opened.
+//! A large journal: filling, folding, verifying and opening it.
 
 use std::fs;
 use std::hint::black_box;
@@ -15,16 +15,16 @@ use crate::events::Work;
 use crate::figure::{Figure, Goal, median, millis};
 use crate::look;
 
-/// How many events share a batch while the journal is filled.
+/// Number of events per batch while the journal is filled.
 const BATCH: usize = 256;
 
-/// The word that asks for one verification in a process of its own.
+/// The argument that asks for one verification in a separate process.
 pub(crate) const VERIFY: &str = "verify";
 
-/// How many stored events are held in memory to be decoded.
+/// Number of stored events held in memory for decoding.
 const HELD: u64 = 100_000;
 
-/// Measures and prints.
+/// Runs the measurements and prints the figures.
 pub(crate) fn measure(folder: &Path, events: usize) {
     let scratch = Scratch::inside(folder);
     let took = fill(&scratch, events);
@@ -39,7 +39,7 @@ fn rate(name: &str, events: usize, took: Duration, goal: Goal) {
     Figure::new(name, events as f64 / took.as_secs_f64(), "events/s", goal).print();
 }
 
-/// Appends batches, a few of them always under way.
+/// Appends batches, with several of them in flight.
 fn fill(scratch: &Scratch, events: usize) -> Duration {
     let options = Options {
         durability: Durability::Normal,
@@ -94,7 +94,7 @@ fn verify(scratch: &Scratch, events: usize) {
     Figure::new("verify, peak memory", grown, "MiB", Goal::Below(128.0)).print();
 }
 
-/// Verifies once in this process, and prints by how much its memory grew at most.
+/// Verifies once in this process, and prints its peak memory growth.
 pub(crate) fn tell_memory(home: &Home, workshop: WorkshopId) {
     let keys = Keys::load(home.data(), workshop).unwrap();
     let before = memory("VmHWM:");
@@ -147,7 +147,7 @@ fn fold(scratch: &Scratch, events: usize) {
     rate("fold, from disk", events, took, goal);
 }
 
-/// Returns how many seconds each repetition took.
+/// Returns the duration of each repetition in seconds.
 fn repeat(times: usize, mut work: impl FnMut()) -> Vec<f64> {
     let one = |_| {
         let begun = Instant::now();
@@ -157,7 +157,7 @@ fn repeat(times: usize, mut work: impl FnMut()) -> Vec<f64> {
     (0..times).map(one).collect()
 }
 
-/// Returns a size from what the system knows of this process, in MiB.
+/// Returns a size from the system's information about this process, in MiB.
 fn memory(field: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(field));

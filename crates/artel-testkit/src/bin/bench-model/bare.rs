@@ -1,4 +1,4 @@
-//! What `reqwest` alone does: bytes are taken, and nothing is made of them.
+//! `reqwest` alone: it takes the bytes and does nothing with them.
 
 use reqwest::{Client, header::CONTENT_TYPE, redirect};
 
@@ -7,7 +7,7 @@ use crate::question;
 use crate::reader::Watch;
 use crate::server::{BEFORE_TIME, DIGITS};
 
-/// A client that is set up as the gateway's is.
+/// A client configured like the gateway's.
 #[derive(Clone)]
 pub(crate) struct Bare {
     client: Client,
@@ -33,7 +33,7 @@ impl Bare {
         }
     }
 
-    /// Reads one answer to its end.
+    /// Reads one reply to its end.
     pub(crate) async fn read(self, mut watch: Watch) -> Watch {
         let question = self.client.post(self.url).body(self.body);
         let question = question.header(CONTENT_TYPE, "application/json");
@@ -46,7 +46,7 @@ impl Bare {
     }
 }
 
-/// Returns the times in these bytes; more than one where the reader was late.
+/// Returns the times in these bytes, which are more than one if the reader was late.
 fn times(bytes: &[u8]) -> impl Iterator<Item = u64> {
     let text = std::str::from_utf8(bytes).unwrap();
     let ends = text

@@ -1,16 +1,16 @@
-//! The benchmark of the gateway: a thousand answers at once, read through it and without it.
+//! The benchmark of the gateway: a thousand replies at once, read with and without it.
 //!
-//! `bench-model [--quick]` prints a line `bench: name | value | unit | ratio | goal` for each
-//! figure; `cargo xtask bench` collects them. A server in a process of its own speaks Chat
-//! Completions and writes into every piece when it was sent; a reader in another process, with two
-//! threads, takes it from there. Bare reading is what `reqwest` alone does: it takes the bytes and
-//! looks into none of them before the clock is read. Both ways are measured by turns, each round in
-//! fresh processes, and every figure is the median of its rounds. `--quick` makes answers shorter
-//! and rounds fewer.
+//! `bench-model [--quick]` prints a line `bench: name | value | unit | ratio | goal` for
+//! each figure; `cargo xtask bench` collects them. A server in a separate process speaks
+//! Chat Completions and writes the time of sending into every piece; a reader in another
+//! process, with two threads, reads it from there. Bare reading is what `reqwest` alone
+//! does: it takes the bytes and looks into none of them before the clock is read. Both ways
+//! are measured in turn, each round in fresh processes, and every figure is the median of
+//! its rounds. `--quick` makes replies shorter and rounds fewer.
 //!
-//! Other programs on the same two cores add far more to a piece than what is measured here. They
-//! only ever add, so the quietest rounds of both ways are compared too; and run as
-//! `chrt --rr 5 bench-model`, it does not notice them.
+//! Other programs on the same two cores add far more to a piece than what is measured here.
+//! They only ever add, so the quietest rounds of both ways are compared too; and when run
+//! as `chrt --rr 5 bench-model`, the benchmark does not notice them.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -19,7 +19,7 @@
 )]
 
 mod bare;
-// The application's own, not a copy that would be measured in its place.
+// The application's own module, not a copy that would be measured in its place.
 #[path = "../../../../artel-workshop/src/book.rs"]
 mod book;
 #[expect(dead_code, reason = "the bench of the journal needs more of it")]
@@ -39,18 +39,18 @@ use std::time::Duration;
 use figure::{Figure, Goal, median};
 use round::{Round, Way};
 
-/// How many answers come at once.
+/// Number of replies at once.
 const STREAMS: usize = 1_000;
 
-/// How long it is from one piece of an answer to the next.
+/// Time between two pieces of a reply.
 const PACE: Duration = Duration::from_millis(50);
 
-/// How much is measured.
+/// The size of the measurement.
 #[derive(Clone, Copy)]
 struct Extent {
-    /// Pieces of one answer.
+    /// Number of pieces per reply.
     pieces: usize,
-    /// Rounds of each way.
+    /// Number of rounds for each way.
     rounds: usize,
 }
 
@@ -70,7 +70,8 @@ fn main() {
     match words[..] {
         [] => measure(WHOLE),
         ["--quick"] => measure(QUICK),
-        // What it calls itself with: memory and processor time are those of a whole process.
+        // The arguments with which the program starts itself again, because memory and
+        // processor time are properties of a whole process.
         [server::SERVE, pieces] => server::serve(STREAMS, pieces.parse().unwrap()),
         [reader::READ, way, url, pieces] => {
             reader::read(Way::of(way), url, pieces.parse().unwrap());

@@ -1,20 +1,21 @@
-//! What is read off the system: the time that all processes share, and what this one takes.
+//! Readings from the system: the clock that all processes share, and the resources of this
+//! process.
 
 use std::fs;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the time in nanoseconds, the same in all processes of the machine.
+/// Returns the time in nanoseconds, which is the same in all processes of the machine.
 pub(crate) fn now() -> u64 {
     nanos(ClockId::Monotonic)
 }
 
-/// Returns how long this process has used a processor, in nanoseconds.
+/// Returns the processor time of this process in nanoseconds.
 pub(crate) fn work() -> u64 {
     nanos(ClockId::ProcessCPUTime)
 }
 
-/// Returns how much memory this process has, in bytes.
+/// Returns the memory of this process in bytes.
 pub(crate) fn memory() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,16 +1,16 @@
-//! The question that is put a thousand times.
+//! The request that is sent a thousand times.
 
 use artel_types::model::{Message, ModelCard, Request};
 use artel_types::{Money, Secret};
 use artel_wire::{Target, Wire};
 
-/// The format in which it is put and answered.
+/// The wire format of the request and its reply.
 pub(crate) const WIRE: Wire = Wire::Chat;
 
-/// The model it is put to.
+/// The model that the request is for.
 pub(crate) const MODEL: &str = "bench-1";
 
-/// Returns a question of about two thousand bytes.
+/// Returns a request of about two thousand bytes.
 pub(crate) fn question() -> Request {
     let words = "Which of these words is said more often than it should be? ".repeat(32);
     Request {
@@ -20,7 +20,7 @@ pub(crate) fn question() -> Request {
     }
 }
 
-/// Returns the path and the body that carry it.
+/// Returns the path and the body of the HTTP request.
 pub(crate) fn sent() -> (String, Vec<u8>) {
     let card = card();
     let target = Target {
@@ -33,7 +33,7 @@ pub(crate) fn sent() -> (String, Vec<u8>) {
     (outgoing.path, outgoing.body)
 }
 
-/// Returns what is known about the model.
+/// Returns the limits and prices of the model.
 pub(crate) fn card() -> ModelCard {
     ModelCard {
         input: Some(Money(1_000_000)),
@@ -42,7 +42,7 @@ pub(crate) fn card() -> ModelCard {
     }
 }
 
-/// Returns keys as long as real ones: answers are searched for all of them.
+/// Returns keys as long as real ones, because replies are searched for all of them.
 pub(crate) fn keys() -> [Secret; 3] {
     ["sk-one-", "sk-two-", "sk-three-"]
         .map(|begin| Secret::new(begin.to_owned() + &"k3Y".repeat(30)))

@@ -1,4 +1,4 @@
-//! A process that reads all answers at once and says what that took.
+//! A process that reads all replies at once and reports what that took.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,24 +13,24 @@ use crate::round::{Round, Way};
 use crate::through::Through;
 use crate::{STREAMS, meter};
 
-/// The word that asks for a reader.
+/// The argument that starts a reader.
 pub(crate) const READ: &str = "read";
 
-/// How often it is looked how far the answers are.
+/// Interval between checks of how far the replies have come.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Notes how late the pieces of one answer are.
+/// Records how late the pieces of one reply are.
 pub(crate) struct Watch {
     number: usize,
-    /// In nanoseconds.
+    /// Delays in nanoseconds.
     delays: Vec<u32>,
     seen: usize,
     all: Arc<AtomicUsize>,
 }
 
 impl Watch {
-    /// The notes have their place in memory from the beginning, so that it is not counted as the
-    /// stream's.
+    /// Allocates the space for all delays in advance, so that it does not count as memory
+    /// of the stream.
     fn new(number: usize, pieces: usize, all: &Arc<AtomicUsize>) -> Self {
         Self {
             number,
@@ -40,12 +40,12 @@ impl Watch {
         }
     }
 
-    /// Returns which answer it is.
+    /// Returns the number of the reply.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
 
-    /// Takes note of a piece.
+    /// Records the delay of a piece.
     pub(crate) fn saw(&mut self, sent: u64, now: u64) {
         self.delays[self.seen] = u32::try_from(now - sent).unwrap_or(u32::MAX);
         self.seen += 1;
@@ -53,7 +53,7 @@ impl Watch {
     }
 }
 
-/// Reads all answers, and prints what that took.
+/// Reads all replies, and prints what that took.
 pub(crate) fn read(way: Way, url: &str, pieces: usize) {
     allow_sockets();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -79,9 +79,9 @@ pub(crate) fn read(way: Way, url: &str, pieces: usize) {
     println!("{}", round.to_line());
 }
 
-/// Starts all readers and looks at them from their beginning to their end. Memory is taken in the
-/// middle of the answers; processor time from their first tenth to their last, when nobody is busy
-/// with beginning or ending.
+/// Starts all readers and follows them from beginning to end. Memory is measured in the
+/// middle of the replies; processor time from their first tenth to their last, when no
+/// reader is busy with starting or ending.
 async fn follow(watches: Vec<Watch>, start: impl Fn(Watch) -> JoinHandle<Watch>) -> Round {
     let all = watches[0].all.clone();
     let total: usize = watches.iter().map(|watch| watch.delays.len()).sum();
@@ -105,7 +105,7 @@ async fn follow(watches: Vec<Watch>, start: impl Fn(Watch) -> JoinHandle<Watch>)
     }
 }
 
-/// Waits until so many pieces have come, and returns how many have.
+/// Waits until this many pieces have arrived, and returns how many there are.
 async fn reach(all: &AtomicUsize, count: usize, readers: &[JoinHandle<Watch>]) -> usize {
     loop {
         let seen = all.load(Ordering::Relaxed);
@@ -118,7 +118,7 @@ async fn reach(all: &AtomicUsize, count: usize, readers: &[JoinHandle<Watch>]) -
     }
 }
 
-/// A thousand sockets are more than many systems allow unasked.
+/// Raises the limit on sockets: a thousand are more than many systems allow by default.
 pub(crate) fn allow_sockets() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {

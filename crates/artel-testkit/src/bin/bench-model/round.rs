@@ -1,4 +1,4 @@
-//! One round: a server and a reader, each a process of its own.
+//! One round: a server and a reader, each in a process of its own.
 
 use std::fmt;
 use std::io::{BufRead as _, BufReader};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use crate::reader::READ;
 use crate::server::SERVE;
 
-/// How answers are read.
+/// The way replies are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Bare,
@@ -15,14 +15,14 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Reads its word.
+    /// Parses the word for it.
     pub(crate) fn of(word: &str) -> Self {
         let known = [Self::Bare, Self::Gateway];
         let way = known.into_iter().find(|way| way.word() == word);
         way.unwrap_or_else(|| panic!("there is no way `{word}`"))
     }
 
-    /// Returns its word.
+    /// Returns the word for it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Bare => "bare",
@@ -31,20 +31,20 @@ impl Way {
     }
 }
 
-/// What one round showed.
+/// The results of one round.
 pub(crate) struct Round {
-    /// By how much the process grew for each stream, in KB.
+    /// Memory growth of the process per stream, in KB.
     pub(crate) memory: f64,
-    /// From the server's clock to the reader's, in microseconds: half of all pieces took less.
+    /// Median time from the server's clock to the reader's, in microseconds.
     pub(crate) typical: f64,
-    /// The same: one in a hundred took more.
+    /// The same as the 99th percentile: one piece in a hundred took longer.
     pub(crate) slow: f64,
-    /// Processor time for each piece, in microseconds.
+    /// Processor time per piece, in microseconds.
     pub(crate) work: f64,
 }
 
 impl Round {
-    /// Returns the line by which a reader tells it.
+    /// Returns the line in which a reader reports the round.
     pub(crate) fn to_line(&self) -> String {
         let Self {
             memory,
@@ -87,7 +87,7 @@ impl fmt::Display for Round {
     }
 }
 
-/// Lets a reader read from a server.
+/// Runs a reader against a server.
 pub(crate) fn run(way: Way, pieces: usize) -> Round {
     let (_server, url) = Server::start(pieces);
     let read = ourselves()
@@ -99,7 +99,7 @@ pub(crate) fn run(way: Way, pieces: usize) -> Round {
     Round::of_line(&String::from_utf8(read.stdout).unwrap())
 }
 
-/// A running server; it is ended when dropped.
+/// A running server, which is killed when dropped.
 struct Server(Child);
 
 impl Server {

@@ -1,8 +1,8 @@
-//! A model that answers with the time: Chat Completions over a plain socket.
+//! A model that replies with the time: Chat Completions over a plain socket.
 //!
-//! Every answer begins at once and then waits until all have begun. From there on each gets a
-//! piece per pace, evenly spread over it, so that the readers have one piece after the other to
-//! read and never all at the same moment.
+//! Every reply begins at once and then waits until all have begun. From then on, each gets
+//! one piece per pace, spread evenly over it, so that the readers get one piece after the
+//! other and never all at the same moment.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -14,23 +14,23 @@ use tokio::net::TcpSocket;
 use crate::reader::allow_sockets;
 use crate::{PACE, meter};
 
-/// The word that asks for a server.
+/// The argument that starts a server.
 pub(crate) const SERVE: &str = "serve";
 
-/// What precedes the time in the bytes of a piece.
+/// The bytes before the time in a piece.
 pub(crate) const BEFORE_TIME: &str = "\"content\":\"";
 
-/// How many digits a time has. A space follows them: digits could be the beginning of a key in
-/// another spelling, and would be held back until the next piece shows what they are.
+/// Number of digits of a time. A space follows them: digits could be the beginning of a key
+/// in another spelling, and would be held back until the next piece shows what they are.
 pub(crate) const DIGITS: usize = 20;
 
-/// How long the readers have to settle after the last answer has begun.
+/// Time for the readers to settle after the last reply has begun.
 const CALM: Duration = Duration::from_millis(500);
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
     transfer-encoding: chunked\r\nconnection: close\r\n\r\n";
 
-/// Prints its base URL, answers so many questions at once, and ends.
+/// Prints the base URL, answers this many requests at once, and exits.
 pub(crate) fn serve(streams: usize, pieces: usize) {
     allow_sockets();
     let listener = listen(streams);
@@ -51,7 +51,7 @@ pub(crate) fn serve(streams: usize, pieces: usize) {
     sockets.iter_mut().for_each(end);
 }
 
-/// Listens on a free port, with room for all who come at once: the usual room is for 128.
+/// Listens on a free port, with a backlog for all clients at once: the usual one is 128.
 fn listen(streams: usize) -> TcpListener {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -66,7 +66,7 @@ fn listen(streams: usize) -> TcpListener {
     listener
 }
 
-/// Takes a question and begins to answer it.
+/// Accepts a request and begins to reply.
 fn begin(listener: &TcpListener) -> TcpStream {
     let (mut socket, _) = listener.accept().unwrap();
     socket.set_nodelay(true).unwrap();
@@ -99,7 +99,7 @@ fn end(socket: &mut TcpStream) {
         .unwrap();
 }
 
-/// A piece of an answer, ready but for the time.
+/// A piece of a reply, complete except for the time.
 struct Piece {
     bytes: Vec<u8>,
     time: Range<usize>,

@@ -1,5 +1,5 @@
-//! The same through the gateway: queued, reserved, recorded in a journal on disk, decoded,
-//! searched for keys, gathered, settled.
+//! The same replies through the gateway: queued, reserved, recorded in a journal on disk,
+//! decoded, searched for keys, collected, settled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::question::{self, MODEL, WIRE};
 use crate::reader::Watch;
 use crate::{STREAMS, meter, place};
 
-/// Nobody's patience ends during a round.
+/// A timeout that never expires during a round.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A gateway with a call to copy, and the folder of its journal.
@@ -53,7 +53,7 @@ impl Through {
         }
     }
 
-    /// Begins one call, as a run of its own, and returns what reads its answer.
+    /// Starts one call, as a run of its own, and returns the future that reads its reply.
     pub(crate) fn read(&self, mut watch: Watch) -> impl Future<Output = Watch> + Send + 'static {
         let mut call = self.call.clone();
         let number = u128::try_from(watch.number()).unwrap();

@@ -1,4 +1,4 @@
-//! A crew whose work is done as soon as it is ordered.
+//! A plan executor whose work is done as soon as it is ordered.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use artel_types::{
     StepStarted, StepWorked,
 };
 
-/// The crew of one run.
+/// The plan executor of one run.
 pub(crate) struct Ready(pub(crate) RunId);
 
 impl Crew for Ready {
@@ -27,7 +27,7 @@ impl Crew for Ready {
 }
 
 impl Ready {
-    /// Says what comes of an order.
+    /// Returns the result of an order.
     pub(crate) fn outcome(&self, order: &Order) -> Fact {
         match order {
             Order::Baseline { .. } => BaselineTaken {

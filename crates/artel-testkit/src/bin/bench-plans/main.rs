@@ -1,9 +1,11 @@
-//! The benchmark of plans: what it costs to conduct one of 200 steps, beyond what its journal costs.
+//! The benchmark of plans: the cost of conducting a plan of 200 steps, beyond the cost of
+//! its journal.
 //!
-//! `bench-plans [--quick]` prints a line `bench: name | value | unit | ratio | goal` for each figure;
-//! `cargo xtask bench` collects them. The work itself takes no time, so what is left is scheduling
-//! and appending. How much of it is appending is measured by appending the same events to the same
-//! journal, in as many batches and with nothing else. Figures are medians of their rounds.
+//! `bench-plans [--quick]` prints a line `bench: name | value | unit | ratio | goal` for
+//! each figure; `cargo xtask bench` collects them. The work itself takes no time, so what
+//! is left is scheduling and appending. The share of appending is measured by appending the
+//! same events to the same journal, in as many batches and with nothing else. Figures are
+//! medians of their rounds.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -25,7 +27,7 @@ use artel_testkit::Scratch;
 use figure::{Figure, Goal, median};
 use round::{Round, STEPS};
 
-/// How many steps are under way at once.
+/// Numbers of steps that run at once.
 const AT_ONCE: [usize; 3] = [1, 2, 8];
 
 fn main() {
@@ -48,7 +50,7 @@ fn main() {
         scratch.options.durability = durability;
         let journal = scratch.create();
         let mut shown = AT_ONCE.map(|at_once| (at_once, Vec::new()));
-        // The first round only warms up: files grow, statements are prepared.
+        // The first round is only a warm-up: files grow and statements are prepared.
         for round in 0..=rounds {
             for (at_once, taken) in &mut shown {
                 let one = round::conduct(&journal, *at_once, round as u64);

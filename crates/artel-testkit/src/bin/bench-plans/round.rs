@@ -1,4 +1,4 @@
-//! One plan from its beginning to its end, and the same appends without it.
+//! One plan from beginning to end, and the same appends without it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,26 +16,27 @@ use tokio::sync::watch;
 use crate::crew::Ready;
 use crate::figure::millis;
 
-/// How many steps a plan has.
+/// Number of steps per plan.
 pub(crate) const STEPS: u64 = 200;
 
-/// Appends that tell of no step: the baseline, the check of the whole branch, the end.
+/// Number of appends that do not concern a step: the baseline, the check of the whole
+/// branch, the end.
 const OTHERS: u64 = 3;
 
-/// What one plan took.
+/// The measurements of one plan.
 pub(crate) struct Round {
-    /// All of it, in milliseconds.
+    /// Total duration in milliseconds.
     pub(crate) conducted: f64,
-    /// Its appends alone.
+    /// Duration of its appends alone, in milliseconds.
     pub(crate) bare: f64,
-    /// How many those were.
+    /// Number of appends.
     pub(crate) appends: u64,
-    /// What the conductor's thread had of a processor beyond its appends, in milliseconds: on a
-    /// machine with other work that says more than the time that passed.
+    /// Processor time of the conductor's thread beyond its appends, in milliseconds. On a
+    /// machine with other work this says more than the elapsed time.
     pub(crate) busy: f64,
 }
 
-/// Makes a plan whose steps need up to three of the thirty before them.
+/// Creates a plan whose steps each need up to three of the thirty steps before them.
 fn plan(random: &mut Random) -> Plan {
     let mut steps = Vec::new();
     for at in 0..STEPS {
@@ -62,7 +63,7 @@ fn rules(at_once: usize) -> Rules {
     }
 }
 
-/// Lets the machine alone decide about a plan, and returns what a step took, in milliseconds.
+/// Runs the plan's state machine alone, and returns the time per step in milliseconds.
 pub(crate) fn machine(seed: u64) -> f64 {
     let mut conduct = Conduct::new(plan(&mut Random::of_seed(seed)), rules(2));
     let crew = Ready(RunId::from_random([1; 16]));
@@ -75,14 +76,14 @@ pub(crate) fn machine(seed: u64) -> f64 {
     took / STEPS as f64
 }
 
-/// Returns what this thread has had of a processor, in milliseconds.
+/// Returns the processor time of this thread in milliseconds.
 fn busy() -> f64 {
     let figures = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     let nanos = figures.split(' ').next().unwrap();
     nanos.parse::<f64>().unwrap() / 1e6
 }
 
-/// Carries a plan out, and then appends as much once more.
+/// Carries a plan out, and then appends the same events again.
 pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
     let mut random = Random::of_seed(seed * 100 + at_once as u64);
     let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -118,7 +119,7 @@ async fn begin(journal: &Journal, random: &mut Random) -> (Chronicle, Plan) {
     (chronicle, plan(random))
 }
 
-/// Returns how long a plan took, and how many appends.
+/// Returns the duration of a plan, and its number of appends.
 async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) {
     let journal = chronicle.journal();
     let head = journal.reader().head().unwrap();
@@ -149,8 +150,8 @@ async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) 
     (took, moves.load(Ordering::Relaxed) + OTHERS)
 }
 
-/// What was measured must be right: no step began before those it needs had passed, nor beyond the
-/// places there are.
+/// Checks that the measured run was correct: no step began before the steps it needs had
+/// passed, and never more than `at_once` steps ran.
 fn is_in_order(chronicle: &Chronicle, plan: &Plan, at_once: usize) {
     let (mut begun, mut passed) = (0, BTreeSet::new());
     for event in chronicle.own_events().unwrap() {
@@ -168,7 +169,8 @@ fn is_in_order(chronicle: &Chronicle, plan: &Plan, at_once: usize) {
     assert_eq!(passed.len(), plan.steps.len());
 }
 
-/// Appends the events of a run to another one, in so many batches, and returns how long it took.
+/// Appends the events of a run to another one, in this many batches, and returns the
+/// duration.
 async fn bare(from: &Chronicle, to: &Chronicle, appends: u64) -> f64 {
     let events = from.own_events().unwrap();
     let facts = events.into_iter().skip(1).map(|event| event.fact);

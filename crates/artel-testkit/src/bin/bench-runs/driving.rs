@@ -1,4 +1,4 @@
-//! Runs as the engine drives them: rehearsed models, tools that only read, a journal on disk.
+//! Runs as the engine drives them: rehearsed models, read-only tools, a journal on disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use tokio::sync::watch;
 
 use crate::book::JournalBook;
 
-/// How many turns a run takes before its answer.
+/// Number of turns that a run takes before its answer.
 pub(crate) const TURNS: usize = 15;
 
-/// What many runs share.
+/// Shared resources of many runs.
 pub(crate) struct Crowd {
     journal: Journal,
     gateway: Gateway,
@@ -38,7 +38,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Prepares so many runs at once, with files for them to read.
+    /// Prepares this many concurrent runs, with files for them to read.
     pub(crate) fn new(journal: &Journal, files: &Path, runs: usize) -> Self {
         for number in 0..TURNS {
             let text = format!("file {number}\n").repeat(100);
@@ -67,7 +67,7 @@ impl Crowd {
         }
     }
 
-    /// Makes the driver of one run, whose model says what the script has.
+    /// Creates the driver of one run, whose model follows the script.
     pub(crate) fn driver(&self, number: usize, script: &str) -> Driver {
         let run = RunId::from_random((number as u128 + 1).to_le_bytes());
         let trace = TraceId::from_random((number as u128 + 1).to_le_bytes());
@@ -148,7 +148,7 @@ impl Crowd {
     }
 }
 
-/// Drives a run to its good end.
+/// Drives a run and checks that it completes.
 pub(crate) async fn complete(driver: Driver) {
     let ended = driver.drive().await.unwrap();
     let Ended::Over(finished) = ended else {
@@ -157,7 +157,8 @@ pub(crate) async fn complete(driver: Driver) {
     assert_eq!(finished.state.as_deref(), Some("complete"), "{finished:?}");
 }
 
-/// Returns turns that read a file each, and an answer; the model takes so long for each part of it.
+/// Returns a script of turns that read a file each, and an answer. The model takes `pace`
+/// for each part.
 pub(crate) fn script(pace: Option<Duration>) -> String {
     let think = pace.map_or(String::new(), |pace| {
         format!("think: on, pace: {}ms, ", pace.as_millis())

@@ -1,10 +1,11 @@
-//! The benchmark of runs: one of 15 turns in the sandbox, from the outside; a thousand of 15 turns
-//! at once, in one process.
+//! The benchmark of runs: one run of 15 turns in the sandbox, measured from outside, and a
+//! thousand runs of 15 turns at once in one process.
 //!
-//! `bench-runs [--quick]` prints a line `bench: name | value | unit | ratio | goal` for each figure;
-//! `cargo xtask bench` collects them. The single run is the program `artel` beside this one,
-//! against a stand-in that speaks Chat Completions; what the stand-in itself takes is measured by
-//! asking it the same questions without Artel. Figures are medians of their rounds.
+//! `bench-runs [--quick]` prints a line `bench: name | value | unit | ratio | goal` for
+//! each figure; `cargo xtask bench` collects them. The single run is the program `artel`
+//! next to this one, against a stand-in that speaks Chat Completions; the time of the
+//! stand-in itself is measured by sending it the same requests without Artel. Figures are
+//! medians of their rounds.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -12,7 +13,7 @@
     reason = "a program that measures: it stops at the first trouble, prints, and reads the clock"
 )]
 
-// The application's own, not a copy that would be measured in its place.
+// The application's own module, not a copy that would be measured in its place.
 #[path = "../../../../artel-workshop/src/book.rs"]
 mod book;
 mod driving;
@@ -24,7 +25,7 @@ mod one;
 #[path = "../bench-journal/place.rs"]
 mod place;
 
-/// How much is measured.
+/// The size of the measurement.
 #[derive(Clone, Copy)]
 struct Extent {
     runs: usize,
@@ -43,7 +44,8 @@ fn main() {
             runs: 200,
             rounds: 2,
         },
-        // What it calls itself with: memory is that of a whole process.
+        // The arguments with which the program starts itself again, because memory is a
+        // property of a whole process.
         [many::MANY, runs] => return many::run(runs.parse().unwrap()),
         _ => panic!("bench-runs [--quick]"),
     };

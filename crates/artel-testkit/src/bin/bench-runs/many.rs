@@ -1,4 +1,4 @@
-//! Many runs at once in one process: rehearsed models, tools that only read, a journal on disk.
+//! Many runs at once in one process: rehearsed models, read-only tools, a journal on disk.
 
 use std::process::Command;
 use std::time::Instant;
@@ -9,10 +9,10 @@ use crate::driving::{Crowd, TURNS, complete, script};
 use crate::figure::{Figure, Goal, median};
 use crate::place;
 
-/// What the program calls itself with.
+/// The argument with which the program starts itself again.
 pub(crate) const MANY: &str = "--many";
 
-/// Measures rounds, each in a process of its own.
+/// Measures the rounds, each in a process of its own.
 pub(crate) fn measure(runs: usize, rounds: usize) {
     let (mut speeds, mut memories, mut spreads) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -55,7 +55,8 @@ pub(crate) fn measure(runs: usize, rounds: usize) {
     .print();
 }
 
-/// One round: prints turns per second, kilobytes per run, and the slowest over the median.
+/// Runs one round and prints turns per second, kilobytes per run, and the slowest run
+/// relative to the median.
 pub(crate) fn run(runs: usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -93,7 +94,7 @@ pub(crate) fn run(runs: usize) {
     println!("{speed:.0} {:.1} {spread:.2}", peak() / runs as f64);
 }
 
-/// Returns the most memory that was in use, in kilobytes.
+/// Returns the peak memory in kilobytes.
 fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status

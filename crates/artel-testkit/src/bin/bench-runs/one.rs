@@ -1,4 +1,5 @@
-//! One run of 15 turns in the sandbox, from the outside: the program `artel` beside this one.
+//! One run of 15 turns in the sandbox, measured from outside: the program `artel` next to
+//! this one.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +13,7 @@ use crate::place;
 
 const TURNS: usize = 15;
 
-/// What one round shows.
+/// The measurements of one round.
 struct Round {
     wall_ms: f64,
     bare_ms: f64,
@@ -23,12 +24,12 @@ struct Round {
     snapshot_ms: f64,
 }
 
-/// Which tools the turns call.
+/// The tools that the turns call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tools {
     /// A command in the sandbox, with a kilobyte of output.
     Walled,
-    /// A file is read.
+    /// A file is read in process.
     InProcess,
 }
 
@@ -172,10 +173,10 @@ fn round(tools: Tools) -> Round {
     }
 }
 
-/// Asks a stand-in the same questions without Artel, one after the other.
+/// Sends a stand-in the same requests without Artel, one after the other.
 fn bare(tools: Tools, requests: &[Vec<u8>]) -> f64 {
     let stand_in = StandIn::start(Format::Chat, answers(tools));
-    // Nothing is encrypted here, but the client wants to know how it would be.
+    // Nothing is encrypted here, but the client needs a crypto provider.
     drop(rustls::crypto::ring::default_provider().install_default());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -194,7 +195,7 @@ fn bare(tools: Tools, requests: &[Vec<u8>]) -> f64 {
     began.elapsed().as_secs_f64() * 1_000.0
 }
 
-/// Waits for a child, and returns the most memory that it had, in megabytes.
+/// Waits for a child, and returns its peak memory in megabytes.
 fn watched(mut child: std::process::Child) -> (f64, std::process::Output) {
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     let mut peak = 0.0_f64;
@@ -216,7 +217,7 @@ fn metrics(workshop: &Path) -> Value {
     serde_json::from_str::<Value>(&payload).unwrap()["metrics"].clone()
 }
 
-/// Returns what the run put into the journal and beside it, in kilobytes.
+/// Returns the kilobytes that the run added to the journal and its blobs.
 fn journaled(workshop: &Path) -> f64 {
     let journal = rusqlite::Connection::open(workshop.join(".artel/journal.db")).unwrap();
     let mut query = journal

@@ -1,4 +1,4 @@
-//! The daemon as a process, and what a program does with it.
+//! The daemon as a process, and what a client does with it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ pub(crate) struct Daemon {
     child: Child,
     pub(crate) address: String,
     pub(crate) token: String,
-    /// How long it took to come up, in milliseconds.
+    /// Start-up time in milliseconds.
     pub(crate) up_after: f64,
 }
 
@@ -26,12 +26,13 @@ impl Daemon {
         Self::start_with(folder, |_| {})
     }
 
-    /// Starts one on a journal that was prepared.
+    /// Starts a daemon on a prepared journal.
     pub(crate) fn start_with(folder: &Path, prepare: impl FnOnce(&Journal)) -> Self {
         Self::start_at(folder, |home, shop| prepare(&journal(home, shop)))
     }
 
-    /// Starts one in a workshop that was prepared: a home, and the workshop in it.
+    /// Starts a daemon in a prepared workshop: `prepare` gets a home and the workshop in
+    /// it.
     pub(crate) fn start_at(folder: &Path, prepare: impl FnOnce(&Path, &Path)) -> Self {
         let home = TempDir::new_in(folder).unwrap();
         let shop = home.path().join("shop");
@@ -76,22 +77,22 @@ impl Daemon {
         }
     }
 
-    /// Opens its journal as another process.
+    /// Opens the daemon's journal as another process.
     pub(crate) fn journal(&self) -> Journal {
         journal(self.home.path(), &self.shop)
     }
 
-    /// Runs a command beside it.
+    /// Runs a command in the daemon's workshop.
     pub(crate) fn told(&self, words: &[&str]) {
         tell(self.home.path(), &self.shop, words);
     }
 
-    /// Returns where files are dropped for it.
+    /// Returns the inbox folder of the workshop.
     pub(crate) fn inbox(&self) -> PathBuf {
         self.shop.join("Inbox/Requests")
     }
 
-    /// Returns what it holds in memory, in KB.
+    /// Returns the memory of the daemon in KB.
     pub(crate) fn memory(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status
@@ -105,7 +106,7 @@ impl Daemon {
             .unwrap()
     }
 
-    /// Returns how long an answer takes, in milliseconds.
+    /// Returns the response time for a path in milliseconds.
     pub(crate) async fn time(&self, path: &str) -> f64 {
         let began = Instant::now();
         let mut stream = TcpStream::connect(&self.address).await.unwrap();

@@ -1,7 +1,8 @@
-//! Many who read and write at once, each over a connection that stays open: how long they wait.
+//! Many clients that read and write at once, each over a connection that stays open: how
+//! long they wait.
 //!
-//! What they ask for comes at fixed moments, whether or not earlier answers are there: whoever waits
-//! does not slow the others down, and is counted with all of their wait.
+//! Requests are due at fixed moments, whether or not earlier responses have arrived: a
+//! client that waits does not slow the others down, and all of its waiting time counts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,25 +19,25 @@ use crate::daemon::Daemon;
 use crate::figure::{Figure, Goal, median, percentile};
 use crate::past;
 
-/// How many connections there are; one in ten of them writes.
+/// Number of connections; one in ten of them writes.
 const CONNECTIONS: usize = 200;
 
-/// So much is read and written each second by all of them together.
+/// Reads per second by all clients together; `WRITES` is the same for writes.
 const READS: f64 = 2_000.0;
 const WRITES: f64 = 50.0;
 
-/// Runs in the list.
+/// Number of runs in the list.
 const RUNS: usize = 10_000;
 
-/// A run of this many events, of a kilobyte each, is among what is looked at.
+/// Number of events, a kilobyte each, of one long run that is among the pages read.
 const EVENTS: usize = 50_000;
 
-/// How much is measured.
+/// The size of the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     pub(crate) rounds: usize,
     pub(crate) seconds: u64,
-    /// By what everything is divided.
+    /// The divisor for all quantities.
     pub(crate) scale: usize,
 }
 
@@ -52,7 +53,7 @@ pub(crate) const QUICK: Extent = Extent {
     scale: 10,
 };
 
-/// What one round gave: how long answers took, in milliseconds.
+/// Results of one round: response times in milliseconds.
 #[derive(Default)]
 struct Went {
     reads: Vec<f64>,
@@ -60,7 +61,7 @@ struct Went {
     errors: usize,
 }
 
-/// Measures and prints.
+/// Runs the measurements and prints the figures.
 pub(crate) async fn measure(folder: &Path, extent: Extent) {
     let (runs, events) = (RUNS / extent.scale, EVENTS / extent.scale);
     let long = RunId::from_random([0xcd; 16]);
@@ -120,7 +121,7 @@ pub(crate) async fn measure(folder: &Path, extent: Extent) {
     .print();
 }
 
-/// What people and programs look at: lists, pages, a run that is long.
+/// Returns the pages that people and programs read: lists, pages, a long run.
 fn pages(long: &str) -> Vec<String> {
     let often = [
         "/api/v1/runs?limit=50",
@@ -142,7 +143,7 @@ fn pages(long: &str) -> Vec<String> {
     pages
 }
 
-/// Prints how long each of them takes while nobody else asks for anything.
+/// Prints the response time of each page while no other client sends requests.
 async fn alone(daemon: &Daemon, pages: &[String]) {
     let mut stream = TcpStream::connect(&daemon.address).await.unwrap();
     let mut bytes = Vec::new();
@@ -173,11 +174,11 @@ async fn go(daemon: &Arc<Daemon>, pages: &[String], extent: Extent) -> Went {
             false => (readers, READS),
         };
         let every = Duration::from_secs_f64(all as f64 / rate);
-        // They are spread over the time that each of them waits.
+        // The first requests are spread over the interval of a client.
         let first = every.mul_f64(number as f64 / CONNECTIONS as f64);
         let requests: Vec<String> = match is_writer {
             true => vec![daemon.writing()],
-            // Each begins elsewhere.
+            // Each client begins with a different page.
             false => {
                 let from = number * 7 % pages.len();
                 let turned = pages[from..].iter().chain(&pages[..from]);
@@ -201,15 +202,15 @@ async fn go(daemon: &Arc<Daemon>, pages: &[String], extent: Extent) -> Went {
     went
 }
 
-/// When somebody asks.
+/// When a client sends its requests.
 struct Plan {
     first: Duration,
     every: Duration,
     span: Duration,
 }
 
-/// Asks over one connection, and returns how long each answer took since it was due, and how many
-/// were none.
+/// Sends requests over one connection, and returns how long each response took since it was
+/// due, and how many failed.
 async fn ask(address: &str, requests: &[String], plan: Plan) -> (Vec<f64>, usize) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
@@ -237,7 +238,7 @@ async fn ask(address: &str, requests: &[String], plan: Plan) -> (Vec<f64>, usize
     (times, errors)
 }
 
-/// Reads one answer whole, and returns its status.
+/// Reads one complete response and returns its status.
 async fn answer(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<u16> {
     bytes.clear();
     let head = loop {
@@ -267,7 +268,8 @@ impl Daemon {
         )
     }
 
-    /// A request that is put on record and into the inbox. The daemon is held, so nobody plans it.
+    /// Returns an HTTP request that records a request and puts it into the inbox. The
+    /// daemon is paused, so nobody plans it.
     fn writing(&self) -> String {
         self.acting(
             "/api/v1/requests",
@@ -294,7 +296,7 @@ impl Daemon {
     }
 }
 
-/// Puts a long run that is over on record.
+/// Records a long run that has ended.
 fn record_long(journal: &Journal, run: RunId, events: usize) {
     let trace = TraceId::from_random([0xcd; 16]);
     let draft = |fact: Fact| {

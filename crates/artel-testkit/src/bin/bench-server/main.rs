@@ -1,11 +1,13 @@
-//! The benchmark of the server: what readers of live events cost those who write, how long the
-//! overview takes with very many runs on record, how soon whoever asks is served while much else is
-//! ready, and how long many wait who read and write at once.
+//! The benchmark of the server: what readers of live events cost the writers, how long the
+//! overview takes with very many recorded runs, how soon a person's question is served
+//! while much other work is ready, and how long many clients wait that read and write at
+//! once.
 //!
-//! `bench-server [--quick] [--load|--urgent]` prints a line `bench: name | value | unit | ratio | goal` for
-//! each figure; `cargo xtask bench` collects them. `--load` and `--urgent` measure only that. The daemon is the
-//! program itself, in a process of its own; the runs are in another process on the same journal, as
-//! those of a terminal are.
+//! `bench-server [--quick] [--load|--urgent]` prints a line `bench: name | value | unit |
+//! ratio | goal` for each figure; `cargo xtask bench` collects them. `--load` and
+//! `--urgent` restrict the benchmark to that part. The daemon is the program itself, in a
+//! process of its own; the runs are in another process on the same journal, like those of a
+//! terminal.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -13,7 +15,7 @@
     reason = "a program that measures: it stops at the first trouble, prints, and reads the clock"
 )]
 
-// The application's own, not a copy that would be measured in its place.
+// The application's own module, not a copy that would be measured in its place.
 #[path = "../../../../artel-workshop/src/book.rs"]
 mod book;
 mod daemon;
@@ -37,10 +39,10 @@ use figure::{Figure, Goal, Measure, median};
 use readers::Readers;
 use runs::Went;
 
-/// How many follow at once.
+/// Number of readers at once.
 const READERS: usize = 500;
 
-/// How many runs go on meanwhile.
+/// Number of runs in progress meanwhile.
 const RUNS: usize = 100;
 
 fn main() {
@@ -82,7 +84,7 @@ fn main() {
     });
 }
 
-/// Runs alone and with readers, in turns; then what the readers got.
+/// Measures the runs alone and with readers, in turns, and then what the readers got.
 async fn follow(folder: &std::path::Path, rounds: usize) {
     let daemon = Daemon::start(folder);
     let journal = daemon.journal();
@@ -137,7 +139,7 @@ async fn follow(folder: &std::path::Path, rounds: usize) {
     .print();
 }
 
-/// Prints a figure without and with readers, and a goal for how they compare.
+/// Prints a figure without and with readers, and a goal for the comparison.
 fn compare(
     name: &str,
     unit: &'static str,
@@ -154,7 +156,7 @@ fn compare(
     figure.print();
 }
 
-/// The overview page with many runs on record.
+/// Measures the overview page with many recorded runs.
 async fn overview(folder: &std::path::Path, many: usize) {
     let daemon = Daemon::start_with(folder, |journal| past::record(journal, many));
     println!(

@@ -1,9 +1,9 @@
-//! Runs that are over, put on record at once.
+//! Finished runs, recorded all at once.
 
 use artel_journal::{Batch, Journal};
 use artel_types::{Actor, Draft, RunFinished, RunId, RunStarted, Stream, TraceId, Via};
 
-/// Puts so many runs that are over on record.
+/// Records this many finished runs.
 pub(crate) fn record(journal: &Journal, count: usize) {
     let who = Actor::human("ada@example.org", Via::Cli);
     let mut batch = Vec::new();

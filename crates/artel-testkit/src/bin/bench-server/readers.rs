@@ -1,5 +1,6 @@
-//! Those who follow: each over a connection of its own, counting what comes. All of them are in a
-//! process of their own, as browsers are: what they do with an event is not the writers' work.
+//! The readers of live events: each has a connection of its own and counts what arrives.
+//! All of them are in a separate process, as browsers are, so that handling events does not
+//! count as work of the writers.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -13,29 +14,30 @@ use tokio::task::JoinSet;
 
 use crate::daemon::Daemon;
 
-/// As what the program is that only follows.
+/// The argument that makes the program a process of readers.
 pub(crate) const FOLLOW: &str = "--follow";
 
-/// How long the last event may take to reach everybody.
+/// Time limit for the last event to reach every reader.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The process of those who follow.
+/// The process of readers.
 pub(crate) struct Readers {
     child: Child,
     asks: ChildStdin,
     says: BufReader<ChildStdout>,
 }
 
-/// What all of them got.
+/// Totals of what all readers received.
 pub(crate) struct Got {
     pub(crate) gaps: u64,
     pub(crate) repeats: u64,
-    /// How often one was cut.
+    /// Number of disconnections.
     pub(crate) cuts: u64,
 }
 
 impl Readers {
-    /// Has so many follow from an event on, and waits until all do.
+    /// Starts this many readers from an event on, and waits until all of them are
+    /// connected.
     pub(crate) fn follow(daemon: &Daemon, count: usize, after: u64) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([FOLLOW, &daemon.address, &daemon.token])
@@ -51,7 +53,7 @@ impl Readers {
         readers
     }
 
-    /// Waits until each has got the event with this number.
+    /// Waits until each reader has received the event with this number.
     pub(crate) fn all_have(&mut self, last: u64) -> Got {
         writeln!(self.asks, "{last}").unwrap();
         let line = self.line();
@@ -86,7 +88,7 @@ struct Count {
     cuts: AtomicU64,
 }
 
-/// Is the process of those who follow.
+/// Runs the process of readers.
 pub(crate) async fn be(address: &str, token: &str, count: usize, after: u64) {
     let mut tasks = JoinSet::new();
     let mut counts = Vec::new();
@@ -103,7 +105,8 @@ pub(crate) async fn be(address: &str, token: &str, count: usize, after: u64) {
         }
     }
     println!("all follow");
-    // The last event is asked for when the runs are over; until then everybody only reads.
+    // The number of the last event arrives when the runs are over; until then, the readers
+    // only read.
     let asked = tokio::task::spawn_blocking(|| std::io::stdin().lines().next());
     let Some(asked) = asked.await.unwrap() else {
         return;
@@ -127,12 +130,12 @@ pub(crate) async fn be(address: &str, token: &str, count: usize, after: u64) {
         sum(|count| &count.repeats),
         sum(|count| &count.cuts)
     );
-    // They stay until they are sent away.
+    // The readers stay connected until the process is killed.
     std::future::pending().await
 }
 
-/// Reads for as long as it is let; whoever falls too far behind is cut, and comes again from where
-/// it was, as browsers do.
+/// Reads for as long as the server allows. A reader that falls too far behind is
+/// disconnected, and reconnects at its last position, as browsers do.
 async fn read(address: &str, token: &str, count: &Count) {
     let mut bytes = vec![0; 64 * 1024];
     loop {
@@ -154,7 +157,8 @@ async fn read(address: &str, token: &str, count: &Count) {
             look_at(&bytes[..whole], count);
             bytes.copy_within(whole..held, 0);
             kept = held - whole;
-            // No number is in the middle of a line that is longer than all of this.
+            // A line that is longer than the whole buffer has no event number in the
+            // middle.
             if kept == bytes.len() {
                 kept = 0;
             }
@@ -164,7 +168,7 @@ async fn read(address: &str, token: &str, count: &Count) {
     }
 }
 
-/// Looks at the numbers of events in whole lines.
+/// Reads the event numbers in complete lines.
 fn look_at(lines: &[u8], count: &Count) {
     let first = lines.starts_with(b"id: ").then_some(4);
     let others = memchr::memmem::find_iter(lines, b"\nid: ").map(|at| at + 5);

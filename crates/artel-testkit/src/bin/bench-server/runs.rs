@@ -1,5 +1,6 @@
-//! Runs that go on while others follow: as the engine drives them, with models that take their time.
-//! Beside them somebody appends small events and looks at the clock.
+//! Runs that are in progress while readers follow: driven by the engine, with models that
+//! take their time. At the same time, a probe appends small events and measures how long
+//! that takes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,22 +12,22 @@ use tokio::task::JoinSet;
 
 use crate::driving::{Crowd, complete, script};
 
-/// How long a model takes for what it thinks, and again for what it calls: it is a quick one.
+/// Time that a model takes for its thoughts, and again for its calls. This is a quick one.
 const PACE: Duration = Duration::from_secs(1);
 
-/// How often somebody looks at how long an append takes.
+/// Interval between the probe's appends.
 const PROBE: Duration = Duration::from_millis(10);
 
-/// A remark of the size of a small result.
+/// The length of a remark, which is that of a small result.
 const REMARK: usize = 600;
 
-/// What came of runs.
+/// The measurements of the runs.
 pub(crate) struct Went {
-    /// How long an append took, in milliseconds.
+    /// Median duration of an append, in milliseconds.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
     pub(crate) worst: f64,
-    /// How long all took together, in seconds.
+    /// Total duration of all runs, in seconds.
     pub(crate) seconds: f64,
 }
 
@@ -40,7 +41,7 @@ impl std::fmt::Display for Went {
     }
 }
 
-/// Has so many runs go on at once, and waits for their ends.
+/// Drives this many runs at once, and waits until they end.
 pub(crate) async fn go(crowd: &Crowd, journal: &Journal, numbers: std::ops::Range<usize>) -> Went {
     let is_over = Arc::new(AtomicBool::new(false));
     let probing = tokio::spawn(probe(journal.clone(), Arc::clone(&is_over)));
@@ -48,7 +49,7 @@ pub(crate) async fn go(crowd: &Crowd, journal: &Journal, numbers: std::ops::Rang
     let mut tasks = JoinSet::new();
     let count = u32::try_from(numbers.len()).unwrap();
     for (place, number) in (0..count).zip(numbers) {
-        // Models do not answer in step.
+        // The models do not reply in step.
         let pace = PACE + PACE / 4 * place / count;
         tasks.spawn(complete(crowd.driver(number, &script(Some(pace)))));
     }

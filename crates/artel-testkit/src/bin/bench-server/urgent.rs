@@ -1,5 +1,5 @@
-//! How soon whoever asks at a screen is served while very much else is ready: from the request to
-//! the first event of the run that answers it.
+//! How soon a person at a screen is served while a lot of other work is ready: the time
+//! from the request to the first event of the run that answers it.
 
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -12,15 +12,15 @@ use tokio::net::TcpStream;
 use crate::daemon::{Daemon, tell};
 use crate::figure::{Figure, Goal};
 
-/// How often somebody asks.
+/// Number of questions.
 pub(crate) const WHOLE: usize = 200;
 pub(crate) const QUICK: usize = 20;
 
-/// How many pieces of work are ready meanwhile. As many as have a place are under way, with models
-/// that never answer.
+/// Number of pieces of work that are ready meanwhile. As many as there are places for are
+/// in progress, with models that never reply.
 const READY: usize = 100;
 
-/// What is planned takes for ever; a question has its answer at once.
+/// Planning takes forever; a question is answered at once.
 const SCRIPT: &str = "\
 rules:
   - expect: { says: Plan this request }
@@ -29,10 +29,10 @@ rules:
 otherwise: { say: It is blue. }
 ";
 
-/// No answer takes longer, however slow the machine.
+/// Time limit for an answer, however slow the machine is.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Asks so many times, one after the other, and prints how soon each was begun.
+/// Asks this many questions, one after the other, and prints how soon each run began.
 pub(crate) async fn measure(folder: &Path, count: usize) {
     let daemon = Daemon::start_at(folder, |home, shop| {
         let script = home.join("script.yaml");
@@ -56,7 +56,7 @@ pub(crate) async fn measure(folder: &Path, count: usize) {
     });
     let journal = daemon.journal();
     for number in 0..READY {
-        // It is there as a whole at once.
+        // The file is moved into place, so it appears complete.
         let aside = daemon.inbox().join(format!(".r{number}"));
         std::fs::write(&aside, format!("Make part {number} of it.\n")).unwrap();
         std::fs::rename(&aside, daemon.inbox().join(format!("r{number}.md"))).unwrap();
@@ -77,8 +77,8 @@ pub(crate) async fn measure(folder: &Path, count: usize) {
     Figure::new(name("p99"), at(0.99), "ms", Goal::Below(500.0)).print();
 }
 
-/// Asks a question, and returns how long it took until its run began, in milliseconds. The next is
-/// asked when it has its answer.
+/// Asks a question, and returns the milliseconds until its run began. The next question is
+/// asked once this one is answered.
 async fn asked(daemon: &Daemon, journal: &Journal) -> f64 {
     let body = json!({ "words": "What colour is it?", "portal": "project" }).to_string();
     let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -101,7 +101,7 @@ async fn asked(daemon: &Daemon, journal: &Journal) -> f64 {
         .reader()
         .records(&Query::of(only("run.started", Some(trace))))
         .unwrap();
-    // Both clocks are this machine's.
+    // Both clocks belong to this machine.
     let at = started[0].at.as_micros();
     (at as f64 - began.as_micros() as f64) / 1000.0
 }

@@ -1,4 +1,4 @@
-//! What Anthropic looks at before it answers.
+//! The checks that Anthropic makes before it answers.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ const KNOWN: [&str; 20] = [
     "top_p",
 ];
 
-/// The most places of a prompt that may be marked for the cache.
+/// Maximum number of places in a prompt that may be marked for the cache.
 const MOST_MARKS: usize = 4;
 
 type Checked = Result<(), String>;
@@ -190,7 +190,8 @@ fn check_content(place: usize, message: &Value) -> Checked {
     Ok(())
 }
 
-/// Every call must be answered in the next message, before anything else, and nothing else may be.
+/// Every call must be answered in the next message, before any other content, and nothing
+/// else may be answered.
 fn check_results(place: usize, before: Option<&Value>, message: &Value) -> Checked {
     let calls = calls_of(before);
     let blocks: Vec<&Value> = items(&message["content"]).collect();

@@ -1,4 +1,4 @@
-//! What OpenAI looks at before it completes a chat.
+//! The checks that OpenAI makes before it completes a chat.
 
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ fn check_messages(body: &Value) -> Checked {
         "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an \
          empty array instead."
     );
-    // The calls that still lack their answer.
+    // Calls that are not answered yet.
     let mut left: Vec<&str> = Vec::new();
     for (place, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What Google looks at before it generates content.
+//! The checks that Google makes before it generates content.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::standin::dialect::{ensure, items};
 
 type Checked = Result<(), String>;
 
-/// Fields of the request, in both spellings that Google takes.
+/// Fields of the request, in both spellings that Google accepts.
 const KNOWN: [&str; 13] = [
     "cachedContent",
     "cached_content",
@@ -24,7 +24,7 @@ const KNOWN: [&str; 13] = [
     "tools",
 ];
 
-/// What a part may hold, one of them each.
+/// The kinds of data that a part may hold, one each.
 const DATA: [&str; 7] = [
     "text",
     "inlineData",
@@ -35,7 +35,7 @@ const DATA: [&str; 7] = [
     "codeExecutionResult",
 ];
 
-/// What a schema may say; the rest of JSON Schema is not known there.
+/// The schema keywords that Google knows; it does not know the rest of JSON Schema.
 const SCHEMA: [&str; 22] = [
     "anyOf",
     "default",

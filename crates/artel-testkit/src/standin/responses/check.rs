@@ -1,4 +1,4 @@
-//! What OpenAI looks at before it makes a response.
+//! The checks that OpenAI makes before it creates a response.
 
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ fn check_items(body: &Value) -> Checked {
         items(&body["input"]).next().is_some(),
         "Invalid 'input': empty array."
     );
-    // The calls so far, and those of them that still lack their output.
+    // All calls so far, and those that still lack their output.
     let mut calls: Vec<&str> = Vec::new();
     let mut left: Vec<&str> = Vec::new();
     for (place, item) in items(&body["input"]).enumerate() {
@@ -105,7 +105,7 @@ fn check_items(body: &Value) -> Checked {
     Ok(())
 }
 
-/// What the person said and what the model said have parts of different types.
+/// Messages from the person and from the model have parts of different types.
 fn check_message(place: usize, item: &Value) -> Checked {
     let role = item["role"].as_str().unwrap_or_default();
     let fit: &[&str] = match role {
