@@ -1,8 +1,8 @@
-//! Ignore rules from above the folder that a walk begins in.
+//! Ignore rules from folders above the one where a walk begins.
 //!
-//! They hold up to the root of the repository, and no further. A tree that lies in an ignored
-//! folder itself, as those of runs do, is looked at all the same: whoever ignores it does not
-//! judge what is in it.
+//! They apply up to the root of the repository and no further. A tree inside an ignored
+//! folder, as the trees of runs are, is walked all the same: a rule that ignores the whole
+//! tree says nothing about its content.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ use ignore::{DirEntry, WalkBuilder};
 /// The files that hold such rules.
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// The rules that hold for a walk besides those it finds on its way.
+/// The rules from above that apply to a walk, in addition to those that it finds on its
+/// way.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Above(Vec<Gitignore>);
 
@@ -34,7 +35,8 @@ impl Above {
         Self(rules.filter(judges).collect())
     }
 
-    /// Tells whether an entry stays out. Where a walk begins was named, and is never left out.
+    /// Returns whether a walk skips an entry. The folder where it begins was named, so it is
+    /// never skipped.
     pub(crate) fn hides(&self, entry: &DirEntry) -> bool {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let hides = |rules: &Gitignore| rules.matched(entry.path(), is_folder).is_ignore();
@@ -44,14 +46,14 @@ impl Above {
     }
 }
 
-/// Has a walk that begins in a folder heed the rules there, if there is no pipe in their place.
+/// Makes a walk apply the rules in its first folder, unless a pipe has taken their place.
 pub(crate) fn heed_rules(walk: &mut WalkBuilder, folder: &Path) {
     let can_be_read = rules_can_be_read(folder);
     walk.git_ignore(can_be_read).ignore(can_be_read);
 }
 
-/// Tells whether reading the rules in a folder has an end. Commands can put a pipe in their place,
-/// and opening that waits for somebody who writes.
+/// Returns whether reading the rules in a folder will end. A command can put a pipe in
+/// their place, and opening a pipe waits for a writer.
 fn rules_can_be_read(folder: &Path) -> bool {
     let has_end = |name: &str| {
         let about = folder.join(name).metadata();
@@ -103,7 +105,7 @@ mod tests {
         assert_eq!(seen("repo/sub", "repo/sub"), ["a.txt"]);
         assert_eq!(seen("state/tree", "state/tree"), ["b.txt"]);
         assert_eq!(seen("state/tree", "state/tree/src"), ["b.txt"]);
-        // Also where the workshop itself lies in a repository.
+        // The same holds if the workshop itself is in a repository.
         fs::create_dir(home.path().join(".git")).unwrap();
         assert_eq!(seen("state/tree", "state/tree/src"), ["b.txt"]);
     }

@@ -1,5 +1,5 @@
-//! What a call has at hand: the run's tree, the portals, the place where processes run, and what
-//! the run remembers between calls.
+//! The context of a tool call: the run's tree, the portals, the sandbox for processes, and
+//! the state that the run keeps between calls.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,65 +14,65 @@ use crate::process::{Consent, Jobs, Workroom};
 use crate::seen::Seen;
 use crate::{Trouble, TroubleKind};
 
-/// The workplace of one call. Clones share the trees and what the run remembers; the guard is
-/// the call's own.
+/// The context of one tool call. Clones share the trees and the run's state; the guard
+/// belongs to the call alone.
 #[derive(Clone)]
 pub struct Bench {
-    /// The run's own tree: relative paths are in it.
+    /// The run's own tree. Relative paths are in it.
     pub tree: Arc<Root>,
     /// Other trees, by the names that `@Name/path` uses.
     pub portals: Arc<BTreeMap<String, Root>>,
     /// Judges resolved paths when they are used.
     pub guard: Arc<dyn Judge>,
-    /// Whose tools these are: `engineer`, `tester`, …
+    /// The role of the agent that has these tools: `engineer`, `tester`, …
     pub role: String,
-    /// The git program, where there is one.
+    /// The git program, if there is one.
     pub git: Option<PathBuf>,
-    /// Where processes run; nothing where none may.
+    /// The sandbox for processes, or `None` if this run may not start any.
     pub workroom: Option<Arc<Workroom>>,
-    /// The folder of the skill that is active.
+    /// The folder of the active skill.
     pub skill: Option<Arc<Root>>,
-    /// What says whether the active skill is still as it was trusted; nothing where nobody has to
-    /// trust it.
+    /// Checks that the active skill is still as it was trusted. `None` if it needs no trust.
     pub skill_held: Option<Arc<SkillHeld>>,
-    /// The secrets that the active skill's declaration names for its scripts.
+    /// The secrets that the active skill declares for its scripts.
     pub skill_secrets: Vec<String>,
-    /// The command rules that name secrets; the run's policy fills it.
+    /// The command rules that name secrets, set by the run's policy.
     pub secret_rules: Arc<[Rule]>,
-    /// What the person's rules keep commands from; tools of git leave out the same. The run's policy
-    /// fills it.
+    /// The paths that the person's rules hide from commands; the git tools leave them out as
+    /// well. Set by the run's policy.
     pub path_walls: Arc<[PathWall]>,
     /// Commands in the background.
     pub jobs: Arc<Jobs>,
-    /// Who can be asked; nobody where no person is there.
+    /// The person who can be asked, or `None` if nobody is there.
     pub person: Option<Arc<dyn Person>>,
-    /// Folders that the run's tree stands for: the person's, by its path.
+    /// Folders that the run's tree stands for: the person's folder, by its path.
     pub stands_for: Vec<PathBuf>,
-    /// What fills in the variables of a skill's files when they are read.
+    /// Fills in the variables of a skill's files when they are read.
     pub fill_in: Option<Arc<FillIn>>,
-    /// What the person said yes to, where they were asked about the call that is carried out.
+    /// The person's consent to the current call, if they were asked about it.
     pub consent: Consent,
-    /// The call that is carried out, by its name in the journal.
+    /// The current call, by its name in the journal.
     pub call: String,
     seen: Arc<Mutex<Seen>>,
     notes: Arc<Mutex<Notes>>,
-    /// The notes as they were last written down.
+    /// The notes as they were last recorded.
     written: Arc<Mutex<Notes>>,
 }
 
 /// Fills in the variables of a text.
 pub type FillIn = dyn Fn(&str) -> String + Send + Sync;
 
-/// Says why nothing of a skill may be started now; nothing if it may.
+/// Returns the reason why nothing of a skill may be started now, or `None` if it may.
 pub type SkillHeld = dyn Fn() -> Option<String> + Send + Sync;
 
-/// Judges a resolved path in a place. The policy of the run stands behind it.
+/// Provides guards that judge resolved paths, on behalf of the run's policy.
 pub trait Judge: Send + Sync {
     /// Returns the guard for one place.
     fn in_place(&self, place: &Place) -> Arc<dyn Guard + Send + Sync>;
 }
 
-/// Judges nothing. A bench has this until a call brings its own guard; no tool is run before.
+/// A guard that refuses everything. A context has it until a call brings its own guard; no
+/// tool runs before that.
 pub struct NoGuard;
 
 impl Judge for NoGuard {
@@ -88,11 +88,11 @@ impl Judge for NoGuard {
 
 /// A person who can answer an agent's question.
 pub trait Person: Send + Sync {
-    /// Puts a question; nothing if nobody answers.
+    /// Asks a question. Returns `None` if nobody answers.
     fn answer(&self, question: &str, choices: &[String]) -> Option<String>;
 
-    /// The same for a question whose answer is filled in: whoever takes it as it is need not type
-    /// it. Somebody who cannot be shown that is asked as ever.
+    /// Asks a question with a prepared answer, which the person can accept without typing it.
+    /// A surface that cannot show a prepared answer asks as usual.
     fn answer_filled_in(
         &self,
         question: &str,
@@ -102,13 +102,13 @@ pub trait Person: Send + Sync {
         self.answer(question, choices)
     }
 
-    /// Hears that a question which may still be open here is none any more, and why. Whoever shows
-    /// questions takes it away then, and returns nothing for it.
+    /// Reports that a question which may still be open here is settled, and why. A surface
+    /// that shows the question then removes it and returns `None` for it.
     fn settled(&self, _question: &str, _why: &str) {}
 }
 
 impl Bench {
-    /// Lays a bench out.
+    /// Creates a context with nothing but a tree, a guard and a role.
     pub fn new(tree: Root, guard: Arc<dyn Judge>, role: impl Into<String>) -> Self {
         Self {
             tree: Arc::new(tree),
@@ -134,7 +134,7 @@ impl Bench {
         }
     }
 
-    /// Refuses to start anything of a skill that is not as it was trusted any more.
+    /// Refuses to start anything of a skill that has changed since it was trusted.
     pub fn ensure_skill_as_trusted(&self) -> Result<(), Trouble> {
         match self.skill_held.as_ref().and_then(|why_not| why_not()) {
             Some(why) => Err(Trouble::new(TroubleKind::Refused, why)),
@@ -142,7 +142,7 @@ impl Bench {
         }
     }
 
-    /// Finds the tree that a path is in, and the path in it. `@Name/path` is in a portal.
+    /// Finds the tree of a path, and the path within it. `@Name/path` is in a portal.
     pub fn find(&self, path: &str) -> Result<(Target, &Root), Trouble> {
         if let Some(found) = self.find_by_whole_path(path) {
             return Ok(found);
@@ -188,8 +188,8 @@ impl Bench {
         Ok((target, root))
     }
 
-    /// Finds a path that is written out: in the skill's folder, or in the folder that the run's
-    /// tree stands for.
+    /// Finds an absolute path in the skill's folder, or in a folder that the run's tree stands
+    /// for.
     fn find_by_whole_path(&self, path: &str) -> Option<(Target, &Root)> {
         let whole = Path::new(path);
         if !whole.is_absolute() {
@@ -207,17 +207,16 @@ impl Bench {
         Some((Target { place, path }, &self.tree))
     }
 
-    /// Returns what was read so far.
+    /// Returns the files that the model has seen so far.
     pub fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the run's notes.
     pub fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the notes if they are others than when this was last asked.
+    /// Returns the notes if they have changed since the last call.
     pub(crate) fn changed_notes(&self) -> Option<Notes> {
         let notes = self.notes().clone();
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,9 @@
 //! Checks of the work: tests, formatters, diagnostics.
 //!
-//! What a project uses is read from its own files by tables with an explicit order, so that the
-//! same tree always gives the same choice. Nothing is ever installed: what is configured but
-//! missing is said, with the command that a person can run.
+//! Tables with an explicit order decide from the project's own files which programs it
+//! uses, so that the same tree always gives the same choice. Nothing is ever installed: a
+//! program that is configured but missing is reported with the command that a person can
+//! run.
 
 mod checker;
 mod command;
@@ -36,7 +37,7 @@ pub fn check_tools() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Fills in what the cards of these tools have in common.
+/// Fills in the fields that these tools have in common.
 fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
     Card {
         name: name.to_owned(),

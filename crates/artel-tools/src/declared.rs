@@ -1,5 +1,6 @@
-//! Declared tools: `Tools/<name>.toml` says a command as words with gaps, and what may stand in
-//! each gap. A model fills gaps; it never writes a command line, and no shell reads the result.
+//! Declared tools: `Tools/<name>.toml` declares a command as words with placeholders, and
+//! the values that each placeholder accepts. A model fills placeholders; it never writes a
+//! command line, and no shell reads the result.
 
 mod assemble;
 mod file;
@@ -17,7 +18,7 @@ use file::{ParameterFile, Sort, ToolFile};
 use crate::process::{self, Order};
 use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, Unknown};
 
-/// How long a declared tool may take, unless it says otherwise.
+/// Default timeout of a declared tool.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A tool that a person declared.
@@ -33,23 +34,24 @@ pub struct Declared {
     network: Vec<String>,
 }
 
-/// One gap of a command.
+/// One placeholder in a command.
 #[derive(Debug)]
 struct Parameter {
     name: String,
     sort: Sort,
-    /// Anchored at both ends.
+    /// The pattern that values must match, anchored at both ends.
     pattern: Option<Regex>,
     choices: Vec<String>,
     is_optional: bool,
-    /// The word that a true flag puts into its gap.
+    /// The word that a true flag puts into its place.
     word: Option<String>,
-    /// Whether the file it names is written.
+    /// Whether the command writes the file that this parameter names.
     is_written: bool,
 }
 
 impl Declared {
-    /// Reads a declaration. `stem` is the file's name without its ending, and the tool's.
+    /// Parses a declaration. `stem` is the name of the file without its extension, and of the
+    /// tool.
     pub fn parse(stem: &str, text: &str) -> Result<Self, BadDeclaration> {
         let file = ToolFile::parse(stem, text)?;
         let parameters = file
@@ -100,7 +102,7 @@ impl Declared {
         Ok(declared)
     }
 
-    /// Returns the secrets that it names.
+    /// Returns the names of the secrets that it uses.
     pub fn secrets(&self) -> &[String] {
         &self.secrets
     }

@@ -1,9 +1,9 @@
-//! `fetch`: one page of the web, through the same filter that commands go through.
+//! `fetch`: gets one web page, through the same filter as commands.
 //!
-//! Policy decides about the host. The request then goes through the sandbox's own proxy with that
-//! host as its only grant, so a name is looked up once, addresses of this machine and of private
-//! networks are refused unless they were written out, and nothing else can be reached. What comes
-//! back is a stranger's text and is marked as such.
+//! Policy decides about the host. The request then goes through the sandbox's own proxy
+//! with that host as its only grant. So a name is looked up once, addresses of this
+//! machine and of private networks are refused unless they are written out, and nothing
+//! else can be reached. The result is text from a stranger and is marked as such.
 
 mod get;
 mod html;
@@ -21,16 +21,16 @@ use crate::{
     Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse, workroom,
 };
 
-/// Bytes that are taken if nothing is said.
+/// Default size limit of a page, in bytes.
 const USUAL_BYTES: u64 = 1024 * 1024;
 
-/// The most that can be asked for.
+/// Largest size limit that a call can request, in bytes.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Bytes of text that a model is shown.
+/// Largest amount of text shown to a model, in bytes.
 const MOST_SHOWN: usize = 64 * 1024;
 
-/// Returns the tools that reach out.
+/// Returns the tools that fetch from the network.
 pub fn fetch_tools() -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(Fetch(card()))]
 }
@@ -94,7 +94,7 @@ fn card() -> Card {
     }
 }
 
-/// Puts an answer into words.
+/// Turns a response into an observation for the model.
 fn told(page: &Page, answer: Answer) -> Result<Observation, Trouble> {
     let url = page.shown();
     let status = answer.status;
@@ -154,7 +154,8 @@ fn moved(url: &str, status: u16, location: &str) -> Observation {
     }
 }
 
-/// Puts a stranger's text between marks that it cannot contain: they are made of its own hash.
+/// Puts a stranger's text between marks that it cannot contain: they are made from its own
+/// hash.
 fn marked(url: &str, text: &str) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let mark = &hash[..12];

@@ -1,7 +1,7 @@
 //! The file tools: reading, writing, changing, finding.
 //!
-//! Every byte goes through the tree's handle, and the run's guard judges the path a file really
-//! has. What a model gets to see is bounded, and says what was left out.
+//! Every byte goes through the tree's handle, and the run's guard judges the real path of
+//! a file. Output for a model has a size limit, and says what was left out.
 
 mod change;
 mod diff;
@@ -31,7 +31,7 @@ pub(crate) use spot::inside_hint;
 
 use crate::{Card, Reach, Tool, Unknown};
 
-/// How large a file may be that is read whole or changed.
+/// Largest file that is read whole or changed, in bytes.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Returns the tools that work on files.
@@ -49,7 +49,7 @@ pub fn file_tools() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Fills in what the cards of file tools have in common; each tool says the rest.
+/// Fills in the fields that the file tools have in common; each tool sets the rest.
 fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
     Card {
         name: name.to_owned(),
@@ -64,7 +64,7 @@ fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
     }
 }
 
-/// Puts a number of bytes into words.
+/// Formats a number of bytes.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1000 {

@@ -1,5 +1,5 @@
-//! Git for agents: what each role may do is the permission matrix's, how it is run is
-//! `artel-git`'s. Nothing pushes, merges or rewrites history.
+//! Git for agents. The permission matrix decides what each role may do, and `artel-git`
+//! decides how git runs. Nothing here pushes, merges or rewrites history.
 
 mod arguments;
 mod cards;
@@ -14,17 +14,17 @@ use serde_json::{Value, json};
 
 use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind};
 
-/// More of an answer than a model should read at once.
+/// Longest output shown, in bytes: more than a model should read at once.
 const LONGEST: usize = 64 * 1024;
 
-/// Returns the tools of this file.
+/// Returns the git tools.
 pub fn git_tools() -> Vec<Arc<dyn Tool>> {
     let tool = |(card, operation)| Arc::new(GitTool { card, operation }) as Arc<dyn Tool>;
     cards::all().into_iter().map(tool).collect()
 }
 
-/// Returns what a tool does in git; nothing for tools that are not git's. A `git_…` that nobody
-/// knows counts as what is never done.
+/// Returns the operation of a git tool, or `None` for other tools. An unknown `git_…`
+/// counts as an operation that is never allowed.
 pub(crate) fn operation_of(name: &str) -> Option<GitOperation> {
     use GitOperation as Does;
     let what = name.strip_prefix("git_")?;
@@ -54,7 +54,7 @@ impl Tool for GitTool {
     }
 
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
-        // What does not fit is said before policy is asked.
+        // Input that does not fit is reported before policy is asked.
         let call = arguments::of(&self.card.name, input)?;
         let mut actions = vec![Action::Git(self.operation)];
         actions.extend(call.reads.into_iter().map(|path| {
@@ -116,8 +116,8 @@ fn repository(bench: &Bench) -> Result<Git, Trouble> {
     Ok(Git::new(program, bench.tree.path(), identity))
 }
 
-/// Adds what to try after git refused: a revision that is like the one named, or what has to come
-/// first.
+/// Adds a hint after git refused: a revision similar to the given one, or the call that
+/// must come first.
 fn advised(git: &Git, input: &Value, trouble: Trouble) -> Trouble {
     const UNKNOWN: [&str; 5] = [
         "unknown revision",

@@ -1,9 +1,11 @@
-//! One call from end to end: policy, the person where needed, the journal, the deed, redaction.
+//! Runs one tool call from end to end: policy, the person if needed, the journal,
+//! execution, redaction.
 //!
-//! Nothing a model wrote reaches a file, a process or a socket but through here. The order is
-//! always the same: what the call would do is said and resolved; policy decides; a yes is bound to
-//! the hash of the record that was shown; the intent is on record before the deed, the result
-//! before anyone sees it.
+//! Everything that a model writes passes through here before it reaches a file, a process
+//! or a socket. The order is always the same. The tool states what the call would do, and
+//! that is resolved. Policy decides. An approval is bound to the hash of the record that
+//! the person saw. The intent is recorded before execution, and the result before anyone
+//! sees it.
 
 mod fit;
 mod granted;
@@ -29,54 +31,58 @@ pub use question::{Offer, Question, Reply, Said};
 
 use crate::{Bench, Consent, Hints, Observation, Registry, Tool, Trouble, TroubleKind};
 
-/// How often a question is put again because what it was about changed meanwhile.
+/// Number of times a question is put while the thing that it asks about keeps changing.
 const MOST_QUESTIONS: usize = 3;
 
-/// The hands of one run.
+/// Runs the tool calls of one run.
 pub struct Hands {
-    /// What can be called.
+    /// The tools that can be called.
     pub registry: Registry,
-    /// Where calls work.
+    /// The context in which calls work.
     pub bench: Bench,
-    /// What decides, without what a person allowed meanwhile.
+    /// The policy, without the rules that a person granted meanwhile.
     policy: Policy,
-    /// The same with what a person allowed for the run's tree, as far as the journal was looked at.
+    /// The same policy with the grants of a person for the run's tree, as of the last look at
+    /// the journal.
     granted: Mutex<Arc<GrantedPolicy>>,
     /// Facts about the run that policy asks for.
     pub situation: Situation,
-    /// What was let through the walls of the run; all runs that work on the same files share it.
+    /// The openings made in the walls of the run, shared by all runs that work on the same
+    /// files.
     pub openings: Arc<Openings>,
-    /// What the run and those that it belongs with have read and been given.
+    /// The content that this run and its related runs have read, and the secrets that they
+    /// were given.
     pub marks: ContentMarks,
-    /// Where everything is written down.
+    /// Records every call.
     pub log: Arc<dyn Log>,
-    /// Who can say yes.
+    /// Answers whether a call may run.
     pub approver: Option<Arc<dyn Approver>>,
-    /// What takes secrets out of whatever is stored or sent.
+    /// Redacts secrets in everything that is stored or sent.
     pub redactor: Redactor,
-    /// The clock.
     pub clock: Clock,
-    /// Whether the caller sees what to try instead.
+    /// Whether the caller sees hints.
     pub hints: Hints,
 }
 
-/// Where a call is written down. An append that failed ends the call before anything is done.
+/// Records the facts of calls. If an append fails, the call ends before anything else is
+/// done.
 pub trait Log: Send + Sync {
-    /// Appends a fact and returns once it is durable. Without `by` it is the run's agent who did it.
+    /// Appends a fact and returns once it is durable. Without `by`, the run's agent is the
+    /// actor.
     fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String>;
 
-    /// Appends what the run's agent did.
+    /// Appends a fact whose actor is the run's agent.
     fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
         self.append_by(None, fact, outcome)
     }
 
-    /// Returns what a person allowed so far for all runs of the tree. What cannot be read allows
-    /// nothing.
+    /// Returns everything that a person has granted so far for all runs of the tree. An
+    /// unreadable grant grants nothing.
     fn granted(&self) -> Vec<RunGrant> {
         Vec::new()
     }
 
-    /// Keeps bytes where an event can name them; nothing where there is no such place.
+    /// Stores bytes where an event can refer to them. Returns `None` without such a store.
     fn keep(&self, _bytes: &[u8]) -> Option<BlobRef> {
         None
     }
@@ -84,34 +90,33 @@ pub trait Log: Send + Sync {
 
 /// A person, or a surface that reaches one.
 pub trait Approver: Send + Sync {
-    /// Puts a question; nothing if nobody answers.
+    /// Asks the question. Returns `None` if nobody answers.
     fn approve(&self, question: &Question) -> Option<Said>;
 
-    /// Says that a question which is being put was answered elsewhere: it is none any more.
+    /// Reports that an open question was answered elsewhere.
     fn settled(&self, _question: &Question, _why: &str) {}
 }
 
-/// How a call ended, as the model sees it.
+/// The outcome of a call, as the model sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Called {
-    /// What was decided about it.
+    /// The decision about the call.
     pub decision: Decision,
-    /// What came of it.
     pub result: Result<Observation, Trouble>,
 }
 
-/// Why a call has no result, not even a bad one.
+/// Why a call has no result, not even an error for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unfinished {
-    /// It could not be written down.
+    /// The call could not be recorded.
     #[error("the journal did not take the call: {0}")]
     NotRecorded(String),
-    /// Whoever was asked about it left without an answer.
+    /// The person who was asked left without an answer.
     #[error("the question about the call was left open")]
     Left,
 }
 
-/// A call on its way.
+/// A call that is being carried out.
 struct Call<'c> {
     id: &'c str,
     tool: &'c dyn Tool,
@@ -125,7 +130,7 @@ impl Call<'_> {
 }
 
 impl Hands {
-    /// Puts the hands of a run together.
+    /// Creates the tool runner of a run.
     pub fn new(
         registry: Registry,
         mut bench: Bench,
@@ -152,7 +157,8 @@ impl Hands {
         }
     }
 
-    /// Puts hands together for another place: the same tools and grants, other files.
+    /// Creates a tool runner for another place, with the same tools and grants but other
+    /// files.
     #[must_use]
     pub fn moved(&self, bench: Bench, change: impl FnOnce(&mut Policy, &mut Situation)) -> Self {
         let mut policy = self.policy.clone();
@@ -174,7 +180,7 @@ impl Hands {
         }
     }
 
-    /// Carries out one call, or says why not. `id` names it in the journal.
+    /// Carries out one call. `id` is its name in the journal.
     pub fn call(&self, id: &str, name: &str, input: &Value) -> Result<Called, Unfinished> {
         let tool = match self.registry.get(name) {
             Ok(tool) => Arc::clone(tool),
@@ -244,7 +250,7 @@ impl Hands {
                 let hint = format!("the person said no: {reason}");
                 return self.refuse(call, &actions, decision, &[&hint]);
             }
-            // What was shown must still be what would be done.
+            // The call must still do what the person was shown.
             let now = match self.intended(call) {
                 Ok(now) => now,
                 Err((decision, trouble)) => return self.not_done(call, decision, trouble),
@@ -270,7 +276,7 @@ impl Hands {
         call.id.clone_into(&mut bench.call);
         bench.consent = match decision.answer {
             Answer::Ask => Consent::To(decision.rule.clone()),
-            // The person was asked about this very call before, and allowed it for the run.
+            // The person was asked about exactly this call before, and allowed it for the run.
             Answer::Allow if decision.rule == ALLOWED_BEFORE => {
                 let (policy, situation) = (self.granted(), self.situation_now());
                 Consent::To(policy.asked_rule(&call.tool.card().name, actions, &situation))
@@ -283,10 +289,10 @@ impl Hands {
             call.tool,
             actions,
         ));
-        // Before the deed: what it lets through is open while it works.
+        // Recorded before execution, since the openings exist while the call works.
         self.openings.extend(openings(actions));
         self.openings.watch(&self.bench.jobs);
-        // A process may keep what it was given before its call comes back.
+        // A process can keep a secret before its call returns.
         for action in actions {
             if let Action::Secret(name) = action {
                 self.marks.handed_out(name);
@@ -304,8 +310,8 @@ impl Hands {
         Ok(Called { decision, result })
     }
 
-    /// Says what to do about a denial. What the plan of a step does not have is proposed to the
-    /// person, by whoever has the tool for it.
+    /// Returns hints about a denial. If the plan does not allow something that the step needs,
+    /// an agent that has the tool for proposals can ask the person.
     fn ways_out(&self, decision: &Decision) -> &'static [&'static str] {
         let is_of_plan = decision.rule.starts_with("bound.step ");
         match is_of_plan && self.registry.get("propose_change").is_ok() {
@@ -331,7 +337,7 @@ impl Hands {
         self.not_done(call, decision, trouble)
     }
 
-    /// Ends a call before anything was done.
+    /// Ends a call before anything was executed.
     fn not_done(
         &self,
         call: &Call<'_>,
@@ -346,7 +352,7 @@ impl Hands {
         })
     }
 
-    /// Adds what the schema says about input that does not fit it, if hints are wanted at all.
+    /// Adds hints from the schema if the input does not fit it, unless hints are off.
     fn advised(&self, call: &Call<'_>, mut trouble: Trouble) -> Trouble {
         if trouble.kind == TroubleKind::BadInput {
             let card = call.tool.card();
@@ -355,8 +361,9 @@ impl Hands {
         self.hints.kept(trouble)
     }
 
-    /// Decides about a call. Only what would be asked depends on what a person allowed meanwhile,
-    /// here or from elsewhere, for this run or another of its tree; so that is looked up then.
+    /// Decides about a call. Only a question can depend on what a person has granted
+    /// meanwhile, here or elsewhere, for this run or another of its tree. So the journal is
+    /// read only then.
     fn decide(&self, call: &Call<'_>, actions: &[Action]) -> Decision {
         let decision = self.decide_by(&self.granted(), call, actions);
         if decision.answer != Answer::Ask {
@@ -368,13 +375,14 @@ impl Hands {
         decision
     }
 
-    /// Returns the facts of the run as they are now: what was let through its walls meanwhile counts,
-    /// and what was read.
+    /// Returns the current facts of the run, with the openings made in its walls meanwhile and
+    /// the content that it has read.
     fn situation_now(&self) -> Situation {
         let mut situation = self.marks.in_situation(&self.situation);
         if let Some(walls) = &mut situation.walls {
             walls.openings.extend(self.openings.all());
-            // What one run of this piece of work keeps open, a command of another can write to.
+            // A connection that one run of this work keeps open is open to another run's commands
+            // too.
             if self.bench.jobs.keeps_connection() || self.openings.keeps_connection() {
                 walls.connection = OpenConnection::Held;
             }
@@ -391,7 +399,7 @@ impl Hands {
         by.decide(intent, &self.situation_now())
     }
 
-    /// Returns the policy with what was granted as far as the journal was looked at.
+    /// Returns the policy with the grants found at the last look at the journal.
     fn granted(&self) -> Arc<GrantedPolicy> {
         Arc::clone(&self.lock())
     }
@@ -400,9 +408,9 @@ impl Hands {
         self.granted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the question. A rule is offered only if it would spare the next question; where none
-    /// would, the very call can be allowed for the run. Some are put every time, whatever was
-    /// granted.
+    /// Builds the question. Rules are offered only if together they would make the next
+    /// question unnecessary. If they would not, exactly this call can be allowed for the run.
+    /// Some questions are put every time, whatever was granted.
     fn question(
         &self,
         call: &Call<'_>,
@@ -430,7 +438,7 @@ impl Hands {
         question
     }
 
-    /// Takes secrets out of what a model gets to see.
+    /// Redacts secrets in a result before the model sees it.
     fn redacted(&self, result: Result<Observation, Trouble>) -> Result<Observation, Trouble> {
         let clean = |text: &str| self.redactor.redact(text).into_owned();
         match result {
@@ -463,7 +471,8 @@ impl Called {
     }
 }
 
-/// Tells whether a secret was taken out of it: what is left would be wrong wherever it is put.
+/// Returns whether a secret was redacted in the input: the rest of it would be wrong
+/// wherever it is used.
 fn holds_gap(input: &Value) -> bool {
     match input {
         Value::String(text) => text.contains(REDACTED),
@@ -473,8 +482,8 @@ fn holds_gap(input: &Value) -> bool {
     }
 }
 
-/// Returns a field within a field that a secret was taken out of: unlike a field of the call itself,
-/// or an item of a list, it can be left out.
+/// Returns a nested field in which a secret was redacted. Unlike a field of the call
+/// itself or an item of a list, it can be left out.
 fn inner_gap(input: &Value) -> Option<String> {
     input.as_object()?.iter().find_map(|(outer, value)| {
         let mut inner = value.as_object()?.iter();
@@ -483,7 +492,8 @@ fn inner_gap(input: &Value) -> Option<String> {
     })
 }
 
-/// A key in an argument would be sent, stored and shown; tools take theirs from the key store.
+/// Refuses secrets in arguments: they would be sent, stored and shown. Tools take theirs
+/// from the key store.
 fn secret_in(input: &Value) -> Option<Trouble> {
     if holds_gap(input) {
         let what = "the input holds what looks like a secret; it was taken out";
@@ -501,7 +511,7 @@ fn secret_in(input: &Value) -> Option<Trouble> {
     let what = format!("`{place}` of the input holds what looks like a secret ({sort})");
     Some(
         match place.trim_start_matches('/') {
-            // A field of its own can be left out, the only one of a call cannot.
+            // A nested field can be left out, a field of the call itself cannot.
             inner if inner.contains('/') => {
                 Trouble::new(TroubleKind::Refused, what).hint(format!("leave out `{inner}`"))
             }

@@ -1,8 +1,7 @@
-//! What agents can do: the tools, their registry and discovery, declared tools.
+//! The tools of agents, their registry and discovery, and declared tools.
 //!
-//! A tool says what a call would do before it does it; policy stands between the two. The loop
-//! that calls tools is not here.
-#![warn(missing_docs)]
+//! A tool states what a call would do before it does it, and policy decides in between.
+//! The loop that calls tools is not in this crate.
 
 mod above;
 mod bench;
@@ -47,7 +46,7 @@ pub use tool::{
     Card, Effect, Hints, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
 };
 
-/// Returns every tool that is built in, without `find_tools`, which needs to know the others.
+/// Returns every built-in tool, except `find_tools`, which needs to know the others.
 pub fn built_in() -> Vec<std::sync::Arc<dyn Tool>> {
     let all = [
         file_tools(),

@@ -1,5 +1,5 @@
-//! What a run remembers between calls, as it stands in the journal: a process that takes over
-//! knows what the one before it knew.
+//! The memory of a run between calls, as it is stored in the journal. A process that takes
+//! over knows everything that the previous one knew.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::notes::Notes;
 use crate::seen::News;
 use crate::{Bench, Trouble, TroubleKind};
 
-/// What changed with one call.
+/// The changes made by one call.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Change {
@@ -18,8 +18,8 @@ struct Change {
 }
 
 impl Bench {
-    /// Returns what the run remembers since this was last asked, as JSON; nothing where nothing is
-    /// new.
+    /// Returns the changes to the run's memory since the last call of this function, as JSON,
+    /// or `None` without any.
     pub fn news(&self) -> Option<String> {
         let change = Change {
             notes: self.changed_notes(),
@@ -31,7 +31,7 @@ impl Bench {
         serde_json::to_string(&change).ok()
     }
 
-    /// Takes in what a run remembered before.
+    /// Restores a change that was recorded before.
     pub fn recall(&self, news: &str) -> Result<(), Trouble> {
         let change: Change = serde_json::from_str(news).map_err(|error| {
             let what = format!("what the run remembered cannot be read: {error}");
@@ -40,7 +40,7 @@ impl Bench {
         self.seen().learn(change.seen);
         if let Some(notes) = change.notes {
             *self.notes() = notes;
-            // Known from the journal is as good as written there.
+            // Notes that come from the journal need not be recorded again.
             drop(self.changed_notes());
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! What a run keeps between calls besides files: its list of things to do, what it wants to
-//! remember, which tools it found.
+//! The notes that a run keeps between calls, apart from files: its todo list, the things
+//! that it wants to remember, and the tools that it found.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,48 +7,45 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Notes {
-    /// What is to be done.
+    /// The todo list.
     pub todo: Vec<Task>,
-    /// What later steps should know, once a verdict passes it on.
+    /// Knowledge for later steps, passed on once a verdict allows it.
     pub remembered: Vec<Memory>,
-    /// Tools whose schemas were found, in the order in which they were; it only grows, so that
-    /// what was sent to a model before stays as it was.
+    /// Tools whose schemas were found, in the order in which they were found. The list only
+    /// grows, so that everything sent to a model before stays the same.
     pub found: Vec<String>,
-    /// Where the shell stands, relative to the run's tree.
+    /// The shell's current folder, relative to the run's tree.
     pub cwd: String,
-    /// How the run ended, in its own words.
+    /// The end of the run, in the agent's own words.
     pub finished: Option<Finish>,
 }
 
-/// One thing to do.
+/// One item of the todo list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// What it is.
+    /// A description of the task.
     pub text: String,
-    /// How far it is.
     pub state: TaskState,
 }
 
-/// How far a task is.
+/// Progress of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     /// Not begun.
     Pending,
-    /// Being done; at most one is.
+    /// In progress; at most one task is.
     InProgress,
-    /// Done.
     Done,
 }
 
-/// Something to pass on.
+/// A note to pass on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
     /// The name under which later steps find it.
     pub key: String,
-    /// What it says.
     pub value: String,
 }
 
@@ -56,9 +53,8 @@ pub struct Memory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finish {
-    /// The answer.
     pub answer: String,
-    /// Results by name, for whoever comes next.
+    /// Results by name, for the next step.
     #[serde(default)]
     pub outputs: std::collections::BTreeMap<String, String>,
 }
@@ -76,7 +72,7 @@ impl Default for Notes {
 }
 
 impl Notes {
-    /// Adds a memory; one of the same key is replaced.
+    /// Adds a note, and replaces one with the same key.
     pub fn remember(&mut self, memory: Memory) {
         self.remembered.retain(|known| known.key != memory.key);
         self.remembered.push(memory);

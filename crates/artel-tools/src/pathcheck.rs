@@ -1,7 +1,8 @@
-//! One file operation, performed or refused as the file tools would, from one line to one line.
+//! Performs or refuses one file operation as the file tools would, from one line of input
+//! to one line of output.
 //!
-//! This is how the path rules are shown and tested from outside: the same roots, the same guard
-//! and the same built-in names as in a run, with a policy that fits in the line itself.
+//! This shows and tests the path rules from outside: the same roots, the same guard and
+//! the same built-in names as in a run, with a policy that fits into the line itself.
 
 mod alias;
 mod deny;
@@ -21,14 +22,14 @@ pub use metadata::Metadata;
 use alias::{Alias, Placed};
 use deny::Denials;
 
-/// As much of a file is shown.
+/// Largest part of a file that is shown, in bytes.
 const MOST_TEXT: u64 = 1 << 20;
-/// As many names of a folder are shown.
+/// Largest number of names shown of a folder.
 const MOST_ENTRIES: usize = 10_000;
-/// A longer line is not a question about a path.
+/// Longest line accepted, in bytes; a longer one is not a request about a path.
 const MOST_LINE: usize = 64 << 20;
 
-/// The question: what to do with which path beneath which root.
+/// The request: an operation on a path beneath a root.
 #[derive(Debug, Deserialize)]
 struct Question {
     root: String,
@@ -49,7 +50,7 @@ enum Wanted {
     Delete,
 }
 
-/// The answer: whether it was done, why, and what was read.
+/// The reply: the decision, the reason, and the content read.
 #[derive(Debug, Serialize)]
 struct Answer {
     decision: &'static str,
@@ -60,13 +61,13 @@ struct Answer {
     entries: Option<Vec<String>>,
 }
 
-/// Performs or refuses the operation that a line of JSON describes, and returns the answer as one
-/// line of JSON. Every input has an answer; one that cannot be understood is refused.
+/// Performs or refuses the operation that a line of JSON describes, and returns the reply
+/// as one line of JSON. Every input gets a reply; one that cannot be parsed is refused.
 pub fn check_line(line: &str) -> String {
     let answer = read_question(line)
         .and_then(|question| question.perform())
         .unwrap_or_else(Answer::deny);
-    // A struct of strings always has a JSON form; the words stand in all the same.
+    // A struct of strings always serialises; the fallback is there all the same.
     serde_json::to_string(&answer)
         .unwrap_or_else(|_| r#"{"decision":"deny","reason":"the answer has no form"}"#.to_owned())
 }
@@ -99,8 +100,8 @@ impl Question {
         done.map_err(|error| told(&error))
     }
 
-    /// Finds the root and the path beneath it. `@Name/path` is beneath the folder of that name; a
-    /// file whose name begins so is reached as `./@name`.
+    /// Finds the root and the path beneath it. `@Name/path` is beneath the folder of that
+    /// name; a file whose name begins with `@` is written as `./@name`.
     fn place(&self) -> Result<Placed, String> {
         let root = open(&self.root)?;
         let Some(named) = self.path.strip_prefix('@') else {
@@ -118,7 +119,7 @@ impl Question {
                 self.path
             )
         })?;
-        // A second slash does not make it absolute: the name is already a root.
+        // A second slash does not make the path absolute: the name is already a root.
         let inside = match inside.trim_start_matches('/') {
             "" => ".",
             inside => inside,
@@ -177,7 +178,7 @@ fn read(root: &Root, path: &Path, guard: &PathGuard<'_>) -> Result<Answer, RootE
     Ok(answer)
 }
 
-/// Returns the reason for a refusal, with the rule where a rule decided.
+/// Returns the reason for a refusal, with the rule if a rule decided.
 fn told(error: &RootError) -> String {
     match error {
         RootError::Refused { refusal, .. } => format!("{error} ({})", refusal.rule),

@@ -1,4 +1,4 @@
-//! Where processes run: the sandbox of a run with its view, its environment and its limits.
+//! The sandbox of a run's processes, with its view, its environment and its limits.
 
 mod jobs;
 mod path_walls;
@@ -35,39 +35,38 @@ use crate::{Bench, Observation, Trouble, TroubleKind, nearest};
 pub struct Workroom {
     /// The walls.
     pub sandbox: Sandbox,
-    /// What the profile demands of them.
+    /// The lowest level of walls that the profile accepts.
     pub demand: Demand,
-    /// What every command sees; the run's tree is writable in it.
+    /// The files that every command sees; the run's tree is writable among them.
     pub view: View,
-    /// What the person's rules about paths keep from commands.
+    /// Paths that the person's rules hide from commands or protect from writing.
     pub path_walls: Vec<PathWall>,
     /// The environment of every command.
     pub environment: Vec<(OsString, OsString)>,
-    /// What a command may use.
+    /// The resource limits of a command.
     pub limits: Limits,
-    /// A private folder for output; each command gets one of its own in it.
+    /// A private folder for output; each command gets its own folder in it.
     pub spool: PathBuf,
-    /// Tells the time.
     pub clock: Clock,
-    /// How commands are asked to leave.
+    /// Time that commands get to exit when asked.
     pub graces: Graces,
-    /// Secrets that are taken out of output exactly, besides those that a command gets.
+    /// Secrets that are redacted exactly in output, in addition to those that a command gets.
     pub known: Vec<Secret>,
-    /// What else looks like a secret.
+    /// Formats of other texts that look like secrets.
     pub formats: Arc<dyn Formats>,
-    /// How names become addresses, for network grants.
+    /// Resolves names to addresses for network grants.
     pub reach: NetworkReach,
-    /// Where secrets come from.
+    /// The source of secrets.
     pub keys: Arc<dyn Keys>,
-    /// Told what happens while commands run.
+    /// Is notified of events while commands run.
     pub audience: Arc<dyn Audience>,
-    /// How many commands run at once, over all runs.
+    /// Limits how many commands run at once, over all runs.
     pub slots: Slots,
-    /// Why commands start.
+    /// The reason why commands start.
     pub started_for: StartedFor,
     /// Ends everything that runs here.
     pub cancel: Cancel,
-    /// Counts the commands, for the names of their folders.
+    /// Counts the commands, to name their folders.
     pub count: AtomicU64,
 }
 
@@ -77,55 +76,55 @@ pub trait Keys: Send + Sync {
     fn secret(&self, name: &str) -> Option<Secret>;
 }
 
-/// Who watches commands run.
+/// An observer of running commands.
 pub trait Audience: Send + Sync {
-    /// Told what a command printed, secrets taken out.
+    /// Receives a command's output, with secrets redacted.
     fn output(&self, live: &Live<'_>);
-    /// Told that a process wanted to reach a host.
+    /// Is notified that a process tried to reach a host.
     fn passage(&self, passage: &Passage);
-    /// Told that a command waits for its turn.
+    /// Is notified that a command waits for its turn.
     fn waiting(&self, what: &str);
 }
 
 /// One command to run.
 #[derive(Debug, Clone, Default)]
 pub struct Order {
-    /// The program and its words.
+    /// The program and its arguments.
     pub words: Vec<String>,
-    /// Where it starts, relative to the run's tree.
+    /// The folder where it starts, relative to the run's tree.
     pub cwd: String,
-    /// How long it may take; what is known of its words decides if nothing is said.
+    /// Time limit. Without one, it depends on the command's words.
     pub timeout: Option<Duration>,
-    /// Whether output does not stretch that time.
+    /// Whether the time limit stays fixed even if the command prints output.
     pub is_exact: bool,
-    /// Secrets it gets, by name.
+    /// Names of the secrets that it gets.
     pub secrets: Vec<String>,
-    /// Hosts it reaches.
+    /// Hosts that it may reach.
     pub network: Vec<String>,
-    /// What it reads.
+    /// Its standard input.
     pub stdin: Vec<u8>,
-    /// Variables of its own.
+    /// Additional variables.
     pub environment: Vec<(String, String)>,
-    /// Folders besides the view that it can read.
+    /// Folders outside the view that it may read.
     pub read: Vec<PathBuf>,
-    /// Folders besides the view that it can write: ours, never a model's.
+    /// Folders outside the view that it may write; Artel sets them, never a model.
     pub write: Vec<PathBuf>,
-    /// Its limits, where they differ.
+    /// Limits that replace the usual ones.
     pub limits: Option<Limits>,
-    /// What others see it as while they wait for it; its words if nothing is said.
+    /// Label shown to others that wait for it. Without one, its words are shown.
     pub label: Option<String>,
 }
 
-/// How far an order is before it starts.
+/// Progress of a command before it starts.
 pub(crate) enum Turn<'a> {
-    /// It waits, for what this says.
+    /// It waits, for the given reason.
     Awaited(&'a str),
-    /// It starts.
+    /// It starts now.
     Come,
 }
 
 impl Order {
-    /// Makes an order of words alone.
+    /// Creates a command from words alone.
     pub fn of(words: Vec<String>) -> Self {
         Self {
             words,
@@ -134,7 +133,7 @@ impl Order {
         }
     }
 
-    /// Returns the start of what it is, in a line.
+    /// Returns the beginning of the label, on one line.
     fn label(&self) -> String {
         let words = || self.words.join(" ");
         let label = self.label.clone().unwrap_or_else(words);
@@ -148,7 +147,7 @@ impl Order {
     }
 }
 
-/// Runs an order to its end and says what came of it.
+/// Runs a command to its end and returns what the model sees of it.
 pub fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
     let room = workroom(bench)?;
     let cancel = room.cancel.clone();
@@ -156,7 +155,7 @@ pub fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
     room.observe(&order.words, &finished)
 }
 
-/// Returns the place where processes run, or says that there is none.
+/// Returns the sandbox, or an error if this run may not start processes.
 pub fn workroom(bench: &Bench) -> Result<&Arc<Workroom>, Trouble> {
     bench.workroom.as_ref().ok_or_else(|| {
         Trouble::new(TroubleKind::Refused, "no process can be started here")
@@ -165,7 +164,7 @@ pub fn workroom(bench: &Bench) -> Result<&Arc<Workroom>, Trouble> {
 }
 
 impl Workroom {
-    /// Runs an order to its end.
+    /// Runs a command to its end.
     pub(crate) fn finish(
         &self,
         bench: &Bench,
@@ -173,7 +172,7 @@ impl Workroom {
         cancel: Cancel,
         turn: &dyn Fn(Turn<'_>),
     ) -> Result<Finished, Trouble> {
-        // The slot comes first: a secret is not taken out before its command can run.
+        // The slot comes first: a secret is not fetched before its command can run.
         let slot = self.slot(order, &cancel, turn)?;
         turn(Turn::Come);
         let (job, redactor) = self.job(bench, order)?;
@@ -209,7 +208,8 @@ impl Workroom {
         finished.map_err(|error| sandbox_trouble(&error))
     }
 
-    /// Waits for the order's turn. The person is told for what, and so is whoever asks about it.
+    /// Waits for the command's turn. The person and the caller's callback are notified of the
+    /// reason.
     fn slot(
         &self,
         order: &Order,
@@ -231,13 +231,13 @@ impl Workroom {
         })
     }
 
-    /// Keeps from the view of a process in a tree what the person's rules about paths keep from
-    /// commands there. Nobody was asked.
+    /// Applies the person's path rules to the view of a process in a tree, as if nobody was
+    /// asked.
     pub fn keep_paths(&self, view: &mut View, tree: &Path) -> Result<(), Trouble> {
         path_walls::raise(view, tree, &self.path_walls, &Consent::None)
     }
 
-    /// Makes the job of an order, and what cleans its output.
+    /// Creates the sandbox job of a command, and the redactor for its output.
     fn job(&self, bench: &Bench, order: &Order) -> Result<(Job, Redactor), Trouble> {
         let cwd = bench
             .tree
@@ -287,7 +287,7 @@ impl Workroom {
         Ok((job, redactor))
     }
 
-    /// Makes a folder that one command can write besides the run's tree.
+    /// Creates a folder that one command may write in addition to the run's tree.
     pub(crate) fn state_folder(&self) -> Result<PathBuf, Trouble> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         self.folder(&format!("state-{number:06}"))
@@ -300,7 +300,7 @@ impl Workroom {
 
     fn folder(&self, name: &str) -> Result<PathBuf, Trouble> {
         let folder = self.spool.join(name);
-        // What a command says need not survive a loss of power: nothing is waited for.
+        // Output need not survive a power failure, so nothing is synced.
         if DirBuilder::new().mode(0o700).create(&folder).is_ok() {
             return Ok(folder);
         }
@@ -310,7 +310,7 @@ impl Workroom {
         Ok(folder)
     }
 
-    /// Says what a command left, for the model.
+    /// Turns the result of a command into an observation for the model.
     pub(crate) fn observe(
         &self,
         words: &[String],
@@ -377,8 +377,8 @@ impl Workroom {
         }
     }
 
-    /// Says what does the same as a program that is not there: tools, programs that are installed,
-    /// or else programs whose names are alike.
+    /// Returns a hint about alternatives to a missing program: tools, installed programs, or
+    /// else programs with similar names.
     pub(crate) fn instead_of(&self, program: &str) -> Option<String> {
         let pairs = self.environment.iter();
         let programs = Programs::of(pairs.map(|(name, value)| (name.as_ref(), value.as_ref())));
@@ -406,7 +406,7 @@ impl Workroom {
             .then(|| format!("installed programs like `{program}`: {}", alike.join(", ")))
     }
 
-    /// Adds to a record what a person should see of the sandbox.
+    /// Adds what a person should know about the sandbox to a record.
     pub(crate) fn describe(&self, record: &mut Record) {
         let engaged = self.sandbox.engaged();
         record.sandbox.insert(0, engaged.level.to_string());
@@ -432,7 +432,7 @@ impl Workroom {
     }
 }
 
-/// Returns the call that brings the whole output of a command, the way hints name calls.
+/// Returns the call that gets the whole output of a command, formatted for hints.
 fn fuller(finished: &Finished) -> String {
     let folder = finished.stdout.spooled.path.parent();
     let number = folder.and_then(Path::file_name);
@@ -440,7 +440,7 @@ fn fuller(finished: &Finished) -> String {
     format!("`output {}`", json!({ "id": number }))
 }
 
-/// Says what a command waits for.
+/// Describes what a command waits for.
 fn awaited(waiting: &Waiting) -> String {
     let mut what = "waits for a free place".to_owned();
     match waiting.ahead {
@@ -456,8 +456,8 @@ fn awaited(waiting: &Waiting) -> String {
     what
 }
 
-/// Returns the variable that a secret goes into: `github` becomes `GITHUB_TOKEN`; a name that is
-/// a variable's already stays as it is.
+/// Returns the variable for a secret: `github` becomes `GITHUB_TOKEN`. A name that already
+/// looks like a variable stays as it is.
 fn variable_of(name: &str) -> String {
     let is_variable = name
         .chars()
@@ -478,7 +478,7 @@ fn variable_of(name: &str) -> String {
     format!("{upper}_TOKEN")
 }
 
-/// Returns what can be reached with these hosts; nothing without one.
+/// Returns the network access to these hosts; without a host there is none.
 pub(crate) fn network(hosts: &[String]) -> Result<Network, Trouble> {
     if hosts.is_empty() {
         return Ok(Network::None);
@@ -491,7 +491,7 @@ pub(crate) fn network(hosts: &[String]) -> Result<Network, Trouble> {
     Ok(Network::Hosts(hosts))
 }
 
-/// Returns what reaching these hosts is to policy: the spelling that is judged is the one that is used.
+/// Returns the network actions that policy judges, in the spelling that is also used.
 pub(crate) fn reached(network: &Network) -> impl Iterator<Item = Action> + '_ {
     let hosts = match network {
         Network::Hosts(hosts) => hosts.as_slice(),
@@ -510,7 +510,7 @@ fn limit_text(limited: Limited) -> &'static str {
     }
 }
 
-/// Programs that stand in for one another, for when one is not installed.
+/// Returns programs that can replace one that is not installed.
 fn alternatives(program: &str) -> &'static [&'static str] {
     match program {
         "python" => &["python3"],

@@ -1,7 +1,8 @@
-//! All tools there are, who sees which, and how the rest are found.
+//! All tools, which viewer sees which, and how the others are found.
 //!
-//! A few tools are sent with their schemas in every request. Every other is a name and one line
-//! until it is found: a schema costs ten times what its line costs, in every turn.
+//! A few tools are sent with their schemas in every request. Each of the others is only a
+//! name and one line until it is found: in every turn, a schema costs ten times as much as
+//! its line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::{
     Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, git, nearest, parse,
 };
 
-/// How many schemas one call may bring.
+/// Largest number of schemas that one call may load.
 pub const MOST_FOUND: usize = 10;
 
 /// Every tool by its name. Clones share them.
@@ -25,30 +26,29 @@ pub struct Registry {
     tools: Arc<BTreeMap<String, Entry>>,
 }
 
-/// A tool with what a model is told about it, put together once.
+/// A tool with its description for a model, prepared once.
 #[derive(Clone)]
 struct Entry {
     tool: Arc<dyn Tool>,
     spec: Arc<ToolSpec>,
 }
 
-/// One line of the manifest: what is sent of a tool before it is found.
+/// One line of the manifest, sent for a tool before it is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The tool's name.
     pub name: String,
-    /// What it does.
+    /// A summary of what the tool does.
     pub line: String,
-    /// What it is found with.
+    /// The bundle of tools that it is found with.
     pub bundle: &'static str,
 }
 
-/// Who looks: a role, and what its file says it may use.
+/// The viewer of the tools: a role, and the tools that its file allows.
 #[derive(Debug, Clone, Default)]
 pub struct Viewer {
-    /// The role.
     pub role: String,
-    /// The rules of the role's own list; without a list it sees everything that fits it.
+    /// The rules of the role's own list. Without a list, the role sees everything that fits
+    /// it.
     pub tools: Option<Vec<Rule>>,
 }
 
@@ -60,7 +60,7 @@ impl Entry {
 }
 
 impl Registry {
-    /// Puts tools together; of two with one name the later one stands.
+    /// Creates a registry. Of two tools with the same name, the later one wins.
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let named = tools
             .into_iter()
@@ -70,8 +70,8 @@ impl Registry {
         }
     }
 
-    /// Adds tools that came later, such as declared ones. A name that is taken is refused: nothing
-    /// replaces a tool that is built in.
+    /// Adds a later tool, such as a declared one. A name that is taken is refused: no tool
+    /// replaces a built-in one.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), Trouble> {
         let name = tool.card().name.clone();
         if self.tools.contains_key(&name) {
@@ -82,7 +82,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Returns a tool.
+    /// Returns a tool by its name. An unknown name gives an error with a similar one.
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, Trouble> {
         let entry = self.tools.get(name);
         entry.map(|entry| &entry.tool).ok_or_else(|| {
@@ -100,18 +100,18 @@ impl Registry {
         })
     }
 
-    /// Returns every card, by name.
+    /// Returns all descriptors, sorted by name.
     pub fn cards(&self) -> impl Iterator<Item = &Card> {
         self.tools.values().map(|entry| entry.tool.card())
     }
 
-    /// Returns the cards that somebody sees.
+    /// Returns the descriptors that a viewer sees.
     pub fn visible<'r>(&'r self, viewer: &'r Viewer) -> impl Iterator<Item = &'r Card> {
         self.cards().filter(|card| viewer.sees(card))
     }
 
-    /// Returns the cards whose schemas are sent: those in every request, then those found, in the
-    /// order in which they were found.
+    /// Returns the descriptors whose schemas are sent: those in every request, then the found
+    /// ones, in the order in which they were found.
     pub fn sent<'r>(&'r self, viewer: &'r Viewer, found: &[String]) -> Vec<&'r Card> {
         let always = self
             .visible(viewer)
@@ -123,14 +123,14 @@ impl Registry {
         always.chain(later).collect()
     }
 
-    /// Returns what a model is told about the tools whose schemas are sent.
+    /// Returns the descriptions for a model of the tools whose schemas are sent.
     pub fn specs(&self, viewer: &Viewer, found: &[String]) -> Vec<Arc<ToolSpec>> {
         let sent = self.sent(viewer, found).into_iter();
         let entries = sent.filter_map(|card| self.tools.get(&card.name));
         entries.map(|entry| Arc::clone(&entry.spec)).collect()
     }
 
-    /// Returns the manifest: everything that can be found and was not yet.
+    /// Returns the manifest: every tool that can be found and has not been found yet.
     pub fn manifest(&self, viewer: &Viewer, found: &[String]) -> Vec<Line> {
         let is_open = |card: &&Card| card.reach == Reach::Found && !found.contains(&card.name);
         let line = |card: &Card| Line {
@@ -141,7 +141,7 @@ impl Registry {
         self.visible(viewer).filter(is_open).map(line).collect()
     }
 
-    /// Returns the names that a request asks for.
+    /// Returns the names of the tools that an input asks for.
     fn search(&self, viewer: &Viewer, wanted: &FindInput) -> Result<Vec<String>, Trouble> {
         let bad = |what: String| Trouble::new(TroubleKind::BadInput, what);
         match (&wanted.names, &wanted.bundle, &wanted.about) {
@@ -204,7 +204,7 @@ impl Registry {
         bundles.join(", ")
     }
 
-    /// Returns the tools that fit a description best: by shared words, five at most.
+    /// Returns the tools that fit a description best by shared words, at most five.
     fn suggest(&self, viewer: &Viewer, about: &str) -> Vec<String> {
         let words = words(about);
         let mut scored: Vec<_> = self
@@ -241,7 +241,8 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A word of the name counts three times, one of the keywords twice, one of the line once.
+/// Returns the score of a tool: 3 for each word in its name, 2 for each in its keywords, 1
+/// for each in its line.
 fn score(card: &Card, wanted: &[String]) -> usize {
     let name = words(&card.name.replace('_', " "));
     let keys: Vec<_> = card.keywords.iter().flat_map(|key| words(key)).collect();
@@ -265,7 +266,7 @@ struct FindInput {
     about: Option<String>,
 }
 
-/// Finds tools in a registry and remembers them for the requests that follow.
+/// Finds tools in a registry and remembers them for the following requests.
 pub struct FindTools {
     card: Card,
     registry: Registry,
@@ -273,7 +274,7 @@ pub struct FindTools {
 }
 
 impl FindTools {
-    /// Makes the tool for what somebody sees.
+    /// Creates the tool for a viewer.
     pub fn new(registry: Registry, viewer: Viewer) -> Self {
         Self {
             card: Card {

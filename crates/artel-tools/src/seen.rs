@@ -1,35 +1,35 @@
-//! What the run has read: the state of each file as the model last knew it, and which parts were
-//! sent.
+//! The files that the run has read: the state of each as the model last knew it, and the
+//! parts that were sent.
 //!
-//! It saves sending the same lines twice, and it keeps a model from overwriting what it has never
-//! seen or what changed behind its back. It is a memory, not a lock: whoever writes compares with
-//! the bytes that are there now.
+//! It avoids sending the same lines twice, and it keeps a model from overwriting content
+//! that it has never seen or that has changed since. It is a memory, not a lock: every
+//! write compares with the bytes that are there at that time.
 
 use std::collections::HashMap;
 
 use artel_policy::Target;
 use serde::{Deserialize, Serialize};
 
-/// The files that the model knows, by where they are.
+/// The files that the model knows, by location.
 #[derive(Debug, Default)]
 pub struct Seen {
     files: HashMap<Target, Known>,
-    /// What was learnt since it was last written down.
+    /// Files whose state has changed since the last record.
     news: Vec<Target>,
 }
 
-/// How the bytes that are there compare with those that the model knows.
+/// Comparison of a file's current bytes with those that the model knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// The model never read or wrote this file in the run.
     Unread,
-    /// It is as the model knows it.
+    /// The file is as the model knows it.
     Same,
-    /// It was changed by something else since.
+    /// Something else has changed the file since.
     Changed,
 }
 
-/// A part of a file: the first line and the number of lines that were asked for.
+/// A part of a file: the first line, and the number of lines requested.
 pub type Part = (usize, usize);
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ struct Known {
     sent: Vec<Part>,
 }
 
-/// What is known of one file from now on; nothing where it was forgotten.
+/// The new state of one file, or `None` if the file was forgotten.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct News {
     file: Target,
@@ -63,7 +63,7 @@ mod hex {
 }
 
 impl Seen {
-    /// Tells how these bytes compare with what the model knows of the file.
+    /// Compares these bytes with those that the model knows of the file.
     pub fn standing(&self, file: &Target, bytes: &[u8]) -> Standing {
         match self.files.get(file) {
             None => Standing::Unread,
@@ -72,11 +72,11 @@ impl Seen {
         }
     }
 
-    /// Remembers that a part of a file was sent, and in which encoding it was read if the caller
+    /// Records that a part of a file was sent, and in which encoding it was read if the caller
     /// named one. Returns whether the same part of the same bytes had been sent before.
     ///
-    /// What was sent before is forgotten with this: a model that asks once more really lacks it,
-    /// for its context may have been shortened meanwhile.
+    /// A repeated request removes the record of the part: a model that asks once more really
+    /// lacks it, because its context may have been shortened meanwhile.
     pub fn send(
         &mut self,
         file: &Target,
@@ -105,7 +105,7 @@ impl Seen {
         false
     }
 
-    /// Remembers that the model itself wrote the whole file: it knows these bytes.
+    /// Records that the model itself wrote the whole file and so knows these bytes.
     pub fn wrote(&mut self, file: &Target, bytes: &[u8]) {
         let known = Known {
             hash: blake3::hash(bytes),
@@ -116,8 +116,8 @@ impl Seen {
         self.files.insert(file.clone(), known);
     }
 
-    /// Remembers that the model changed a part of a file. A file it has not read stays unread:
-    /// an edit that matched says nothing about the rest.
+    /// Records that the model changed a part of a file. A file that it has not read stays
+    /// unread: an edit that matched says nothing about the rest.
     pub fn edited(&mut self, file: &Target, after: &[u8]) {
         if let Some(known) = self.files.get_mut(file) {
             known.hash = blake3::hash(after);
@@ -131,13 +131,14 @@ impl Seen {
         self.files.get(file)?.encoding.as_deref()
     }
 
-    /// Forgets a file that is gone.
+    /// Forgets a file that no longer exists.
     pub fn forget(&mut self, file: &Target) {
         self.files.remove(file);
         self.note(file);
     }
 
-    /// Forgets what was sent, but not what is known: for when the model's context was shortened.
+    /// Forgets the sent parts but not the known states. Called after the model's context was
+    /// shortened.
     pub fn forget_sent(&mut self) {
         for known in self.files.values_mut() {
             known.sent.clear();
@@ -150,7 +151,7 @@ impl Seen {
         }
     }
 
-    /// Returns what was learnt since this was last asked.
+    /// Returns the changes since the last call.
     pub(crate) fn news(&mut self) -> Vec<News> {
         let files = std::mem::take(&mut self.news);
         let news = files.into_iter().map(|file| {
@@ -160,7 +161,7 @@ impl Seen {
         news.collect()
     }
 
-    /// Takes in what was learnt before.
+    /// Restores changes that were recorded before.
     pub(crate) fn learn(&mut self, news: Vec<News>) {
         for News { file, known } in news {
             match known {

@@ -1,5 +1,5 @@
-//! Commands for agents: a shell line, jobs in the background, a skill's own scripts, and the full
-//! text of whatever was cut.
+//! Commands for agents: a shell line, background commands, a skill's own scripts, and the
+//! full text of shortened output.
 
 mod advice;
 mod cards;
@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use crate::process::{self, JobState, Order};
 use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind, parse};
 
-/// The longest time that a model may ask for.
+/// Longest timeout that a model may request, in seconds.
 const LONGEST: u64 = 30 * 60;
 
-/// Bytes of one answer of `output`.
+/// Number of bytes in one result of `output`.
 const PAGE: usize = 64 * 1024;
 
-/// Returns the tools of this file.
+/// Returns the command tools.
 pub fn shell_tools() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(Bash(cards::bash())),
@@ -163,7 +163,7 @@ impl Tool for Job {
                 observation.text = format!("{id} has ended: {}", observation.text);
                 Ok(observation)
             }
-            // That it was called off is what was asked for.
+            // The cancellation is what the model asked for.
             JobState::Ended(Err(trouble)) if trouble.kind == TroubleKind::Cancelled => {
                 Ok(Observation::text(format!("{id}: {trouble}")))
             }
@@ -218,7 +218,7 @@ impl Tool for Output {
     }
 }
 
-/// Returns the newest outputs that are kept, the newest first, the way hints name them.
+/// Returns the newest stored outputs, newest first, formatted for hints.
 fn kept(bench: &Bench) -> Vec<String> {
     let spool = bench.workroom.as_ref().map(|room| room.spool.clone());
     let entries = spool.and_then(|spool| std::fs::read_dir(spool).ok());
@@ -249,8 +249,8 @@ fn list(bench: &Bench) -> Observation {
     Observation::text(lines.join("\n"))
 }
 
-/// Returns the words of a shell that starts where the last command left it, and says where it ends
-/// up. What it says about the line itself begins with its own name.
+/// Returns the words of a shell that writes its final folder to `end`. Its messages about
+/// the line begin with its own name.
 fn shell_words(end: &Path, command: &str) -> Vec<String> {
     let trap = format!("pwd -P > {}", quoted(&end.to_string_lossy()));
     let shell = format!("trap {} EXIT; eval \"$1\"", quoted(&trap));
@@ -259,13 +259,13 @@ fn shell_words(end: &Path, command: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Writes a word so that the shell takes it as it is.
+/// Quotes a word so that the shell takes it literally.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns the secrets that a command rule names for this line. A variable is seen by every process
-/// of a line, so only a command that stands alone gets any.
+/// Returns the secrets that a command rule names for this line. Every process of a line
+/// sees its variables, so only a command that stands alone gets any.
 fn secrets_for(command: &str, bench: &Bench) -> Vec<String> {
     if bench.secret_rules.is_empty() {
         return Vec::new();
@@ -281,7 +281,7 @@ fn secrets_for(command: &str, bench: &Bench) -> Vec<String> {
     secrets
 }
 
-/// Returns how long a line may take: as long as its slowest command is known to, or as asked.
+/// Returns the time limit of a line: as requested, or that of its slowest known command.
 fn time_for(command: &str, asked: Option<u64>) -> Duration {
     if let Some(seconds) = asked {
         return Duration::from_secs(seconds.clamp(1, LONGEST));
@@ -290,11 +290,11 @@ fn time_for(command: &str, asked: Option<u64>) -> Duration {
     patience::Limits::of_commands(reading.words()).base
 }
 
-/// Returns where the shell says where it ended up. At level partial nothing can be made in a writable
-/// folder itself, only further down.
+/// Returns the file where the shell writes its final folder. At level partial nothing can
+/// be created directly in a writable folder, only further down.
 fn place_of_end(folder: &Path) -> Result<PathBuf, Trouble> {
     let below = folder.join("end");
-    // A run that is taken up again counts its folders from the start.
+    // A resumed run counts its folders from the start.
     let is_there = || below.symlink_metadata().is_ok_and(|about| about.is_dir());
     match std::fs::create_dir(&below) {
         Err(error) if !is_there() => {
@@ -306,7 +306,7 @@ fn place_of_end(folder: &Path) -> Result<PathBuf, Trouble> {
     Ok(below.join("cwd"))
 }
 
-/// Returns where the shell ended up, if that is inside the tree.
+/// Returns the final folder of the shell, or `None` if it is outside the tree.
 fn new_cwd(end: &Path, bench: &Bench) -> Option<String> {
     let text = artel_files::read_bounded(end, 8 * 1024).ok()?;
     let text = String::from_utf8(text).ok()?;

@@ -1,4 +1,4 @@
-//! Names and paths that are like one that does not exist, for hints.
+//! Finds names and paths similar to a missing one, for hints.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use ignore::WalkBuilder;
 
 use crate::above::{Above, heed_rules};
 
-/// How many entries of a tree are looked at for similar paths.
+/// Largest number of entries in a tree examined for similar paths.
 const MOST_ENTRIES: usize = 20_000;
-/// How much alike is alike.
+/// Smallest similarity that counts as similar.
 const ALIKE: f64 = 0.78;
 
-/// Returns the names that are most like the wanted one, best first.
+/// Returns the names most similar to the wanted one, best first.
 pub fn nearest<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -22,9 +22,9 @@ pub fn nearest<'n>(
     best(names.into_iter().map(rate), most)
 }
 
-/// Returns paths beneath a folder that are like the wanted one: the same name elsewhere first,
-/// then names that are alike. The search ends after a bounded number of entries; what is ignored
-/// or hidden is not offered.
+/// Returns paths beneath a folder that resemble the wanted one: the same name elsewhere
+/// first, then similar names. The search ends after a limited number of entries; ignored
+/// and hidden files are not offered.
 pub(crate) fn nearest_paths(root: &Path, wanted: &str, most: usize) -> Vec<String> {
     let paths = walk(root)
         .take(MOST_ENTRIES)
@@ -36,7 +36,7 @@ pub(crate) fn nearest_paths(root: &Path, wanted: &str, most: usize) -> Vec<Strin
     best(paths.map(|path| (likeness(wanted, &path), path)), most)
 }
 
-/// Walks a folder without what is ignored or hidden, with and without git.
+/// Walks a folder without ignored or hidden files, with and without git.
 pub(crate) fn walk(root: &Path) -> ignore::Walk {
     let above = Above::of(root, root);
     let mut walk = WalkBuilder::new(root);
@@ -57,7 +57,7 @@ fn likeness(wanted: &str, path: &str) -> f64 {
     names * 0.8 + whole * 0.2
 }
 
-/// Rates two names. One slip of the finger is always alike, also in short names.
+/// Rates two names. A single typing mistake always counts as similar, even in short names.
 fn alike(one: &str, other: &str) -> f64 {
     let rate = strsim::jaro_winkler(one, other);
     let is_slip = one.len() > 2 && one != other && strsim::osa_distance(one, other) == 1;

@@ -1,4 +1,5 @@
-//! Tools that touch nothing outside the run: its list, its memory, a question, the end.
+//! Tools that touch nothing outside the run: the todo list, the notes, a question to the
+//! person, the end.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,11 +11,11 @@ use serde_json::{Value, json};
 use crate::notes::{Finish, Memory, Task, TaskState};
 use crate::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
 
-/// More than anybody reads.
+/// Largest number of tasks: more than anybody reads.
 const MOST_TASKS: usize = 100;
 const LONGEST_MEMORY: usize = 4_000;
 
-/// Returns the tools of this file.
+/// Returns the tools in this file.
 pub fn talk_tools() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(Todo(todo_card())),
@@ -186,7 +187,7 @@ impl Tool for Todo {
                 TaskState::InProgress => "[~]",
                 TaskState::Done => "[x]",
             };
-            // Writing into a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{mark} {}", task.text);
         }
         bench.notes().todo = tasks;

@@ -1,4 +1,4 @@
-//! What a tool is: a card that says what it does, an intent for policy, and the deed.
+//! The definition of a tool: a descriptor, an intent for policy, and the execution.
 
 use std::fmt;
 
@@ -9,57 +9,58 @@ use serde_json::Value;
 
 use crate::Bench;
 
-/// Something a model can call.
+/// Something that a model can call.
 pub trait Tool: Send + Sync {
-    /// Says what it is.
+    /// Returns the tool's descriptor.
     fn card(&self) -> &Card;
 
-    /// Says what this call would do, before anything is done. Policy judges the answer; names of
-    /// files are as the caller wrote them and are judged again, resolved, when they are used.
+    /// Returns what this call would do, before anything is done. Policy judges the answer.
+    /// File names are as the caller wrote them; they are judged again, resolved, when they are
+    /// used.
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble>;
 
-    /// Does it. Policy has allowed what [`Tool::intends`] said.
+    /// Executes the call. Policy has allowed everything that [`Tool::intends`] returned.
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble>;
 }
 
-/// What the registry, the model and policy know about a tool.
+/// Everything that the registry, the model and policy know about a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// The name a model calls it by: `read`, `git_commit`, `deploy`.
+    /// The name that a model calls it by: `read`, `git_commit`, `deploy`.
     pub name: String,
-    /// What it does in one line of at most 100 characters; all that is sent until it is found.
+    /// A summary in one line of at most 100 characters; only this is sent until the tool is
+    /// found.
     pub line: String,
-    /// What a model needs to use it well.
+    /// Everything that a model needs to use it well.
     pub description: String,
     /// The JSON schema of its input.
     pub input: Value,
-    /// What it touches.
     pub effects: Vec<Effect>,
-    /// What is done when nobody knows whether it happened.
+    /// The recovery if a crash leaves it unknown whether the call took effect.
     pub unknown: Unknown,
-    /// Tools that are found together: `files`, `git`, `checks`.
+    /// The group of tools that are found together: `files`, `git`, `checks`.
     pub bundle: &'static str,
-    /// Words that find it besides its name and its line.
+    /// Words that find the tool, in addition to its name and its line.
     pub keywords: &'static [&'static str],
-    /// Whether its schema is in every request, or only once it was found.
+    /// Whether its schema is in every request, or only after it was found.
     pub reach: Reach,
 }
 
-/// What a tool touches.
+/// The kind of resource that a tool touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// Files are read.
+    /// Reads files.
     Read,
-    /// Files are changed.
+    /// Changes files.
     Write,
-    /// A process is started.
+    /// Starts a process.
     Process,
-    /// Another machine is reached.
+    /// Reaches another machine.
     Network,
 }
 
-/// What an intent without a result means, after a crash.
+/// Recovery after a crash that left an intent without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {
@@ -67,76 +68,75 @@ pub enum Unknown {
     Pure,
     /// Running it again with the same key does no harm.
     Idempotent,
-    /// Look whether it happened.
+    /// Check whether it happened.
     Probe,
-    /// Put the run's tree back to the snapshot before it, then run it again.
+    /// Restore the run's tree to the snapshot before it, then run it again.
     Restore,
-    /// It may not happen twice: ask the person.
+    /// It must not happen twice: ask the person.
     Once,
 }
 
-/// Whether a model has a tool's schema from the start.
+/// Delivery of a tool's schema to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
     /// In every request.
     Always,
-    /// A name and one line until `find_tools` brings the schema.
+    /// Only a name and one line, until `find_tools` loads the schema.
     Found,
 }
 
-/// What a model gets to see of a call that was carried out.
+/// The result of a call that was carried out, as the model sees it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
-    /// The text.
     pub text: String,
-    /// Pictures, for models that take them.
+    /// Pictures, for models that accept them.
     pub images: Vec<Image>,
-    /// What programs read: counts, paths, exit codes.
+    /// Data for programs: counts, paths, exit codes.
     pub data: Value,
-    /// Files that were made, changed or deleted, relative to the tree.
+    /// Files that were created, changed or deleted, relative to the tree.
     pub changed: Vec<String>,
-    /// Whether the text is only a part of what there was.
+    /// Whether the text is only a part of the whole.
     pub is_partial: bool,
-    /// What to try next, where it came out otherwise than the caller may have meant: a command
-    /// that ended badly, a text that goes on. They are put below the text.
+    /// Suggestions in case the result is not what the caller intended, such as a failed
+    /// command or a text that continues. They are added below the text.
     pub hints: Vec<String>,
 }
 
-/// Whether whoever calls gets to see hints. Without them it can be measured what they are worth.
+/// Whether the caller sees hints. Without them, their value can be measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Hints {
-    /// They are part of every answer.
+    /// Hints are part of every answer.
     #[default]
     Shown,
-    /// Answers say what failed and why, and nothing more.
+    /// Answers only say what failed and why.
     Silent,
 }
 
 /// A picture for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Image {
-    /// `image/png` and the like.
+    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// The file's bytes.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
 }
 
-/// Why a call could not be carried out, written for recovery: what failed, why, and what else
-/// there is. It goes to the model as it stands.
+/// Why a call could not be carried out, written for recovery: what failed, why, and what
+/// else is possible. The model gets it unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// What kind it is, for counting and for the loop's own rules.
+    /// The kind of failure, for counting and for the loop's own rules.
     pub kind: TroubleKind,
-    /// What failed and why, in a sentence.
+    /// A sentence that says what failed and why.
     pub what: String,
-    /// What to try instead: similar paths, other encodings, installed programs. What can be put
-    /// into the next call stands between backquotes: a tool, a name that is like the one given, a
-    /// field and its value as in "write `limit` as `10`".
+    /// Alternatives: similar paths, other encodings, installed programs. Anything that can be
+    /// copied into the next call is in backquotes: a tool, a similar name, a field and its
+    /// value as in "write `limit` as `10`".
     pub hints: Vec<String>,
 }
 
-/// Kinds of trouble.
+/// Kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TroubleKind {
@@ -144,25 +144,25 @@ pub enum TroubleKind {
     BadInput,
     /// Something named does not exist.
     NotFound,
-    /// It exists but is not what the tool works on.
+    /// It exists, but the tool cannot work on it.
     Unfit,
-    /// Policy, a path rule or the sandbox said no.
+    /// Policy, a path rule or the sandbox refused it.
     Refused,
-    /// The state is not what the call expected: an edit that does not match.
+    /// The state is not what the call expected, as with an edit that does not match.
     Mismatch,
-    /// A program ended badly.
+    /// A program failed.
     Failed,
     /// It took too long and was ended.
     TimedOut,
-    /// The person or the run ended it.
+    /// The person or the run cancelled it.
     Cancelled,
-    /// The machine could not: disk full, too many files.
+    /// The machine could not do it: disk full, too many files.
     Machine,
 }
 
 impl Card {
-    /// Returns what a model is told about it, for as little as will do: the line only where the
-    /// description does not say the same.
+    /// Returns the description for a model, as short as possible: the line is left out if the
+    /// description says the same.
     pub fn told(&self) -> String {
         let first = |text: &str| text.split_whitespace().next().map(str::to_owned);
         if first(&self.line) == first(&self.description) {
@@ -185,7 +185,8 @@ impl From<&Card> for ToolSpec {
     }
 }
 
-/// Leaves out of a schema what only we check: whatever is sent is paid for in every turn.
+/// Removes the parts of a schema that only Artel checks: everything sent costs tokens in
+/// every turn.
 fn slim(schema: &Value) -> Value {
     let mut schema = schema.clone();
     let Some(fields) = schema.as_object_mut() else {
@@ -205,7 +206,7 @@ fn slim(schema: &Value) -> Value {
 }
 
 impl TroubleKind {
-    /// Returns the word for it, as in the journal.
+    /// Returns the word for it in the journal.
     pub fn word(self) -> &'static str {
         match self {
             Self::BadInput => "bad-input",
@@ -222,7 +223,7 @@ impl TroubleKind {
 }
 
 impl Observation {
-    /// Makes one that is only text.
+    /// Creates an observation that is only text.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -232,7 +233,7 @@ impl Observation {
 }
 
 impl Hints {
-    /// Adds the hints of an answer to its text, or drops them.
+    /// Appends the hints of an observation to its text, or drops them.
     pub(crate) fn told(self, mut observation: Observation) -> Observation {
         for hint in std::mem::take(&mut observation.hints) {
             if self == Self::Shown {
@@ -242,7 +243,7 @@ impl Hints {
         observation
     }
 
-    /// Leaves words that hold hints as they are, or drops the lines of them.
+    /// Returns a text with its hint lines, or without them if hints are off.
     pub fn words(self, text: String) -> String {
         if self == Self::Shown {
             return text;
@@ -251,7 +252,7 @@ impl Hints {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Leaves the hints of trouble as they are, or drops them.
+    /// Returns the error with its hints, or without them if hints are off.
     pub(crate) fn kept(self, mut trouble: Trouble) -> Trouble {
         if self == Self::Silent {
             trouble.hints.clear();
@@ -261,7 +262,7 @@ impl Hints {
 }
 
 impl Trouble {
-    /// Makes trouble without hints.
+    /// Creates an error without hints.
     pub fn new(kind: TroubleKind, what: impl Into<String>) -> Self {
         Self {
             kind,
@@ -270,7 +271,7 @@ impl Trouble {
         }
     }
 
-    /// Adds something to try.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -290,7 +291,7 @@ impl fmt::Display for Trouble {
 
 impl std::error::Error for Trouble {}
 
-/// Reads a tool's input into its own type; what does not fit is said with the field's name.
+/// Parses a tool's input into its own type. If it does not fit, the error names the field.
 pub fn parse<'a, Input: Deserialize<'a>>(input: &'a Value) -> Result<Input, Trouble> {
     Input::deserialize(input).map_err(|cause| {
         Trouble::new(

@@ -1,11 +1,10 @@
-//! The table of checkers: compilers, linters and type checkers, with what proves that a project
-//! is configured for one.
+//! The table of checkers: compilers, linters and type checkers, with the evidence that a
+//! project is configured for each.
 
 use super::finding::{Finding, Form, Sort};
 use super::project::{Evidence, Fetch, Project};
 use super::runner::words;
 
-/// A checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Checker {
     Clippy,
@@ -19,7 +18,7 @@ pub(crate) enum Checker {
     Pyright,
 }
 
-/// Every checker, in the order they are run.
+/// Every checker, in the order in which they run.
 pub(crate) const CHECKERS: [Checker; 9] = [
     Checker::Clippy,
     Checker::CargoCheck,
@@ -54,12 +53,12 @@ pub(crate) const MARKERS: &[&str] = &[
     "requirements-dev.txt",
 ];
 
-/// Whether a checker takes the paths it should look at.
+/// Whether a checker takes paths to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// It does.
+    /// The checker takes paths.
     Paths,
-    /// It looks at the whole project; the findings are sorted out afterwards.
+    /// The checker looks at the whole project; the findings are filtered afterwards.
     Nothing,
 }
 
@@ -91,7 +90,7 @@ impl Checker {
         }
     }
 
-    /// Says how it can be installed, for a person to decide.
+    /// Returns the command or advice that installs it, for a person to decide.
     pub(crate) fn install(self) -> &'static str {
         match self {
             Self::Clippy => "rustup component add clippy",
@@ -108,7 +107,7 @@ impl Checker {
         }
     }
 
-    /// Says why a folder is configured for it, or nothing.
+    /// Returns the evidence that a folder is configured for it, or `None`.
     pub(crate) fn evidence(self, project: &Project<'_>) -> Option<Evidence> {
         let file = |names: &[&str]| project.first(names).map(Evidence::high);
         let table = |tool: &str| {
@@ -155,7 +154,7 @@ impl Checker {
         }
     }
 
-    /// Returns the words it is started with, or nothing if it is not installed.
+    /// Returns the command words that start it, or `None` if it is not installed.
     pub(crate) fn launch(self, project: &Project<'_>) -> Option<Vec<String>> {
         let on_path = |name: &str| project.programs.has(name).then(|| words(&[name]));
         let node = |name: &str| project.node_program(name, Fetch::Installed);
@@ -204,7 +203,7 @@ impl Checker {
         }
     }
 
-    /// Tells which files it can say something about.
+    /// Returns the file extensions that it can check.
     pub(crate) fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Clippy | Self::CargoCheck => &["rs"],
@@ -222,8 +221,8 @@ impl Checker {
         }
     }
 
-    /// Tells whether a finding is about what the code means, not about how it is written. Cargo
-    /// and Go tell both; errors of the compiler have a code.
+    /// Returns whether a finding is about the meaning of the code rather than its style. Cargo
+    /// and Go report both; errors of the Rust compiler have a code.
     pub(crate) fn is_of_types(self, finding: &Finding) -> bool {
         match self {
             Self::Tsc | Self::Mypy | Self::Pyright => true,
@@ -234,7 +233,7 @@ impl Checker {
     }
 }
 
-/// Clippy is configured by its file or by lints of the manifest.
+/// Clippy is configured by its own file or by lints in the manifest.
 fn clippy(project: &Project<'_>) -> Option<Evidence> {
     if let Some(file) = project.first(&["clippy.toml", ".clippy.toml"]) {
         return Some(Evidence::high(file));

@@ -1,4 +1,4 @@
-//! The words of a run: the whole part, one folder, one file, one test.
+//! Builds the command of a test run for a whole part, one folder, one file or one test.
 
 use super::detect::Found;
 use super::project::Project;
@@ -6,18 +6,17 @@ use super::runner::{Runner, words};
 use super::survey::Survey;
 use crate::{Trouble, TroubleKind};
 
-/// What is to be run of a part; paths are relative to the part's folder.
+/// The tests to run in a part. Paths are relative to the part's folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// A folder inside the part.
     pub(crate) folder: Option<String>,
-    /// A file.
     pub(crate) file: Option<String>,
-    /// A test, by its name.
+    /// The name of a test.
     pub(crate) test: Option<String>,
 }
 
-/// Adds to the words that start a runner what says which tests are meant.
+/// Appends the words that select the tests to the words that start the runner.
 pub(crate) fn words_for(
     found: &Found,
     start: Vec<String>,
@@ -90,8 +89,8 @@ fn flag(name: &str, value: Option<&str>) -> Vec<String> {
     value.map(|value| words(&[name, value])).unwrap_or_default()
 }
 
-/// Has every test told by its name, where all are run: whoever compares two runs needs to know
-/// which there were.
+/// Makes the runner report every test by name if all tests run: comparing two runs needs
+/// the names.
 fn by_name(scope: &Scope, option: &str) -> Vec<String> {
     match *scope == Scope::default() {
         true => words(&[option]),
@@ -108,7 +107,8 @@ fn stem(path: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// A file of `tests` is a target of its own; one of `src` is a module of the library or program.
+/// A file in `tests` is its own target; a file in `src` is a module of the library or
+/// program.
 fn cargo(here: &Project<'_>, scope: &Scope) -> Vec<String> {
     let mut all = words(&["test", "--no-fail-fast"]);
     let parts: Vec<&str> = scope
@@ -152,7 +152,7 @@ fn cargo(here: &Project<'_>, scope: &Scope) -> Vec<String> {
     all
 }
 
-/// Go tests packages: a file stands for the folder it is in.
+/// Go tests packages, so a file stands for its folder.
 fn go(scope: &Scope) -> Vec<String> {
     let package = match (&scope.file, &scope.folder) {
         (Some(file), _) => match file.rsplit_once('/') {
@@ -207,7 +207,7 @@ fn pytest(path: Option<String>, scope: &Scope) -> Vec<String> {
     }
 }
 
-/// Modules have dotted names; a test without its class is found by pattern.
+/// Modules have dotted names. A test without its class is found by pattern.
 fn unittest(here: &Project<'_>, scope: &Scope, survey: &Survey) -> Result<Vec<String>, Trouble> {
     let by_name = |test: &str| !test.contains('.') && !test.starts_with(char::is_uppercase);
     let Some(file) = &scope.file else {
@@ -237,7 +237,8 @@ fn unittest(here: &Project<'_>, scope: &Scope, survey: &Survey) -> Result<Vec<St
     })
 }
 
-/// Discovery goes into packages only: tests in a plain folder are found from that folder.
+/// Returns the folder where discovery must start. Discovery enters only packages, so tests
+/// in a plain folder are found only from that folder.
 fn start_folder(here: &Project<'_>, survey: &Survey) -> Option<String> {
     let inside = |path: &str| {
         let rest = path.strip_prefix(&here.folder)?;
@@ -283,7 +284,8 @@ fn minitest(path: Option<String>, test: Option<&str>) -> Vec<String> {
     [words(&["-Ilib:test"]), what, name].concat()
 }
 
-/// Returns the class of a test's file: `src/test/java/shop/CartTest.java` is `shop.CartTest`.
+/// Returns the class of a test file: `src/test/java/shop/CartTest.java` is
+/// `shop.CartTest`.
 fn class_of(file: &str) -> String {
     let inside = ["src/test/java/", "src/test/kotlin/", "src/test/groovy/"]
         .iter()

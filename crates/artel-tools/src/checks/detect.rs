@@ -1,29 +1,30 @@
-//! Which runner each part of the tree uses.
+//! Detects the test runner of each part of the tree.
 //!
-//! One runner for each language and part: a repository of several languages has several. A part
-//! inside another of the same language is left to the outer one where that runs it as well.
+//! There is one runner for each language and part: a repository with several languages has
+//! several. A part inside another part of the same language is left out if the outer
+//! part's runner covers it.
 
 use super::project::{Evidence, Project};
 use super::runner::{Language, RUNNERS, Runner};
 use super::survey::{Survey, is_within};
 
-/// A runner that was found.
+/// A detected test runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) runner: Runner,
-    /// The folder it belongs to, relative to the tree.
+    /// The folder that it belongs to, relative to the tree.
     pub(crate) folder: String,
     pub(crate) evidence: Evidence,
-    /// Others that would have done.
+    /// Other runners that would also fit.
     pub(crate) alternatives: Vec<Runner>,
-    /// The words it is started with; nothing if it is not installed.
+    /// The command words that start it, or `None` if it is not installed.
     pub(crate) launch: Option<Vec<String>>,
 }
 
-/// Finds the runner of every part of a survey.
+/// Finds the runners of all parts of a survey.
 pub(crate) fn everywhere(project: &Project<'_>, survey: &Survey) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
-    // Folders come in order, so the outer ones come first.
+    // Folders are sorted, so outer ones come first.
     for folder in &survey.folders {
         let here = project.at(folder);
         for found in in_folder(&here, survey, None) {
@@ -37,7 +38,7 @@ pub(crate) fn everywhere(project: &Project<'_>, survey: &Survey) -> Vec<Found> {
     all
 }
 
-/// Finds the nearest folder at or above a path that has a runner of a language.
+/// Finds the nearest folder, at or above a path, that has a runner for a language.
 pub(crate) fn upwards(
     project: &Project<'_>,
     survey: &Survey,
@@ -56,7 +57,8 @@ pub(crate) fn upwards(
     })
 }
 
-/// Finds the runners of one folder, one for each language: the best proven, then the preferred.
+/// Finds the runners of one folder, one per language: strongest evidence first, then table
+/// order.
 pub(crate) fn in_folder(
     project: &Project<'_>,
     survey: &Survey,
@@ -86,7 +88,7 @@ pub(crate) fn in_folder(
     found
 }
 
-/// Tells whether running one part runs the other as well.
+/// Returns whether running the outer part also runs the inner one.
 fn covers(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
     let is_inside = outer.runner.language() == inner.runner.language()
         && outer.folder != inner.folder
@@ -95,18 +97,18 @@ fn covers(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
         return false;
     }
     match outer.runner {
-        // Every module is tested by itself.
+        // Go tests each module by itself.
         Runner::Go => false,
         Runner::Cargo => workspace_has(project, outer, inner),
-        // A package of its own that is configured otherwise is not the outer one's.
+        // A package with its own, different configuration does not belong to the outer one.
         Runner::Npm | Runner::Node => inner.runner == Runner::Node,
         Runner::Unittest => inner.runner == Runner::Unittest,
         _ => true,
     }
 }
 
-/// Tells whether a package is a member of a Cargo workspace. A package that is a workspace itself
-/// or that is excluded is not.
+/// Returns whether a package is a member of a Cargo workspace. A package that is excluded,
+/// or is itself a workspace, is not a member.
 fn workspace_has(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
     let manifest = project
         .at(&outer.folder)

@@ -1,4 +1,4 @@
-//! `diagnostics`: what the project's own compilers, linters and type checkers say.
+//! `diagnostics`: runs the project's own compilers, linters and type checkers.
 
 use std::path::Path;
 
@@ -15,13 +15,12 @@ use super::run_tests::in_tree;
 use super::survey::{Survey, is_within};
 use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
 
-/// Checks of one call.
+/// Largest number of checks per call.
 const MOST_CHECKS: usize = 8;
 
-/// Findings that a model is shown.
+/// Largest number of findings shown to a model.
 const MOST_SHOWN: usize = 100;
 
-/// Runs checkers.
 pub(crate) struct Diagnostics(Card);
 
 #[derive(Debug, Default, Deserialize)]
@@ -31,13 +30,13 @@ struct Input {
     paths: Vec<String>,
 }
 
-/// A checker in a folder that is configured for it.
+/// A checker and the folder that is configured for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) checker: Checker,
     pub(crate) folder: String,
     pub(crate) evidence: Evidence,
-    /// The words; nothing if it is not installed.
+    /// The command words, or `None` if it is not installed.
     pub(crate) words: Option<Vec<String>>,
 }
 
@@ -125,7 +124,7 @@ impl Check {
     }
 }
 
-/// Finds what is configured in the tree.
+/// Finds all checkers that are configured in the tree.
 pub(crate) fn checks(top: &Project<'_>, survey: &Survey) -> Vec<Check> {
     let mut all: Vec<Check> = Vec::new();
     for folder in &survey.folders {
@@ -138,7 +137,7 @@ pub(crate) fn checks(top: &Project<'_>, survey: &Survey) -> Vec<Check> {
                 let is_go = matches!(checker, Checker::GoVet | Checker::GolangciLint);
                 let is_same =
                     outer.checker == checker || is_cargo(outer.checker) && is_cargo(checker);
-                // A dependency that is declared again is no configuration of its own.
+                // Declaring the same dependency again does not make a configuration of its own.
                 let is_own = checker == Checker::Tsc && evidence.strength == Strength::High;
                 is_same && !is_go && !is_own && is_within(folder, &outer.folder)
             });
@@ -160,12 +159,12 @@ fn is_cargo(checker: Checker) -> bool {
     matches!(checker, Checker::Clippy | Checker::CargoCheck)
 }
 
-/// What one call does.
+/// The checks to run in one call.
 struct Plan {
-    /// What it is narrowed to.
+    /// The paths that the call is limited to.
     paths: Vec<String>,
     checks: Vec<Check>,
-    /// The checks that are too many for one call.
+    /// Checks that exceed the limit for one call.
     left: Vec<Check>,
 }
 
@@ -211,7 +210,7 @@ fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
     })
 }
 
-/// Returns the paths that a checker is given, as seen from its folder.
+/// Returns the paths for a checker, relative to its folder.
 fn arguments(paths: &[String], check: &Check) -> Vec<String> {
     let own = paths
         .iter()
@@ -231,14 +230,14 @@ fn arguments(paths: &[String], check: &Check) -> Vec<String> {
             }
         });
     let own: Vec<_> = own.collect();
-    // Pyright reads its own configuration when nothing is named.
+    // Without paths, Pyright reads its own configuration.
     match own.is_empty() && check.checker != Checker::Pyright {
         true => vec![".".to_owned()],
         false => own,
     }
 }
 
-/// Tells whether a checker has something to say about a path.
+/// Returns whether a checker can check a path.
 fn concerns(check: &Check, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
@@ -267,7 +266,7 @@ fn inside(path: &str, bench: &Bench) -> Result<String, Trouble> {
     }
 }
 
-/// What was told so far.
+/// The results of a call so far.
 #[derive(Default)]
 struct Told {
     findings: Vec<Finding>,
@@ -392,7 +391,7 @@ impl Told {
     }
 }
 
-/// Says which checks were not run because there were too many.
+/// Names the checks that did not run because there were too many.
 fn left_out(left: &[Check]) -> Option<String> {
     const NAMED: usize = 5;
     let named = left.iter().take(NAMED);

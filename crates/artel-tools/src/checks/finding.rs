@@ -1,9 +1,9 @@
-//! What checkers print, read into findings: a place, how bad it is, and the message.
+//! Parses the output of checkers into findings: a place, a severity and a message.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// One thing that a checker found.
+/// One problem that a checker reported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Finding {
     pub(crate) file: String,
@@ -14,17 +14,16 @@ pub(crate) struct Finding {
     pub(crate) message: String,
 }
 
-/// Who says so.
+/// The kind of checker that reported a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sort {
-    /// A compiler or a type checker: the code makes no sense to it.
+    /// A compiler or type checker: it cannot make sense of the code.
     Types,
-    /// A linter.
     Lint,
 }
 
-/// How bad a finding is, the worst first.
+/// Severity of a finding, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Severity {
@@ -33,16 +32,16 @@ pub(crate) enum Severity {
     Note,
 }
 
-/// How a checker writes.
+/// Output format of a checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A line for each finding: `file:line:column: message` and its kin.
+    /// One line per finding: `file:line:column: message` and similar forms.
     Lines,
-    /// The JSON of eslint.
+    /// eslint's JSON.
     Eslint,
 }
 
-/// The longest message that is kept.
+/// Longest message kept, in bytes.
 const LONGEST: usize = 500;
 
 impl Severity {
@@ -55,8 +54,8 @@ impl Severity {
     }
 }
 
-/// Reads a checker's output. A finding that does not say how bad it is makes its checker end badly,
-/// so it is an error.
+/// Parses a checker's output. A finding without a severity counts as an error, because it
+/// makes its checker fail.
 pub(crate) fn read(form: Form, text: &str) -> Vec<Finding> {
     let mut found: Vec<Finding> = match form {
         Form::Lines => text.lines().filter_map(line).collect(),
@@ -67,11 +66,11 @@ pub(crate) fn read(form: Form, text: &str) -> Vec<Finding> {
     found
 }
 
-/// Reads `file:line:column: severity: message`, `file:line:column - severity: message` and
-/// `file(line,column): severity: message`.
+/// Parses `file:line:column: severity: message`, `file:line:column - severity: message`
+/// and `file(line,column): severity: message`.
 fn line(text: &str) -> Option<Finding> {
     let text = text.trim();
-    // `go vet` says so of what it could not compile.
+    // `go vet` uses this prefix for code that it could not compile.
     let (text, sort) = match text.strip_prefix("vet: ") {
         Some(text) => (text, Sort::Types),
         None => (text, Sort::Lint),
@@ -96,7 +95,7 @@ fn line(text: &str) -> Option<Finding> {
 
 type Parts<'t> = (&'t str, u64, Option<u64>, &'t str);
 
-/// Reads `src/a.ts(3,5): error TS2322: …`.
+/// Parses `src/a.ts(3,5): error TS2322: …`.
 fn bracketed(text: &str) -> Option<Parts<'_>> {
     let (place, rest) = text.split_once("): ")?;
     let (file, numbers) = place.rsplit_once('(')?;
@@ -104,7 +103,7 @@ fn bracketed(text: &str) -> Option<Parts<'_>> {
     Some((file, line.parse().ok()?, column.parse().ok(), rest))
 }
 
-/// Reads `src/a.py:3:5: …`, with or without a column.
+/// Parses `src/a.py:3:5: …`, with or without a column.
 fn colons(text: &str) -> Option<Parts<'_>> {
     let mut from = 0;
     loop {
@@ -139,7 +138,8 @@ fn column(after: &str) -> (Option<u64>, &str) {
     }
 }
 
-/// Takes the severity off a message: `error[E0308]: mismatched types`, `warning: unused`.
+/// Splits the severity from a message: `error[E0308]: mismatched types`,
+/// `warning: unused`.
 fn severity(text: &str) -> (Severity, &str) {
     let kinds = [
         ("error", Severity::Error),
@@ -155,7 +155,7 @@ fn severity(text: &str) -> (Severity, &str) {
         if let Some(message) = rest.strip_prefix(": ") {
             return (severity, message);
         }
-        // The code of an error belongs to the message.
+        // The error code stays in the message.
         if rest.starts_with([' ', '[']) {
             return (severity, rest.trim_start());
         }

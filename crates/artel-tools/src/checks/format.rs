@@ -1,7 +1,7 @@
-//! `format`: brings files into the form that their project uses.
+//! `format`: formats files in the way their project does.
 //!
-//! Only the named files change. A formatter that fails, or that changes other files on the way as
-//! rustfmt does with modules, leaves those as they were.
+//! Only the named files change. If a formatter fails, its file is left as it was; if it
+//! changes other files on the way, as rustfmt does with modules, those are restored.
 
 use std::path::Path;
 
@@ -15,16 +15,15 @@ use super::launch::{self, Ran};
 use super::project::Project;
 use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
 
-/// Files of one call.
+/// Largest number of files per call.
 const MOST_FILES: usize = 50;
 
-/// How large a file may be.
+/// Largest file that is formatted, in bytes.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Files beside the one that is formatted that are watched.
+/// Largest number of neighbouring files that are watched for changes.
 const MOST_WATCHED: usize = 2000;
 
-/// Formats files.
 pub(crate) struct Format(Card);
 
 #[derive(Deserialize)]
@@ -33,13 +32,13 @@ struct Input {
     paths: Vec<String>,
 }
 
-/// A file and what there is for it.
+/// A file and the formatters available for it.
 struct Job {
     target: Target,
     choices: Choices,
 }
 
-/// What came of one file.
+/// The outcome for one file.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     Changed,
@@ -174,7 +173,7 @@ fn jobs(input: &Input, bench: &Bench) -> Result<Vec<Job>, Trouble> {
     Ok(jobs)
 }
 
-/// Finds a file of the run's own tree, where it really lies.
+/// Finds a file in the run's own tree, with links resolved.
 fn file(path: &str, bench: &Bench) -> Result<Target, Trouble> {
     let (target, root) = bench.find(path)?;
     if target.place != Place::Worktree {
@@ -218,7 +217,7 @@ fn nothing_for(path: &str, choices: &Choices) -> String {
     }
 }
 
-/// Runs one formatter on one file, and puts back whatever should not have changed.
+/// Runs one formatter on one file, and restores everything that should not have changed.
 fn format(
     bench: &Bench,
     target: &Target,
@@ -271,8 +270,8 @@ fn format(
     Ok((End::Changed, ran.data))
 }
 
-/// Returns the files near one that its formatter might change as well, with their content. Only
-/// rustfmt is known to do so: it follows modules.
+/// Returns the nearby files that a formatter might change as well, with their content.
+/// Only rustfmt is known to do so: it follows modules.
 fn watched(bench: &Bench, path: &str) -> Vec<(String, Vec<u8>)> {
     if !path.ends_with(".rs") {
         return Vec::new();
@@ -299,7 +298,7 @@ fn watched(bench: &Bench, path: &str) -> Vec<(String, Vec<u8>)> {
     names.take(MOST_WATCHED).filter_map(content).collect()
 }
 
-/// Puts back what changed of the watched files.
+/// Restores the watched files that have changed.
 fn put_back(bench: &Bench, files: &[(String, Vec<u8>)]) -> Result<(), Trouble> {
     for (name, before) in files {
         let path = Path::new(name);
@@ -315,7 +314,7 @@ fn put_back(bench: &Bench, files: &[(String, Vec<u8>)]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Judges nothing: for bytes that stay here and go back where they came from.
+/// Permits everything: the bytes stay in this process and go back where they came from.
 fn any(_: &Path, _: Op) -> Result<(), artel_files::Refusal> {
     Ok(())
 }

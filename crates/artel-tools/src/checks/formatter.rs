@@ -1,10 +1,9 @@
-//! The table of formatters: their order, the files they are for, and what proves that a project
-//! uses one. The first of the table that fits is taken.
+//! The table of formatters: their order, their file types, and the evidence that a project
+//! uses each. The first one that fits is used.
 
 use super::project::{Fetch, Project};
 use super::runner::words;
 
-/// A formatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Formatter {
     Goimports,
@@ -35,26 +34,26 @@ pub(crate) const FORMATTERS: [Formatter; 11] = [
     Formatter::Terraform,
 ];
 
-/// A formatter that was chosen for a file.
+/// A formatter chosen for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) formatter: Formatter,
-    /// The folder it is run in, relative to the tree.
+    /// The folder to run it in, relative to the tree.
     pub(crate) folder: String,
-    /// The words, the file among them.
+    /// The command words, including the file.
     pub(crate) words: Vec<String>,
 }
 
-/// What there is for a file.
+/// The formatters for a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Choices {
-    /// Those that can be run, the preferred first.
+    /// Formatters that can run, the preferred first.
     pub(crate) ready: Vec<Choice>,
-    /// Those that are configured and not installed.
+    /// Formatters that are configured but not installed.
     pub(crate) missing: Vec<Formatter>,
 }
 
-/// Where a formatter was found to be used, and whether it can be started.
+/// The folder where a formatter is in use, and the words that start it if it is installed.
 struct Use {
     folder: String,
     start: Option<Vec<String>>,
@@ -77,7 +76,7 @@ impl Formatter {
         }
     }
 
-    /// Says how it can be installed, for a person to decide.
+    /// Returns the command or advice that installs it, for a person to decide.
     pub(crate) fn install(self) -> &'static str {
         match self {
             Self::Goimports => "go install golang.org/x/tools/cmd/goimports@latest",
@@ -110,11 +109,11 @@ impl Formatter {
         }
     }
 
-    /// Finds the project that uses it at or above a file's folder.
+    /// Finds the project that uses it, at or above a file's folder.
     fn used(self, near: &Project<'_>) -> Option<Use> {
         let on_path = |name: &str| near.programs.has(name).then(|| words(&[name]));
         let anywhere = |start: Option<Vec<String>>| {
-            // It needs no configuration, so only having it counts.
+            // It needs no configuration, so it is enough that it is installed.
             start.map(|start| Use {
                 folder: String::new(),
                 start: Some(start),
@@ -166,7 +165,7 @@ impl Formatter {
         }
     }
 
-    /// Returns the words that format one file in place.
+    /// Returns the command words that format one file in place.
     fn words(self, start: Vec<String>, file: &str, project: &Project<'_>) -> Vec<String> {
         let file = match file.starts_with('-') {
             true => format!("./{file}"),
@@ -201,7 +200,7 @@ const PRETTIER: &[&str] = &[
     "prettier.config.mjs",
 ];
 
-/// Finds the formatters of a file of the tree.
+/// Chooses the formatters for a file of the tree.
 pub(crate) fn choose(top: &Project<'_>, file: &str) -> Choices {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let mut choices = Choices::default();
@@ -241,7 +240,8 @@ fn uses_ruff(project: &Project<'_>) -> bool {
         || project.needs_python("ruff").is_some()
 }
 
-/// Black needs no configuration; where it is configured and missing, that is said.
+/// Black needs no configuration. If it is configured but missing, it is reported as
+/// missing.
 fn black(near: &Project<'_>) -> Option<Use> {
     let above = near.upwards().map(|(project, _)| project);
     let configured = above.into_iter().find(|project| {
@@ -255,7 +255,7 @@ fn black(near: &Project<'_>) -> Option<Use> {
         }),
         (None, None) => None,
         (None, start) => {
-            // The program's path is as seen from the file's folder.
+            // The program's path is relative to the file's folder.
             Some(Use {
                 folder: near.folder.clone(),
                 start,
@@ -264,7 +264,7 @@ fn black(near: &Project<'_>) -> Option<Use> {
     }
 }
 
-/// Returns the edition of the nearest package: without it new syntax is an error.
+/// Returns the Rust edition of the nearest package: without it, newer syntax is an error.
 fn edition(near: &Project<'_>) -> String {
     let mut inherited = false;
     for (project, _) in near.upwards() {
@@ -287,7 +287,7 @@ fn edition(near: &Project<'_>) -> String {
                 inherited = true;
             }
             None if inherited => {}
-            // The first edition is the default of a manifest that names none.
+            // A manifest without an edition means the first edition.
             None if package.is_some() => return "2015".to_owned(),
             None => {}
         }

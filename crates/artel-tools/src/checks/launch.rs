@@ -1,5 +1,5 @@
-//! Running a checking program in the sandbox: with the memory of a build, minutes of patience,
-//! and without colours.
+//! Runs a checking program in the sandbox: with the memory that a build needs, a timeout
+//! of minutes, and without colours.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,24 +12,25 @@ use super::project::Programs;
 use crate::process::{self, Order};
 use crate::{Bench, Trouble};
 
-/// The least that a check gets.
+/// Shortest timeout of a check.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
-/// How much of each stream is read; of more, the beginning and the end.
+/// Number of bytes read of each stream; of a longer stream, the beginning and the end are
+/// read.
 const MOST_READ: u64 = 4 * 1024 * 1024;
 
-/// What a program left.
+/// The exit code and output of a program.
 pub(crate) struct Ran {
     pub(crate) exit: i64,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// What a model would be shown of it.
+    /// The output as a model would see it.
     pub(crate) excerpt: String,
-    /// The facts of the sandbox and of the output.
+    /// The facts about the sandbox and the output.
     pub(crate) data: Value,
 }
 
-/// Returns where programs are looked for: what the sandbox's environment names.
+/// Returns the folders in which programs are looked up, from the sandbox's environment.
 pub(crate) fn programs(bench: &Bench) -> Result<Programs, Trouble> {
     let room = process::workroom(bench)?;
     let pairs = room.environment.iter();
@@ -38,7 +39,7 @@ pub(crate) fn programs(bench: &Bench) -> Result<Programs, Trouble> {
     })))
 }
 
-/// Runs words in a folder of the tree.
+/// Runs a command in a folder of the tree.
 pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, Trouble> {
     let room = process::workroom(bench)?;
     let known = patience::Limits::of_command(words).base;
@@ -75,7 +76,7 @@ pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, 
     })
 }
 
-/// No colours, no questions, nothing that watches, nothing that installs.
+/// Variables that turn off colours, questions, watch modes and installations.
 fn variables() -> Vec<(String, String)> {
     let pairs = [
         ("CI", "true"),
@@ -91,7 +92,7 @@ fn variables() -> Vec<(String, String)> {
         .into()
 }
 
-/// Reads a stream that was spooled: all of it, or its beginning and its end.
+/// Reads a spooled stream: all of it, or its beginning and its end.
 fn read_stream(path: &Path) -> String {
     use std::os::unix::fs::FileExt as _;
     let Ok(file) = std::fs::File::open(path) else {
@@ -117,7 +118,8 @@ fn read_stream(path: &Path) -> String {
     format!("{}\n{}", piece(0, half), piece(length - half, half))
 }
 
-/// Returns half of the machine's memory, as the kernel tells it.
+/// Returns half of the machine's memory in bytes, or `None` if the kernel does not report
+/// it.
 fn half_the_memory() -> Option<u64> {
     let text = artel_files::read_bounded(Path::new("/proc/meminfo"), 64 * 1024).ok()?;
     let text = String::from_utf8(text).ok()?;

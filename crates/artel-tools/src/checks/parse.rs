@@ -1,5 +1,5 @@
-//! Reading what test runners print. Pure functions over text: whatever the text is, there is an
-//! answer, and what was not understood is left out rather than guessed.
+//! Parses the output of test runners with pure functions over text. Every text gives a
+//! result, and output that is not understood is left out, never guessed.
 
 mod cargo;
 mod coverage;
@@ -20,16 +20,16 @@ use super::runner::Runner;
 
 pub(crate) use text::plain;
 
-/// What a runner printed, and what is needed to understand it.
+/// The output of a test runner, with the data needed to parse it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Printed<'p> {
     pub(crate) stdout: &'p str,
     pub(crate) stderr: &'p str,
-    /// The name of the Go module, which packages are named after.
+    /// The name of the Go module, which prefixes the names of packages.
     pub(crate) module: &'p str,
 }
 
-/// Reads the results of a runner.
+/// Parses the output of a runner.
 pub(crate) fn parse(runner: Runner, printed: Printed<'_>) -> Report {
     let stdout = plain(printed.stdout);
     let stderr = plain(printed.stderr);

@@ -1,8 +1,8 @@
-//! One folder of the tree as detection sees it: which marker files are there, what its manifests
-//! declare, which programs could be run.
+//! One folder of the tree as detection sees it: its marker files, the declarations in its
+//! manifests, and the programs that can run.
 //!
-//! Only files that are named here are read, beneath the tree's handle. A link from `package.json`
-//! to something else leads nowhere, for the guard knows the files by the names they really have.
+//! Only files named here are read, through the tree's handle. A link from `package.json`
+//! to another file is useless, because the guard judges files by their real names.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use artel_files::{Op, Refusal, Root};
 use serde_json::Value;
 
-/// How large a manifest may be.
+/// Largest manifest that is read, in bytes.
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// Where programs are looked for.
+/// Folders in which programs are looked up.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Programs(Vec<PathBuf>);
 
@@ -23,22 +23,22 @@ pub(crate) struct Programs(Vec<PathBuf>);
 pub(crate) struct Project<'b> {
     pub(crate) root: &'b Root,
     pub(crate) programs: &'b Programs,
-    /// Relative to the tree; empty for the tree itself.
+    /// Path relative to the tree; empty for the tree itself.
     pub(crate) folder: String,
 }
 
-/// How sure a detection is.
+/// Confidence of a detection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Strength {
-    /// The language and the names of files suggest it.
+    /// Suggested by the language and the names of files.
     Low,
-    /// A manifest declares it.
+    /// Declared in a manifest.
     Medium,
-    /// It has a configuration.
+    /// Configured explicitly.
     High,
 }
 
-/// Why a tool was chosen.
+/// The reason why a tool was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Evidence {
     pub(crate) strength: Strength,
@@ -90,7 +90,7 @@ impl Programs {
         )
     }
 
-    /// Returns the names of what lies where programs do, a bounded number of them.
+    /// Returns the names of the files in those folders, up to a limit.
     pub(crate) fn names(&self) -> Vec<String> {
         const MOST: usize = 10_000;
         let folders = self.0.iter().filter(|folder| folder.is_absolute());
@@ -106,7 +106,7 @@ impl Programs {
         names
     }
 
-    /// Tells whether a program is there.
+    /// Returns whether a program is installed.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0
             .iter()
@@ -132,13 +132,13 @@ impl<'b> Project<'b> {
         join(&self.folder, name)
     }
 
-    /// Tells whether something of that name is there.
+    /// Returns whether a file or folder of that name exists.
     pub(crate) fn has(&self, name: &str) -> bool {
         let found = self.root.resolve(Path::new(&self.path(name)));
         found.is_ok_and(|found| found.about.is_some())
     }
 
-    /// Returns the first of these names that is there.
+    /// Returns the first of these names that exists.
     pub(crate) fn first<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
         names.iter().copied().find(|name| self.has(name))
     }
@@ -161,19 +161,18 @@ impl<'b> Project<'b> {
         String::from_utf8(bytes).ok()
     }
 
-    /// Tells whether a file has a line that begins so.
+    /// Returns whether a file has a line that starts with `start`.
     pub(crate) fn has_line(&self, name: &str, start: &str) -> bool {
         let text = self.text(name).unwrap_or_default();
         text.lines()
             .any(|line| line.trim_start().starts_with(start))
     }
 
-    /// Reads `package.json`.
     pub(crate) fn package(&self) -> Option<Value> {
         serde_json::from_str(&self.text("package.json")?).ok()
     }
 
-    /// Tells whether `package.json` declares a dependency.
+    /// Returns whether `package.json` declares a dependency.
     pub(crate) fn needs_node(&self, name: &str) -> bool {
         let Some(package) = self.package() else {
             return false;
@@ -189,7 +188,7 @@ impl<'b> Project<'b> {
             .any(|kind| package.get(kind).and_then(|all| all.get(name)).is_some())
     }
 
-    /// Returns the words of a script of `package.json`.
+    /// Returns the command of a script in `package.json`.
     pub(crate) fn script(&self, name: &str) -> Option<String> {
         Some(
             self.package()?
@@ -200,12 +199,11 @@ impl<'b> Project<'b> {
         )
     }
 
-    /// Reads a TOML file.
     pub(crate) fn toml(&self, name: &str) -> Option<toml::Table> {
         self.text(name)?.parse().ok()
     }
 
-    /// Tells whether `pyproject.toml` has a table of a tool: `[tool.ruff]`.
+    /// Returns whether `pyproject.toml` has a table for a tool: `[tool.ruff]`.
     pub(crate) fn has_python_table(&self, tool: &str) -> bool {
         let table = self.toml("pyproject.toml");
         table.is_some_and(|table| {
@@ -242,7 +240,7 @@ impl<'b> Project<'b> {
         declares_python(&toml::Value::Table(project), name, "").then_some("pyproject.toml")
     }
 
-    /// Tells whether the `Gemfile` names a gem.
+    /// Returns whether the `Gemfile` names a gem.
     pub(crate) fn needs_gem(&self, name: &str) -> bool {
         ["'", "\""].iter().any(|quote| {
             self.has_line("Gemfile", &format!("gem {quote}{name}{quote}"))
@@ -250,7 +248,8 @@ impl<'b> Project<'b> {
         })
     }
 
-    /// Returns this folder and those above it, up to the tree, each with the way up to it.
+    /// Returns this folder and those above it up to the tree, each with the relative path to
+    /// it.
     pub(crate) fn upwards(&self) -> impl Iterator<Item = (Self, String)> {
         let depth = self
             .folder
@@ -267,8 +266,8 @@ impl<'b> Project<'b> {
         })
     }
 
-    /// Returns how a program of a Node package is started: through `npx`, which finds the
-    /// package's own, by its name where it is installed for all, or where it lies.
+    /// Returns the words that start a program of a Node package: through `npx`, which finds
+    /// the package's own copy; by name if it is installed globally; or by its path.
     pub(crate) fn node_program(&self, name: &str, fetch: Fetch) -> Option<Vec<String>> {
         let local = self.local_node_program(name);
         let with_npx = || vec!["npx".to_owned(), name.to_owned()];
@@ -291,7 +290,8 @@ impl<'b> Project<'b> {
         })
     }
 
-    /// Returns how a program of a Python environment is started: the project's own first.
+    /// Returns the words that start a Python program, preferring the project's own
+    /// environment.
     pub(crate) fn python_program(&self, name: &str) -> Option<Vec<String>> {
         for (project, way) in self.upwards() {
             for environment in [".venv", "venv"] {
@@ -305,16 +305,16 @@ impl<'b> Project<'b> {
     }
 }
 
-/// Whether `npx` alone counts as having a program.
+/// Whether having `npx` alone counts as having a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fetch {
-    /// It does: the package may be in npx's cache.
+    /// It counts: the package may be in npx's cache.
     Npx,
-    /// It does not.
+    /// It does not count.
     Installed,
 }
 
-/// Joins a path of the tree; the tree itself is the empty path.
+/// Joins a path in the tree; the empty path is the tree itself.
 pub(crate) fn join(folder: &str, name: &str) -> String {
     match folder.is_empty() {
         true => name.to_owned(),
@@ -322,7 +322,7 @@ pub(crate) fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// Tells whether an item of a list is a requirement of that name: `pytest>=8`.
+/// Returns whether a list item is a requirement of that name: `pytest>=8`.
 fn is_requirement(item: &str, name: &str) -> bool {
     let item = item.trim().trim_matches(['"', '\'', ' ']);
     let Some(rest) = item.strip_prefix(name) else {
@@ -333,7 +333,7 @@ fn is_requirement(item: &str, name: &str) -> bool {
     })
 }
 
-/// Looks through a manifest for a requirement, in lists and as keys of tables of dependencies.
+/// Searches a manifest for a requirement, in lists and as a key in tables of dependencies.
 fn declares_python(value: &toml::Value, name: &str, within: &str) -> bool {
     match value {
         toml::Value::String(text) => within.contains("dependenc") && is_requirement(text, name),

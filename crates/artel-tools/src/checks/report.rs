@@ -1,39 +1,38 @@
-//! What a run of tests came to: counts, and each failing test with its place and its message.
+//! The results of a test run: counts, and each failing test with its place and message.
 
 use serde::Serialize;
 
-/// Failures that are kept of one run; more would not be read.
+/// Largest number of failures kept per run; nobody would read more.
 pub(crate) const MOST_FAILURES: usize = 200;
 
-/// Lines that are kept of one message.
+/// Largest number of lines kept per message.
 const MESSAGE_LINES: usize = 12;
 
-/// Bytes that are kept of one message.
+/// Largest number of bytes kept per message.
 const MESSAGE_BYTES: usize = 1000;
 
 /// The results of one runner.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Report {
-    /// How many of each; nothing if the output did not say.
+    /// Test counts, or `None` if the output does not give them.
     pub(crate) counts: Option<Counts>,
-    /// How long the runner says it took.
+    /// Duration that the runner reports.
     pub(crate) millis: Option<u64>,
-    /// Tests that failed.
     pub(crate) failures: Vec<Failure>,
-    /// The names of the others; nothing if the output did not say them all.
+    /// Names of the other tests, or `None` if the output does not name them all.
     pub(crate) names: Option<Names>,
-    /// How much of the code they run, in the words of the project's own tool.
+    /// Test coverage, as the project's own tool prints it.
     pub(crate) coverage: Option<String>,
 }
 
-/// Tests by their names.
+/// Test names by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Names {
     pub(crate) passed: Vec<String>,
     pub(crate) skipped: Vec<String>,
 }
 
-/// How many tests ended how.
+/// Number of tests by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     pub(crate) passed: u64,
@@ -51,7 +50,7 @@ pub(crate) struct Failure {
 }
 
 impl Report {
-    /// Adds a failure, unless it is known or there are too many.
+    /// Adds a failure, unless it is already known or the limit is reached.
     pub(crate) fn add(&mut self, failure: Failure) {
         if self.failures.len() < MOST_FAILURES && !self.failures.contains(&failure) {
             self.failures.push(failure);
@@ -60,7 +59,7 @@ impl Report {
 }
 
 impl Counts {
-    /// Adds those of another run; no output can make the sum overflow.
+    /// Adds the counts of another run. No output can make the sum overflow.
     pub(crate) fn add(&mut self, other: Self) {
         self.passed = self.passed.saturating_add(other.passed);
         self.failed = self.failed.saturating_add(other.failed);
@@ -69,7 +68,7 @@ impl Counts {
 }
 
 impl Failure {
-    /// Makes one; the message is cut to what is worth reading.
+    /// Creates a failure with its message shortened.
     pub(crate) fn new(name: &str, place: Option<(String, u64)>, message: &str) -> Self {
         let (file, line) = place.unzip();
         Self {
@@ -80,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// Returns `file:line`, as far as it is known.
+    /// Returns `file:line`, or only the file if the line is unknown.
     pub(crate) fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         Some(match self.line {

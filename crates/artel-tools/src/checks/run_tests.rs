@@ -1,4 +1,4 @@
-//! `run_tests`: finds what tests a tree has, runs them, and says what failed and where.
+//! `run_tests`: finds the tests of a tree, runs them, and reports what failed and where.
 
 use std::path::Path;
 
@@ -18,16 +18,15 @@ use super::survey::{Survey, is_within, language_of};
 use crate::similar::nearest_paths;
 use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse as read};
 
-/// Parts that are run in one call.
+/// Largest number of parts run per call.
 const MOST_PARTS: usize = 8;
 
-/// Failures that a model is shown.
+/// Largest number of failures shown to a model.
 const MOST_SHOWN: usize = 30;
 
-/// The longest name of a test.
+/// Longest name of a test, in bytes.
 const LONGEST_NAME: usize = 500;
 
-/// Runs tests.
 pub(crate) struct RunTests(Card);
 
 #[derive(Debug, Default, Deserialize)]
@@ -39,19 +38,19 @@ struct Input {
     framework: Option<String>,
 }
 
-/// One command that will be run.
+/// One command to run.
 struct Part {
     found: Found,
     words: Vec<String>,
 }
 
-/// What is to be run, and what cannot be.
+/// The commands to run, and the runners that cannot run.
 #[derive(Default)]
 struct Plan {
     parts: Vec<Part>,
-    /// Runners that are used here and not installed.
+    /// Runners that are used here but not installed.
     missing: Vec<Found>,
-    /// Parts that are left for another call.
+    /// Parts left for another call.
     left: Vec<Found>,
 }
 
@@ -119,7 +118,7 @@ impl Tool for RunTests {
     }
 }
 
-/// Decides what is run. Nothing is started here.
+/// Decides what to run, without starting anything.
 fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
     check_name(input.test.as_deref())?;
     let only = input.framework.as_deref().map(runner_named).transpose()?;
@@ -151,7 +150,7 @@ fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
     Ok(plan)
 }
 
-/// Finds the runner that a file belongs to.
+/// Finds the runner of a file.
 fn of_file<'b>(
     top: &Project<'b>,
     file: &str,
@@ -174,7 +173,7 @@ fn of_file<'b>(
     Ok(vec![(found, survey)])
 }
 
-/// Finds the runners of a folder, or the one that the folder is a part of.
+/// Finds the runners of a folder, or the runner of the part that contains the folder.
 fn of_folder(
     top: &Project<'_>,
     folder: &str,
@@ -226,7 +225,8 @@ fn runner_named(name: &str) -> Result<Runner, Trouble> {
     })
 }
 
-/// A name goes to the runner as a word of its own; it must not become an option.
+/// Checks a test's name. It becomes a word of the runner's command and must not be read as
+/// an option.
 fn check_name(test: Option<&str>) -> Result<(), Trouble> {
     let Some(test) = test else { return Ok(()) };
     let fits = !test.is_empty()
@@ -242,7 +242,7 @@ fn check_name(test: Option<&str>) -> Result<(), Trouble> {
     }
 }
 
-/// Returns the folder and the file that are meant, as they really lie in the tree.
+/// Returns the requested folder and file, with links resolved.
 fn place(input: &Input, bench: &Bench) -> Result<(String, Option<String>), Trouble> {
     let path = input
         .path
@@ -271,7 +271,7 @@ fn place(input: &Input, bench: &Bench) -> Result<(String, Option<String>), Troub
     })
 }
 
-/// Follows a path in the run's own tree.
+/// Resolves a path in the run's own tree.
 fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
     let (target, root) = bench.find(path)?;
     if target.place != Place::Worktree {
@@ -295,7 +295,7 @@ fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
     Ok((path.to_owned(), about.found))
 }
 
-/// Returns what is meant, as seen from the part's own folder.
+/// Returns the selection relative to the part's own folder.
 fn scope(found: &Found, folder: &str, file: Option<&str>, test: Option<String>) -> Scope {
     let inside = |path: &str| {
         let rest = match is_within(path, &found.folder) {
@@ -330,7 +330,7 @@ fn not_installed(missing: &[Found]) -> Trouble {
     })
 }
 
-/// What was told so far.
+/// The results of a call so far.
 #[derive(Default)]
 struct Told {
     text: Vec<String>,
@@ -355,7 +355,7 @@ impl Told {
                 "… {more} more failures: narrow it with `file` or `test`"
             ));
         }
-        // Where the failures do not explain the exit, the output has to.
+        // If the failures do not explain the exit code, the output must.
         let is_explained = ran.exit == 0 || !report.failures.is_empty();
         if !is_explained || report.counts.is_none() {
             self.text.push(ran.excerpt.clone());
@@ -433,7 +433,7 @@ impl Told {
     }
 }
 
-/// Reads the output, and brings the places of failures to paths of the tree.
+/// Parses the output, and converts the places of failures to paths in the tree.
 fn report(part: &Part, ran: &Ran, bench: &Bench) -> Report {
     let programs = Programs::default();
     let here = Project {
@@ -458,7 +458,7 @@ fn report(part: &Part, ran: &Ran, bench: &Bench) -> Report {
     report
 }
 
-/// Returns a path of the tree for one that a runner printed.
+/// Converts a path that a runner printed to a path in the tree.
 pub(crate) fn in_tree(file: &str, here: &Project<'_>) -> String {
     if let Ok(inside) = Path::new(file).strip_prefix(here.root.path()) {
         return inside.to_string_lossy().into_owned();

@@ -1,10 +1,9 @@
-//! The table of test runners: their order, what proves that a folder uses one, and how it is
-//! started. The order is the priority, and a configured runner comes before one that is only
-//! declared.
+//! The table of test runners: their order, the evidence that a folder uses each, and the
+//! command that starts it. The order is the priority, and a configured runner comes before
+//! one that is only declared.
 
 use super::project::{Evidence, Fetch, Project};
 
-/// A test runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Runner {
     Cargo,
@@ -26,7 +25,7 @@ pub(crate) enum Runner {
     Phpunit,
 }
 
-/// Whose tests they are: one runner for each in a folder.
+/// The language of tests. A folder has one runner per language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Language {
     Rust,
@@ -93,7 +92,6 @@ pub(crate) const MARKERS: &[&str] = &[
 ];
 
 impl Runner {
-    /// Returns its name.
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Cargo => "cargo-test",
@@ -116,7 +114,7 @@ impl Runner {
         }
     }
 
-    /// Finds a runner by its name, with or without `-test` at the end.
+    /// Finds a runner by its name, with or without the suffix `-test`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let short = |id: &'static str| id.strip_suffix("-test").unwrap_or(id);
         RUNNERS
@@ -140,7 +138,7 @@ impl Runner {
         }
     }
 
-    /// Says how it can be installed, for a person to decide.
+    /// Returns the command or advice that installs it, for a person to decide.
     pub(crate) fn install(self) -> &'static str {
         match self {
             Self::Cargo => "install Rust with rustup: https://rustup.rs",
@@ -162,8 +160,8 @@ impl Runner {
         }
     }
 
-    /// Says why this folder uses it, or nothing. `has_tests` tells whether files that look like
-    /// tests of a language are in the folder.
+    /// Returns the evidence that this folder uses it, or `None`. `has_tests` returns whether
+    /// the folder has files that look like tests of a language.
     pub(crate) fn evidence(
         self,
         project: &Project<'_>,
@@ -182,7 +180,7 @@ impl Runner {
                 fits.then(|| Evidence::low("package.json and test files"))
             }
             Self::Pytest => pytest(project).or_else(|| {
-                // Without any configuration it is used where it is installed.
+                // Without any configuration, pytest is used if it is installed.
                 let is_bare = project.folder.is_empty() && project.first(PYTHON).is_none();
                 let fits = is_bare && has_tests(Language::Python);
                 let fits = fits && project.python_program("pytest").is_some();
@@ -194,7 +192,8 @@ impl Runner {
                 }
                 match project.first(PYTHON) {
                     Some(mark) => Some(Evidence::low(format!("{mark} and test files"))),
-                    // Only the tree as a whole needs no configuration: a folder in it is a part.
+                    // Only the tree as a whole needs no configuration: a folder in it is just a
+                    // part of it.
                     None => project
                         .folder
                         .is_empty()
@@ -228,7 +227,7 @@ impl Runner {
         }
     }
 
-    /// Returns the words it is started with in a folder, or nothing if it is not installed.
+    /// Returns the command words that start it in a folder, or `None` if it is not installed.
     pub(crate) fn launch(self, project: &Project<'_>) -> Option<Vec<String>> {
         let on_path = |name: &str| project.programs.has(name).then(|| vec![name.to_owned()]);
         let own = |name: &str| project.has(name).then(|| vec![format!("./{name}")]);
@@ -306,7 +305,8 @@ fn marker(project: &Project<'_>, names: &[&str]) -> Option<Evidence> {
     project.first(names).map(Evidence::high)
 }
 
-/// Finds a Node package: its configuration, the test script, or a dependency.
+/// Finds a runner of a Node package by its configuration, the test script, or a
+/// dependency.
 fn node(project: &Project<'_>, name: &str, configs: &[&str]) -> Option<Evidence> {
     if let Some(found) = marker(project, configs) {
         return Some(found);
@@ -321,7 +321,7 @@ fn node(project: &Project<'_>, name: &str, configs: &[&str]) -> Option<Evidence>
         .then(|| Evidence::medium(format!("package.json declares {name}")))
 }
 
-/// Tells whether the test script starts a program.
+/// Returns whether the test script starts a program.
 fn runs(project: &Project<'_>, name: &str) -> bool {
     let script = project.script("test").unwrap_or_default();
     let commands = script.split(['&', '|', ';']);
@@ -348,7 +348,7 @@ fn bun(project: &Project<'_>) -> Option<Evidence> {
     project.programs.has("bun").then(|| Evidence::medium(lock))
 }
 
-/// A test script that no runner of the table claims is run as it is.
+/// A test script that no runner in the table claims is run as it is.
 fn npm(project: &Project<'_>) -> Option<Evidence> {
     let script = project.script("test")?;
     let is_empty = script.trim().is_empty() || script.contains("no test specified");
@@ -392,7 +392,7 @@ fn python_module(project: &Project<'_>, module: &str) -> Option<Vec<String>> {
     Some([python, words(&["-m", module])].concat())
 }
 
-/// Finds the folder of a build that has tests.
+/// Finds a build folder that has tests.
 fn ctest_folder(project: &Project<'_>) -> Option<&'static str> {
     let folders = [
         "build",

@@ -1,5 +1,5 @@
-//! A walk over the tree for detection: which folders hold marker files, which files look like
-//! tests. Names only; nothing is opened.
+//! Walks the tree for detection, to find folders with marker files and files that look
+//! like tests. It looks at names only and opens no file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,13 +10,13 @@ use ignore::WalkBuilder;
 use super::runner::Language;
 use crate::above::{Above, heed_rules};
 
-/// Names that are looked at; a larger tree is cut, and that is said.
+/// Largest number of entries visited; the survey of a larger tree is incomplete.
 const MOST_ENTRIES: usize = 50_000;
 
-/// How deep projects may lie.
+/// Largest depth at which projects are found.
 const DEEPEST: usize = 8;
 
-/// Folders with other people's code or with what a build made.
+/// Folders with third-party code or build output.
 const SKIPPED: &[&str] = &[
     "node_modules",
     "target",
@@ -33,14 +33,14 @@ const SKIPPED: &[&str] = &[
     "site-packages",
 ];
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// Folders with a marker, relative to the tree.
+    /// Folders with a marker file, relative to the tree.
     pub(crate) folders: BTreeSet<String>,
     /// Files that look like tests, with their language.
     pub(crate) tests: BTreeSet<(String, Language)>,
-    /// Whether there was more than could be looked at.
+    /// Whether the tree had more entries than were visited.
     pub(crate) is_cut: bool,
 }
 
@@ -93,8 +93,8 @@ impl Survey {
         }
     }
 
-    /// Takes the folder itself for a project where Python tests lie in none: a few scripts with
-    /// tests beside them need no configuration.
+    /// Treats the folder itself as a project if Python tests are outside of every project: a
+    /// few scripts with tests beside them need no configuration.
     fn take_bare(&mut self, folder: &str) {
         let mut tests = self.tests.iter();
         let is_bare = |path: &str| !self.folders.iter().any(|folder| is_within(path, folder));
@@ -103,20 +103,21 @@ impl Survey {
         }
     }
 
-    /// Tells whether a folder has tests of a language.
+    /// Returns whether a folder has tests of a language.
     pub(crate) fn has_tests(&self, folder: &str, language: Language) -> bool {
         let mut tests = self.tests.iter();
         tests.any(|(path, of)| *of == language && is_within(path, folder))
     }
 }
 
-/// Tells whether a path is in a folder, or is it.
+/// Returns whether a path is a folder or inside it.
 pub(crate) fn is_within(path: &str, folder: &str) -> bool {
     let rest = path.strip_prefix(folder);
     folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the folder that a marker speaks for: `tests/conftest.py` for the one above.
+/// Returns the folder that a marker applies to: `tests/conftest.py` applies to the folder
+/// above.
 fn owner<'f>(folder: &'f str, name: &str) -> &'f str {
     let (above, last) = folder.rsplit_once('/').unwrap_or(("", folder));
     match name == "conftest.py" && matches!(last, "tests" | "test") {
@@ -125,7 +126,8 @@ fn owner<'f>(folder: &'f str, name: &str) -> &'f str {
     }
 }
 
-/// Tells whose tests a file holds, by its name.
+/// Returns the language of a test file by its name, or `None` if it does not look like
+/// one.
 pub(crate) fn test_language(path: &str) -> Option<Language> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (stem, end) = name.rsplit_once('.')?;
@@ -150,7 +152,7 @@ pub(crate) fn test_language(path: &str) -> Option<Language> {
     is_test.then(|| language_of(end)).flatten()
 }
 
-/// Tells the language of a file by its ending.
+/// Returns the language of a file by its extension.
 pub(crate) fn language_of(end: &str) -> Option<Language> {
     Some(match end {
         "rs" => Language::Rust,

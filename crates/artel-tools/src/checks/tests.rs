@@ -1,4 +1,4 @@
-//! Detection by tables, on real temporary trees with programs of the test's own choice.
+//! Tests detection by tables, on real temporary trees with programs that the test chooses.
 
 mod detection;
 mod findings;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::project::{Programs, Project};
 
-/// A tree, and a folder of programs beside it.
+/// A tree, with a folder of programs beside it.
 struct Place {
     _tree: TempDir,
     _bin: TempDir,
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// Reads `path=content path=content`, with `\n` for a new line.
+/// Parses `path=content path=content`, with `~` for a space and `\n` for a line break.
 fn files(text: &'static str) -> Vec<(&'static str, String)> {
     let one = |item: &'static str| {
         let (path, content) = item.split_once('=').unwrap_or((item, ""));

@@ -1,5 +1,5 @@
-//! From a model's input to the words that are executed: known gaps only, each value checked on
-//! its own, then the whole.
+//! Turns a model's input into the words to execute. Only known placeholders are filled;
+//! each value is checked by itself, then the whole command.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::file::{BadDeclaration, Sort};
 use super::{Declared, Parameter};
 use crate::{Trouble, TroubleKind};
 
-/// The words of a call, and the files among them.
+/// The words of a call, and the files that they name.
 pub(super) struct Assembled {
     pub(super) words: Vec<String>,
     pub(super) reads: Vec<String>,
@@ -15,7 +15,7 @@ pub(super) struct Assembled {
 }
 
 impl Declared {
-    /// Checks that the command's gaps and the parameters are the same.
+    /// Checks that the command's placeholders and the parameters match.
     pub(super) fn check_gaps(&self) -> Result<(), BadDeclaration> {
         let gaps: Vec<&str> = self.command.iter().flat_map(|word| gaps(word)).collect();
         if let Some(unknown) = gaps.iter().find(|gap| self.parameter(gap).is_none()) {
@@ -49,7 +49,7 @@ impl Declared {
             .find(|parameter| parameter.name == name)
     }
 
-    /// Fills the gaps.
+    /// Fills the placeholders.
     pub(super) fn assemble(&self, input: &Value) -> Result<Assembled, Trouble> {
         let empty = Map::new();
         let given = match input {
@@ -78,14 +78,15 @@ impl Declared {
         Ok(assembled)
     }
 
-    /// Fills one word. A word whose gap stays open because its parameter is optional is left out.
+    /// Fills one word. The word is left out if the parameter of a placeholder is optional and
+    /// missing.
     fn fill(
         &self,
         word: &str,
         given: &Map<String, Value>,
         assembled: &mut Assembled,
     ) -> Result<(), Trouble> {
-        // One pass over the author's text: a value is never looked through for further gaps.
+        // One pass over the author's text: values are not searched for further placeholders.
         let mut filled = String::new();
         let mut rest = word;
         for gap in gaps(word) {
@@ -101,8 +102,8 @@ impl Declared {
             let Some(text) = parameter.text(given.get(gap))? else {
                 return Ok(());
             };
-            // A word that begins with a dash would be an option of the program; those of a flag and
-            // of a choice are the author's own.
+            // A word that begins with a dash would be an option of the program. The words of flags
+            // and choices come from the author, so they may be options.
             let is_own = matches!(parameter.sort, Sort::Flag | Sort::Choice);
             if filled.is_empty() && text.starts_with('-') && !is_own {
                 let what = format!("`{gap}` begins with `-` and would be read as an option");
@@ -126,7 +127,7 @@ impl Declared {
 }
 
 impl Parameter {
-    /// Returns the text that goes into the gap; nothing where it stays open.
+    /// Returns the text for the placeholder, or `None` if it stays empty.
     fn text(&self, given: Option<&Value>) -> Result<Option<String>, Trouble> {
         let name = &self.name;
         let text = match (self.sort, given) {
@@ -162,7 +163,7 @@ impl Parameter {
     }
 }
 
-/// Returns the names of the gaps in a word, in order.
+/// Returns the names of the placeholders in a word, in order.
 fn gaps(word: &str) -> impl Iterator<Item = &str> {
     gaps_of(word).into_iter()
 }

@@ -1,4 +1,4 @@
-//! The file of a declared tool, and what can be wrong with it.
+//! The file format of a declared tool, and the errors in it.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use super::Parameter;
 
-/// Why a declaration cannot be used: the field, and what is wrong with it.
+/// Why a declaration cannot be used: the field, and its fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {what}")]
 pub struct BadDeclaration {
-    /// The field, or `line:column` where the file is no TOML.
+    /// The field, or `line:column` if the file is not valid TOML.
     pub field: String,
-    /// What is wrong and what to write instead.
+    /// The fault, and what to write instead.
     pub what: String,
 }
 
@@ -56,28 +56,29 @@ pub(super) struct ParameterFile {
     pub(super) optional: bool,
     /// The word of a flag.
     pub(super) word: Option<String>,
-    /// Whether a path is written.
+    /// Whether the command writes the file at this path.
     #[serde(default)]
     pub(super) writes: bool,
 }
 
-/// What may stand in a gap.
+/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Sort {
-    /// Text that its pattern admits.
+    /// Text that matches the pattern.
     Text,
-    /// A file of the run's tree.
+    /// A file in the run's tree.
     Path,
     /// A whole number.
     Integer,
-    /// A word that is there or not.
+    /// A word that is present or absent.
     Flag,
     /// One of a few words.
     Choice,
 }
 
-/// A credential in an argument would be seen by every process of the machine.
+/// Words that mark a parameter's name as that of a credential: every process on the
+/// machine could see a credential in an argument.
 const CREDENTIALS: &[&str] = &["password", "passwd", "token", "secret", "api_key", "apikey"];
 
 impl ToolFile {

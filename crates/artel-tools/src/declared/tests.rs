@@ -1,4 +1,4 @@
-//! Declared tools, by what they accept and what they would execute.
+//! Tests which input declared tools accept and which command they would execute.
 
 use serde_json::json;
 
@@ -47,7 +47,8 @@ fn gaps_are_filled_word_by_word() {
     assert_eq!(words(short).unwrap(), ["wc", "-w", "--", "$(x)"]);
 }
 
-/// What a model writes into one gap cannot open another, nor hide a dash behind an empty one.
+/// A model's value in one placeholder cannot create another, nor hide a dash behind an
+/// empty one.
 #[test]
 fn a_value_with_a_gap_in_it_stays_a_value() {
     let text = r#"

@@ -1,4 +1,5 @@
-//! The request itself: through a proxy of our own that knows one host, bounded in time and size.
+//! Sends the request through its own proxy that knows only one host, with limits on time
+//! and size.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,16 +15,16 @@ use reqwest::{Client, Response, redirect};
 use super::url::Page;
 use crate::{Trouble, TroubleKind};
 
-/// How long a request may take with everything.
+/// Time limit for the whole request.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// How long a connection may take.
+/// Time limit for the connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How soon a request that was called off is noticed.
+/// Poll interval for cancellation.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// What a host answered.
+/// The response of a host.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -31,20 +32,20 @@ pub(super) struct Answer {
     pub(super) body: Body,
 }
 
-/// What was in the answer.
+/// The content of a response.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// The page is elsewhere.
+    /// The page is at another address.
     Moved { location: String },
     /// A page with tags.
     Html { text: String, is_cut: bool },
     /// Text as it stands.
     Text { text: String, is_cut: bool },
-    /// Nothing that can be read.
+    /// Content that cannot be read as text.
     Unfit { kind: String },
 }
 
-/// What kind of content an answer says it has.
+/// The kind of content that a response declares.
 enum Content {
     Html,
     Text,
@@ -52,14 +53,14 @@ enum Content {
     Unfit,
 }
 
-/// Why there is no answer.
+/// The reason why a request failed.
 enum Failed {
     Client(reqwest::Error),
     System(std::io::Error),
     Cancelled,
 }
 
-/// Asks for a page.
+/// Requests a page.
 pub(super) fn get(
     page: &Page,
     most: u64,
@@ -88,7 +89,7 @@ pub(super) fn get(
     }];
     let proxy = Proxy::serve(doors, vec![page.host()], reach.clone(), observer)
         .map_err(|error| machine(error.to_string()))?;
-    // A runtime of its own in a thread of its own: the caller may be inside another.
+    // Runs in its own runtime on its own thread: the caller may be inside another runtime.
     let answer = std::thread::scope(|scope| {
         let way = format!("http://{door}");
         let asking = scope.spawn(move || ask(page, most, &way, cancel));
@@ -108,7 +109,7 @@ pub(super) fn get(
     }
 }
 
-/// Says what the proxy did not let through.
+/// Returns the error for a connection that the proxy did not let through.
 fn stopped(page: &Page, passage: &Passage) -> Option<Trouble> {
     let host = page.host();
     match &passage.verdict {
@@ -153,7 +154,7 @@ fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
 }
 
 fn ask(page: &Page, most: u64, way: &str, cancel: &Cancel) -> Result<Answer, Failed> {
-    // Whoever installs first wins, and everybody installs the same.
+    // The first caller to install a provider wins, and all install the same one.
     drop(rustls::crypto::ring::default_provider().install_default());
     let proxy = reqwest::Proxy::all(way).map_err(Failed::Client)?;
     let client = Client::builder()
@@ -182,7 +183,7 @@ fn ask(page: &Page, most: u64, way: &str, cancel: &Cancel) -> Result<Answer, Fai
     })
 }
 
-/// Returns once the run has been called off.
+/// Returns when the run has been cancelled.
 async fn cancelled(cancel: &Cancel) {
     while !cancel.is_cancelled() {
         tokio::time::sleep(GLANCE).await;
@@ -234,7 +235,7 @@ async fn take(page: &Page, mut response: Response, most: u64) -> Result<Answer, 
     })
 }
 
-/// Whether there was more than was taken.
+/// Whether the content was longer than the part that was read.
 struct Cut(bool);
 
 impl From<bool> for Cut {
@@ -265,7 +266,7 @@ fn body(content: &Content, kind: &str, bytes: &[u8], Cut(is_cut): Cut) -> Body {
     }
 }
 
-/// Returns the type without its parameters, fit to be shown.
+/// Returns the media type without its parameters, safe to show.
 fn essence(kind: &str) -> String {
     let essence = kind
         .split(';')
@@ -297,7 +298,7 @@ fn content(kind: &str) -> Content {
     }
 }
 
-/// Returns the encoding that the type names, else UTF-8.
+/// Returns the encoding that the content type names, or UTF-8.
 fn encoding(kind: &str) -> &'static Encoding {
     let lower = kind.to_ascii_lowercase();
     let label = lower.split_once("charset=").map(|(_, label)| label);

@@ -1,14 +1,14 @@
-//! HTML to readable text: tags go, links and headings stay. It reads once from front to back, so
-//! that no page takes long, and any text has an answer.
+//! Converts HTML to readable text: tags are removed, links and headings stay. It reads
+//! once from front to back, so no page takes long, and every text gives a result.
 
 use reqwest::Url;
 
-/// Elements whose content is not for reading.
+/// Elements whose content is not meant for reading.
 const DROPPED: &[&str] = &[
     "script", "style", "noscript", "svg", "template", "iframe", "object",
 ];
 
-/// Elements that stand on lines of their own.
+/// Elements that start on a new line.
 const BLOCKS: &[&str] = &[
     "p",
     "div",
@@ -41,7 +41,7 @@ const BLOCKS: &[&str] = &[
     "h6",
 ];
 
-/// Reduces a page to text; links are made whole by the page's own address.
+/// Converts a page to text. Links are completed with the page's own address.
 pub(super) fn to_text(html: &str, base: &Url) -> String {
     let mut page = Page {
         out: String::new(),
@@ -61,14 +61,14 @@ pub(super) fn to_text(html: &str, base: &Url) -> String {
 struct Page<'p> {
     out: String,
     base: &'p Url,
-    /// Where open links begin in the text, and where they lead.
+    /// Offset of each open link in the text, and its target.
     links: Vec<(usize, Option<String>)>,
-    /// How many `pre` are open.
+    /// Number of open `pre` elements.
     pre: usize,
 }
 
 impl Page<'_> {
-    /// Takes one tag or comment, and returns what follows it.
+    /// Consumes one tag or comment, and returns the rest.
     fn markup<'t>(&mut self, text: &'t str) -> &'t str {
         if let Some(comment) = text.strip_prefix("<!--") {
             return comment.find("-->").map_or("", |end| &comment[end + 3..]);
@@ -168,7 +168,7 @@ impl Page<'_> {
         self.out.push_str(&link);
     }
 
-    /// Makes a link whole; links into the page itself and scripts are only text.
+    /// Completes a link. Links within the page and scripts give `None` and stay plain text.
     fn whole(&self, href: &str) -> Option<String> {
         let href = href.trim();
         if href.starts_with('#') {
@@ -178,7 +178,7 @@ impl Page<'_> {
         matches!(url.scheme(), "http" | "https").then(|| url.to_string())
     }
 
-    /// Adds text; white space is one space, but not in `pre`.
+    /// Adds text. White space collapses to one space, except in `pre`.
     fn text(&mut self, text: &str) {
         let text = entities(text);
         if self.pre > 0 {
@@ -200,7 +200,7 @@ impl Page<'_> {
         }
     }
 
-    /// Takes out empty lines in a row and spaces at the ends of lines.
+    /// Removes repeated empty lines and trailing spaces.
     fn finish(self) -> String {
         let mut out = String::with_capacity(self.out.len());
         let mut empty = 0;
@@ -216,7 +216,7 @@ impl Page<'_> {
     }
 }
 
-/// Finds the end of a tag; a `>` in quotes is not one.
+/// Finds the end of a tag; a `>` in quotes does not count.
 fn end_of_tag(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -227,11 +227,11 @@ fn end_of_tag(text: &str) -> Option<usize> {
             _ => {}
         }
     }
-    // A quote that never ends would swallow the page.
+    // A quote that is never closed would swallow the page.
     text.find('>')
 }
 
-/// Returns what follows the end of an element whose content is dropped.
+/// Returns the text after the end of an element whose content is dropped.
 fn after_closing<'t>(text: &'t str, name: &str) -> &'t str {
     let mut rest = text;
     while let Some(at) = rest.find("</") {
@@ -270,7 +270,7 @@ fn attribute(text: &str, name: &str) -> Option<String> {
     }
 }
 
-/// Replaces the references that pages really use.
+/// Replaces the character references that pages really use.
 fn entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -11,10 +11,10 @@ use reqwest::Url;
 use super::url::Page;
 use super::*;
 
-/// A public address in the test's own world.
+/// A public address in the test's own network.
 const PUBLIC: &str = "93.184.216.34";
 
-/// Serves one answer to each connection, and returns where.
+/// Serves one response to every connection, and returns the address.
 fn server(answer: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -35,7 +35,7 @@ fn server(answer: &'static [u8]) -> SocketAddr {
     address
 }
 
-/// A world where names have these addresses and every address leads to one server.
+/// A network where names have these addresses and every address leads to one server.
 fn world(names: &[(&str, &str)], server: SocketAddr) -> Way {
     let names: BTreeMap<String, Vec<IpAddr>> = names
         .iter()
@@ -211,7 +211,8 @@ fn a_request_that_is_called_off_ends_although_nobody_answers() {
     let silent = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         caller_off.soft();
-        // It holds the line until the other side is gone, and never says a word.
+        // The server keeps the connection open until the client closes it, and never sends
+        // anything.
         let mut heard = Vec::new();
         stream.read_to_end(&mut heard).ok();
     });
@@ -222,8 +223,8 @@ fn a_request_that_is_called_off_ends_although_nobody_answers() {
     silent.join().unwrap();
 }
 
-/// Whoever answers for a name has to prove it: a certificate that nobody vouches for is not
-/// enough, and the request is not even sent.
+/// A server must prove its identity: with an untrusted certificate it is refused, and the
+/// request is not even sent.
 #[test]
 fn a_certificate_that_nobody_vouches_for_is_refused() {
     use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};

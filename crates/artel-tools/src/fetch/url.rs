@@ -1,11 +1,11 @@
-//! An address of a page: checked once, and the checked value is what is asked for.
+//! A web address that is checked once; the checked value is the one requested.
 
 use artel_sandbox::Host;
 use reqwest::Url;
 
 use crate::{Trouble, TroubleKind};
 
-/// A page that can be asked for.
+/// A checked web address.
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     url: Url,
@@ -13,7 +13,8 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Reads an address. Only the web's own schemes, no user, a host that can be granted.
+    /// Parses an address. It must use http or https, contain no user, and have a host that can
+    /// be granted.
     pub(super) fn parse(text: &str) -> Result<Self, Trouble> {
         let bad = |why: String| {
             Trouble::new(
@@ -41,7 +42,7 @@ impl Page {
         Ok(Self { url, host })
     }
 
-    /// Returns the host as policy names it: with its port where that is not the usual one.
+    /// Returns the host as policy names it: with its port unless that is the default.
     pub(super) fn grant(&self) -> String {
         let port = self.url.port();
         Host {
@@ -51,7 +52,7 @@ impl Page {
         .to_string()
     }
 
-    /// Returns the one host and port that may be reached for it.
+    /// Returns the one host and port that this request may reach.
     pub(super) fn host(&self) -> Host {
         self.host.clone()
     }
@@ -60,7 +61,7 @@ impl Page {
         &self.url
     }
 
-    /// Returns it for showing.
+    /// Returns the address as text.
     pub(super) fn shown(&self) -> String {
         self.url.to_string()
     }

@@ -1,7 +1,7 @@
-//! Changes of several files: all of them, or none.
+//! Changes to several files: all of them, or none.
 //!
-//! Each file is written whole. When one cannot be, those before it are put back as they were, and
-//! folders that were made for them go again.
+//! Each file is written whole. If one cannot be written, those before it are restored, and
+//! folders created for them are removed.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,23 @@ use artel_files::RootError;
 use super::spot::{Spot, only};
 use crate::{Bench, Trouble};
 
-/// A file before and after; nothing means that it is not there.
+/// A file before and after a change; `None` means that it does not exist.
 pub(crate) struct Change<'b> {
     pub(crate) spot: Spot<'b>,
     pub(crate) before: Option<Vec<u8>>,
     pub(crate) after: Option<Vec<u8>>,
-    /// The mode to set, where the change says so.
+    /// The mode to set, or `None` to keep it.
     pub(crate) mode: Option<u32>,
 }
 
-/// What was done for one change, so that it can be taken back.
+/// A change that was carried out, with the data needed to undo it.
 struct Done<'c, 'b> {
     change: &'c Change<'b>,
     path: PathBuf,
     made: Vec<PathBuf>,
 }
 
-/// Carries all changes out, in order, and lets the run remember them.
+/// Carries out all changes in order, and updates the run's memory of the files.
 pub(crate) fn commit(changes: &[Change<'_>], bench: &Bench) -> Result<(), Trouble> {
     let mut done: Vec<Done<'_, '_>> = Vec::new();
     for change in changes {
@@ -67,14 +67,14 @@ fn carry_out(change: &Change<'_>) -> Result<PathBuf, Trouble> {
         set.inspect_err(|_| {
             let made = Vec::new();
             let path = path.clone();
-            // The caller hears why the mode could not be set; the bytes go back here.
+            // The caller gets the error about the mode; only the bytes are restored here.
             let _stuck = take_back(&Done { change, path, made });
         })?;
     }
     Ok(path)
 }
 
-/// Puts one file back. Returns its name if that did not work.
+/// Restores one file. Returns its name if that failed.
 fn take_back(done: &Done<'_, '_>) -> Option<String> {
     let spot = &done.change.spot;
     let guard = only(done.path.clone());
@@ -93,7 +93,7 @@ fn take_back(done: &Done<'_, '_>) -> Option<String> {
         return Some(format!("the mode of {}", spot.name()));
     }
     for folder in &done.made {
-        // One that is not empty has become somebody else's; it stays.
+        // A folder that is not empty has been used by something else, so it stays.
         if spot.root.delete(folder, &only(folder.clone())).is_err() {
             break;
         }
@@ -101,7 +101,7 @@ fn take_back(done: &Done<'_, '_>) -> Option<String> {
     None
 }
 
-/// Returns the folders that writing will make, the deepest first.
+/// Returns the folders that the write will create, the deepest first.
 fn missing_folders(change: &Change<'_>) -> Vec<PathBuf> {
     let spot = &change.spot;
     if spot.about.is_some() {

@@ -1,4 +1,4 @@
-//! Patches as values: which files they change, and how. Nothing here touches a file.
+//! Patches as values: the files that they change, and how. Nothing here touches a file.
 
 mod envelope;
 mod fit;
@@ -8,53 +8,53 @@ use std::mem;
 
 pub(crate) use fit::{Unfit, fit};
 
-/// What a patch does to one file.
+/// The change to one file in a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FilePatch {
-    /// The file before; none when it is made.
+    /// The file before the change, or `None` if the patch creates it.
     pub(crate) from: Option<String>,
-    /// The file after; none when it is deleted. Another name renames it.
+    /// The file after the change, or `None` if the patch deletes it. Another name renames it.
     pub(crate) to: Option<String>,
-    /// Whether the file before stays under its own name as well.
+    /// Whether the old file stays under its own name too.
     pub(crate) keeps: Keeps,
     pub(crate) old_mode: Option<u32>,
     pub(crate) new_mode: Option<u32>,
     pub(crate) hunks: Vec<Hunk>,
 }
 
-/// What becomes of the file before when the file after has another name.
+/// Treatment of the old file when the new file has another name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Keeps {
     #[default]
     Neither,
-    /// The patch copies.
+    /// The patch copies the file.
     Source,
 }
 
-/// Lines that change together.
+/// Adjacent lines that change together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// Its heading, to name it by.
+    /// The heading of the hunk, which identifies it in messages.
     pub(crate) title: String,
-    /// How many lines come before it in the old text, if the patch says so.
+    /// Number of lines before the hunk in the old text, if the patch states it.
     pub(crate) old_start: Option<usize>,
-    /// The same in the new text.
+    /// Number of lines before the hunk in the new text, if the patch states it.
     pub(crate) new_start: Option<usize>,
     /// Lines to find first, one after the other; the hunk comes after them.
     pub(crate) seek: Vec<String>,
     pub(crate) lines: Vec<Line>,
-    /// Whether it ends where the file ends.
+    /// Whether the hunk ends at the end of the file.
     pub(crate) is_at_end: bool,
 }
 
-/// A line of a hunk, with its line end.
+/// A line of a hunk, with its line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) side: Side,
     pub(crate) text: String,
 }
 
-/// In which text a line is.
+/// The text that a line belongs to: old, new or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Both,
@@ -62,8 +62,8 @@ pub(crate) enum Side {
     New,
 }
 
-/// Reads a patch in either form: a unified difference, or the envelope that begins with
-/// `*** Begin Patch`. What is wrong with it is said with its line.
+/// Parses a patch in either format: a unified diff, or the envelope that begins with
+/// `*** Begin Patch`. An error names the line.
 pub(crate) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
     let first = patch.lines().find(|line| !line.trim().is_empty());
     let files = match first {
@@ -81,7 +81,7 @@ pub(crate) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
 }
 
 impl FilePatch {
-    /// Turns the change round. A copy and a deletion without its lines cannot be.
+    /// Reverses the change. A copy cannot be reversed, nor a deletion without its lines.
     pub(crate) fn reversed(mut self) -> Result<Self, String> {
         let name = self.from.clone().or(self.to.clone()).unwrap_or_default();
         if self.keeps == Keeps::Source {

@@ -15,15 +15,13 @@ use crate::{
     Bench, Card, Effect, Observation, Reach, Standing, Tool, Trouble, TroubleKind, Unknown, parse,
 };
 
-/// How much of a preview is sent.
+/// Largest preview that is sent, in bytes.
 const MOST_PREVIEW: usize = 32 * 1024;
 
-/// Replaces text in a file.
 pub(crate) struct EditFile {
     card: Card,
 }
 
-/// Replaces several texts in a file.
 pub(crate) struct MultiEdit {
     card: Card,
 }
@@ -56,7 +54,7 @@ struct OneEdit {
     all: bool,
 }
 
-/// A file's text, and the way back to its bytes.
+/// The text of a file, with everything needed to convert it back to bytes.
 pub(crate) struct Opened<'b> {
     pub(crate) spot: Spot<'b>,
     pub(crate) bytes: Vec<u8>,
@@ -64,7 +62,7 @@ pub(crate) struct Opened<'b> {
     pub(crate) encoding: Encoding,
 }
 
-/// The text after all edits, and a line of words for each.
+/// The text after all edits, with a message for each.
 struct Edited {
     text: String,
     said: Vec<String>,
@@ -202,7 +200,7 @@ impl Tool for MultiEdit {
 
 fn intends(path: &str, bench: &Bench) -> Result<Vec<Action>, Trouble> {
     let target = target(bench, path)?;
-    // What comes close is shown when an edit does not fit, so it is a read as well.
+    // An edit that does not fit shows similar lines of the file, so it reads the file as well.
     Ok(vec![Action::Read(target.clone()), Action::Write(target)])
 }
 
@@ -215,7 +213,7 @@ fn open<'b>(path: &str, bench: &'b Bench) -> Result<Opened<'b>, Trouble> {
     decode(spot, bytes, bench)
 }
 
-/// Turns a file into text that can be turned back into the same bytes.
+/// Decodes a file to text that converts back to the same bytes.
 pub(crate) fn decode<'b>(
     spot: Spot<'b>,
     bytes: Vec<u8>,
@@ -251,7 +249,7 @@ pub(crate) fn decode<'b>(
     })
 }
 
-/// Turns changed text back into bytes, in the file's own encoding.
+/// Encodes changed text in the file's own encoding.
 pub(crate) fn encode(opened: &Opened<'_>, text: &str) -> Result<Vec<u8>, Trouble> {
     opened.encoding.encode(text).map_err(|why| {
         let what = match why {

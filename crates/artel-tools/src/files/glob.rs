@@ -1,4 +1,4 @@
-//! `glob`: files by the pattern of their names.
+//! `glob`: finds files by name patterns.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::path::Path;
@@ -17,13 +17,12 @@ use crate::{
     Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, nearest, parse,
 };
 
-/// How many paths an answer holds.
+/// Largest number of paths in a result.
 const MOST_PATHS: usize = 500;
 
-/// How many entries are looked at for other endings.
+/// Largest number of entries examined for other extensions.
 const MOST_LOOKED_AT: usize = 20_000;
 
-/// Finds files by name.
 pub(crate) struct Glob {
     card: Card,
 }
@@ -35,12 +34,12 @@ struct Input {
     path: Option<String>,
 }
 
-/// A pattern, taken apart for the walk.
+/// A pattern, split for the walk.
 struct Pattern {
-    /// The folders before the first wildcard: the walk begins there.
+    /// The folders before the first wildcard, where the walk begins.
     folder: String,
     matcher: GlobSet,
-    /// Whether the names alone are compared.
+    /// Whether only file names are compared, not whole paths.
     is_name: bool,
     wants: Wants,
     hidden: Hidden,
@@ -52,7 +51,7 @@ enum Wants {
     Folders,
 }
 
-/// The first paths in order, however many there are.
+/// The first paths in sorted order, with the total number of matches.
 #[derive(Default)]
 struct First {
     paths: BinaryHeap<String>,
@@ -175,7 +174,7 @@ impl Pattern {
     }
 }
 
-/// Splits a pattern after the folders that hold no wildcard.
+/// Splits a pattern after the folders that contain no wildcard.
 fn split(pattern: &str) -> (&str, &str) {
     let wild = pattern
         .find(['*', '?', '[', '{', '\\'])
@@ -208,7 +207,7 @@ fn search(start: &Start<'_>, pattern: &Pattern) -> First {
     all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One thread's share; it joins the others when the thread is done.
+/// The results of one thread, merged into the others on drop.
 struct Gathering<'g> {
     first: First,
     into: &'g Mutex<First>,
@@ -248,7 +247,8 @@ fn nothing(input: &Input, root: &Path) -> Observation {
     }
 }
 
-/// Returns the pattern with an ending that files of the tree have, like the one they do not.
+/// Returns a hint with the pattern rewritten to similar extensions that files in the tree
+/// do have.
 fn other_ending(pattern: &str, root: &Path) -> Option<String> {
     let (stem, ending) = pattern.rsplit_once('.')?;
     let walk = crate::similar::walk(root);

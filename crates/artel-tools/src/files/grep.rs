@@ -1,4 +1,4 @@
-//! `grep`: content by regular expression, with ripgrep's engine.
+//! `grep`: searches content by regular expression, with ripgrep's engine.
 
 use artel_policy::Action;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -15,13 +15,12 @@ use super::walk::{Hidden, Start};
 use crate::similar::nearest;
 use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
 
-/// How many lines or files an answer holds unless the call says so, and at most.
+/// Default and largest number of lines or files in a result.
 const USUAL_LIMIT: usize = 200;
 const MOST_LIMIT: usize = 2000;
-/// How many lines around a match can be asked for.
+/// Largest number of context lines around a match.
 const MOST_CONTEXT: usize = 50;
 
-/// Searches content.
 pub(crate) struct Grep {
     card: Card,
 }
@@ -138,8 +137,7 @@ fn matcher(input: &Input) -> Result<RegexMatcher, Trouble> {
     })
 }
 
-/// Leaves out what the call does not want.
-/// Takes the meaning from every letter that has one in a pattern.
+/// Escapes the characters that have a meaning in a pattern.
 fn escaped(pattern: &str) -> String {
     let mut text = String::with_capacity(pattern.len() + 8);
     for letter in pattern.chars() {

@@ -1,19 +1,19 @@
-//! What kind of file some bytes are, by their beginning.
+//! Detects the kind of a file by its first bytes.
 
-/// The kinds that are read in different ways.
+/// The kinds of content that are read differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A picture of this media type.
+    /// An image of this media type.
     Image(&'static str),
     Pdf,
     Notebook,
-    /// Nothing special: text, or bytes of no known kind.
+    /// Anything else: text, or bytes of an unknown kind.
     Plain,
-    /// Not text; what it is.
+    /// Not text, with a description of the kind.
     Binary(&'static str),
 }
 
-/// Beginnings of files that are not text, and what they are.
+/// First bytes of files that are not text, with a description of each kind.
 const BINARY: [(&[u8], &str); 22] = [
     (b"\x7fELF", "an ELF program or library"),
     (b"PK\x03\x04", "a ZIP archive (or a document in one)"),
@@ -39,7 +39,7 @@ const BINARY: [(&[u8], &str); 22] = [
     (b"PACK", "a git pack"),
 ];
 
-/// Tells what kind of file it is. The name matters only for notebooks, which are JSON.
+/// Returns the kind of a file. The name matters only for notebooks, which are JSON.
 pub(crate) fn kind(bytes: &[u8], name: &str) -> Kind {
     if let Some(media) = image(bytes) {
         return Kind::Image(media);

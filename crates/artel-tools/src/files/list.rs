@@ -1,4 +1,4 @@
-//! `list`: a folder as a tree.
+//! `list`: shows a folder as a tree.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,12 +14,11 @@ use super::walk::{Hidden, Start};
 use super::{card, size};
 use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
 
-/// How deep a listing goes unless the call says so.
+/// Default depth of a listing.
 const USUAL_DEPTH: usize = 2;
-/// How many entries an answer holds.
+/// Largest number of entries in a result.
 const MOST_ENTRIES: usize = 1000;
 
-/// Lists a folder.
 pub(crate) struct List {
     card: Card,
 }
@@ -108,7 +107,7 @@ fn tree(start: &Start<'_>, depth: usize) -> Observation {
         files += usize::from(!is_folder);
         folders += usize::from(is_folder);
         let indent = "  ".repeat(entry.depth() - 1);
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{indent}{}", words(&entry));
     }
     let _ = write!(

@@ -1,19 +1,19 @@
-//! What comes close to text that is not there: said with line numbers, the difference and the
-//! actual lines, so that the next try fits.
+//! Finds lines that resemble missing text, and shows them with line numbers and the
+//! difference, so that the next try fits.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
-/// How many lines of the file are shown.
+/// Largest number of lines of the file shown.
 const SHOWN_LINES: usize = 14;
-/// How much of a line is shown.
+/// Longest part of a line shown, in characters.
 const SHOWN_CHARS: usize = 200;
-/// How many lines are compared letter by letter.
+/// Largest number of lines compared character by character.
 const COMPARED_LINES: usize = 4000;
-/// How many comparisons of lines a search may take.
+/// Largest number of line comparisons in a search.
 const MOST_STEPS: usize = 4_000_000;
 
-/// A way to see two lines as equal, and what then differs between them.
+/// A way to treat two lines as equal, with the difference that it ignores.
 type Loosening = (&'static str, fn(&str) -> String);
 
 const LOOSENINGS: [Loosening; 5] = [
@@ -30,7 +30,7 @@ const LOOSENINGS: [Loosening; 5] = [
     }),
 ];
 
-/// Says what in `text` comes close to `wanted`, which is not in it.
+/// Returns hints about the parts of `text` that resemble `wanted`, which is not in it.
 pub(crate) fn hints(text: &str, wanted: &str) -> Vec<String> {
     if let Some(bare) = without_line_numbers(wanted)
         && text.contains(&bare)
@@ -71,7 +71,7 @@ pub(crate) fn hints(text: &str, wanted: &str) -> Vec<String> {
         .collect()
 }
 
-/// Finds the first place that is equal once some difference is overlooked.
+/// Finds the first place that is equal if some difference is ignored.
 fn loosely(lines: &[&str], wanted: &[&str]) -> Option<(&'static str, usize)> {
     let steps = Cell::new(0);
     LOOSENINGS.iter().find_map(|(what, loosen)| {
@@ -94,8 +94,8 @@ fn loosely(lines: &[&str], wanted: &[&str]) -> Option<(&'static str, usize)> {
     })
 }
 
-/// Compares a line with one of `count` wanted lines; the first may begin and the last may end
-/// within a line.
+/// Compares a line with one of `count` wanted lines. The first wanted line may begin
+/// within its line, and the last may end within it.
 fn is_part(number: usize, count: usize, line: &str, wanted: &str) -> bool {
     match (number, count) {
         (0, 1) => line.contains(wanted) && !wanted.is_empty(),
@@ -105,7 +105,8 @@ fn is_part(number: usize, count: usize, line: &str, wanted: &str) -> bool {
     }
 }
 
-/// Finds where most lines are equal, or else the line that is most like the longest wanted one.
+/// Finds the place where most lines are equal, or else the line most similar to the
+/// longest wanted one.
 fn closest(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     for (number, line) in wanted.iter().enumerate().take(COMPARED_LINES) {
@@ -158,7 +159,7 @@ fn closest_hint(lines: &[&str], wanted: &[&str], at: usize) -> String {
     )
 }
 
-/// Shows lines as they are in the file, after their numbers.
+/// Returns the lines as they are in the file, after their numbers.
 fn show(lines: &[&str], at: usize, count: usize) -> String {
     let shown = count.min(SHOWN_LINES).min(lines.len() - at);
     let shown = lines[at..at + shown].iter().enumerate();
@@ -168,7 +169,7 @@ fn show(lines: &[&str], at: usize, count: usize) -> String {
     shown.join("\n")
 }
 
-/// Shows the lines that a part of the text is on.
+/// Returns the lines that contain a part of the text.
 fn show_at(text: &str, part: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let before = text.find(part).map_or("", |start| &text[..start]);
@@ -194,7 +195,7 @@ fn squeeze(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Gives a character its plain look-alike.
+/// Replaces a character by its plain look-alike.
 fn plain(char: char) -> char {
     match char {
         '\u{2018}'..='\u{201b}' | '`' | '\u{b4}' | '"' | '\u{201c}'..='\u{201f}' | '«' | '»' => {

@@ -1,13 +1,13 @@
-//! Jupyter notebooks as text: cells numbered, outputs shortened.
+//! Renders Jupyter notebooks as text: cells numbered, outputs shortened.
 
 use serde_json::Value;
 
-/// How many lines of an output are shown.
+/// Largest number of lines shown of an output.
 const MOST_OUTPUT_LINES: usize = 30;
-/// How many characters of an output are shown.
+/// Largest number of characters shown of an output.
 const MOST_OUTPUT_CHARS: usize = 3000;
 
-/// Renders a notebook, or returns nothing if the text is not one.
+/// Renders a notebook. Returns `None` if the text is not a notebook.
 pub(crate) fn render(text: &str) -> Option<String> {
     let notebook: Value = serde_json::from_str(text).ok()?;
     let cells = notebook.get("cells")?.as_array()?;
@@ -32,7 +32,7 @@ pub(crate) fn render(text: &str) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Notebooks keep text as a string or as a list of lines.
+/// Joins text: notebooks store it as a string or as a list of lines.
 fn joined(text: Option<&Value>) -> String {
     match text {
         Some(Value::String(text)) => text.clone(),
@@ -85,7 +85,7 @@ fn shortened(text: &str) -> String {
     shown
 }
 
-/// Takes the terminal's colours out of a traceback.
+/// Removes the terminal's colours from a traceback.
 fn without_colours(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let mut plain = pieces.next().unwrap_or_default().to_owned();

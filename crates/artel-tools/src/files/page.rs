@@ -1,26 +1,27 @@
-//! A part of a text that fits into one answer.
+//! A part of a text that fits into one result.
 
-/// How many bytes of text one answer holds.
+/// Largest amount of text in one result, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
-/// How many characters of one line are shown.
+/// Longest part of a line shown, in characters.
 const MOST_LINE: usize = 2000;
 
-/// Lines of a text, numbered.
+/// Numbered lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) text: String,
-    /// The first and the last line shown, counted from one; zero in an empty text.
+    /// The first and the last line shown, counted from 1; zero for an empty text.
     pub(crate) first: usize,
     pub(crate) last: usize,
-    /// How many lines there are in all.
+    /// Number of lines in the whole text.
     pub(crate) total: usize,
-    /// How many of those shown were cut.
+    /// Number of shown lines that were shortened.
     pub(crate) cut: usize,
-    /// Where to go on, if there is more.
+    /// The line to continue from, or `None` at the end.
     pub(crate) next: Option<usize>,
 }
 
-/// Takes lines from a text, at most so many and as many as an answer holds, at least one.
+/// Takes lines from a text: at most `limit`, as many as fit into a result, and at least
+/// one.
 pub(crate) fn page(text: &str, offset: usize, limit: usize) -> Result<Page, String> {
     let total = text.lines().count();
     if offset > total.max(1) {

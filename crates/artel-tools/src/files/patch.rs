@@ -1,4 +1,4 @@
-//! `apply_patch`: changes of several files in one patch, all or none.
+//! `apply_patch`: changes to several files in one patch, all or none.
 
 use std::fmt::Write as _;
 
@@ -13,12 +13,11 @@ use super::spot::{Spot, target};
 use super::{MOST_BYTES, card};
 use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
 
-/// How large a patch may be.
+/// Largest patch, in bytes.
 const MOST_PATCH: usize = 8 * 1024 * 1024;
-/// How long an edit may be that is offered instead.
+/// Longest edit that is offered as an alternative, in bytes.
 const MOST_OFFERED: usize = 2_000;
 
-/// Applies a patch.
 pub(crate) struct ApplyPatch {
     card: Card,
 }
@@ -31,7 +30,8 @@ struct Input {
     reverse: bool,
 }
 
-/// The files of a patch as they will be; a later part of the patch sees what an earlier one did.
+/// The files of a patch as they will be. A later part of the patch sees the result of
+/// earlier ones.
 struct Staged<'b> {
     bench: &'b Bench,
     changes: Vec<Change<'b>>,
@@ -83,7 +83,7 @@ impl Tool for ApplyPatch {
             Ok(())
         };
         for file in read_patch(input)? {
-            // Lines that do not fit are shown, so every file before is read.
+            // A mismatch shows lines of the file, so every old file counts as read.
             add(Action::Read, &file.from)?;
             if file.to != file.from && file.keeps == Keeps::Neither {
                 add(Action::Delete, &file.from)?;
@@ -138,7 +138,7 @@ fn read_patch(input: &Value) -> Result<Vec<FilePatch>, Trouble> {
 }
 
 impl<'b> Staged<'b> {
-    /// Works out one file's part and returns the words for it.
+    /// Applies the part of one file, and returns a message about it.
     fn apply(&mut self, file: &FilePatch) -> Result<String, Trouble> {
         if let Some(mode) = file.new_mode.or(file.old_mode)
             && mode & 0o170_000 != 0o100_000
@@ -208,7 +208,8 @@ impl<'b> Staged<'b> {
         Ok(format!("{word} `{from}` to `{to}`{counts}"))
     }
 
-    /// Applies the hunks to a staged file; files without hunks are left as they are, binary too.
+    /// Applies the hunks to a staged file. Files without hunks stay as they are, even binary
+    /// ones.
     fn patch_text(&mut self, at: usize, name: &str, file: &FilePatch) -> Result<String, Trouble> {
         if file.hunks.is_empty() {
             return Ok(String::new());
@@ -220,12 +221,12 @@ impl<'b> Staged<'b> {
         let lines = || file.hunks.iter().flat_map(|hunk| &hunk.lines);
         let added = lines().filter(|line| line.side == diff::Side::New).count();
         let removed = lines().filter(|line| line.side == diff::Side::Old).count();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(counts, " (+{added} -{removed})");
         Ok(counts)
     }
 
-    /// Returns the place of an existing file among the changes.
+    /// Returns the index of an existing file among the changes.
     fn stage(&mut self, name: &str) -> Result<usize, Trouble> {
         let spot = Spot::find(self.bench, name)?;
         let staged = self
@@ -302,8 +303,8 @@ fn fit(name: &str, text: &str, file: &FilePatch) -> Result<String, Trouble> {
     })
 }
 
-/// Returns the call of `edit` that does what a hunk does to the lines it removes, where only the
-/// lines around them are others: they are in the text, and once.
+/// Returns the `edit` call that makes the change of a hunk, if only its context lines do
+/// not match: the removed lines must occur in the text exactly once.
 fn edit_of(name: &str, text: &str, hunk: &diff::Hunk) -> Option<String> {
     let of = |side: diff::Side| {
         let lines = hunk.lines.iter().filter(|line| line.side == side);
@@ -320,14 +321,14 @@ fn edit_of(name: &str, text: &str, hunk: &diff::Hunk) -> Option<String> {
     ))
 }
 
-/// Returns the mode that the patch asks for: only whether a file can be run is taken from it, as
-/// git does, and only if it says something new.
+/// Returns the mode that the patch sets, or `None` if it changes nothing. As in git, only
+/// the executable bit is taken from the patch.
 fn mode_of(file: &FilePatch, now: Option<u32>) -> Option<u32> {
     let wanted = file.new_mode?;
     let base = now.unwrap_or(0o644);
     let mode = match wanted & 0o100 {
         0 => base & !0o111,
-        // Whoever may read it may run it.
+        // Everybody who may read the file may run it.
         _ => base | ((base & 0o444) >> 2),
     };
     (now.is_none() && wanted & 0o100 != 0 || now.is_some_and(|now| now != mode)).then_some(mode)

@@ -1,9 +1,9 @@
-//! The text of PDF files, as far as it can be had without a renderer.
+//! Extracts the text of PDF files, as far as that is possible without a renderer.
 //!
-//! Objects are found by looking through the file, not by its tables, so that damaged files work
-//! too. Everything is bounded: what is unpacked, how deep objects nest, how many pages are read.
-//! Characters come from each font's own table; where a font has none that can be used, its text
-//! is left out rather than guessed.
+//! Objects are found by scanning the file and not through its tables, so that damaged
+//! files work too. Everything has a limit: the unpacked size, the nesting of objects, the
+//! number of pages. Characters come from each font's own table; the text of a font without
+//! a usable table is left out, never guessed.
 
 mod content;
 mod font;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use object::{Dict, Object, Parser};
 
-/// How many bytes may be unpacked in all.
+/// Largest number of bytes unpacked in all.
 const MOST_UNPACKED: usize = 64 * 1024 * 1024;
-/// How many pages are read.
+/// Largest number of pages read.
 const MOST_PAGES: usize = 3000;
 
 /// The text of a document.
@@ -23,11 +23,11 @@ const MOST_PAGES: usize = 3000;
 pub(crate) struct Document {
     pub(crate) text: String,
     pub(crate) pages: usize,
-    /// How many pages gave no text.
+    /// Number of pages without any text.
     pub(crate) unreadable: usize,
 }
 
-/// Returns the text of every page, under a line with the page's number.
+/// Returns the text of every page, each under a line with the page's number.
 pub(crate) fn text(bytes: &[u8]) -> Result<Document, &'static str> {
     let mut file = File::read(bytes);
     if file.is_encrypted {
@@ -59,12 +59,12 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Document, &'static str> {
     }
 }
 
-/// A file's objects by their numbers.
+/// A file and its objects, by number.
 struct File<'f> {
     bytes: &'f [u8],
     objects: BTreeMap<u32, Object>,
     is_encrypted: bool,
-    /// How much may still be unpacked.
+    /// Number of bytes that may still be unpacked.
     left: usize,
 }
 
@@ -94,7 +94,7 @@ impl<'f> File<'f> {
         file
     }
 
-    /// Adds the data to a dictionary that is followed by some.
+    /// Turns a dictionary into a stream if stream data follows it.
     fn with_stream(&self, object: Object, parser: &mut Parser<'f>) -> Object {
         let Object::Dict(dict) = object else {
             return object;
@@ -118,7 +118,7 @@ impl<'f> File<'f> {
         Object::Stream(dict, start..end)
     }
 
-    /// Takes out the objects that are packed into streams.
+    /// Extracts the objects that are packed into streams.
     fn unpack_objects(&mut self) {
         let packed: Vec<Object> = self
             .objects
@@ -146,7 +146,7 @@ impl<'f> File<'f> {
         }
     }
 
-    /// Follows references to what they stand for.
+    /// Follows references to the objects that they stand for.
     fn resolve<'o>(&'o self, mut object: &'o Object) -> &'o Object {
         for _ in 0..32 {
             match object {
@@ -162,7 +162,7 @@ impl<'f> File<'f> {
             .map_or(&Object::Null, |object| self.resolve(object))
     }
 
-    /// Returns a stream's data, unpacked as far as the filters are known.
+    /// Returns the data of a stream, unpacked as far as its filters are known.
     fn data(&mut self, stream: &Object) -> Vec<u8> {
         let Object::Stream(dict, range) = stream else {
             return Vec::new();
@@ -188,7 +188,7 @@ impl<'f> File<'f> {
         data
     }
 
-    /// Returns the dictionaries of all pages, in order, with what they inherit.
+    /// Returns the dictionaries of all pages, in order, with inherited entries.
     fn pages(&self) -> Vec<Dict> {
         let mut pages = Vec::new();
         let dicts = || self.objects.values().filter_map(Object::dict);
@@ -258,7 +258,7 @@ fn find_trailers(bytes: &[u8]) -> impl Iterator<Item = Dict> {
     })
 }
 
-/// Reads the number before `obj`: `12 0 obj`.
+/// Reads the object number before `obj`: `12 0 obj`.
 fn object_number(bytes: &[u8], at: usize) -> Option<u32> {
     let line = &bytes[at.saturating_sub(24)..at];
     let mut words = line
@@ -270,7 +270,7 @@ fn object_number(bytes: &[u8], at: usize) -> Option<u32> {
     }
     digits(words.next()?)?;
     let number = words.next()?;
-    // What comes before may end without a space: `endobj12 0 obj`.
+    // The text before may end without a space: `endobj12 0 obj`.
     let start = number
         .iter()
         .rposition(|byte| !byte.is_ascii_digit())
@@ -292,7 +292,7 @@ fn find(bytes: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Unpacks at most so many bytes; damaged data gives what came before the damage.
+/// Unpacks at most `most` bytes. Damaged data gives everything before the damage.
 fn inflate(data: &[u8], most: usize) -> Vec<u8> {
     match miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(data, most) {
         Ok(data) => data,

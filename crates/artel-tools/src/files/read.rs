@@ -1,5 +1,5 @@
-//! `read`: text with line numbers, pictures, documents and notebooks; what was sent before is not
-//! sent again.
+//! `read`: text with line numbers, pictures, documents and notebooks. Content that was
+//! sent before is not sent again.
 
 use artel_policy::{Action, Place};
 use serde::Deserialize;
@@ -15,12 +15,12 @@ use crate::{
     parse,
 };
 
-/// How many lines an answer has unless the call says so.
+/// Default number of lines in a result.
 const USUAL_LINES: usize = 2000;
-/// How large a picture may be; providers refuse larger ones.
+/// Largest picture, in bytes; providers refuse larger ones.
 const MOST_IMAGE_BYTES: usize = 5_000_000;
 
-/// Encodings that are offered by name.
+/// Encodings that are suggested by name.
 const KNOWN: [&str; 12] = [
     "utf-8",
     "utf-16le",
@@ -36,7 +36,6 @@ const KNOWN: [&str; 12] = [
     "koi8-r",
 ];
 
-/// Reads a file.
 pub(crate) struct Read {
     card: Card,
 }
@@ -50,7 +49,7 @@ struct Input {
     encoding: Option<String>,
 }
 
-/// A file's content as text, and what to say about it.
+/// A file's content as text, with notes about it.
 struct Rendered {
     text: String,
     encoding: String,

@@ -1,7 +1,7 @@
-//! Replacing text exactly: what is to be replaced must be there, and there once.
+//! Replaces text exactly: the old text must occur, and only once.
 //!
-//! Models write `\n`; where the file ends its lines with `\r\n`, that is a match as well, and what
-//! is put in gets the file's own line ends.
+//! Models write `\n`. If the lines of the file end with `\r\n`, that matches too, and the
+//! new text gets the file's own line endings.
 
 use std::borrow::Cow;
 
@@ -15,35 +15,35 @@ pub(crate) struct Edit<'a> {
     pub(crate) places: Places,
 }
 
-/// How many places an edit may change.
+/// Number of places that an edit may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     One,
     All,
 }
 
-/// The text after an edit, and what was done to it.
+/// The text after an edit, and the places that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Replaced {
     pub(crate) text: String,
-    /// The line of each place, counted from one in the text before.
+    /// The line of each place, counted from 1 in the text before the edit.
     pub(crate) lines: Vec<usize>,
 }
 
 /// Why an edit does not fit the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// There is nothing to look for.
+    /// The old text is empty.
     Empty,
-    /// It would change nothing.
+    /// The new text is the same as the old one.
     Same,
-    /// It is not there; what comes close, in words.
+    /// The old text does not occur; hints describe similar text.
     Absent(Vec<String>),
-    /// It is there more than once, on these lines.
+    /// The old text occurs more than once, on these lines.
     Many(Vec<usize>),
 }
 
-/// Replaces one place or all of them, or says exactly why not.
+/// Replaces one place or all of them.
 pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
     if edit.old.is_empty() {
         return Err(Misfit::Empty);
@@ -78,7 +78,7 @@ pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
     })
 }
 
-/// Says what comes close, or that there is nothing left to do.
+/// Returns hints about similar text, or says that the change was already made.
 fn absent_hints(text: &str, flat: &str, edit: Edit<'_>) -> Vec<String> {
     if edit.new.trim().len() > 3
         && let Some(at) = flat.find(edit.new)
@@ -90,10 +90,11 @@ fn absent_hints(text: &str, flat: &str, edit: Edit<'_>) -> Vec<String> {
     near::hints(text, edit.old)
 }
 
-/// Text without the `\r` of its line ends, and the way back to the places in the original.
+/// A text without the `\r` of its line endings, with a mapping back to offsets in the
+/// original.
 struct Flat<'a> {
     text: Cow<'a, str>,
-    /// Where in the flat text a line end lost its `\r`, ascending.
+    /// Offsets in the flat text where a line ending lost its `\r`, ascending.
     lost: Vec<usize>,
 }
 
@@ -128,8 +129,8 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// Returns where each place begins. For one place, those that overlap count too: either could be
-/// meant.
+/// Returns the start of each place. With a limit of one place, overlapping places count
+/// too: either could be meant.
 fn find(text: &str, edit: Edit<'_>) -> Vec<usize> {
     let step = match edit.places {
         Places::All => edit.old.len(),
@@ -154,7 +155,7 @@ fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
     places.iter().map(&mut number).collect()
 }
 
-/// Gives what is put in the line ends of the line it is put in.
+/// Gives the new text the line ending of the line where it is inserted.
 fn with_line_ends<'a>(edit: Edit<'a>, text: &str, at: usize) -> Cow<'a, str> {
     if edit.new.contains('\r') || edit.old.contains('\r') || !edit.new.contains('\n') {
         return Cow::Borrowed(edit.new);

@@ -1,4 +1,4 @@
-//! Searching a tree on all cores, and keeping of what is found only what fits an answer.
+//! Searches a tree on all cores, and keeps only the results that fit into an answer.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -22,15 +22,15 @@ use serde_json::json;
 use super::walk::{Beneath, Start};
 use crate::{Bench, Observation, Trouble, TroubleKind};
 
-/// How many bytes of lines an answer holds.
+/// Largest amount of lines in a result, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
-/// How much memory the search of one file may take: a very long line, or a whole file when matches
-/// go over lines.
+/// Largest memory for searching one file, in bytes: needed for a very long line, or for a
+/// whole file if matches span lines.
 const MOST_MEMORY: usize = 64 * 1024 * 1024;
-/// How many characters of a line are shown, around the match.
+/// Longest part of a line shown around the match, in characters.
 const MOST_LINE: usize = 400;
 
-/// What is looked for, and how it is shown.
+/// The query of a search, and how to print the results.
 pub(crate) struct Asked {
     pub(crate) matcher: RegexMatcher,
     pub(crate) output: Output,
@@ -40,7 +40,7 @@ pub(crate) struct Asked {
     pub(crate) limit: usize,
 }
 
-/// What a search shows.
+/// Output mode of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Output {
@@ -50,18 +50,18 @@ pub(crate) enum Output {
     Count,
 }
 
-/// What was found.
+/// The results of a search.
 #[derive(Default)]
 pub(crate) struct Found {
     files: Vec<Hits>,
-    /// Matching lines and files in all, also those that are not kept.
+    /// Number of matching lines and files in all, including those that are not kept.
     matches: usize,
     matching_files: usize,
-    /// How many files could not be read to their ends.
+    /// Number of files that could not be read to the end.
     failed: usize,
 }
 
-/// What was found in one file.
+/// The matches in one file.
 #[derive(Default)]
 struct Hits {
     name: String,
@@ -71,10 +71,10 @@ struct Hits {
     is_broken: bool,
 }
 
-/// A line for the answer.
+/// A line of the result.
 struct Shown {
     text: String,
-    /// Whether a match begins here.
+    /// Whether a match begins on this line.
     is_match: bool,
 }
 
@@ -122,9 +122,9 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// Asks the guard before anything of a file is shown: on the path it really has and on its other
-/// names, for the very file that was searched. A file that is refused is as one without a match
-/// and is not counted either, so that nobody learns from the answer what it holds.
+/// Asks the guard before anything of a file is shown: about its real path and its other
+/// names, for the very file that was searched. A refused file is treated as one without a
+/// match and is not counted, so that the result tells nobody what it holds.
 fn may_show(start: &Start<'_>, path: &Path, file: &File, bench: &Bench) -> bool {
     let guard = bench.guard.in_place(&start.target.place);
     let (Ok(opened), Ok(searched)) = (start.root.open_file(path, &*guard), file.metadata()) else {
@@ -161,7 +161,7 @@ impl Asked {
     }
 }
 
-/// Takes down what the searcher finds in one file.
+/// Records the searcher's matches in one file.
 struct Keeper<'k> {
     asked: &'k Asked,
     hits: &'k mut Hits,
@@ -235,7 +235,7 @@ impl Sink for Keeper<'_> {
     }
 }
 
-/// Shows a line, or the part of a long one around a place in it.
+/// Shows a line, or the part around `at` if the line is too long.
 fn cut(line: &[u8], at: usize) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -247,7 +247,7 @@ fn cut(line: &[u8], at: usize) -> String {
     let to = text.floor_char_boundary((from + MOST_LINE).min(text.len()));
     let (head, tail) = (from, text.len() - to);
     let mut shown = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     if head > 0 {
         let _ = write!(shown, "[+{head} bytes] … ");
     }
@@ -274,7 +274,7 @@ impl Found {
         }
     }
 
-    /// Lets go of what comes after the limit in the order of paths.
+    /// Drops the files that come after the limit, in the order of paths.
     fn prune(&mut self, asked: &Asked) {
         self.files.sort_by(|one, other| one.name.cmp(&other.name));
         let mut left = asked.limit;
@@ -290,7 +290,7 @@ impl Found {
         self.files.truncate(keep);
     }
 
-    /// Puts what was found into words.
+    /// Turns the results into an observation for the model.
     pub(crate) fn observation(mut self, pattern: &str, asked: &Asked) -> Observation {
         self.prune(asked);
         let (mut text, is_partial) = match asked.output {

@@ -1,5 +1,5 @@
-//! A file as a call names it: found in its tree, used through the tree's handle, and its troubles
-//! put into words that help.
+//! A file that a call names: found in its tree and used through the tree's handle, with
+//! errors that help the model.
 
 use std::fs::Permissions;
 use std::io::ErrorKind;
@@ -14,23 +14,23 @@ use serde_json::json;
 use crate::similar::nearest_paths;
 use crate::{Bench, Trouble, TroubleKind};
 
-/// How many similar paths are offered.
+/// Largest number of similar paths offered.
 const MOST_SIMILAR: usize = 5;
 
-/// Where a path leads. What is known of it is for words and for the run's memory; reading and
-/// writing look at everything anew.
+/// A resolved path. The known facts about it serve messages and the run's memory; reading
+/// and writing check everything again.
 pub(crate) struct Spot<'b> {
     pub(crate) root: &'b Root,
     guard: Arc<dyn Guard + Send + Sync>,
     asked: PathBuf,
-    /// Where it really is: the same for every way to name the file.
+    /// The real location, the same for every way to name the file.
     pub(crate) target: Target,
-    /// What is there, if anything.
+    /// The file or folder there, or `None` if nothing exists.
     pub(crate) about: Option<About>,
 }
 
-/// Returns what policy is asked about, without looking at the disk. An absolute path beneath the
-/// tree is the same file as the relative one.
+/// Returns the target that policy is asked about, without accessing the disk. An absolute
+/// path beneath the tree is the same file as the relative one.
 pub(crate) fn target(bench: &Bench, path: &str) -> Result<Target, Trouble> {
     let (mut target, root) = bench.find(path)?;
     if let Ok(inside) = Path::new(&target.path).strip_prefix(root.path())
@@ -45,7 +45,7 @@ pub(crate) fn target(bench: &Bench, path: &str) -> Result<Target, Trouble> {
 }
 
 impl<'b> Spot<'b> {
-    /// Finds what a path leads to.
+    /// Resolves a path.
     pub(crate) fn find(bench: &'b Bench, path: &str) -> Result<Self, Trouble> {
         if path.is_empty() {
             return Err(Trouble::new(TroubleKind::BadInput, "the path is empty"));
@@ -71,12 +71,12 @@ impl<'b> Spot<'b> {
         shown(&self.target.place, &self.target.path)
     }
 
-    /// Tells what stands there.
+    /// Returns the kind of entry at the path.
     pub(crate) fn found(&self) -> Option<Found> {
         self.about.map(|about| about.found)
     }
 
-    /// Returns the file's bytes, or trouble with similar paths when there is no such file.
+    /// Reads the file. If it does not exist, the error offers similar paths.
     pub(crate) fn read(&self, most: u64) -> Result<Vec<u8>, Trouble> {
         match self.found() {
             None => Err(self.missing()),
@@ -95,7 +95,7 @@ impl<'b> Spot<'b> {
         }
     }
 
-    /// Returns the file's bytes, or nothing if it is not there yet.
+    /// Reads the file. Returns `None` if it does not exist yet.
     pub(crate) fn read_if_there(&self, most: u64) -> Result<Option<Vec<u8>>, Trouble> {
         match self.about {
             None => Ok(None),
@@ -103,7 +103,7 @@ impl<'b> Spot<'b> {
         }
     }
 
-    /// Makes or replaces the file. Returns the path that was really written.
+    /// Creates or replaces the file. Returns the path that was really written.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<PathBuf, Trouble> {
         let written = self.root.write(&self.asked, bytes, &*self.guard);
         written
@@ -111,13 +111,13 @@ impl<'b> Spot<'b> {
             .map_err(|error| self.trouble(&error))
     }
 
-    /// Removes the file. Returns the path that it really had.
+    /// Removes the file. Returns its real path.
     pub(crate) fn delete(&self) -> Result<PathBuf, Trouble> {
         let deleted = self.root.delete(Path::new(&self.target.path), &*self.guard);
         deleted.map_err(|error| self.trouble(&error))
     }
 
-    /// Sets whether the file can be run, on the open file and after asking as for a write.
+    /// Sets the file's mode on the open file, after the guard has allowed a write.
     pub(crate) fn set_mode(&self, mode: u32) -> Result<(), Trouble> {
         let opened = self.root.open_file(&self.asked, &*self.guard);
         let opened = opened.map_err(|error| self.trouble(&error))?;
@@ -132,7 +132,8 @@ impl<'b> Spot<'b> {
         })
     }
 
-    /// Asks whether the file may be read or the folder listed, as the caller named it.
+    /// Checks that the file may be read or the folder listed, under the name that the caller
+    /// used.
     pub(crate) fn may_read(&self) -> Result<(), Trouble> {
         let asked = match self.found() {
             Some(Found::Folder) => self.root.list(&self.asked, 0, &*self.guard).map(drop),
@@ -141,12 +142,12 @@ impl<'b> Spot<'b> {
         asked.map_err(|error| self.trouble(&error))
     }
 
-    /// Says that nothing is there, and what is there instead.
+    /// Returns the error for a missing file, with similar paths.
     pub(crate) fn missing(&self) -> Trouble {
         missing(self.root, &self.target)
     }
 
-    /// Puts what went wrong into words.
+    /// Converts an error to one that helps the model.
     pub(crate) fn trouble(&self, error: &RootError) -> Trouble {
         if error.is_missing() {
             return self.missing();
@@ -155,7 +156,7 @@ impl<'b> Spot<'b> {
     }
 }
 
-/// Allows one path and nothing else: for taking back what was allowed before.
+/// Allows one path and nothing else, to undo a change that was allowed before.
 pub(crate) fn only(path: PathBuf) -> impl Fn(&Path, Op) -> Result<(), Refusal> {
     move |asked, _| match asked == path {
         true => Ok(()),
@@ -188,13 +189,13 @@ fn missing(root: &Root, target: &Target) -> Trouble {
     ))
 }
 
-/// Writes paths the way hints do.
+/// Formats paths for hints.
 fn marked(place: &Place, paths: &[String]) -> String {
     let marked = paths.iter().map(|path| format!("`{}`", shown(place, path)));
     marked.collect::<Vec<_>>().join(", ")
 }
 
-/// Says what lies inside a tree under the name of something outside.
+/// Returns a hint about similar paths inside a tree for a path outside it.
 pub(crate) fn inside_hint(root: &Root, path: &str) -> String {
     let name = Path::new(path)
         .file_name()

@@ -1,14 +1,15 @@
-//! Text in files: which encoding it is in, its characters, and the way back to the same bytes.
+//! Text in files: its encoding, its characters, and the conversion back to the same bytes.
 //!
-//! A guess is always named in the answer. Changing a file keeps its encoding and its byte order
-//! mark; where the way back does not give the same bytes, the file is not changed at all.
+//! A guessed encoding is always named in the answer. A change keeps the file's encoding
+//! and byte order mark. A file whose text does not convert back to the same bytes is not
+//! changed at all.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use encoding_rs::WINDOWS_1252;
 
-/// How text is kept in bytes.
+/// Encoding of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// UTF-8, the usual case.
@@ -17,9 +18,10 @@ pub(crate) enum Encoding {
     Utf16 { order: Order, mark: Mark },
     /// Four bytes per character.
     Utf32 { order: Order, mark: Mark },
-    /// Neither Unicode nor binary: read as Windows-1252, which holds Latin-1's letters too.
+    /// Neither Unicode nor binary: read as Windows-1252, which includes the letters of
+    /// Latin-1.
     Guessed,
-    /// What the caller named.
+    /// The encoding that the caller named.
     Named(&'static encoding_rs::Encoding),
 }
 
@@ -30,28 +32,29 @@ pub(crate) enum Mark {
     Absent,
 }
 
-/// Which byte of a unit comes first.
+/// Byte order of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Little,
     Big,
 }
 
-/// Why bytes are not text, or text not bytes.
+/// Why bytes cannot be decoded, or text cannot be encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotText {
-    /// The bytes are no text in any encoding known here.
+    /// The bytes are not text in any encoding known here.
     Binary,
-    /// The bytes do not fit the encoding that was named or that the mark announced.
+    /// The bytes do not fit the encoding that the caller named or the mark announced.
     Malformed(String),
-    /// The character has no place in the encoding.
+    /// The encoding cannot represent the character.
     NoPlace(char, String),
 }
 
 const BOM: char = '\u{feff}';
 
 impl Encoding {
-    /// Finds an encoding by the name a caller uses: `utf-8`, `utf-16le`, `latin1`, `shift_jis`.
+    /// Finds an encoding by the name that a caller uses: `utf-8`, `utf-16le`, `latin1`,
+    /// `shift_jis`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let mark = Mark::Absent;
         let (little, big) = (Order::Little, Order::Big);
@@ -70,7 +73,7 @@ impl Encoding {
             other => {
                 let known =
                     |label: &str| encoding_rs::Encoding::for_label_no_replacement(label.as_bytes());
-                // As Python and iconv spell some: `latin-1`, `shift_jis`, `iso_8859_1`.
+                // Names as Python and iconv spell them: `latin-1`, `shift_jis`, `iso_8859_1`.
                 let bare = || known(&other.replace(['-', '_', ' '], ""));
                 let dashed = || known(&other.replace(['_', ' '], "-"));
                 Self::Named(known(other).or_else(dashed).or_else(bare)?)
@@ -78,7 +81,7 @@ impl Encoding {
         })
     }
 
-    /// Finds the encoding of these bytes, by their mark or by what fits.
+    /// Detects the encoding of some bytes, by their mark or by what fits.
     pub(crate) fn detect(bytes: &[u8]) -> Result<Self, NotText> {
         let (little, big, mark) = (Order::Little, Order::Big, Mark::Present);
         Ok(match bytes {
@@ -112,7 +115,7 @@ impl Encoding {
         Ok(Self::Guessed)
     }
 
-    /// Turns bytes into text, without the byte order mark.
+    /// Decodes bytes to text, without the byte order mark.
     pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
         let malformed = || NotText::Malformed(self.to_string());
         match self {
@@ -146,7 +149,7 @@ impl Encoding {
         }
     }
 
-    /// Turns text into bytes, with the mark if there was one.
+    /// Encodes text to bytes, with the mark if there was one.
     pub(crate) fn encode(self, text: &str) -> Result<Vec<u8>, NotText> {
         match self {
             Self::Utf8 { mark } => Ok(mark.text().bytes().chain(text.bytes()).collect()),
@@ -180,14 +183,14 @@ impl Encoding {
         Err(NotText::NoPlace(lost, self.to_string()))
     }
 
-    /// Tells whether nobody needs to hear of it.
+    /// Returns whether the encoding is plain UTF-8, which needs no mention.
     pub(crate) fn is_plain(self) -> bool {
         self == (Self::Utf8 { mark: Mark::Absent })
     }
 }
 
-/// Returns the names of encodings that some bytes could be in, the likeliest first. One that gives
-/// letters of its own script goes before one that takes any bytes.
+/// Returns the names of possible encodings, the likeliest first. An encoding that gives
+/// letters of its own script comes before one that accepts any bytes.
 pub(crate) fn fitting(bytes: &[u8]) -> Vec<&'static str> {
     let mut names = Vec::new();
     match Encoding::detect(bytes) {
@@ -206,7 +209,8 @@ pub(crate) fn fitting(bytes: &[u8]) -> Vec<&'static str> {
     names
 }
 
-/// Tells kana and hangul, which text of Japan and Korea has and chance seldom makes.
+/// Returns whether a character is kana or hangul: Japanese and Korean text has them, and
+/// random bytes rarely give them.
 fn is_of_the_east(char: char) -> bool {
     matches!(char, '\u{3041}'..='\u{30fa}' | '\u{ac00}'..='\u{d7a3}')
 }
@@ -278,8 +282,8 @@ impl Order {
     }
 }
 
-/// Recognises two-byte text without a mark: in text of mostly Western letters every other byte
-/// is zero, and in no other kind of text is any byte zero.
+/// Recognises two-byte text without a mark. In text of mostly Western letters every other
+/// byte is zero, and no other kind of text contains zero bytes.
 fn wide_units(bytes: &[u8]) -> Option<Order> {
     let (pairs, rest) = bytes[..bytes.len().min(4096) & !1].as_chunks::<2>();
     if pairs.len() < 2 || !rest.is_empty() || !bytes.len().is_multiple_of(2) {
@@ -303,7 +307,8 @@ fn is_space(char: char) -> bool {
     matches!(char, '\n' | '\r' | '\t' | '\u{c}')
 }
 
-/// Control bytes that text does not hold; escape is left out, for logs are full of it.
+/// Returns whether a byte is a control byte that text does not contain. Escape does not
+/// count, as logs are full of it.
 fn is_odd_control(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | 0x0c | 0x08 | 0x1b)
 }

@@ -1,10 +1,10 @@
-//! Walking a tree by ripgrep's rules, and opening what was found without leaving the tree.
+//! Walks a tree by ripgrep's rules, and opens the files found without leaving the tree.
 //!
-//! Names are listed by path, links are never followed. Content is another matter: between the
-//! listing and the opening a folder can be exchanged for a link, so files are opened beneath the
-//! root's handle, with links forbidden in the whole path. That is one system call per file, as
-//! many as an ordinary open; the full judgement of [`Root`] follows for the few files whose
-//! content is shown.
+//! Names are listed by path, and links are never followed. Content needs more care:
+//! between the listing and the opening, a folder can be exchanged for a link. So files are
+//! opened beneath the root's handle, with links forbidden in the whole path. That takes
+//! one system call per file, as many as an ordinary open. The full check by [`Root`]
+//! follows for the few files whose content is shown.
 
 use std::fs::File;
 use std::io;
@@ -20,31 +20,31 @@ use super::spot::{Spot, shown};
 use crate::above::{Above, heed_rules};
 use crate::{Bench, Trouble};
 
-/// Where a walk begins.
+/// The start of a walk.
 pub(crate) struct Start<'b> {
     pub(crate) root: &'b Root,
     pub(crate) target: Target,
     pub(crate) found: Found,
-    /// How long the root's part of each path is, with its slash.
+    /// Length of the root's part of each path, including its slash.
     prefix: usize,
 }
 
-/// Which names a walk shows.
+/// Treatment of hidden names in a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hidden {
-    /// Those that begin with a dot stay out, as in ripgrep.
+    /// Names that begin with a dot are skipped, as in ripgrep.
     Skipped,
-    /// All but git's own folder.
+    /// All names are shown except git's own folder.
     Shown,
 }
 
-/// A root's handle for reading many files.
+/// A handle of a root for reading many files.
 pub(crate) struct Beneath {
     handle: OwnedFd,
 }
 
 impl<'b> Start<'b> {
-    /// Finds where to begin; the path must exist and may be listed.
+    /// Finds the start. The path must exist, and listing it must be allowed.
     pub(crate) fn find(bench: &'b Bench, path: Option<&str>) -> Result<Self, Trouble> {
         let spot = Spot::find(bench, path.unwrap_or("."))?;
         let found = spot.found().ok_or_else(|| spot.missing())?;
@@ -59,7 +59,7 @@ impl<'b> Start<'b> {
         })
     }
 
-    /// Returns the folder as a path of the system.
+    /// Returns the absolute path of the folder.
     pub(crate) fn folder(&self) -> PathBuf {
         match self.target.path.as_str() {
             "" => self.root.path().to_owned(),
@@ -67,9 +67,9 @@ impl<'b> Start<'b> {
         }
     }
 
-    /// Prepares a walk: ignore files are heeded with and without git, for a scratch copy of a
-    /// tree is the same tree; the person's own global rules are not, for the answer should not
-    /// depend on the machine.
+    /// Prepares a walk. Ignore files apply with and without git, because a scratch copy of a
+    /// tree is the same tree. The person's global ignore rules do not apply, because the
+    /// result should not depend on the machine.
     pub(crate) fn walk(&self, hidden: Hidden) -> WalkBuilder {
         let folder = self.folder();
         let above = Above::of(self.root.path(), &folder);
@@ -89,7 +89,7 @@ impl<'b> Start<'b> {
         let path = entry.path();
         let bytes = path.as_os_str().as_encoded_bytes();
         match bytes.get(self.prefix..) {
-            // Cut after a slash, what is left is a path as the walk made it.
+            // Cut after a slash, the rest is a path as the walk made it.
             Some(_) => path
                 .to_str()
                 .and_then(|path| path.get(self.prefix..))
@@ -100,8 +100,8 @@ impl<'b> Start<'b> {
         }
     }
 
-    /// Returns a path as a call would name it. A name with control characters is quoted, for it
-    /// would break the lines of the answer.
+    /// Returns a path as a call would name it. A name with control characters is quoted,
+    /// because it would break the lines of the result.
     pub(crate) fn name(&self, path: &Path) -> String {
         let name = shown(&self.target.place, &path.to_string_lossy());
         match name.chars().any(char::is_control) {
@@ -112,7 +112,7 @@ impl<'b> Start<'b> {
 }
 
 impl Beneath {
-    /// Takes a handle of the root, after making sure that it is the very same folder.
+    /// Opens a handle of the root, after checking that it is the very same folder.
     pub(crate) fn of(root: &Root) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = rustix::fs::open(root.path(), flags, Mode::empty())?;
@@ -128,8 +128,8 @@ impl Beneath {
         }
     }
 
-    /// Opens a file for reading; a link anywhere in its path is an error. A pipe is not waited
-    /// for.
+    /// Opens a file for reading. A link anywhere in its path is an error. Opening a pipe does
+    /// not block.
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH

@@ -11,12 +11,10 @@ use crate::{
     Bench, Card, Effect, Observation, Reach, Standing, Tool, Trouble, TroubleKind, Unknown, parse,
 };
 
-/// Writes one file.
 pub(crate) struct Write {
     card: Card,
 }
 
-/// Writes several files, all or none.
 pub(crate) struct BatchWrite {
     card: Card,
 }
@@ -34,7 +32,7 @@ struct BatchInput {
     files: Vec<Input>,
 }
 
-/// A file that is ready to be written, and the words for it.
+/// A file write that is ready, or the message that nothing would change.
 enum Prepared<'b> {
     Same(String),
     Different(Change<'b>),
@@ -188,7 +186,8 @@ fn write_all(files: &[Input], bench: &Bench) -> Result<Observation, Trouble> {
     })
 }
 
-/// Compares with what is there: the model may replace only what it knows.
+/// Compares the file with its current content: the model may replace only content that it
+/// knows.
 fn prepare<'b>(file: &Input, bench: &'b Bench) -> Result<Prepared<'b>, Trouble> {
     let spot = Spot::find(bench, &file.path)?;
     let after = file.content.clone().into_bytes();
@@ -205,7 +204,7 @@ fn prepare<'b>(file: &Input, bench: &'b Bench) -> Result<Prepared<'b>, Trouble> 
         let standing = bench.seen().standing(&spot.target, bytes);
         match standing {
             Standing::Same => {}
-            // There is nothing to lose in an empty file.
+            // An empty file has nothing to lose.
             Standing::Unread if bytes.is_empty() => {}
             Standing::Unread => return Err(unread(&spot)),
             Standing::Changed => return Err(changed(&spot)),
@@ -228,7 +227,7 @@ fn unread(spot: &Spot<'_>) -> Trouble {
         .hint("`read` it first, then write it, or change a part with `edit`")
 }
 
-/// Says that a file is not what the model knows any more.
+/// Returns the error for a file that has changed since the model saw it.
 pub(crate) fn changed(spot: &Spot<'_>) -> Trouble {
     let what = format!(
         "`{}` was changed by something else since you read it",

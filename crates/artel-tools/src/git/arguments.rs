@@ -1,44 +1,44 @@
-//! From a tool's input to git's words. Values never become options: each stands after `--`, or is
-//! checked to be a name.
+//! Turns a tool's input into git's words. Values never become options: each comes after
+//! `--`, or is checked to be a name.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{Trouble, TroubleKind, parse};
 
-/// What is run.
+/// The command to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) words: Vec<String>,
     pub(super) stdin: Vec<u8>,
-    /// What is said when git says nothing.
+    /// Text to show if git prints nothing.
     pub(super) nothing: &'static str,
-    /// The files and folders that it names, in the tree or in a commit.
+    /// The files and folders that the call names, in the tree or in a commit.
     pub(super) reads: Vec<String>,
-    /// What of the contents of files it shows.
     pub(super) shows: Shows,
 }
 
-/// What of the contents of files a call shows.
+/// The file contents that a call shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Shows {
-    /// Nothing, or only of files that it names.
+    /// None, or only those of files that the call names.
     #[default]
     Named,
-    /// Whatever changed; the words end with paths.
+    /// Those of all changed files; the command words end with paths.
     Changes,
-    /// One file as a commit has it.
+    /// One file as it is in a commit.
     FileOfCommit,
 }
 
-/// Keeps git from starting itself in a repository within the tree, by the settings that it has there.
+/// Keeps git from running inside a repository within the tree, where that repository's own
+/// settings would apply.
 const LOOKS_INTO_NONE: &str = "--ignore-submodules=all";
 
-/// Has git name a repository within the tree that differs between commits; it looks into none for
-/// that.
+/// Makes git name a repository within the tree that differs between commits. Git does not
+/// look into the repository for that.
 const NAMES_ALL: &str = "--ignore-submodules=none";
 
-/// Every field that any git tool has; the schema of each says which are its own.
+/// All fields of all git tools; each tool's schema lists its own.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Fields {
@@ -74,7 +74,7 @@ struct Fields {
     recursive: bool,
 }
 
-/// Builds the words of a tool's call.
+/// Builds the command of a tool's call.
 pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
     let fields: Fields = if input.is_null() {
         Fields::default()
@@ -183,7 +183,7 @@ impl Words {
         }
     }
 
-    /// Puts a commit, and nothing else that has a name in git: no folder, no file.
+    /// Adds a revision that must be a commit, so no other object that git can name fits.
     fn put_commit(&mut self, revision: &str) {
         self.put(&[&format!("{revision}^{{commit}}")]);
     }
@@ -399,7 +399,7 @@ impl Words {
     }
 }
 
-/// A revision is one word that cannot be read as an option.
+/// Checks that a revision is one word that cannot be read as an option.
 fn revision<'r>(field: &str, text: &'r str) -> Result<&'r str, Trouble> {
     let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
     if text.is_empty() || text.starts_with('-') || text.contains(is_odd) {
@@ -408,7 +408,7 @@ fn revision<'r>(field: &str, text: &'r str) -> Result<&'r str, Trouble> {
     Ok(text)
 }
 
-/// The name of a branch or remote: git's own rules are stricter than this.
+/// Checks the name of a branch or remote. Git's own rules are stricter.
 fn name<'n>(field: &str, text: Option<&'n str>) -> Result<&'n str, Trouble> {
     let text = revision(field, text.unwrap_or_default())?;
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./+#".contains(letter);

@@ -1,4 +1,4 @@
-//! The cards of the git tools: what each is for, and its fields.
+//! The descriptors of the git tools: the purpose and the fields of each.
 
 use artel_policy::GitOperation;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::operation_of;
 use crate::{Card, Effect, Reach, Unknown};
 
-/// A tool in a line: its name, what it does, its fields, which of them are required.
+/// A tool in one row: name, purpose, fields, required fields.
 type Entry = (
     &'static str,
     &'static str,

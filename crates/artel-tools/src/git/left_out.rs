@@ -1,13 +1,14 @@
-//! What the person's rules keep from reading is left out of what git shows: the files are in its
-//! history too.
+//! Removes files that the person's rules hide from git's output, since its history
+//! contains those files too.
 
 use artel_policy::{PathKeep, PathWall};
 
 use super::arguments::{Call, Shows};
 use crate::{Bench, Trouble, TroubleKind};
 
-/// Returns the words of a call, with the paths that it must leave out. One file of a commit cannot be
-/// told apart by its path alone, so where rules keep files from reading, it is not shown.
+/// Returns the words of a call, with the paths to leave out. The path alone does not
+/// identify one file of a commit, so such a file is not shown while rules hide files from
+/// reading.
 pub(super) fn words(call: &Call, bench: &Bench) -> Result<Vec<String>, Trouble> {
     let stands = |wall: &&PathWall| bench.consent.leaves_up(wall);
     let walls = bench.path_walls.iter().filter(stands);
@@ -26,7 +27,8 @@ pub(super) fn words(call: &Call, bench: &Bench) -> Result<Vec<String>, Trouble> 
     }
 }
 
-/// Leaves out what lies behind walls. Paths of calls are literal as ever, so that has to be said here.
+/// Excludes the paths behind walls. Exclusion turns literal pathspecs off, so the call's
+/// own paths are marked as literal one by one.
 fn without(words: &[String], walls: &[&PathWall]) -> Vec<String> {
     let mut all = vec!["--no-literal-pathspecs".to_owned()];
     let end = words.iter().position(|word| word == "--");
@@ -37,8 +39,8 @@ fn without(words: &[String], walls: &[&PathWall]) -> Vec<String> {
     all
 }
 
-/// Leaves out a path and all below it. Git knows no `{a,b}`: there it leaves out the whole folder
-/// above.
+/// Excludes a path and everything below it. Git has no `{a,b}` patterns, so such a pattern
+/// excludes the whole folder above.
 fn excluded(pattern: &str) -> Vec<String> {
     let Some((before, _)) = pattern.split_once('{') else {
         let below = (!pattern.ends_with("**")).then(|| format!(":(exclude,glob){pattern}/**"));

@@ -1,4 +1,4 @@
-//! The git tools: their words, and that no value becomes an option.
+//! Tests the words of the git tools, and that no value becomes an option.
 
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ fn a_name_that_nobody_knows_counts_as_never() {
     assert_eq!(operation_of("gitx"), None);
 }
 
-/// A field of a schema that the reader does not know would fail only when a model uses it.
+/// A schema field that the reader does not know would fail only when a model uses it.
 #[test]
 fn every_field_of_a_schema_is_read() {
     for (card, _) in cards::all() {

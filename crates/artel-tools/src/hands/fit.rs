@@ -1,13 +1,13 @@
-//! What is wrong with an input, held against the schema of its tool: each fault with its mend.
+//! Compares an input with the schema of its tool, and gives each fault with its remedy.
 
 use serde_json::Value;
 
 use crate::nearest;
 
-/// How many fields are named where none is alike.
+/// Largest number of fields named if no name is similar.
 const MOST_NAMED: usize = 12;
 
-/// Returns what to change so that the input fits; nothing where the schema has no complaint.
+/// Returns hints on how to change the input so that it fits, or an empty list if it does.
 pub(super) fn hints(schema: &Value, input: &Value) -> Vec<String> {
     let Some(fields) = schema["properties"].as_object() else {
         return Vec::new();
@@ -50,8 +50,8 @@ pub(super) fn hints(schema: &Value, input: &Value) -> Vec<String> {
     hints
 }
 
-/// Returns the field that an unknown one was meant for: one of a similar name, or the only one that
-/// is missing and takes such a value.
+/// Returns the field that an unknown one was probably meant to be: one with a similar
+/// name, or the only missing one that accepts such a value.
 fn meant<'f>(
     name: &str,
     value: &Value,
@@ -69,7 +69,7 @@ fn meant<'f>(
     })
 }
 
-/// Says what a field takes instead of this value.
+/// Returns a hint about the values that a field accepts, or `None` if this value fits.
 fn misfit(name: &str, field: &Value, value: &Value) -> Option<String> {
     if let Some(choices) = field["enum"].as_array() {
         if choices.contains(value) {
@@ -106,7 +106,7 @@ fn is_of(field: &Value, value: &Value) -> bool {
     }
 }
 
-/// Returns what a value of another type stands for.
+/// Converts a value of another type, if its meaning is clear.
 fn converted(sort: &str, value: &Value) -> Option<Value> {
     let text = value.as_str().map(str::trim);
     match sort {
@@ -155,7 +155,7 @@ fn article(sort: &str) -> String {
     }
 }
 
-/// Names the fields there are, where some complaint did not say which one was meant.
+/// Lists the field names, if for some unknown field no similar name was found.
 fn named<'f>(fields: impl Iterator<Item = &'f str>, hints: &[String]) -> Option<String> {
     let is_open = hints.iter().any(|hint| hint.contains("is no field: leave"));
     let names: Vec<_> = fields.take(MOST_NAMED).collect();

@@ -1,7 +1,8 @@
-//! What a person allowed beyond one call: for a whole tree of runs, and as the journal has it.
+//! Grants of a person beyond one call: for a whole tree of runs, and derived from the
+//! journal.
 //!
-//! Nothing of it is kept beside the journal. Whoever decides about a call, in this process or in
-//! one that took the run up, or in a replay, folds the same answers and comes to the same.
+//! Grants are stored only in the journal. This process, one that resumes the run and a
+//! replay all fold the same answers, so they reach the same decision about a call.
 
 use std::collections::BTreeSet;
 
@@ -9,31 +10,30 @@ use artel_policy::rules::Rule;
 use artel_policy::{Action, Answer, Decision, Grant, Policy, Record, Scope, Situation};
 use artel_types::{GrantReach, ToolAnswered};
 
-/// The rule that a decision names where a person allowed the very call before.
+/// The rule that a decision names if a person allowed exactly this call before.
 pub(super) const ALLOWED_BEFORE: &str = "answer.run";
 
-/// What a person allowed for all runs of a tree.
+/// A person's grant for all runs of a tree.
 #[derive(Debug, Clone)]
 pub enum RunGrant {
-    /// What a rule says.
+    /// A rule.
     Rule(Grant),
-    /// The very call, where no rule can say it.
+    /// Exactly one call, where no rule can express it.
     Exactly(String),
 }
 
-/// A call as it is decided about.
+/// A call as policy decides it.
 #[derive(Debug, Clone, Copy)]
 pub struct CallIntent<'c> {
-    /// The tool.
     pub tool: &'c str,
-    /// What it would do, resolved.
+    /// The resolved actions of the call.
     pub actions: &'c [Action],
-    /// Names the very call in whatever tree it is made.
+    /// Identifies exactly this call, in whatever tree it is made.
     pub exactly: &'c str,
 }
 
 impl RunGrant {
-    /// Returns what an answer grants. A rule that cannot be read any more grants nothing.
+    /// Returns the grants in an answer. A rule that can no longer be read grants nothing.
     pub fn of(answered: &ToolAnswered) -> Vec<Self> {
         let Some(granted) = &answered.granted else {
             return Vec::new();
@@ -56,7 +56,7 @@ impl RunGrant {
     }
 }
 
-/// The policy of a run with what a person allowed for its tree.
+/// The policy of a run, with a person's grants for its tree.
 #[derive(Debug, Clone)]
 pub struct GrantedPolicy {
     policy: Policy,
@@ -64,8 +64,8 @@ pub struct GrantedPolicy {
 }
 
 impl GrantedPolicy {
-    /// Adds what was allowed to a policy. Bounds and bans stay as they are: a grant only answers
-    /// what would be asked.
+    /// Adds grants to a policy. Bounds and bans stay as they are: a grant only answers what
+    /// would otherwise be asked.
     pub fn new(policy: &Policy, given: Vec<RunGrant>) -> Self {
         let (mut policy, mut exactly) = (policy.clone(), BTreeSet::new());
         for grant in given {
@@ -79,12 +79,13 @@ impl GrantedPolicy {
         Self { policy, exactly }
     }
 
-    /// Returns the policy with the rules that were granted.
+    /// Returns the policy with the granted rules.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Returns the rule that a question about a call names, whatever was allowed for the run.
+    /// Returns the rule that a question about a call names, even if the call was allowed for
+    /// the run.
     pub(super) fn asked_rule(&self, tool: &str, actions: &[Action], now: &Situation) -> String {
         self.policy.decide(tool, actions, now).rule
     }
@@ -103,8 +104,8 @@ impl GrantedPolicy {
     }
 }
 
-/// Names a call by what it is and not by where it is made, so that the next round of a step, which
-/// works in another tree, makes the same one.
+/// Identifies a call by its content and not by its place, so that the next round of a step
+/// makes the same call although it works in another tree.
 pub fn exact_call(tool: &str, input: &serde_json::Value, actions: &[Action]) -> String {
     let mut record = Record {
         tool: tool.to_owned(),

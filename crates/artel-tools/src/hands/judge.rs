@@ -1,4 +1,5 @@
-//! The guard of one call: resolved paths are judged when they are used, on the handle that is used.
+//! The guard of one call: judges resolved paths when they are used, on the handle that is
+//! used.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use super::GrantedPolicy;
 use crate::pathcheck::Metadata;
 use crate::{Judge, Tool};
 
-/// Judges what one call touches. What the person approved for it is allowed, as it resolved then.
+/// Judges everything that one call touches. An approved action is allowed only as it
+/// resolved when it was approved.
 pub(super) struct CallJudge {
     granted: Arc<GrantedPolicy>,
     tree: Arc<Root>,
@@ -56,7 +58,7 @@ impl Judge for CallJudge {
 
 impl Guard for PlaceGuard {
     fn judge(&self, resolved: &Path, op: Op) -> Result<(), Refusal> {
-        // Names alone do not show what git would take for a repository.
+        // Names alone do not show what git would treat as a repository.
         Metadata::of(&self.tree).judge(resolved, op)?;
         let target = Target {
             place: self.place.clone(),
@@ -74,7 +76,7 @@ impl Guard for PlaceGuard {
                 .decide(&self.tool, std::slice::from_ref(&action), &situation);
         match decision.answer {
             Answer::Allow => Ok(()),
-            // Never and bounds hold also for what was approved; a question was answered.
+            // Bans and bounds apply even to approved actions; an approval answers only a question.
             Answer::Ask if self.approved.contains(&action) => Ok(()),
             Answer::Ask | Answer::Deny => Err(Refusal {
                 rule: decision.rule,

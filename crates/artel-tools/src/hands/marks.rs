@@ -1,13 +1,14 @@
-//! What a run knows about itself that its calls are judged by: what it read that nobody vouched for,
-//! which secrets its processes were given.
+//! Facts about a run that affect the decisions about its calls: the untrusted content that
+//! it read, and the secrets that its processes were given.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_policy::{Action, Place, Situation};
 use artel_types::ForeignSource;
 
-/// What was read from strangers and which secrets were handed out, in one piece of work. Clones share
-/// it: what one run learns counts at once for those that it calls and for those that called it.
+/// The untrusted content read and the secrets handed out in one piece of work. Clones
+/// share them: a fact that one run learns counts at once for the runs that it calls and
+/// for those that called it.
 #[derive(Debug, Clone, Default)]
 pub struct ContentMarks(Arc<Mutex<Marked>>);
 
@@ -18,7 +19,7 @@ struct Marked {
 }
 
 impl ContentMarks {
-    /// Notes what was read, and returns what of it is new.
+    /// Records sources that were read, and returns the new ones.
     pub fn read(&self, sources: impl IntoIterator<Item = ForeignSource>) -> Vec<ForeignSource> {
         let mut marked = self.lock();
         let mut new = Vec::new();
@@ -31,7 +32,7 @@ impl ContentMarks {
         new
     }
 
-    /// Notes that a process was given a secret.
+    /// Records that a process was given a secret.
     pub fn handed_out(&self, secret: &str) {
         let mut marked = self.lock();
         if !marked.held_secrets.iter().any(|held| held == secret) {
@@ -39,7 +40,7 @@ impl ContentMarks {
         }
     }
 
-    /// Returns a situation with what is marked in it.
+    /// Returns a situation with these marks.
     pub fn in_situation(&self, situation: &Situation) -> Situation {
         let marked = self.lock();
         Situation {
@@ -54,8 +55,8 @@ impl ContentMarks {
     }
 }
 
-/// Names what a call brings that nobody vouched for: whatever came from another machine, and files of
-/// portals that are not the run's own.
+/// Returns the untrusted sources of a call: everything from another machine, and files of
+/// portals other than the run's own.
 pub(super) fn foreign_in<'a>(
     actions: &'a [Action],
     own_portal: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What was let through the walls of a run.
+//! The openings made in the walls of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -7,27 +7,29 @@ use artel_types::{Event, Fact, Outcome, WallOpening};
 
 use crate::Jobs;
 
-/// What was let through the walls around one tree of files, by any run that works in it. It only
-/// grows: what a command has seen or sent is not taken back.
+/// The openings made in the walls around one tree of files, by any run that works in it.
+/// The set only grows: a command cannot forget what it has seen, nor take back what it has
+/// sent.
 #[derive(Default)]
 pub struct Openings {
     opened: Mutex<BTreeSet<WallOpening>>,
-    /// The background commands of the runs that work in it; of those that are over nothing is left.
+    /// The background commands of the runs that work in the tree. Those of ended runs are
+    /// dropped.
     jobs: Mutex<Vec<Weak<Jobs>>>,
 }
 
 impl Openings {
-    /// Returns everything that was let through so far.
+    /// Returns all openings so far.
     pub fn all(&self) -> BTreeSet<WallOpening> {
         lock(&self.opened).clone()
     }
 
-    /// Notes what a call lets through.
+    /// Records the openings that a call makes.
     pub fn extend(&self, openings: impl IntoIterator<Item = WallOpening>) {
         lock(&self.opened).extend(openings);
     }
 
-    /// Notes the background commands of a run that works in the tree.
+    /// Registers the background commands of a run that works in the tree.
     pub fn watch(&self, jobs: &Arc<Jobs>) {
         let mut watched = lock(&self.jobs);
         watched.retain(|known| known.strong_count() > 0);
@@ -37,14 +39,15 @@ impl Openings {
         }
     }
 
-    /// Tells whether a background command of any of these runs can reach a host.
+    /// Returns whether a background command of any of these runs can reach a host.
     pub fn keeps_connection(&self) -> bool {
-        // Whoever lets go of a run's commands last waits for their end, and holds no lock then.
+        // Dropping the last reference to a run's commands waits for their end, so no lock may be
+        // held then.
         let watched: Vec<_> = lock(&self.jobs).iter().filter_map(Weak::upgrade).collect();
         watched.iter().any(|jobs| jobs.keeps_connection())
     }
 
-    /// Notes what earlier calls let through, as the journal has it.
+    /// Records the openings of earlier calls from the journal.
     pub fn fold<'e>(&self, events: impl IntoIterator<Item = &'e Event>) {
         let mut recorded = RecordedOpenings::default();
         events.into_iter().for_each(|event| recorded.fold(event));
@@ -56,18 +59,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What calls on record let through: those that were allowed, and those whose question was answered
-/// with a yes. A call that was cut off counts.
+/// The openings of recorded calls: those that were allowed, and those whose question was
+/// answered with yes. An interrupted call counts too.
 #[derive(Debug, Default)]
 pub struct RecordedOpenings {
-    /// What questions that are open would let through, by the call.
+    /// The openings that the open questions would make, by call.
     asked: BTreeMap<String, Vec<WallOpening>>,
-    /// What was let through so far.
+    /// All openings so far.
     pub opened: BTreeSet<WallOpening>,
 }
 
 impl RecordedOpenings {
-    /// Takes in the next event of a run.
+    /// Folds the next event of a run.
     pub fn fold(&mut self, event: &Event) {
         let is_allowed = event.outcome == Some(Outcome::Allowed);
         match &event.fact {

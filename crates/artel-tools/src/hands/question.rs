@@ -1,72 +1,68 @@
-//! What a person is asked: the record, the reason, and the answers that are offered.
+//! The question to a person: the record, the reason, and the answers offered.
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, Decision, Grant, Place, Record, Scope, command, too_broad};
 use artel_types::{Actor, GrantOffer, GrantReach, Granted, Outcome, ToolAnswered, literal_pattern};
 
-/// A question whether a call may be carried out.
+/// The question whether a call may be carried out.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// The call that it is about.
+    /// The id of the call.
     pub call: String,
-    /// The tool.
     pub tool: String,
-    /// Why it is asked.
+    /// The decision that made the question necessary.
     pub decision: Decision,
-    /// What would be done, completely.
+    /// The complete record of what the call would do.
     pub record: Record,
-    /// The rules that may be granted beyond this once, narrow ones only; together they spare the
-    /// whole question, so where one part has none, there are none.
+    /// The narrow rules that may be granted beyond this one call. Together they make the whole
+    /// question unnecessary, so if one part has no such rule, the list is empty.
     pub offers: Vec<Offer>,
-    /// Names the very call, which can be allowed for the run where no rule can say it; nothing
-    /// where it is asked about every time.
+    /// Identifies exactly this call, which can be allowed for the run if no rule can express
+    /// it. `None` if the question is put every time.
     pub exactly: Option<String>,
 }
 
-/// A rule that would spare the next question.
+/// A rule that would make the next question unnecessary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// The rule, as it would be written.
+    /// The rule as it would be written.
     pub rule: String,
-    /// How far it may reach.
+    /// The scopes that it may have.
     pub scopes: Vec<Scope>,
 }
 
-/// What a person answered.
+/// A person's answer.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// Yes.
     Yes {
-        /// How far it reaches: what the question offers is granted that far.
+        /// The scope in which everything that the question offers is granted.
         scope: Scope,
-        /// Why, in the person's words.
+        /// The reason, in the person's words.
         reason: String,
     },
-    /// No.
     No {
-        /// Why, in the person's words.
+        /// The reason, in the person's words.
         reason: String,
     },
-    /// Whoever was asked left without an answer: the question stays open, and is put again when
-    /// the run is taken up.
+    /// The person left without an answer: the question stays open, and is put again when the
+    /// run is resumed.
     Left,
     /// Nobody can answer, so the answer is no.
     Nobody,
 }
 
-/// An answer with whoever gave it.
+/// An answer, and who gave it.
 #[derive(Debug, Clone)]
 pub struct Said {
-    /// What was answered.
     pub reply: Reply,
-    /// Who did; nobody in particular where it follows from what was settled before.
+    /// The actor who answered, or `None` if the answer follows from earlier decisions.
     pub by: Option<Actor>,
-    /// Whether the journal has it already.
+    /// Whether the journal already has the answer.
     pub is_recorded: bool,
 }
 
 impl Reply {
-    /// A yes for this once.
+    /// Returns a yes for this one call.
     pub fn once() -> Self {
         Self::Yes {
             scope: Scope::Once,
@@ -74,7 +70,7 @@ impl Reply {
         }
     }
 
-    /// Says who answered.
+    /// Adds the actor who answered.
     pub fn by(self, actor: Actor) -> Said {
         Said {
             reply: self,
@@ -95,7 +91,7 @@ impl From<Reply> for Said {
 }
 
 impl Said {
-    /// Returns what is put on record about it, and how it came out.
+    /// Returns the fact to record about the answer, with its outcome.
     pub fn fact(&self, question: &Question) -> (ToolAnswered, Outcome) {
         let mut fact = ToolAnswered {
             call: question.call.clone(),
@@ -106,7 +102,7 @@ impl Said {
             offered: None,
         };
         let outcome = match &self.reply {
-            // Where nobody can answer, the answer is no.
+            // Without anybody to answer, the answer is no.
             Reply::Left | Reply::Nobody => {
                 "nobody".clone_into(&mut fact.answer);
                 fact.offered = question.storable();
@@ -149,7 +145,7 @@ impl Question {
         }
     }
 
-    /// Returns how far a yes may reach beyond once, nearest first.
+    /// Returns the scopes beyond this one call that a yes may have, narrowest first.
     pub fn scopes(&self) -> Vec<Scope> {
         let Some((first, rest)) = self.offers.split_first() else {
             return self.exactly.iter().map(|_| Scope::Run).collect();
@@ -158,7 +154,7 @@ impl Question {
         first.scopes.iter().filter(is_everywhere).copied().collect()
     }
 
-    /// Returns the yes that reaches as far as said.
+    /// Returns a yes with the given scope.
     pub fn yes(&self, scope: Scope, reason: &str) -> Reply {
         Reply::Yes {
             scope,
@@ -166,7 +162,8 @@ impl Question {
         }
     }
 
-    /// Returns what is on record of it, for whoever answers from elsewhere.
+    /// Returns the recorded form of the offer, for a surface elsewhere that answers the
+    /// question.
     pub fn offer(&self) -> Option<GrantOffer> {
         let reaches = self.scopes().into_iter().filter_map(reach_of);
         Some(GrantOffer {
@@ -176,12 +173,12 @@ impl Question {
         })
     }
 
-    /// Returns what a yes grants that reaches as far as said; nothing beyond what is offered.
+    /// Returns what a yes with this scope grants, but never more than is offered.
     fn granted(&self, scope: Scope) -> Option<Granted> {
         self.offer()?.taken(reach_of(scope)?)
     }
 
-    /// Returns the rules that would allow it for good; nothing where there are none.
+    /// Returns the rules that would allow it permanently, or `None` if there are none.
     fn storable(&self) -> Option<Vec<String>> {
         let granted = self.granted(Scope::Always)?;
         (!granted.rules.is_empty()).then_some(granted.rules)
@@ -207,16 +204,17 @@ fn reach_of(scope: Scope) -> Option<GrantReach> {
     }
 }
 
-/// Returns the narrowest useful rule for an action. Where only a broad one would help, none.
+/// Returns the narrowest useful rule for an action, or `None` if only a broad one would
+/// help.
 fn offer(tool: &str, action: &Action) -> Option<Offer> {
     let rule = match action {
         Action::Shell(text) => shell_rule(text)?,
         Action::Network(host) => format!("Fetch({})", globset::escape(host)),
         Action::Secret(name) => format!("Secret({name})"),
         Action::Trust { what, .. } => format!("Trust({what})"),
-        // The words of these tools are the author's or the project's; a script's name is not.
+        // The words of these tools come from the author or the project; a script's name does not.
         Action::Words(_) if tool != "script" => tool.to_owned(),
-        // A rule says nothing of the tree that a file is in.
+        // A rule does not state which tree a file is in.
         Action::Read(target) if target.place == Place::Worktree => {
             format!("Read({})", literal_pattern(&target.path))
         }
@@ -233,7 +231,7 @@ fn offer(tool: &str, action: &Action) -> Option<Offer> {
     Some(Offer { rule, scopes })
 }
 
-/// Two words and whatever follows, or else exactly these words.
+/// Returns a rule for two words and any continuation, or else for exactly these words.
 fn shell_rule(text: &str) -> Option<String> {
     let reading = command::read(text);
     let words = command::plain_argv(&reading)?;

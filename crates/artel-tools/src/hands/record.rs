@@ -1,4 +1,5 @@
-//! What a call would do, resolved: the actions that policy judges, and the record that is shown.
+//! Resolves what a call would do: the actions that policy judges, and the record that the
+//! person sees.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::files::inside_hint;
 use crate::{Trouble, TroubleKind};
 
 impl Hands {
-    /// Says what a call would do, with every file as it resolves now.
+    /// Returns the actions of a call, with every file as it resolves now.
     pub(super) fn intended(&self, call: &Call<'_>) -> Result<Vec<Action>, (Decision, Trouble)> {
         let unfit = |trouble: Trouble| {
             let rule = match trouble.kind {
@@ -52,7 +53,7 @@ impl Hands {
                 place: target.place,
                 path: found.path.to_string_lossy().into_owned(),
             }),
-            // What is not there is said better by the tool; nothing of it is touched.
+            // The tool gives a better error for a missing file, and nothing is touched.
             Err(error) if error.is_missing() => Ok(target),
             Err(error) => Err(Trouble::new(TroubleKind::Refused, error.to_string())
                 .hint(inside_hint(root, &target.path))
@@ -60,7 +61,7 @@ impl Hands {
         }
     }
 
-    /// Makes the record of a call.
+    /// Creates the record of a call.
     pub(super) fn record(&self, call: &Call<'_>, actions: &[Action]) -> Record {
         let mut record = Record {
             tool: call.tool.card().name.clone(),
@@ -75,7 +76,7 @@ impl Hands {
     }
 }
 
-/// Puts into a record what a call would do.
+/// Adds the actions of a call to a record.
 pub(super) fn describe(record: &mut Record, actions: &[Action]) {
     for action in actions {
         let (operation, target) = match action {

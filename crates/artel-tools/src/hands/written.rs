@@ -1,5 +1,5 @@
-//! What the journal gets of a call: the request with its decision, the answer, the secrets that were
-//! not given, the result.
+//! Writes a call to the journal: the request with its decision, the answer, the secrets
+//! that were denied, the result.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ impl Hands {
         let outcome = match decision.answer {
             Answer::Allow => Outcome::Allowed,
             Answer::Deny => Outcome::Denied,
-            // The question is put; what is answered is an event of its own.
+            // The question is put now; its answer is a separate event.
             Answer::Ask => Outcome::Done,
         };
         self.append(
@@ -53,7 +53,7 @@ impl Hands {
         }
     }
 
-    /// Says so where it is the portal that does not admit a call.
+    /// Records it if the portal is what refuses a call.
     fn portal_refused(&self, call: &Call<'_>, decision: &Decision) -> Result<(), Unfinished> {
         let Some(name) = self.policy.portal.clone() else {
             return Ok(());
@@ -126,7 +126,7 @@ impl Hands {
         )
     }
 
-    /// Puts on record what a call brought that nobody vouched for, before anybody sees it.
+    /// Records the untrusted content that a call brought, before anybody sees it.
     pub(super) fn foreign_read(
         &self,
         call: &Call<'_>,
@@ -141,13 +141,13 @@ impl Hands {
         self.append(ForeignRead { call, sources }, Outcome::Done)
     }
 
-    /// Returns what the run remembers since the last call.
+    /// Returns the changes to the run's memory since the last call.
     fn news(&self) -> Option<Text> {
         let news = self.bench.news()?;
         Some(Text::Inline(self.redactor.redact_json(&news).into_owned()))
     }
 
-    /// Keeps the pictures of a result where a process that takes over finds them.
+    /// Stores the images of a result, so that a process that takes over finds them.
     fn kept_images(&self, result: &Result<Observation, Trouble>) -> Option<Vec<KeptImage>> {
         let images = &result.as_ref().ok()?.images;
         let kept = images.iter().filter_map(|image| {
@@ -159,8 +159,8 @@ impl Hands {
         (!kept.is_empty()).then_some(kept)
     }
 
-    /// Puts on record which secrets a refused call does not get. One that policy would have given
-    /// was not what the refusal was about.
+    /// Records which secrets a refused call does not get. A secret that policy would have
+    /// granted was not the reason for the refusal.
     pub(super) fn secrets_denied(
         &self,
         call: &Call<'_>,

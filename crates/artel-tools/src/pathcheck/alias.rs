@@ -1,14 +1,15 @@
 //! Names for folders: `@Name/path` is beneath the folder that the name stands for.
 //!
-//! A folder beneath the root stays part of it: its paths are those of the root, so that every rule
-//! about the root holds and a swapped link leads nowhere. A folder beside the root is a root of its
-//! own. One that holds the root, such as `/`, would undo the root and is refused.
+//! A folder beneath the root stays part of it: its paths are paths of the root, so every
+//! rule about the root applies and a swapped link leads nowhere. A folder beside the root
+//! is a root of its own. A folder that contains the root, such as `/`, would defeat the
+//! root and is refused.
 
 use std::path::{Component, Path, PathBuf};
 
 use artel_files::Root;
 
-/// A name that was used in a path.
+/// A name used in a path.
 #[derive(Debug)]
 pub(super) struct Alias {
     name: String,
@@ -19,11 +20,11 @@ pub(super) struct Alias {
 enum Lies {
     /// At this path beneath the root.
     Beneath(PathBuf),
-    /// Elsewhere, as a root of its own.
+    /// Outside the root, as a root of its own.
     Beside,
 }
 
-/// Where a path is to be looked for.
+/// The place where a path is looked up.
 pub(super) struct Placed {
     pub(super) root: Root,
     pub(super) alias: Option<Alias>,
@@ -31,8 +32,8 @@ pub(super) struct Placed {
 }
 
 impl Alias {
-    /// Finds the root and the path beneath it for `inside` of the folder that `name` stands for. A
-    /// folder that is not absolute is meant beneath the root.
+    /// Finds the root and the path for `inside`, a path in the folder that `name` stands for.
+    /// A relative folder is beneath the root.
     pub(super) fn place(
         name: &str,
         folder: &str,
@@ -64,7 +65,7 @@ impl Alias {
         Ok(Placed { root, alias, path })
     }
 
-    /// Returns a resolved path as it is spelt with the name, if it lies beneath the folder.
+    /// Returns a resolved path written with the name, or `None` if it is not in the folder.
     pub(super) fn named(&self, path: &Path) -> Option<String> {
         let inside = match &self.lies {
             Lies::Beneath(folder) => path.strip_prefix(folder).ok()?,
@@ -74,7 +75,8 @@ impl Alias {
         Some(format!("@{}/{}", self.name, inside.trim_end_matches('/')))
     }
 
-    /// Returns a resolved path with that of its root before it, where the root is the name's own.
+    /// Returns a resolved path with its root's path in front, or `None` if the name is not a
+    /// root of its own.
     pub(super) fn whole(&self, root: &Root, path: &Path) -> Option<String> {
         let Lies::Beside = self.lies else {
             return None;
@@ -85,7 +87,7 @@ impl Alias {
     }
 }
 
-/// Returns the folder as a path beneath the root, if it is written so.
+/// Returns the folder as a path beneath the root, or `None` if it is not written as one.
 fn beneath(folder: &Path, root: &Root) -> Option<PathBuf> {
     let folder = match folder.is_absolute() {
         true => folder.strip_prefix(root.path()).ok()?,
@@ -95,7 +97,8 @@ fn beneath(folder: &Path, root: &Root) -> Option<PathBuf> {
     Some(if is_root { Path::new(".") } else { folder }.to_owned())
 }
 
-/// Opens a folder that is written as one beside the root. Links may show it to be another.
+/// Opens a folder that is written as one beside the root. Links may reveal that it is
+/// beneath it.
 fn beside(name: &str, folder: &Path, root: Root) -> Result<(Root, Lies), String> {
     let own = Root::open(folder).map_err(|error| error.to_string())?;
     if let Ok(path) = own.path().strip_prefix(root.path()) {
@@ -110,7 +113,7 @@ fn beside(name: &str, folder: &Path, root: Root) -> Result<(Root, Lies), String>
     Ok((own, Lies::Beside))
 }
 
-/// Tells whether a path leads above where it begins, as it is written.
+/// Returns whether a path, as written, leads above its start.
 fn climbs(path: &Path) -> bool {
     let mut depth = 0_usize;
     for component in path.components() {

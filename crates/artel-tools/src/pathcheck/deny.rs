@@ -1,8 +1,8 @@
-//! Rules that deny files, read as widely as they can be meant.
+//! Rules that deny files, interpreted as broadly as possible.
 //!
-//! A ban that matches too much asks for a better word; one that matches too little is a hole. So a
-//! name without a slash is meant at every depth, a folder means what is in it, and a leading slash
-//! is the root. What cannot be read stops the whole line.
+//! A ban that matches too much can be written better; one that matches too little is a
+//! hole. So a name without a slash applies at every depth, a folder includes its content,
+//! and a leading slash is the root. A rule that cannot be read refuses the whole line.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ pub(super) struct Denials(Vec<Denial>);
 
 struct Denial {
     text: String,
-    /// All the forms in which the rule is meant.
+    /// All forms that the rule may mean.
     forms: Vec<Rule>,
 }
 
 impl Denials {
-    /// Reads the rules; one that cannot be read is an error, because nobody knows what it forbids.
+    /// Reads the rules. An unreadable rule is an error, because nobody knows what it forbids.
     pub(super) fn read(texts: &[String], root: &Path) -> Result<Self, String> {
         let read = |text: &String| -> Result<Denial, String> {
             if let Ok(rule) = Rule::parse(text) {
@@ -41,7 +41,7 @@ impl Denials {
         texts.iter().map(read).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Judges a path, which may also have been asked for as `@Name/path`.
+    /// Judges a path, which the caller may also have written as `@Name/path`.
     pub(super) fn judge(&self, named: Option<String>, path: &str, op: Op) -> Result<(), Refusal> {
         let tools: &[&str] = match op {
             Op::Read => &["read", "list", "glob", "grep"],
@@ -66,7 +66,7 @@ impl Denials {
     }
 }
 
-/// Returns the texts of the rules that one rule stands for.
+/// Returns the texts of all rules that one rule stands for.
 fn forms(text: &str, root: &Path) -> Vec<String> {
     let Some((tool, pattern)) = text
         .trim()
@@ -87,7 +87,7 @@ fn forms(text: &str, root: &Path) -> Vec<String> {
     ]
     .iter()
     .any(|name| tool.trim().eq_ignore_ascii_case(name));
-    // A home folder is never beneath the root, and other tools are not asked here.
+    // A home folder is never beneath the root, and other tools are not checked here.
     if !is_about_files || pattern.trim().starts_with('~') {
         return Vec::new();
     }

@@ -1,4 +1,5 @@
-//! What agents may do with a file by its name: the built-in names, and the rules of the line.
+//! Decides what agents may do with a file by its name: the built-in names, and the rules
+//! of the line.
 
 use std::path::Path;
 
@@ -9,12 +10,12 @@ use super::Metadata;
 use super::alias::Alias;
 use super::deny::Denials;
 
-/// Judges resolved paths as for an agent to whom nobody granted anything more: protected names are
-/// not written, sensitive files are not read, the rules that deny hold.
+/// Judges resolved paths as for an agent without any extra grants: protected names cannot
+/// be written, sensitive files cannot be read, and deny rules apply.
 pub struct PathGuard<'g> {
     root: &'g Root,
     metadata: Metadata<'g>,
-    /// The name by which the path was asked for, as in `@Name/path`, if it was.
+    /// The name used in the path, as in `@Name/path`, or `None`.
     alias: Option<&'g Alias>,
     denials: &'g Denials,
 }
@@ -33,7 +34,8 @@ impl<'g> PathGuard<'g> {
 impl Guard for PathGuard<'_> {
     fn judge(&self, path: &Path, op: Op) -> Result<(), Refusal> {
         let name = path.to_string_lossy();
-        // A name may lead into the middle of what is protected, so its own path counts too.
+        // A name may lead into the middle of a protected folder, so the folder's own path counts
+        // too.
         let whole = self.alias.and_then(|alias| alias.whole(self.root, path));
         let ground = |name: &str| match op {
             Op::Read => sensitive(name).map(|ground| (ground, "it may hold secrets")),

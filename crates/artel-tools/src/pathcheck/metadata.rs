@@ -1,7 +1,8 @@
-//! Version-control metadata and tool configuration under names that do not show it.
+//! Guards version-control metadata and tool configuration whose names do not show it.
 //!
-//! Names alone do not tell that `store/` is what `.git` leads to, or that a folder is a repository
-//! because of the three names in it. Git believes both, and so would the person's next command.
+//! A name alone does not show that `.git` leads to `store/`, or that a folder is a
+//! repository because of the three names in it. Git goes by both, and so would the
+//! person's next command.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,30 +12,33 @@ use artel_policy::path::protected;
 
 const GIT: &str = "never.git-metadata";
 
-/// As many names of a folder are looked through for links with protected names.
+/// Largest number of names in a folder that are searched for links with protected names.
 const MOST_ENTRIES: usize = 10_000;
-/// A `.git` file is one line.
+/// Largest `.git` file read, in bytes; it has one line.
 const MOST_GITDIR_BYTES: u64 = 8192;
 
-/// Each folder above a path is looked through, so there must not be too many.
+/// Largest depth of a path: every folder above it is searched, so there must not be too
+/// many.
 const DEEPEST: usize = 512;
 
-/// What makes git take a folder for a repository: the second is that of a linked tree.
+/// Names that make git treat a folder as a repository; the second layout is that of a
+/// linked worktree.
 const LAYOUTS: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
 
-/// Refuses to write or remove what a protected name leads to, and whatever is part of a folder
-/// that git takes for a repository, or would make a folder into one.
+/// Refuses to write or remove the target of a protected name, and everything in a folder
+/// that git treats as a repository, or that would make a folder into one.
 pub struct Metadata<'r> {
     root: &'r Root,
 }
 
 impl<'r> Metadata<'r> {
-    /// Makes the guard of a root.
+    /// Creates the guard of a root.
     pub fn of(root: &'r Root) -> Self {
         Self { root }
     }
 
-    /// Tells why a path beneath this folder is not changed, if the folder gives a reason.
+    /// Returns the refusal to change a path beneath this folder, or `None` if the folder gives
+    /// no reason.
     fn ground(&self, folder: &Path, path: &Path) -> Result<Option<Refusal>, RootError> {
         let here = if folder.as_os_str().is_empty() {
             Path::new(".")
@@ -43,7 +47,7 @@ impl<'r> Metadata<'r> {
         };
         let listing = match self.root.list(here, MOST_ENTRIES, &anything) {
             Ok(listing) => listing,
-            // The folder will be made first, so there is nothing in it.
+            // The folder does not exist yet, so it is empty.
             Err(error) if error.is_missing() => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -60,7 +64,7 @@ impl<'r> Metadata<'r> {
         Ok(ground.map(|ground| refusal(ground, "a name that agents never change leads to it")))
     }
 
-    /// Tells whether git takes the folder for a repository, or would once the path exists.
+    /// Returns whether git treats the folder as a repository, or would once the path exists.
     fn is_repository(&self, folder: &Path, path: &Path, listing: &Listing) -> bool {
         let next = path
             .strip_prefix(folder)
@@ -80,7 +84,7 @@ impl<'r> Metadata<'r> {
             .is_ok_and(|found| found.about.is_some())
     }
 
-    /// Returns where a protected name leads, if that is elsewhere beneath the root.
+    /// Returns the target of a protected name, if it is elsewhere beneath the root.
     fn lead(&self, folder: &Path, entry: &Entry) -> Option<(PathBuf, &'static str)> {
         let path = folder.join(&entry.name);
         let ground = protected(&path.to_string_lossy())?;
@@ -93,7 +97,7 @@ impl<'r> Metadata<'r> {
         Some((resolved.path, ground))
     }
 
-    /// Reads where a `.git` file says that the repository is.
+    /// Reads the location of the repository from a `.git` file.
     fn gitdir(&self, path: &Path) -> Option<PathBuf> {
         let bytes = self.root.read(path, MOST_GITDIR_BYTES, &anything).ok()?;
         let text = String::from_utf8(bytes).ok()?;

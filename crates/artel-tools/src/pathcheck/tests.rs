@@ -1,5 +1,5 @@
-//! Paths against a real tree: nothing but what a case names may have changed afterwards, inside or
-//! outside; after a change the next case gets a fresh tree.
+//! Tests paths on a real tree. A case may change only the file that it names, inside or
+//! outside the root. After a change the next case gets a fresh tree.
 
 mod cases;
 mod world;
@@ -13,8 +13,9 @@ use super::check_line;
 use cases::{ALIASES, DELETES, DENIALS, READS, WRITES};
 use world::World;
 
-/// What should come of a case. In the tables it is a word: `=text` is the text read, `[a,b` are
-/// names listed, `+path` was written there, `-path` is gone, `!words` was refused with such a reason.
+/// Checks the expected result of a case, a word in the tables: `=text` is the text read,
+/// `[a,b` are the names listed, `+path` was written, `-path` was removed, `!words` was
+/// refused with that reason.
 fn check(world: &mut World, op: &str, path: &str, expected: &str, extra: &Value) {
     let before = world.snapshot();
     let asked = world.spell(path);
@@ -129,7 +130,7 @@ fn rules_that_deny_hold_for_paths_with_a_name() {
 #[test]
 fn devices_are_never_opened() {
     let world = World::new();
-    // Only root can make devices; elsewhere the links to them have to do.
+    // Only root can create devices; otherwise the links to devices must suffice.
     if !world.add_devices() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Commands in the background: each has a thread that watches it, a number, and an end.
+//! Background commands: each has a thread that watches it, a number, and an end.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,20 +10,18 @@ use artel_sandbox::run::Cancel;
 use super::{Order, Turn, Workroom};
 use crate::{Bench, Observation, Trouble, TroubleKind};
 
-/// The background commands of a run. When it is dropped, all of them end.
+/// The background commands of a run. Dropping this ends all of them.
 #[derive(Default)]
 pub struct Jobs {
     jobs: Mutex<BTreeMap<u64, Entry>>,
 }
 
-/// How far a background command is.
+/// State of a background command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JobState {
-    /// It waits for its turn, for what this says.
+    /// It waits for its turn, for the given reason.
     Waiting(String),
-    /// It runs.
     Running,
-    /// It has ended.
     Ended(Result<Observation, Trouble>),
 }
 
@@ -86,14 +84,14 @@ impl Jobs {
         Ok(number)
     }
 
-    /// Tells whether a command that has not ended can reach a host.
+    /// Returns whether a command that is still running can reach a host.
     pub fn keeps_connection(&self) -> bool {
         let jobs = lock(&self.jobs);
         let is_open = |entry: &Entry| !matches!(*lock(&entry.state), JobState::Ended(_));
         jobs.values().any(|entry| entry.reaches && is_open(entry))
     }
 
-    /// Returns every command, as its order names it, with how far it is.
+    /// Returns every command with its number, its label and its state.
     pub fn list(&self) -> Vec<(u64, String, JobState)> {
         let jobs = lock(&self.jobs);
         let one = |(number, entry): (&u64, &Entry)| {
@@ -102,14 +100,15 @@ impl Jobs {
         jobs.iter().map(one).collect()
     }
 
-    /// Returns how far a command is.
+    /// Returns the state of a command.
     pub fn state(&self, number: u64) -> Result<JobState, Trouble> {
         let jobs = lock(&self.jobs);
         let entry = jobs.get(&number).ok_or_else(|| unknown(number, &jobs))?;
         Ok(lock(&entry.state).clone())
     }
 
-    /// Asks a command to leave, waits for its end, and returns it. Nothing of it is left then.
+    /// Asks a command to exit, waits for its end, and returns its state. No process of it
+    /// remains.
     pub fn kill(&self, number: u64) -> Result<JobState, Trouble> {
         let thread = {
             let mut jobs = lock(&self.jobs);
@@ -119,7 +118,7 @@ impl Jobs {
             entry.thread.take()
         };
         if let Some(thread) = thread {
-            // A watcher that panicked has said so; its command ended with it.
+            // A watcher that panicked has reported it, and its command ended with it.
             thread.join().ok();
         }
         self.state(number)
@@ -127,7 +126,7 @@ impl Jobs {
 }
 
 impl Jobs {
-    /// Ends every job and waits until it is gone.
+    /// Ends every command and waits until it is gone.
     pub fn end(&self) {
         let mut jobs = lock(&self.jobs);
         for entry in jobs.values() {

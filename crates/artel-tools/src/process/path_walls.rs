@@ -1,7 +1,8 @@
-//! Puts the person's rules about paths into the view of one command.
+//! Applies the person's path rules to the view of one command.
 //!
-//! A pattern is turned into paths when the command starts. A folder that lies wholly behind a wall is
-//! kept as a folder, so what is not there yet is kept too; of other patterns what is there now.
+//! A pattern is turned into paths when the command starts. A folder wholly behind a wall
+//! is covered as a folder, so files created in it later are covered too. Other patterns
+//! cover only the files that exist now.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,29 +14,32 @@ use artel_sandbox::View;
 
 use crate::{Trouble, TroubleKind};
 
-/// How many files and folders are looked at for one pattern. A tree with more is not searched in
-/// part: the command does not start.
+/// Largest number of files and folders searched for one pattern. A larger tree is not
+/// searched in part: the command does not start.
 const MOST_ENTRIES: usize = 300_000;
 
-/// What the person said yes to.
+/// The person's consent for a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Consent {
     /// Nobody was asked.
     #[default]
     None,
-    /// The question that this rule put. A yes to one question answers no other.
+    /// The person said yes to the question of this rule. A yes to one question answers no
+    /// other.
     To(String),
 }
 
 impl Consent {
-    /// Tells whether a wall stands for the call. One that asks is lifted by a yes to its own question.
+    /// Returns whether a wall applies to the call. A wall that asks is lifted by a yes to its
+    /// own question.
     pub(crate) fn leaves_up(&self, wall: &PathWall) -> bool {
         let is_lifted = matches!(self, Self::To(rule) if rule == wall.rule.text());
         wall.answer == Answer::Deny || !is_lifted
     }
 }
 
-/// Hides and keeps in a view what the walls name below the root of the tree.
+/// Hides or write-protects in a view the paths that the walls cover below the root of the
+/// tree.
 pub(super) fn raise(
     view: &mut View,
     root: &Path,
@@ -52,15 +56,15 @@ pub(super) fn raise(
     Ok(())
 }
 
-/// Tells whether a wall keeps commands from reading something in a folder that is there below the root,
-/// or the whole folder. Where there is too much to look through, it counts as kept.
+/// Returns whether walls hide from commands the whole of an existing folder below the
+/// root, or anything in it. A folder too large to search counts as hidden.
 pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> bool {
     let whole = root.join(folder);
-    // Most patterns begin anywhere: for all of these the folder is looked through once.
+    // Most patterns can match anywhere, so the folder is searched once for all of these.
     let mut searches: BTreeMap<PathBuf, Vec<&PathWall>> = BTreeMap::new();
     for wall in walls.iter().filter(|wall| wall.keeps == PathKeep::Reading) {
         let written = Start::of(root, wall);
-        // Where a pattern begins with what is not there, nothing lies behind it.
+        // If the folder where a pattern begins does not exist, the pattern covers nothing.
         let Ok(start) = written.path.canonicalize() else {
             continue;
         };
@@ -83,8 +87,8 @@ pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> b
     })
 }
 
-/// Returns what git keeps of the past of files that the walls keep from being read, wherever below
-/// the root it lies: the repositories around such files.
+/// Returns the repositories around files that walls hide, wherever they are below the
+/// root: git keeps the past content of such files.
 pub fn histories_of_kept(root: &Path, walls: &[PathWall]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for wall in walls.iter().filter(|wall| wall.keeps == PathKeep::Reading) {
@@ -94,7 +98,7 @@ pub fn histories_of_kept(root: &Path, walls: &[PathWall]) -> Vec<PathBuf> {
         found.extend(around.map(|above| above.join(GIT)));
         if start.extent == Extent::Part {
             let is_git = |path: &Path| path.file_name() == Some(OsStr::new(GIT));
-            // Where there is too much to look through, no command starts anyway.
+            // If the tree is too large to search, no command starts anyway.
             found.extend(found_below(start.path, is_git).unwrap_or_default());
         }
     }
@@ -106,13 +110,13 @@ pub fn histories_of_kept(root: &Path, walls: &[PathWall]) -> Vec<PathBuf> {
     found
 }
 
-/// The repository of a folder, or the file that leads to it.
+/// The repository of a folder, or the file that refers to it.
 const GIT: &str = ".git";
 
-/// More than a file that leads to a repository holds.
+/// Longest file that refers to a repository, in bytes.
 const LONGEST_LEAD: u64 = 8 << 10;
 
-/// Returns the repository that such a file leads to.
+/// Returns the repository that such a file refers to.
 fn led_to(git: &Path) -> Option<PathBuf> {
     let said = artel_files::read_bounded(git, LONGEST_LEAD).ok()?;
     let said = said.trim_ascii_end().strip_prefix(b"gitdir: ")?;
@@ -122,13 +126,13 @@ fn led_to(git: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-/// Where the search for what a wall covers begins.
+/// The start of the search for the paths that a wall covers.
 struct Start {
     path: PathBuf,
     extent: Extent,
 }
 
-/// How much of a folder a wall covers.
+/// The part of a folder that a wall covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Whole,
@@ -136,7 +140,7 @@ enum Extent {
 }
 
 impl Start {
-    /// Goes as far into the tree as the pattern names folders.
+    /// Follows the pattern into the tree as far as it names folders without wildcards.
     fn of(root: &Path, wall: &PathWall) -> Self {
         let names: Vec<&str> = wall.pattern().split('/').collect();
         let is_open = |name: &&str| name.contains(['*', '?', '[', '{', '\\']);
@@ -151,7 +155,7 @@ impl Start {
     }
 }
 
-/// Returns the paths that lie behind a wall.
+/// Returns the paths behind a wall.
 fn paths_of(root: &Path, wall: &PathWall) -> Result<Vec<PathBuf>, Trouble> {
     let start = Start::of(root, wall);
     match start.extent {
@@ -168,14 +172,14 @@ fn covers(wall: &PathWall, root: &Path, path: &Path) -> bool {
     wall.covers(&inside.to_string_lossy())
 }
 
-/// Looks for everything below a folder that is covered, unless there is too much to look through. Links
-/// are not followed: what they lead to is found where it lies.
+/// Finds everything below a folder that is covered, or returns `None` if the folder is too
+/// large to search. Links are not followed: their targets are found where they are.
 fn found_below(start: PathBuf, covers: impl Fn(&Path) -> bool) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![start];
     let mut seen = 0;
     while let Some(folder) = waiting.pop() {
-        // A folder that cannot be read by us cannot be read by a command of ours either.
+        // A folder that this process cannot read is unreadable for its commands too.
         let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
         for entry in entries {
             seen += 1;

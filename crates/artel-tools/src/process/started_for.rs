@@ -1,31 +1,31 @@
-//! Why a process is started, and so which of the places for processes it may take.
+//! The reason why a process is started, which decides the slots that it may take.
 //!
-//! The last places are kept for what a person started and waits for. What agents start, however
-//! many they are, never takes those.
+//! The last slots are reserved for processes that a person started and waits for. Agents
+//! never get those, however many processes they start.
 
 use artel_sandbox::slots::Who;
 
-/// Why a process is started.
+/// The reason why a process is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StartedFor {
     /// A person typed it: `artel tool run`.
     TypedCommand,
-    /// A hook in the person's own settings goes off.
+    /// A hook in the person's own settings runs.
     OwnHook,
-    /// The checks of a project are run before a plan begins, and the person waits at a terminal.
+    /// A project's checks run before a plan begins, and the person waits at a terminal.
     AttendedBaseline,
-    /// The same, and nobody waits.
+    /// A project's checks run before a plan begins, and nobody waits.
     UnattendedBaseline,
-    /// A hook of a workshop, a role or a project goes off.
+    /// A hook of a workshop, a role or a project runs.
     OtherHook,
-    /// An agent called a tool, or a skill's text has a command in it.
+    /// An agent called a tool, or a skill's text contains a command.
     Agent,
-    /// The runtime checks what an agent left.
+    /// The runtime checks the result of an agent.
     Proof,
 }
 
 impl StartedFor {
-    /// All reasons there are.
+    /// All reasons.
     pub const ALL: [Self; 7] = [
         Self::TypedCommand,
         Self::OwnHook,
@@ -36,8 +36,7 @@ impl StartedFor {
         Self::Proof,
     ];
 
-    /// Returns on whose behalf the process waits for a place. This is the only place that decides
-    /// it.
+    /// Returns on whose behalf the process waits for a slot. Only this function decides it.
     pub fn on_behalf(self) -> Who {
         match self {
             Self::TypedCommand | Self::OwnHook | Self::AttendedBaseline => Who::Person,

@@ -1,4 +1,4 @@
-//! What to try after a shell line that ended badly, from what its programs said.
+//! Hints after a shell line that failed, based on the output of its programs.
 
 mod git;
 mod python;
@@ -18,13 +18,13 @@ use crate::process::Workroom;
 use crate::similar::nearest_paths;
 use crate::{Bench, Trouble, TroubleKind, nearest};
 
-/// No more of an output is searched.
+/// Largest part of an output that is searched, in bytes.
 const SEARCHED: usize = 32 * 1024;
 
-/// No larger files are looked at.
+/// Largest file that is examined, in bytes.
 const LOOKED_AT: u64 = 4 << 20;
 
-/// Returns what to try, the most telling first.
+/// Returns hints, the most specific first.
 pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -> Vec<String> {
     let text = &text[..text.floor_char_boundary(SEARCHED)];
     let here = here(bench);
@@ -46,19 +46,19 @@ pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -
     hints
 }
 
-/// Returns the folder that the shell is in.
+/// Returns the shell's current folder.
 fn here(bench: &Bench) -> PathBuf {
     bench.tree.path().join(&bench.notes().cwd)
 }
 
-/// Returns a file of the tree, if this call may read it.
+/// Reads a file of the tree, if this call may read it.
 fn content(bench: &Bench, path: &Path) -> Option<Vec<u8>> {
     let inside = path.strip_prefix(bench.tree.path()).ok()?;
     let guard = bench.guard.in_place(&Place::Worktree);
     bench.tree.read(inside, LOOKED_AT, &*guard).ok()
 }
 
-/// Adds to a command that was ended, or not begun, what to try.
+/// Adds hints to the error of a command that was ended or never began.
 pub(super) fn with_hints(command: &str, limit: Duration, mut trouble: Trouble) -> Trouble {
     trouble.hints.extend(git_hint(command));
     if trouble.kind == TroubleKind::TimedOut {
@@ -75,7 +75,7 @@ pub(super) fn with_hints(command: &str, limit: Duration, mut trouble: Trouble) -
     trouble
 }
 
-/// Returns what to use instead of programs that the shell did not find.
+/// Returns alternatives to programs that the shell did not find.
 fn missing_programs(text: &str, room: &Workroom) -> Vec<String> {
     let missing = text.lines().filter_map(|line| {
         let before = line.strip_suffix(": command not found")?;
@@ -85,8 +85,8 @@ fn missing_programs(text: &str, room: &Workroom) -> Vec<String> {
     hints.collect()
 }
 
-/// Returns the flag that a program knows and that is most like the one it refused. Programs that
-/// refuse one often list those they take.
+/// Returns the known flag most similar to the one that a program refused. Programs that
+/// refuse a flag often list the valid ones.
 fn wrong_flag(command: &str, text: &str) -> Option<String> {
     const SAID: [&str; 5] = ["option", "argument", "flag", "switch", "usage"];
     let words: Vec<&str> = command.split_whitespace().collect();
@@ -116,7 +116,7 @@ fn wrong_flag(command: &str, text: &str) -> Option<String> {
     Some(format!("`{wrong}` is not known; did you mean `{meant}`?"))
 }
 
-/// Returns paths like those that programs did not find.
+/// Returns paths similar to those that programs did not find.
 fn missing_paths(text: &str, here: &Path) -> Vec<String> {
     let lines = text
         .lines()
@@ -135,8 +135,8 @@ fn missing_paths(text: &str, here: &Path) -> Vec<String> {
     hints
 }
 
-/// Says how a script of the skill is run that was looked for in the project: texts of skills name
-/// their files as seen from the skill's own folder.
+/// Returns the call for a skill's script that was looked for in the project: texts of
+/// skills name their files relative to the skill's own folder.
 fn script_of_the_skill(command: &str, bench: &Bench, here: &Path) -> Option<String> {
     let skill = bench.skill.as_ref()?;
     let mut words = command.split_whitespace();
@@ -156,7 +156,7 @@ fn script_of_the_skill(command: &str, bench: &Bench, here: &Path) -> Option<Stri
     ))
 }
 
-/// Says what shows a folder that a program took for a file.
+/// Returns the call that lists a folder which a program took for a file.
 fn folders(text: &str, here: &Path) -> Option<String> {
     let line = text.lines().find(|line| line.contains("s a directory"))?;
     let path = path_in(line, "Is a directory", here)?;
@@ -166,10 +166,10 @@ fn folders(text: &str, here: &Path) -> Option<String> {
     ))
 }
 
-/// Returns the path that a line complains of, as seen from a folder: between quotes, or before the
-/// words.
+/// Returns the path that a line complains about, relative to a folder: in quotes, or
+/// before the words.
 fn path_in(line: &str, words: &str, here: &Path) -> Option<String> {
-    // The quote of "can't" opens nothing.
+    // The quote in "can't" does not open anything.
     let opened = line.split_once(" '").map(|(_, rest)| rest);
     let quoted = opened.and_then(|rest| rest.split('\'').next());
     let quoted = quoted.filter(|path| !path.is_empty());
@@ -186,7 +186,7 @@ fn path_in(line: &str, words: &str, here: &Path) -> Option<String> {
     (!path.is_empty() && path.len() < 256).then_some(path)
 }
 
-/// Returns what runs a file that may not be run.
+/// Returns a command that runs a file without execute permission.
 fn not_executable(text: &str, here: &Path) -> Option<String> {
     let line = text
         .lines()
@@ -206,7 +206,7 @@ fn not_executable(text: &str, here: &Path) -> Option<String> {
     Some(format!("instead of `{path}`: `{instead}`"))
 }
 
-/// Returns the target of a makefile that is like one that it does not have.
+/// Returns the makefile target most similar to a missing one.
 fn missing_target(text: &str, bench: &Bench) -> Option<String> {
     let (_, rest) = text.split_once("No rule to make target ")?;
     let wanted = rest.trim_start_matches(['\'', '`', '"']);
@@ -229,8 +229,8 @@ fn missing_target(text: &str, bench: &Bench) -> Option<String> {
     ))
 }
 
-/// Says of what was busy that it may be a mount point: what is kept read-only in a sandbox is one,
-/// and no second try moves it.
+/// Says that a busy file may be a mount point. A path kept read-only in a sandbox is one,
+/// and a second try cannot move it.
 fn mount_point(text: &str) -> Option<String> {
     const SAID: &str = "Device or resource busy";
     let line = text.lines().find(|line| line.contains(SAID))?;
@@ -245,7 +245,7 @@ fn mount_point(text: &str) -> Option<String> {
     ))
 }
 
-/// Says that trouble of this sort may pass by itself.
+/// Says that an error of this kind may pass by itself.
 fn passing(text: &str) -> Option<String> {
     const SAID: [&str; 4] = [
         "Connection reset by peer",
@@ -257,7 +257,7 @@ fn passing(text: &str) -> Option<String> {
     Some(format!("\"{said}\" may pass: try again"))
 }
 
-/// Names the file of the line that is no UTF-8, where a program expected that.
+/// Names the file on the command line that is not UTF-8, if a program expected UTF-8.
 fn other_encoding(command: &str, text: &str, bench: &Bench) -> Option<String> {
     const SAID: [&str; 4] = [
         "UnicodeDecodeError",
@@ -280,7 +280,7 @@ fn other_encoding(command: &str, text: &str, bench: &Bench) -> Option<String> {
     ))
 }
 
-/// Says what does reach the network: the call, where the line has an address.
+/// Returns how to reach the network, with the call if the line contains an address.
 fn network_hint(command: &str) -> String {
     let words = command
         .split_whitespace()
@@ -300,7 +300,7 @@ fn network_hint(command: &str) -> String {
     }
 }
 
-/// Tells whether a program said that it could not reach a host.
+/// Returns whether a program reported that it could not reach a host.
 fn lacks_network(text: &str) -> bool {
     const SAID: &[&str] = &[
         "Could not resolve host",

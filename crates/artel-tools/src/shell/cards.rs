@@ -1,4 +1,4 @@
-//! The cards of the command tools.
+//! The descriptors of the command tools.
 
 use serde_json::json;
 

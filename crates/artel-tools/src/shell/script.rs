@@ -1,4 +1,4 @@
-//! A skill's own scripts: programs that lie in its folder, nothing else.
+//! Runs a skill's own scripts: programs in its folder and nothing else.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::process::{self, Order};
 use crate::similar::nearest_paths;
 use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind, parse};
 
-/// How long a script may take.
+/// Time limit of a script.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(super) struct Script(pub(super) Card);
@@ -63,7 +63,7 @@ impl Tool for Script {
     }
 }
 
-/// Returns the interpreter, the script as it really lies, and its arguments.
+/// Returns the interpreter, the resolved script, and its arguments.
 fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
     let skill = bench.skill.as_ref().ok_or_else(no_skill)?;
     let loader = input.env.keys().find(|name| {
@@ -112,7 +112,7 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
     Ok(words)
 }
 
-/// Returns what runs a file, by the ending of its name.
+/// Returns the interpreter of a file, by its extension.
 fn interpreter_of(path: &Path) -> Option<&'static str> {
     Some(match path.extension()?.to_str()? {
         "py" => "python3",

@@ -15,7 +15,7 @@ impl Judge for Anything {
     }
 }
 
-/// Formats `src/a.rs` with a formatter that does this to the tree.
+/// Formats `src/a.rs` with a formatter that does `deed` to the tree.
 fn formatted(exit: i64, deed: impl FnOnce(&Path)) -> (Result<End, Trouble>, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("src")).unwrap();

@@ -3,7 +3,7 @@
 use super::text::{location, millis, number_before};
 use crate::checks::report::{Counts, Failure, Report};
 
-/// What stands between a test's results and the next ones.
+/// The heading of one test's output.
 const HEADING: &str = "---- ";
 
 pub(super) fn parse(text: &str) -> Report {
@@ -95,7 +95,7 @@ fn status_line(line: &str) -> bool {
     words.iter().any(|word| line.trim_start().starts_with(word))
 }
 
-/// Reads `FAIL [   0.124s] (2/4) shop::whole fails`.
+/// Parses `FAIL [   0.124s] (2/4) shop::whole fails`.
 fn nextest_failed(line: &str) -> Option<String> {
     let line = line.trim_start();
     let failed = ["FAIL [", "SIGABRT [", "SIGSEGV [", "TIMEOUT ["];
@@ -119,7 +119,7 @@ fn failure(name: &str, body: &[&str]) -> Failure {
         return Failure::new(name, doc_place(name), &message);
     };
     let (_, place) = body[at].split_once("panicked at ").unwrap_or_default();
-    // Before 2023 the message stood on the same line, in quotes.
+    // Before 2023, the message was on the same line, in quotes.
     if let Some((message, place)) = place
         .strip_prefix('\'')
         .and_then(|rest| rest.rsplit_once("', "))
@@ -142,7 +142,7 @@ fn doc_place(name: &str) -> Option<(String, u64)> {
     Some((file.to_owned(), line.trim_end_matches(')').parse().ok()?))
 }
 
-/// Reads the compiler's errors, for then no test has run.
+/// Reads compiler errors: with those, no test has run.
 fn compiler(lines: &[&str], report: &mut Report) {
     for (at, line) in lines.iter().enumerate() {
         let is_error = line.starts_with("error: ") || line.starts_with("error[");

@@ -1,15 +1,15 @@
-//! How much of the code the tests run, where the project has a tool for it set up: it prints a sum
-//! with the results.
+//! Test coverage, if the project has a tool for it set up: the tool prints a total with
+//! the results.
 
-/// Returns what the sum says, such as `95%`. Where there are several, of several packages, none of
-/// them is one of the whole.
+/// Returns the total, such as `95%`. Several totals belong to several packages, and none
+/// of them covers the whole, so the result is `None`.
 pub(super) fn of(text: &str) -> Option<String> {
     let mut sums = text.lines().rev().filter_map(line);
     sums.next().filter(|_| sums.next().is_none())
 }
 
-/// Reads `TOTAL  100  5  95%` of coverage.py, `All files | 95.5 |` of istanbul, `coverage: 80.0% of
-/// statements` of Go and `95.00% coverage` of tarpaulin.
+/// Parses `TOTAL  100  5  95%` of coverage.py, `All files | 95.5 |` of istanbul,
+/// `coverage: 80.0% of statements` of Go and `95.00% coverage` of tarpaulin.
 fn line(line: &str) -> Option<String> {
     let line = line.trim();
     let percent = if let Some(rest) = line.strip_prefix("TOTAL ") {

@@ -1,5 +1,5 @@
-//! `go test`, as text or with `-json`: whatever a test prints is kept by its name, for the place
-//! and the message are in there.
+//! `go test`, as text or with `-json`. The output of each test is kept under its name,
+//! because it contains the place and the message.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde::Deserialize;
 use super::text::{location, millis};
 use crate::checks::report::{Counts, Failure, Names, Report};
 
-/// The tests of all packages, in the order of their names.
+/// The tests of all packages, sorted by name.
 #[derive(Default)]
 struct Tests<'m> {
     module: &'m str,
     all: BTreeMap<(String, String), Test>,
     millis: Option<u64>,
-    /// What was printed outside of tests, for packages that do not build.
+    /// Output outside of tests, needed for packages that do not build.
     outside: String,
 }
 
@@ -89,7 +89,7 @@ impl Tests<'_> {
         self.millis = Some(self.millis.unwrap_or(0).saturating_add(took));
     }
 
-    /// Reads plain text. A package's name stands behind its tests.
+    /// Parses plain text. The name of a package comes after its tests.
     fn text(&mut self, text: &str) {
         let mut current = String::new();
         let mut open: BTreeMap<String, Test> = BTreeMap::new();
@@ -180,7 +180,7 @@ impl Tests<'_> {
     }
 }
 
-/// Reads `    --- FAIL: TestTable/one (0.00s)`.
+/// Parses `    --- FAIL: TestTable/one (0.00s)`.
 fn ended(line: &str) -> Option<(String, End)> {
     let rest = line.trim_start().strip_prefix("--- ")?;
     let (end, rest) = rest.split_once(": ")?;
@@ -194,7 +194,7 @@ fn ended(line: &str) -> Option<(String, End)> {
     Some((name.to_owned(), end))
 }
 
-/// Reads the line of a package: how it ended, its name and its time, between tabs.
+/// Parses a package's line: outcome, name and time, separated by tabs.
 fn package_line(line: &str) -> Option<(String, u64)> {
     let mut parts = line.split('\t');
     let word = parts.next()?.trim();
@@ -203,7 +203,7 @@ fn package_line(line: &str) -> Option<(String, u64)> {
     matches!(word, "ok" | "FAIL" | "?").then(|| (package.trim().to_owned(), took))
 }
 
-/// Returns the folder of a package, relative to the module's own.
+/// Returns the folder of a package, relative to the module's folder.
 fn folder(package: &str, module: &str) -> String {
     let inside = package.strip_prefix(module).filter(|_| !module.is_empty());
     inside
@@ -224,7 +224,7 @@ fn failure(name: &str, output: &str, folder: &str) -> Failure {
     Failure::new(name, place, &lines.join("\n"))
 }
 
-/// Finds `sum_test.go:12` in a line of a message or of a stack.
+/// Finds `sum_test.go:12` in a line of a message or stack trace.
 fn place_in(line: &str) -> Option<(String, u64)> {
     let at = line.find(".go:")?;
     let start = line[..at]
@@ -235,7 +235,7 @@ fn place_in(line: &str) -> Option<(String, u64)> {
     location(&line[start..end])
 }
 
-/// Reads what does not build: `./sum.go:3:5: undefined: x` outside of any test.
+/// Parses build errors: `./sum.go:3:5: undefined: x` outside of any test.
 fn broken(outside: &str, report: &mut Report) {
     for line in outside.lines() {
         let Some((place, message)) = line.split_once(": ") else {

@@ -1,11 +1,11 @@
-//! What the runners of JavaScript have in common, and output of `npm test`, which may be any of
-//! theirs.
+//! Parsing shared by the JavaScript runners, and the output of `npm test`, which may come
+//! from any of them.
 
 use super::text::location;
 use super::{jest, mocha, tap, vitest};
 use crate::checks::report::Report;
 
-/// Tries the formats one after another; the first that has counts is the right one.
+/// Tries the formats in order; the first that finds counts is the right one.
 pub(super) fn parse(text: &str) -> Report {
     let formats: [fn(&str) -> Report; 4] = [vitest::parse, jest::parse, tap::parse, mocha::parse];
     let reports = formats.iter().map(|format| format(text));
@@ -15,7 +15,7 @@ pub(super) fn parse(text: &str) -> Report {
         .unwrap_or_default()
 }
 
-/// Reads a frame of a stack outside of the runtime and of packages:
+/// Parses a stack frame outside the runtime and outside packages:
 /// `at Object.toBe (src/sum.test.js:3:40)`.
 pub(super) fn stack_place(line: &str) -> Option<(String, u64)> {
     let frame = line.trim().strip_prefix("at ")?;

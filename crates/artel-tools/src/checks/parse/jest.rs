@@ -63,7 +63,7 @@ fn failure(name: &str, file: &str, body: &[&str]) -> Failure {
     Failure::new(name, place, body[..length].join("\n").trim_end())
 }
 
-/// Tells whether a line is of the excerpt of source: `> 3 |   it(…`.
+/// Returns whether a line belongs to a source excerpt: `> 3 |   it(…`.
 fn is_code(line: &str) -> bool {
     let line = line.trim_start_matches(['>', ' ']);
     let digits = line

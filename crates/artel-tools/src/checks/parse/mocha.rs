@@ -1,4 +1,4 @@
-//! mocha: numbered failures behind the counts.
+//! mocha: numbered failures after the counts.
 
 use super::javascript::stack_place;
 use super::text::{millis, number_before};
@@ -43,7 +43,7 @@ fn failures(lines: &[&str], report: &mut Report) {
     }
 }
 
-/// Tells whether a failure begins: `  1) sum`.
+/// Returns whether a line begins a failure: `  1) sum`.
 fn is_head(line: &str) -> bool {
     let number = line.trim_start().split_once(") ").map(|(number, _)| number);
     let indent = line.len() - line.trim_start().len();
@@ -51,7 +51,7 @@ fn is_head(line: &str) -> bool {
 }
 
 fn failure(body: &[&str]) -> Failure {
-    // The name goes over several lines, the last of which ends with a colon.
+    // The name spans several lines; the last of them ends with a colon.
     let length = body.iter().position(|line| line.trim_end().ends_with(':'));
     let length = length.map_or(1, |at| at + 1).min(body.len());
     let parts = body[..length]

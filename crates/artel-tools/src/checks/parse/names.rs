@@ -1,19 +1,19 @@
-//! Which tests passed and which were skipped, by name, where a runner's output says so: a count
-//! stays the same when one test takes the place of another, a name does not.
+//! The names of passed and skipped tests, for runners that print them. If one test
+//! replaces another, the count stays the same but the names change.
 
 use std::collections::BTreeMap;
 
 use crate::checks::report::{Counts, Names};
 use crate::checks::runner::Runner;
 
-/// How one test ended, as a line says it.
+/// One test's outcome, from a line of output.
 enum Ended {
     Passed(String),
     Skipped(String),
 }
 
-/// Reads names from what a runner printed. Where there are fewer or more than it counts, the output
-/// was cut or is not understood, and there are none.
+/// Parses test names from a runner's output. Returns `None` if the number of passed names
+/// differs from the runner's own count: the output was cut or is not understood.
 pub(super) fn of(runner: Runner, text: &str, counts: Option<Counts>) -> Option<Names> {
     let ended: Vec<Ended> = match runner {
         Runner::Cargo => text.lines().filter_map(cargo).collect(),
@@ -21,7 +21,7 @@ pub(super) fn of(runner: Runner, text: &str, counts: Option<Counts>) -> Option<N
         Runner::Unittest => unittest(text),
         Runner::Jest => jest(text),
         Runner::Vitest => text.lines().filter_map(vitest).collect(),
-        // Events name the tests of Go; they are read with all else.
+        // Go's tests are named in its events, which are parsed with everything else.
         _ => return None,
     };
     let mut names = Names::default();
@@ -40,7 +40,7 @@ impl Names {
         self.passed.is_empty() && self.skipped.is_empty()
     }
 
-    /// Numbers tests of the same name, and brings all in order.
+    /// Numbers tests with the same name, and sorts all names.
     pub(crate) fn told_apart(mut self) -> Self {
         for list in [&mut self.passed, &mut self.skipped] {
             let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -57,7 +57,8 @@ impl Names {
     }
 }
 
-/// Reads `test tests::good ... ok`, and `PASS [   0.071s] (1/4) rs tests::good` of nextest.
+/// Parses `test tests::good ... ok`, and `PASS [   0.071s] (1/4) rs tests::good` of
+/// nextest.
 fn cargo(line: &str) -> Option<Ended> {
     if let Some(rest) = line.trim_start().strip_prefix("PASS [") {
         let (_, rest) = rest.split_once(']')?;
@@ -69,7 +70,7 @@ fn cargo(line: &str) -> Option<Ended> {
         return Some(Ended::Passed(rest.to_owned()));
     }
     let (name, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    // An edit above a documentation test moves its line.
+    // An edit above a documentation test changes its line, so the line is dropped.
     let name = match name.rsplit_once(" (line ") {
         Some((name, _)) => name,
         None => name,
@@ -81,7 +82,7 @@ fn cargo(line: &str) -> Option<Ended> {
     }
 }
 
-/// Reads `test_a.py::Sums::test_good PASSED   [ 40%]`, as `-v` has it.
+/// Parses `test_a.py::Sums::test_good PASSED   [ 40%]`, the format of `-v`.
 fn pytest(line: &str) -> Option<Ended> {
     let (name, rest) = [" PASSED", " XPASS", " SKIPPED", " XFAIL"]
         .iter()
@@ -96,8 +97,8 @@ fn pytest(line: &str) -> Option<Ended> {
     }
 }
 
-/// Reads `test_good (test_a.Sums.test_good) ... ok`, as `-v` has it; a line of description may
-/// stand between the name and the end.
+/// Parses `test_good (test_a.Sums.test_good) ... ok`, the format of `-v`. A line of
+/// description may come between the name and the outcome.
 fn unittest(text: &str) -> Vec<Ended> {
     let mut all = Vec::new();
     let mut current: Option<String> = None;
@@ -136,7 +137,8 @@ fn test_of(line: &str) -> Option<String> {
     })
 }
 
-/// Reads the tree of `--verbose`: a file, groups by their indent, and a mark for each test.
+/// Parses the tree of `--verbose`: a file, groups by indentation, and a mark for each
+/// test.
 fn jest(text: &str) -> Vec<Ended> {
     let mut all = Vec::new();
     let (mut file, mut groups): (&str, Vec<(usize, &str)>) = ("", Vec::new());
@@ -179,7 +181,7 @@ fn jest(text: &str) -> Vec<Ended> {
     all
 }
 
-/// Reads ` ✓ a.test.js > sum > adds 2ms`, as the reporter `verbose` has it.
+/// Parses ` ✓ a.test.js > sum > adds 2ms`, the format of the `verbose` reporter.
 fn vitest(line: &str) -> Option<Ended> {
     let line = line.trim();
     let mark = line.chars().next()?;
@@ -194,7 +196,7 @@ fn vitest(line: &str) -> Option<Ended> {
     }
 }
 
-/// Takes `(5 ms)` or `2ms` from the end of a name.
+/// Removes `(5 ms)` or `2ms` from the end of a name.
 fn without_time(name: &str) -> &str {
     let is_time = |word: &str| {
         let word = word.trim_end_matches(')').trim_end_matches(['m', 's']);

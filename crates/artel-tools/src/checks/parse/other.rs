@@ -1,4 +1,5 @@
-//! Runners of which only the counts are read; what failed is in the output that is shown.
+//! Runners of which only the counts are parsed; the failures appear in the output that is
+//! shown.
 
 use super::text::{millis, number_after, number_before};
 use crate::checks::report::{Counts, Report};
@@ -24,7 +25,7 @@ pub(super) fn parse(runner: Runner, text: &str) -> Report {
     }
 }
 
-/// Reads `12 examples, 1 failure, 2 pending`.
+/// Parses `12 examples, 1 failure, 2 pending`.
 fn of_all(line: &str, all: [&str; 2], skipped: &str) -> Option<Counts> {
     let number = |word: &str| number_before(line, word);
     let total = number(all[0]).or(number(all[1]))?;
@@ -34,7 +35,7 @@ fn of_all(line: &str, all: [&str; 2], skipped: &str) -> Option<Counts> {
     Some(rest_passed(total, failed, skipped))
 }
 
-/// Reads `Tests run: 4, Failures: 1, Errors: 0, Skipped: 1`.
+/// Parses `Tests run: 4, Failures: 1, Errors: 0, Skipped: 1`.
 fn labelled(line: &str, all: &str) -> Option<Counts> {
     let number = |label: &str| number_after(line, label).unwrap_or(0);
     let total = number_after(line, all)?;
@@ -52,7 +53,7 @@ fn phpunit(line: &str) -> Option<Counts> {
         .flatten()
 }
 
-/// Reads `75% tests passed, 1 tests failed out of 4`.
+/// Parses `75% tests passed, 1 tests failed out of 4`.
 fn ctest(line: &str) -> Option<Counts> {
     let (_, rest) = line.split_once("tests passed, ")?;
     let failed = number_before(rest, "tests").or(number_before(rest, "test"))?;
@@ -60,7 +61,7 @@ fn ctest(line: &str) -> Option<Counts> {
     Some(rest_passed(total, failed, 0))
 }
 
-/// Reads ` 2 pass`, ` 1 fail`, ` 1 skip`, each on its line.
+/// Parses ` 2 pass`, ` 1 fail`, ` 1 skip`, each on its own line.
 fn bun(text: &str) -> Option<Counts> {
     let number = |word: &str| {
         text.lines().rev().find_map(

@@ -1,9 +1,10 @@
-//! pytest: the short summary names the tests, the blocks above it have places and messages.
+//! pytest: the short summary names the tests; the blocks above it contain places and
+//! messages.
 
 use super::text::{location, millis, number_before};
 use crate::checks::report::{Counts, Failure, Report};
 
-/// What pytest tells about one failing test in full.
+/// pytest's detailed section about one failing test.
 struct Block<'t> {
     name: &'t str,
     places: Vec<(String, u64)>,
@@ -39,7 +40,7 @@ pub(super) fn parse(text: &str) -> Report {
     report
 }
 
-/// Reads the last line: `== 4 failed, 2 passed in 0.11s ==`.
+/// Parses the last line: `== 4 failed, 2 passed in 0.11s ==`.
 fn closing(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_matches(|letter| letter == '=' || letter == ' ');
     let (counts, took) = line.rsplit_once(" in ")?;
@@ -82,7 +83,7 @@ fn blocks<'t>(lines: &[&'t str]) -> Vec<Block<'t>> {
     heads.into_iter().map(block).collect()
 }
 
-/// Reads `____ Sums.test_bad ____`, and `ERROR at setup of test_fix` in the same frame.
+/// Parses `____ Sums.test_bad ____`, and `ERROR at setup of test_fix` in the same frame.
 fn head(line: &str) -> Option<&str> {
     let inner = line.strip_prefix("__")?.strip_suffix("__")?;
     let name = inner.trim_matches('_').trim();
@@ -97,7 +98,7 @@ fn head(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.starts_with("_ ")).then_some(name)
 }
 
-/// Reads `test_b.py:24: RuntimeError`.
+/// Parses `test_b.py:24: RuntimeError`.
 fn place(line: &str) -> Option<(String, u64)> {
     let (place, _) = line
         .split_once(": ")
@@ -106,7 +107,8 @@ fn place(line: &str) -> Option<(String, u64)> {
     is_place.then(|| location(place)).flatten()
 }
 
-/// Makes a failure of a line of the short summary: `test_a.py::Sums::test_bad - message`.
+/// Parses a line of the short summary into a failure:
+/// `test_a.py::Sums::test_bad - message`.
 fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
     let (id, message) = rest.split_once(" - ").unwrap_or((rest, ""));
     let (file, test) = id.split_once("::").unwrap_or((id, ""));

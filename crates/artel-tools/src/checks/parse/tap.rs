@@ -1,4 +1,4 @@
-//! TAP, as `node --test` prints it: a line for each test, and what is known of it indented below.
+//! TAP, as `node --test` prints it: a line for each test, with its details indented below.
 
 use super::text::{location, millis};
 use crate::checks::report::{Counts, Failure, Report};
@@ -38,13 +38,14 @@ pub(super) fn parse(text: &str) -> Report {
     report
 }
 
-/// Tells whether a line is a plan: `1..4`.
+/// Returns whether a line is a plan: `1..4`.
 fn is_plan(line: &str) -> bool {
     line.strip_prefix("1..")
         .is_some_and(|rest| rest.parse::<u64>().is_ok())
 }
 
-/// Reads the counts at the end. A test fails with each of its own, and is not one more.
+/// Parses the counts at the end. A parent test fails along with its subtests and is not
+/// counted again.
 fn summary(lines: &[&str], parents: u64) -> Option<Counts> {
     let number = |label: &str| {
         let rest = lines
@@ -77,7 +78,7 @@ fn failure(rest: &str, facts: &str) -> Failure {
     let name = rest.split_once(" - ").map_or(rest, |(_, name)| name);
     let place = value(facts, "location").and_then(|place| location(&place));
     let message = value(facts, "error").unwrap_or_default();
-    // The stack has the line that failed, the location only where the test begins.
+    // The stack contains the line that failed, the location only the start of the test.
     let file = place
         .as_ref()
         .map(|(file, _)| file.clone())

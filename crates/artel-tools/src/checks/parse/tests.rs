@@ -21,7 +21,7 @@ fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
     })
 }
 
-/// Name, place, and a part of the message of each failure.
+/// Returns the name, the place, and a part of the message of each failure.
 fn failures(report: &Report) -> Vec<(&str, String, &str)> {
     let line = |failure: &Failure| failure.place().unwrap_or_default();
     let first = |failure: &'_ Failure| failure.message.lines().next().unwrap_or_default().len();
@@ -361,7 +361,7 @@ proptest! {
         }
     }
 
-    /// Pieces of real output in any order come closer to the edges than plain noise.
+    /// Pieces of real output in any order reach more edge cases than random text.
     #[test]
     fn any_mixture_of_real_lines_has_an_answer(picks in prop::collection::vec((0..400_usize, 0..80_usize), 0..60)) {
         let samples = [
@@ -435,7 +435,7 @@ fn tests_are_named_where_the_output_names_them_all() {
         names(Runner::Go, go),
         said("example.com/shop TestSum", "example.com/shop TestLater")
     );
-    // Dots name nobody, and neither does what was cut.
+    // Dots name no tests, and neither does truncated output.
     assert_eq!(
         names(Runner::Unittest, include_str!("samples/unittest.txt")),
         None

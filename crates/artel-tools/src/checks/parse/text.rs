@@ -1,6 +1,6 @@
-//! Small readers that the parsers share: numbers, durations, places in files.
+//! Small functions that the parsers share, for numbers, durations and places in files.
 
-/// Takes escape sequences and carriage returns out of a terminal's text.
+/// Removes escape sequences and carriage returns from terminal output.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -8,7 +8,7 @@ pub(crate) fn plain(text: &str) -> String {
         match letter {
             '\u{1b}' if letters.peek() == Some(&'[') => {
                 letters.next();
-                // The sequence ends with the first letter from `@` to `~`.
+                // The sequence ends with the first character from `@` to `~`.
                 for inner in letters.by_ref() {
                     if ('@'..='~').contains(&inner) {
                         break;
@@ -22,7 +22,7 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-/// Reads `file:line` or `file:line:column`, with nothing after it but a colon.
+/// Parses `file:line` or `file:line:column`, followed by nothing but a colon.
 pub(crate) fn location(text: &str) -> Option<(String, u64)> {
     let text = text.trim().trim_end_matches(':');
     let (rest, last) = text.rsplit_once(':')?;
@@ -39,7 +39,7 @@ pub(crate) fn location(text: &str) -> Option<(String, u64)> {
     is_file.then(|| (file.to_owned(), line))
 }
 
-/// Reads the number that stands right before a word: `3 passed`.
+/// Parses the number right before a word: `3 passed`.
 pub(super) fn number_before(text: &str, word: &str) -> Option<u64> {
     let words: Vec<_> = text
         .split(|letter: char| {
@@ -54,7 +54,7 @@ pub(super) fn number_before(text: &str, word: &str) -> Option<u64> {
         .and_then(|pair| pair[0].parse().ok())
 }
 
-/// Reads the number behind a label: `failures=2`, `Failures: 2`.
+/// Parses the number after a label: `failures=2`, `Failures: 2`.
 pub(super) fn number_after(text: &str, label: &str) -> Option<u64> {
     let start = text.find(label)? + label.len();
     let rest = text.get(start..)?.trim_start();
@@ -64,7 +64,7 @@ pub(super) fn number_after(text: &str, label: &str) -> Option<u64> {
     rest[..end].parse().ok()
 }
 
-/// Reads `0.35s`, `12 ms`, `1.5 s`, `2m` into milliseconds.
+/// Converts `0.35s`, `12 ms`, `1.5 s` or `2m` to milliseconds.
 pub(super) fn millis(text: &str) -> Option<u64> {
     let text = text.trim();
     let end = text
@@ -83,6 +83,6 @@ pub(super) fn millis(text: &str) -> Option<u64> {
         _ => return None,
     };
     let product = value * factor;
-    // A float cast saturates; what no clock could show is left out.
+    // A float cast saturates, so impossible durations are dropped.
     (product.is_finite() && product < 1e15).then_some(product.round() as u64)
 }

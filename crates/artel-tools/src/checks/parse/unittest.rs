@@ -1,4 +1,4 @@
-//! Python's `unittest`: tracebacks between rules, counts at the end.
+//! Python's `unittest`: tracebacks between ruled lines, counts at the end.
 
 use super::text::{millis, number_after, number_before};
 use crate::checks::report::{Counts, Failure, Report};
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Report {
 
 fn counts(all: u64, end: &str) -> Counts {
     let number = |label: &str| number_after(end, label).unwrap_or(0);
-    // `expected failures=` ends in the same word as `failures=`.
+    // `expected failures=` also ends in `failures=`.
     let expected = number("expected failures=");
     let end_without = end.replace("expected failures=", "");
     let failures = number_after(&end_without, "failures=").unwrap_or(0);
@@ -78,7 +78,7 @@ fn failure(head: &str, body: &[&str]) -> Failure {
     Failure::new(&shown, place, &message)
 }
 
-/// Reads `  File "/home/me/test_a.py", line 12, in test_error`.
+/// Parses `  File "/home/me/test_a.py", line 12, in test_error`.
 fn frame(line: &str) -> Option<(String, u64, String)> {
     let rest = line.trim_start().strip_prefix("File \"")?;
     let (file, rest) = rest.split_once("\", line ")?;

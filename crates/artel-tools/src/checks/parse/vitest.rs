@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Report {
 
 fn failure(name: &str, body: &[&str]) -> Failure {
     let own = name.split(" > ").next().unwrap_or(name).trim();
-    // A suite that could not be loaded is named twice: `a.test.js [ a.test.js ]`.
+    // A suite that failed to load is named twice: `a.test.js [ a.test.js ]`.
     let own = own.split(" [").next().unwrap_or(own);
     let places = body.iter().filter_map(|line| {
         let frame = line.trim_start().strip_prefix("❯ ")?;

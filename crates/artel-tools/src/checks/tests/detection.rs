@@ -4,12 +4,12 @@ use crate::checks::detect::{Found, everywhere, upwards};
 use crate::checks::runner::MARKERS;
 use crate::checks::survey::{Survey, language_of};
 
-/// What runs JavaScript.
+/// Programs that run JavaScript.
 const JS: &str = "npx node npm";
 
-/// A tree, the programs that are installed, and what should be found.
+/// A tree, the installed programs, and the expected runners.
 const TREES: &[(&str, &str, &str)] = &[
-    // Nothing to find.
+    // No runner.
     ("README.md=hi", "cargo npx python3", ""),
     ("src/main.rs=fn~main(){}", "cargo", ""),
     ("test_a.py=", "python3 pytest", "pytest ."),
@@ -107,7 +107,7 @@ const TREES: &[(&str, &str, &str)] = &[
     ),
     ("mix.exs=", "mix", "mix-test ."),
     ("phpunit.xml.dist= vendor/bin/phpunit=", "", "phpunit ."),
-    // Several of a language: configured before declared, then the table's order.
+    // Several runners of one language: configured before declared, then the table's order.
     (
         r#"package.json={"devDependencies":{"mocha":"1","jest":"1","vitest":"1"}}"#,
         JS,
@@ -197,7 +197,7 @@ const PLAIN: &str = "setup.py= tests/test_a.py=";
 const JEST: &str = r#"package.json={"jest":{}} src/a.test.js="#;
 const JAVA: &str = "build.gradle= src/test/java/shop/CartTest.java=";
 
-/// A tree, its programs, a file, a test, and the words for them.
+/// A tree, its programs, a file, a test, and the expected command.
 const WORDS: &[(&str, &str, &str, &str, &str)] = &[
     (RUST, "cargo", "", "", "cargo test --no-fail-fast"),
     (
@@ -373,7 +373,8 @@ fn found(files: &'static str, programs: &str) -> Vec<Found> {
     everywhere(&place.top(), &survey)
 }
 
-/// Says what was found in a line: `cargo-test . | pytest py`, with `!` where it is not installed.
+/// Lists the runners on one line: `cargo-test . | pytest py`, with `!` for one that is not
+/// installed.
 fn line(files: &'static str, programs: &str) -> String {
     let all = found(files, programs);
     let one = |found: &Found| {
@@ -403,7 +404,7 @@ fn the_same_tree_gives_the_same_choice() {
     assert_eq!(first[1].alternatives.len(), 1);
 }
 
-/// Returns the words for a file and a test of a tree.
+/// Returns the command for a file and a test of a tree.
 fn words(tree: &'static str, programs: &str, file: &str, test: &str) -> String {
     let place = place(tree, programs);
     let top = place.top();

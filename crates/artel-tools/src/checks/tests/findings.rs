@@ -6,7 +6,7 @@ use crate::checks::diagnostics::checks;
 use crate::checks::finding::{Form, Severity, read};
 use crate::checks::survey::Survey;
 
-/// File, line, column, severity, message.
+/// File, line, column, severity and message.
 type Expected = (&'static str, u64, Option<u64>, Severity, &'static str);
 
 fn line(tree: &'static str, programs: &str) -> String {

@@ -1,7 +1,7 @@
 use super::place;
 use crate::checks::formatter::choose;
 
-/// Says which formatters there are for a file, the chosen one first, missing ones in brackets.
+/// Lists the formatters for a file, the chosen one first, missing ones in brackets.
 fn line(tree: &'static str, programs: &str, file: &str) -> String {
     let place = place(tree, programs);
     let choices = choose(&place.top(), file);

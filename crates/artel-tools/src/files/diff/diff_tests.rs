@@ -1,4 +1,4 @@
-//! Patches that tools and models write, and what comes of them.
+//! Tests patches as tools and models write them, and the results of applying them.
 
 use ::similar::TextDiff;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! The envelope: `*** Begin Patch`, one heading per file, hunks that name the lines they follow
-//! instead of numbers.
+//! The envelope format: `*** Begin Patch`, one heading per file, and hunks that name the
+//! lines that they follow instead of line numbers.
 
 use std::mem;
 
@@ -9,7 +9,7 @@ pub(super) const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const END_OF_FILE: &str = "*** End of File";
 
-/// Reads every file's part.
+/// Parses the parts of all files.
 pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
     let mut reader = Reader::default();
     let begin = patch.lines().position(|line| line.trim() == BEGIN);
@@ -119,7 +119,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends a hunk. Blank lines at its end separate it from what follows; they are no context.
+    /// Ends a hunk. Blank lines at its end separate it from the next one; they are not
+    /// context.
     fn close(&mut self) {
         let mut hunk = mem::take(&mut self.hunk);
         while hunk

@@ -1,19 +1,20 @@
-//! Fitting hunks to a text: at the line they name, or the nearest place where every line fits.
+//! Fits hunks to a text: at the line that they state, or at the nearest place where every
+//! line fits.
 //!
-//! Context is never guessed: a line of a hunk fits a line of the text when they are equal up to
-//! their line ends. What moves is only where a hunk is looked for.
+//! Context is never guessed: a line of a hunk fits a line of the text only if they are
+//! equal up to their line endings. Only the place where the hunk is tried varies.
 
 use super::{Hunk, Side};
 
-/// How many comparisons looking for the best misfit may take.
+/// Largest number of comparisons in the search for the nearest misfit.
 const MOST_STEPS: usize = 2_000_000;
 
 /// Why a hunk does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unfit {
-    /// Which hunk, counted from one.
+    /// Number of the hunk, counted from 1.
     pub(crate) hunk: usize,
-    /// What is wrong, in a sentence without its subject.
+    /// The fault, in a sentence without its subject.
     pub(crate) why: String,
 }
 
@@ -39,7 +40,7 @@ struct Fitter<'a> {
     lines: Vec<&'a str>,
     /// Lines before this one are done.
     cursor: usize,
-    /// How far the last hunk was from where it said.
+    /// Distance of the last hunk from the line that it stated.
     drift: isize,
     result: String,
 }
@@ -64,7 +65,8 @@ impl<'a> Fitter<'a> {
         Ok(())
     }
 
-    /// Finds the lines that the hunk says it comes after, and returns where to look from.
+    /// Finds the lines that the hunk comes after, and returns the line where the search for it
+    /// starts.
     fn seek(&self, hunk: &Hunk) -> Result<usize, String> {
         let mut from = self.cursor;
         for wanted in &hunk.seek {
@@ -86,7 +88,7 @@ impl<'a> Fitter<'a> {
         let expected = match hunk.old_start {
             _ if hunk.is_at_end => last,
             Some(start) => start.saturating_add_signed(self.drift),
-            // Lines to add and nothing to add them to: they go to the end.
+            // Lines that are added without context go to the end.
             None if old.is_empty() && hunk.seek.is_empty() => last,
             None => from,
         };
@@ -135,7 +137,7 @@ impl<'a> Fitter<'a> {
         window.is_some_and(|window| window.iter().zip(old).all(|(line, old)| equal(line, old)))
     }
 
-    /// Says which line does not fit, at the place that fits best.
+    /// Returns which line does not fit, at the place where the hunk fits best.
     fn misfit(&self, hunk: &Hunk, old: &[&str], expected: usize) -> String {
         let new: Vec<&str> = hunk.lines_of(Side::New).collect();
         let starts = nearest(expected, 0, self.lines.len());
@@ -185,7 +187,7 @@ impl<'a> Fitter<'a> {
         }
     }
 
-    /// Adds a line; the one before it gets a line end if it had none.
+    /// Adds a line. If the previous line has no line ending, it gets one first.
     fn push(&mut self, line: &str, end: &str) {
         if !self.result.is_empty() && !self.result.ends_with('\n') {
             self.result.push_str(end);
@@ -200,7 +202,8 @@ impl<'a> Fitter<'a> {
     }
 }
 
-/// Counts outward from a place, the earlier of two at the same distance first.
+/// Iterates outward from a place; of two places at the same distance, the earlier comes
+/// first.
 fn nearest(start: usize, from: usize, last: usize) -> impl Iterator<Item = usize> + Clone {
     let furthest = start.max(last) - start.min(from);
     (0..=furthest)

@@ -1,13 +1,13 @@
-//! Unified differences, as `diff -u` and git write them, and as models do: with wrong counts,
-//! without numbers, with blank lines that lost their space.
+//! Unified diffs, as `diff -u` and git write them, and as models write them: with wrong
+//! counts, without line numbers, or with blank lines that lost their space.
 
 use super::{FilePatch, Hunk, Keeps, Side};
 
-/// Reads every file's part; text around them is stepped over.
+/// Parses the parts of all files, and skips the text around them.
 pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
     let lines: Vec<&str> = patch.split('\n').collect();
     let mut reader = Reader {
-        // Splitting leaves an empty piece after the last line end, which is no line.
+        // Splitting leaves an empty piece after the last line ending, which is not a line.
         lines: match lines.split_last() {
             Some((&"", lines)) => lines,
             _ => &lines,
@@ -27,7 +27,7 @@ struct Reader<'a> {
     files: Vec<FilePatch>,
 }
 
-/// How many lines a hunk says it has left.
+/// Number of lines left in a hunk, by its heading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Left {
     old: usize,
@@ -57,7 +57,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads what git says of a file before its hunks.
+    /// Parses git's header lines of a file.
     fn git_headers(&mut self, names: &str) -> Result<(), String> {
         let mut file = FilePatch::default();
         let (mut is_new, mut is_deleted, mut is_renamed) = (false, false, false);
@@ -96,7 +96,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Tells whether two lines name a file before and after.
+    /// Returns whether two lines name a file before and after.
     fn is_header(&self, at: usize) -> bool {
         let begins = |at: usize, with| {
             let line: Option<&&str> = self.lines.get(at);
@@ -112,7 +112,7 @@ impl Reader<'_> {
         if from.is_none() && to.is_none() {
             return Err(format!("line {}: the file has no name", self.at + 1));
         }
-        // git's own heading has begun this file already.
+        // git's own header has already begun this file.
         match self.files.last_mut() {
             Some(file) if file.from.is_none() && file.to.is_none() => {
                 (file.from, file.to) = (from, to);
@@ -164,8 +164,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads lines as long as they belong to the hunk. The counts of its heading decide where a
-    /// line could be read either way; otherwise the lines themselves do.
+    /// Reads the lines that belong to the hunk. If a line could also begin something else, the
+    /// counts in the heading decide; otherwise the line itself does.
     fn body(&mut self, hunk: &mut Hunk, mut left: Left) {
         while let Some(line) = self.lines.get(self.at) {
             let is_open = left.old > 0 || left.new > 0;
@@ -180,7 +180,7 @@ impl Reader<'_> {
                     self.at += 1;
                     continue;
                 }
-                // A blank line whose one space was lost on the way.
+                // A blank line that lost its one space on the way.
                 None | Some(b'\r') if is_open => Side::Both,
                 _ => break,
             };
@@ -199,7 +199,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Tells whether a line that looks like one of a hunk begins something else.
+    /// Returns whether a line that looks like part of the hunk begins something else.
     fn ends_here(&self, left: Left) -> bool {
         let is_done = left == (Left { old: 0, new: 0 });
         let could_be_last = left == (Left { old: 1, new: 1 });
@@ -239,7 +239,7 @@ fn mode(value: &str) -> Option<u32> {
     u32::from_str_radix(value.trim(), 8).ok()
 }
 
-/// Reads `@@ -12,3 +12,4 @@`: line and count on either side.
+/// Parses `@@ -12,3 +12,4 @@`: line and count on each side.
 fn hunk_numbers(title: &str) -> Option<((usize, usize), (usize, usize))> {
     let inner = title.strip_prefix("@@ ")?.split(" @@").next()?;
     let (old, new) = inner.trim().split_once(' ')?;
@@ -250,7 +250,8 @@ fn hunk_numbers(title: &str) -> Option<((usize, usize), (usize, usize))> {
     Some((side(old.strip_prefix('-')?)?, side(new.strip_prefix('+')?)?))
 }
 
-/// Returns how many lines come before: a side without lines names the line it comes after.
+/// Returns the number of lines before the hunk: a side without lines states the line that
+/// it comes after.
 fn before((line, count): (usize, usize)) -> usize {
     match count {
         0 => line,
@@ -258,7 +259,7 @@ fn before((line, count): (usize, usize)) -> usize {
     }
 }
 
-/// Reads the name of a `---` or `+++` line, without the time that `diff` puts after a tab.
+/// Reads the name of a `---` or `+++` line, without the time that `diff` adds after a tab.
 fn header_name(line: &str) -> Option<String> {
     let name = line.get(4..)?.trim_end_matches('\r');
     let name = match name.starts_with('"') {
@@ -268,7 +269,7 @@ fn header_name(line: &str) -> Option<String> {
     (name != "/dev/null" && !name.is_empty()).then_some(name)
 }
 
-/// Takes git's one-letter folders away, if both names have them and they differ.
+/// Removes git's one-letter folders if both names have them and they differ.
 fn without_prefixes(old: Option<String>, new: Option<String>) -> (Option<String>, Option<String>) {
     let prefix = |name: &Option<String>| {
         let name = name.as_ref()?;
@@ -307,7 +308,7 @@ fn same_name(names: &str) -> Option<String> {
     }
 }
 
-/// Reads a name in git's quotes; one without quotes is taken as it is.
+/// Decodes a name in git's quotes. A name without quotes is returned unchanged.
 fn unquote(name: &str) -> String {
     let Some(inner) = name
         .strip_prefix('"')

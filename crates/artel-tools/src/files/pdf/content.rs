@@ -1,4 +1,4 @@
-//! The text operators of a page, and where lines and words end.
+//! Interprets the text operators of a page, and finds where lines and words end.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,12 @@ use super::File;
 use super::font::Font;
 use super::object::{Dict, Object, Parser};
 
-/// How deep forms may use forms.
+/// Largest nesting of forms within forms.
 const DEEPEST: usize = 6;
-/// How much text a page may give.
+/// Largest amount of text per page, in bytes.
 const MOST_TEXT: usize = 1024 * 1024;
-/// A gap between pieces of text, in thousandths of the font's size, that is a space.
+/// Threshold from which a gap between pieces of text counts as a space, in thousandths of
+/// the font size.
 const SPACE: f64 = -180.0;
 
 /// Returns the text that a page shows.
@@ -37,17 +38,17 @@ pub(super) fn page_text(file: &mut File<'_>, page: &Dict) -> String {
     writer.text
 }
 
-/// Writes down text as it is shown.
+/// Collects the text that a content stream shows.
 #[derive(Default)]
 struct Writer {
     text: String,
     font: Font,
     size: f64,
     leading: f64,
-    /// The scale and the place of the current line.
+    /// The scale and the position of the current line.
     scale: (f64, f64),
     place: (f64, f64),
-    /// Where the last text was shown, and about how far it went.
+    /// The approximate end of the last text shown.
     last: Option<(f64, f64)>,
 }
 
@@ -103,7 +104,7 @@ impl Writer {
         self.font = known.get(name).cloned().unwrap_or_default();
     }
 
-    /// Writes down a form that the page shows: a piece of content of its own.
+    /// Writes a form that the page shows, which is a content stream of its own.
     fn form(
         &mut self,
         file: &mut File<'_>,
@@ -181,12 +182,13 @@ impl Writer {
         }
         self.separate();
         self.text.push_str(&piece);
-        // Letters are about half as wide as they are high; that is near enough to tell words.
+        // Letters are about half as wide as they are high, which is accurate enough to separate
+        // words.
         let width = piece.chars().count() as f64 * self.size * self.scale.0 * 0.5;
         self.last = Some((self.place.0 + width, self.place.1));
     }
 
-    /// Begins a new line or word, where the place says so.
+    /// Begins a new line or word if the position requires it.
     fn separate(&mut self) {
         let Some((end, line)) = self.last else { return };
         let height = (self.size * self.scale.1).max(1.0);
@@ -201,7 +203,7 @@ impl Writer {
     }
 }
 
-/// Steps over a picture that is written out in the content.
+/// Skips an image embedded in the content.
 fn skip_image(parser: &mut Parser<'_>, data: &[u8]) {
     let end = super::find(data, b"EI", parser.at);
     parser.at = end.map_or(data.len(), |end| end + 2);

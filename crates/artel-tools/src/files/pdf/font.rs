@@ -1,4 +1,4 @@
-//! From the bytes of a text operator to characters.
+//! Converts the bytes of a text operator to characters.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use encoding_rs::{MACINTOSH, WINDOWS_1252};
 use super::File;
 use super::object::{Dict, Object, Parser};
 
-/// How many codes one range of a table may fill.
+/// Largest number of codes that one range of a table may fill.
 const MOST_RANGE: u32 = 65_536;
 
-/// What a font says about its characters.
+/// The character table of a font.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Font {
-    /// How many bytes a code has.
+    /// Number of bytes per code.
     width: usize,
     /// The font's own table.
     table: HashMap<u32, String>,
-    /// What codes without an entry mean.
+    /// The meaning of codes without an entry.
     base: Base,
 }
 
@@ -26,12 +26,12 @@ enum Base {
     #[default]
     Windows,
     Mac,
-    /// Codes are numbers of shapes: nothing is known.
+    /// Codes are glyph numbers, so their characters are unknown.
     Unknown,
 }
 
 impl Font {
-    /// Reads what can be known of a font's characters.
+    /// Reads the font's characters as far as they are known.
     pub(super) fn read(file: &mut File<'_>, dict: &Dict) -> Self {
         let is_composite = file.get(dict, "Subtype").name() == Some("Type0");
         let mut font = Self {
@@ -54,7 +54,7 @@ impl Font {
         font
     }
 
-    /// Turns codes into characters; codes that mean nothing known are left out.
+    /// Converts codes to characters. Unknown codes are left out.
     pub(super) fn decode(&self, codes: &[u8]) -> String {
         let mut text = String::new();
         for code in codes.chunks(self.width.max(1)) {
@@ -171,7 +171,7 @@ fn number(code: &[u8]) -> u32 {
     code.fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// Reads UTF-16, as the tables hold it.
+/// Decodes UTF-16, the encoding in the tables.
 fn wide(bytes: &[u8]) -> String {
     let units = bytes.chunks(2).map(|pair| match pair {
         [high, low] => u16::from_be_bytes([*high, *low]),
@@ -183,7 +183,8 @@ fn wide(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Returns the text so many steps after the first of a range: its last character counts up.
+/// Returns the text `step` places after the first of a range, by counting its last
+/// character up.
 fn advanced(bytes: &[u8], step: u32) -> String {
     let mut text = wide(bytes);
     if let Some(last) = text.pop() {
@@ -192,7 +193,7 @@ fn advanced(bytes: &[u8], step: u32) -> String {
     text
 }
 
-/// Returns the character that a shape's name means.
+/// Returns the character that a glyph name stands for.
 fn glyph(name: &str) -> Option<String> {
     const NAMES: &str = "space  |exclam !|quotedbl \"|numbersign #|dollar $|percent %|ampersand &|\
         quotesingle '|parenleft (|parenright )|asterisk *|plus +|comma ,|hyphen -|period .|slash /|\

@@ -1,12 +1,12 @@
-//! PDF's objects and how they are written.
+//! PDF objects and their syntax.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut, Range};
 
-/// How deep arrays and dictionaries may nest.
+/// Largest nesting of arrays and dictionaries.
 const DEEPEST: usize = 50;
 
-/// A value.
+/// A PDF value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Object {
     Null,
@@ -16,17 +16,17 @@ pub(super) enum Object {
     Array(Vec<Object>),
     Dict(Dict),
     Ref(u32),
-    /// A dictionary, and where its data is in the file.
+    /// A dictionary, with the range of its data in the file.
     Stream(Dict, Range<usize>),
     /// A bare word: `true`, or an operator of a content stream.
     Word(Vec<u8>),
 }
 
-/// Values by their names.
+/// Values by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Dict(BTreeMap<String, Object>);
 
-/// Reads values one after the other.
+/// Parses values one after the other.
 pub(super) struct Parser<'p> {
     bytes: &'p [u8],
     pub(super) at: usize,
@@ -82,7 +82,8 @@ impl<'p> Parser<'p> {
         Self { bytes, at, depth }
     }
 
-    /// Reads the next value; nothing at the end or at what closes an array or dictionary.
+    /// Parses the next value. Returns `None` at the end, or at the end of an array or
+    /// dictionary.
     pub(super) fn object(&mut self) -> Option<Object> {
         self.skip_space();
         match (self.peek(0)?, self.peek(1)) {
@@ -109,19 +110,19 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Reads the next value if it is a number.
+    /// Parses the next value. Returns `None` if it is not a number.
     pub(super) fn number(&mut self) -> Option<f64> {
         self.object()?.number()
     }
 
-    /// Steps over a closing bracket that stands alone, so that reading can go on.
+    /// Skips a stray closing bracket, so that parsing can continue.
     pub(super) fn skip_byte(&mut self) -> bool {
         self.at += 1;
         self.at < self.bytes.len()
     }
 
-    /// Steps over the word `stream` and its line end, if they come next, and returns where the
-    /// data begins.
+    /// Skips the word `stream` and its line ending if they come next, and returns the offset
+    /// of the data.
     pub(super) fn stream_start(&mut self) -> Option<usize> {
         self.skip_space();
         let rest = self.bytes.get(self.at..)?.strip_prefix(b"stream")?;
@@ -254,7 +255,7 @@ impl<'p> Parser<'p> {
         })
     }
 
-    /// Reads `(text)`, with its escapes and nested brackets.
+    /// Parses `(text)`, with escapes and nested brackets.
     fn literal(&mut self) -> Vec<u8> {
         self.at += 1;
         let (mut text, mut depth) = (Vec::new(), 1);
@@ -308,7 +309,7 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// Reads hexadecimal digits; a last one without its pair stands for its tens.
+/// Decodes hexadecimal digits. A last digit without its pair counts as the high digit.
 pub(super) fn hex(digits: &[u8]) -> Vec<u8> {
     let digits = digits.iter().take_while(|byte| **byte != b'>');
     let digits: Vec<u8> = digits

@@ -1,4 +1,4 @@
-//! Small documents, written out here.
+//! Small documents, written out in the tests.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! The cases. `{P}` is the project, `{B}` the folder around it; the tree is in `world.rs`.
 
-/// Path and what comes of reading it.
+/// Path, and the result of reading it.
 pub(super) const READS: &[(&str, &str)] = &[
     // Plain spellings.
     ("README.md", "=readme"),
@@ -49,7 +49,7 @@ pub(super) const READS: &[(&str, &str)] = &[
     ("slash-link/main.rs", "=main"),
     ("{P}/in-dir/deep/../main.rs", "=main"),
     ("src/twin-b", "=twin"),
-    // Ways out by spelling.
+    // Escapes by spelling.
     ("", "!names no file"),
     ("..", "!outside of"),
     ("../", "!outside of"),
@@ -86,7 +86,7 @@ pub(super) const READS: &[(&str, &str)] = &[
     ("\u{ff0e}\u{ff0e}/outside/secret.txt", "!No such file"),
     ("${HOME}/x", "!No such file"),
     ("file:///etc/passwd", "!No such file"),
-    // Ways out by link.
+    // Escapes by link.
     ("out-file", "!outside of"),
     ("out-abs", "!outside of"),
     ("out-dir", "!outside of"),
@@ -122,7 +122,7 @@ pub(super) const READS: &[(&str, &str)] = &[
     ("fifo", "!a pipe, a socket or a device"),
     ("socket", "!a pipe, a socket or a device"),
     ("fifo/x", "!Not a directory"),
-    // Sensitive files, by any name.
+    // Sensitive files, under any name.
     (".env", "!sensitive.environment-file"),
     ("./src/../.env", "!sensitive.environment-file"),
     ("{P}/.env", "!sensitive.environment-file"),
@@ -132,7 +132,7 @@ pub(super) const READS: &[(&str, &str)] = &[
     (".env.local", "!sensitive.environment-file"),
 ];
 
-/// Path and what comes of writing it.
+/// Path, and the result of writing it.
 pub(super) const WRITES: &[(&str, &str)] = &[
     ("README.md", "+proj/README.md"),
     ("fresh.txt", "+proj/fresh.txt"),
@@ -174,7 +174,7 @@ pub(super) const WRITES: &[(&str, &str)] = &[
     ("socket", "!a pipe, a socket or a device"),
     ("README.md/x", "!Not a directory"),
     ("fresh/../x", "!No such file"),
-    // Ways out.
+    // Escapes.
     ("..", "!outside of"),
     ("../made.txt", "!outside of"),
     ("../outside/secret.txt", "!outside of"),
@@ -202,7 +202,7 @@ pub(super) const WRITES: &[(&str, &str)] = &[
     ("loop1/x", "!Too many levels"),
     ("hard-out", "!hard link"),
     ("hard-git", "!never.git-metadata"),
-    // Names that are never written, there or not, by any spelling.
+    // Names that are never written, whether they exist or not, in any spelling.
     (".git/config", "!never.git-metadata"),
     (".git/hooks/pre-commit", "!never.git-metadata"),
     (".git", "!a file was expected"),
@@ -248,7 +248,7 @@ pub(super) const WRITES: &[(&str, &str)] = &[
     ("a/b/.vscode/x", "!never.tool-configuration"),
 ];
 
-/// Path and what comes of removing it.
+/// Path, and the result of removing it.
 pub(super) const DELETES: &[(&str, &str)] = &[
     ("README.md", "-proj/README.md"),
     ("./src/../README.md", "-proj/README.md"),
@@ -297,7 +297,7 @@ pub(super) const DELETES: &[(&str, &str)] = &[
     (".vscode", "!never.tool-configuration"),
 ];
 
-/// Operation, path and what comes of it, with `@Lib` for the folder beside the project.
+/// Operation, path and result, with `@Lib` for the folder beside the project.
 pub(super) const ALIASES: &[(&str, &str, &str)] = &[
     ("read", "@Lib/code.txt", "=lib"),
     ("read", "@Lib//code.txt", "=lib"),
@@ -361,7 +361,7 @@ pub(super) const ALIASES: &[(&str, &str, &str)] = &[
     ("read", "@scope/pkg.txt", "!there is no `@scope`"),
 ];
 
-/// Operation, rule, path and what comes of it.
+/// Operation, rule, path and result.
 pub(super) const DENIALS: &[(&str, &str, &str, &str)] = &[
     (
         "read",

@@ -1,4 +1,4 @@
-//! The tree that path cases run against.
+//! The tree for the path cases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// What is where: contents of files, targets of links, kinds of the rest.
+/// Every path with its content: text of files, targets of links, kinds of the rest.
 pub(super) type Snapshot = BTreeMap<PathBuf, String>;
 
-/// A project, what lies beside it, and every trap between the two.
+/// A project, the folders beside it, and every trap between the two.
 pub(super) struct World {
     dir: TempDir,
 }
@@ -114,7 +114,7 @@ const LINKS: &[(&str, &str)] = &[
 
 impl World {
     pub(super) fn new() -> Self {
-        // In memory where there is such a place: every write reaches the disk.
+        // In memory if possible: every write is synced to the disk.
         let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
         let world = Self { dir: dir.unwrap() };
         let base = world.base();
@@ -144,14 +144,14 @@ impl World {
         self.base().join("proj")
     }
 
-    /// Puts the real folders in the place of `{P}` and `{B}`.
+    /// Replaces `{P}` and `{B}` by the real folders.
     pub(super) fn spell(&self, text: &str) -> String {
         let base = self.base();
         let text = text.replace("{P}", self.root().to_str().unwrap());
         text.replace("{B}", base.to_str().unwrap())
     }
 
-    /// Makes devices, if this process may.
+    /// Creates devices, if this process is allowed to.
     pub(super) fn add_devices(&self) -> bool {
         let devices = [("null", 1, 3), ("tty", 5, 0), ("disk", 8, 0)];
         devices.iter().all(|(name, major, minor)| {
@@ -171,7 +171,7 @@ impl World {
         snapshot
     }
 
-    /// What lies beside the project.
+    /// Returns everything beside the project.
     pub(super) fn outside(&self) -> Snapshot {
         let all = self.snapshot().into_iter();
         all.filter(|(path, _)| !path.starts_with("proj")).collect()
@@ -182,7 +182,7 @@ impl World {
     }
 }
 
-/// Fails unless the trees are the same but for one path, the folders above it included if they
+/// Checks that the trees are the same except for one path and the folders above it that
 /// are new.
 pub(super) fn assert_only(before: &Snapshot, after: &Snapshot, only: Option<&Path>, said: &str) {
     let may_change = |path: &Path| {

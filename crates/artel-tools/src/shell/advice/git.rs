@@ -1,9 +1,10 @@
-//! The tool that does what git cannot do from inside the sandbox.
+//! Suggests the tool for what git cannot do inside the sandbox.
 
 use artel_policy::command;
 use serde_json::json;
 
-/// Git writes nothing of `.git` inside the sandbox; the git tools do it outside.
+/// Returns the git tool call for a command: inside the sandbox git cannot write to `.git`;
+/// the git tools do it outside.
 pub(super) fn git_hint(command: &str) -> Option<String> {
     let reading = command::read(command);
     let call = reading.words().find_map(|words| {
@@ -16,7 +17,7 @@ pub(super) fn git_hint(command: &str) -> Option<String> {
     Some(format!("git writes nothing from here; `{call}` does it"))
 }
 
-/// Returns the call of a git tool that does what git's own words would.
+/// Returns the call of a git tool that does the same as git's own words.
 fn git_call(words: &[String]) -> Option<String> {
     let at = words.iter().position(|word| !word.starts_with('-'))?;
     let subcommand = words[at].as_str();

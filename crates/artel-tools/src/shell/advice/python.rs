@@ -1,4 +1,5 @@
-//! What Python says when something is not there, and what it was meant to be.
+//! Interprets Python's messages about missing modules and names, and suggests what was
+//! meant.
 
 use std::path::{Path, PathBuf};
 
@@ -19,14 +20,14 @@ const RUN_MODULES: [&str; 8] = [
     "zipfile",
 ];
 
-/// Returns modules that stand in for one that is not there.
+/// Returns modules that can replace a missing one.
 pub(super) fn missing_modules(command: &str, text: &str, here: &Path) -> Option<String> {
     let (_, rest) = text.split_once("No module named ")?;
     let module = rest
         .split_whitespace()
         .next()?
         .trim_matches(['\'', '"', ';', ')']);
-    // Of `a.b` only `a` is named when that is what is missing.
+    // If `a` of `a.b` is missing, Python names only `a`.
     let is_whole = |word: &&str| word.split('.').next() == Some(module);
     let module = command.split_whitespace().find(is_whole).unwrap_or(module);
     let others = standard_for(module);
@@ -51,7 +52,7 @@ pub(super) fn missing_modules(command: &str, text: &str, here: &Path) -> Option<
     ))
 }
 
-/// Returns what the standard library has for a module that has to be installed.
+/// Returns what the standard library offers instead of a module that must be installed.
 fn standard_for(module: &str) -> &'static [&'static str] {
     match module {
         "pytest" | "nose" => &["the `run_tests` tool", "`unittest`"],
@@ -65,8 +66,8 @@ fn standard_for(module: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns the edit that puts a name right which is not defined where Python says: the most similar
-/// one of that file.
+/// Returns the edit that corrects an undefined name where Python reports it: the most
+/// similar name in that file replaces it.
 pub(super) fn wrong_name(text: &str, bench: &Bench) -> Option<String> {
     let (_, rest) = text.split_once("NameError: name '")?;
     let wrong = rest.split('\'').next().filter(|name| !name.is_empty())?;
