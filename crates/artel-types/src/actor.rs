@@ -1,4 +1,4 @@
-//! Who did it, and through which door.
+//! Who did something, and through which surface.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of being acted.
+/// The kind of actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActorKind {
-    /// A person; the id is their global git e-mail or their name on this machine.
+    /// A person; the id is their global git e-mail address or their name on this machine.
     Human,
-    /// A role that a model plays; the id is the role's.
+    /// A role that a model plays; the id is the role's id.
     Agent,
-    /// Artel itself; the id is the part that acted.
+    /// Artel itself; the id names the part that acted.
     System,
-    /// A program of a person's, by a token made for it; the id is the token's name. It approves
-    /// nothing.
+    /// A program that holds a token of its own; the id is the token's name. A program
+    /// approves nothing.
     Program,
 }
 
 impl ActorKind {
-    /// Returns the word that stands in the journal.
+    /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Human => "human",
@@ -33,7 +33,7 @@ impl ActorKind {
     }
 }
 
-/// The surface a person or a program acted through. Every act of theirs has one.
+/// The surface that a person or a program acted through. Each of their acts has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Via {
@@ -48,7 +48,7 @@ pub enum Via {
 }
 
 impl Via {
-    /// Returns the word that stands in the journal.
+    /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cli => "cli",
@@ -59,19 +59,19 @@ impl Via {
     }
 }
 
-/// Who did something.
+/// The author of an act: a person, an agent, Artel or a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Actor {
-    /// Person, agent, Artel itself or a program.
+    /// Whether it is a person, an agent, Artel itself or a program.
     pub kind: ActorKind,
-    /// Which one.
+    /// Id of the actor within its kind.
     pub id: String,
-    /// The surface; always set for a person or a program.
+    /// The surface; always `Some` for a person or a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
 }
 
-/// Text that does not name an actor.
+/// Error for text that does not name an actor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` does not name an actor: expected `human:<id>`, `agent:<id>`, `system:<id>` or `program:<id>`"
@@ -79,7 +79,7 @@ pub struct Actor {
 pub struct BadActor(String);
 
 impl Actor {
-    /// Returns a person who acted through `via`.
+    /// Returns the actor for a person who acted through `via`.
     pub fn human(id: impl Into<String>, via: Via) -> Self {
         Self {
             kind: ActorKind::Human,
@@ -88,7 +88,7 @@ impl Actor {
         }
     }
 
-    /// Returns an agent.
+    /// Returns the actor for an agent in the role `id`.
     pub fn agent(id: impl Into<String>) -> Self {
         Self {
             kind: ActorKind::Agent,
@@ -97,7 +97,7 @@ impl Actor {
         }
     }
 
-    /// Returns a part of Artel.
+    /// Returns the actor for a part of Artel.
     pub fn system(id: impl Into<String>) -> Self {
         Self {
             kind: ActorKind::System,
@@ -106,7 +106,7 @@ impl Actor {
         }
     }
 
-    /// Returns a program that acted by a token of its own.
+    /// Returns the actor for a program that acts with a token of its own.
     pub fn program(id: impl Into<String>) -> Self {
         Self {
             kind: ActorKind::Program,
@@ -115,7 +115,7 @@ impl Actor {
         }
     }
 
-    /// Returns the name that people are shown: that of a program says that it is one.
+    /// Returns the name to show to people. A program's name says that it is a program.
     pub fn label(&self) -> Cow<'_, str> {
         match self.kind {
             ActorKind::Program => Cow::Owned(format!("program {}", self.id)),
@@ -123,7 +123,7 @@ impl Actor {
         }
     }
 
-    /// Reads the two stored columns back.
+    /// Reads an actor from the two columns that the journal stores.
     pub fn from_columns(actor: &str, via: Option<&str>) -> Result<Self, BadActor> {
         let bad = || BadActor(actor.chars().take(100).collect());
         let (kind, id) = actor.split_once(':').ok_or_else(bad)?;

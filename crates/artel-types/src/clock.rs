@@ -1,4 +1,4 @@
-//! Time as a value that is handed in.
+//! Time, passed in as a value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::Timestamp;
 
-/// Tells the time. Two readings: the wall clock, which jumps, and the time since the machine
-/// started, which does not; durations are measured with the second.
+/// A source of time with two readings: the wall clock, which may jump, and the time since
+/// the machine started, which never does. Durations are measured with the second.
 #[derive(Clone)]
 pub struct Clock {
     wall: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -15,7 +15,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Makes a clock from its two readings.
+    /// Creates a clock from its two readings.
     pub fn new(
         wall: impl Fn() -> Timestamp + Send + Sync + 'static,
         uptime: impl Fn() -> Duration + Send + Sync + 'static,
@@ -26,17 +26,17 @@ impl Clock {
         }
     }
 
-    /// Makes a clock that stands still.
+    /// Creates a clock that always shows `at`.
     pub fn fixed(at: Timestamp) -> Self {
         Self::new(move || at, || Duration::ZERO)
     }
 
-    /// Returns the wall clock's reading.
+    /// Returns the current wall-clock time.
     pub fn now(&self) -> Timestamp {
         (self.wall)()
     }
 
-    /// Returns the time since the machine started; it never goes back.
+    /// Returns the time since the machine started. It never goes backwards.
     pub fn uptime(&self) -> Duration {
         (self.uptime)()
     }

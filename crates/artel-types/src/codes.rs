@@ -1,18 +1,18 @@
-//! Every error code with the page that `artel explain` prints.
+//! Every error code, with the page that `artel explain` prints.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::FailureKind;
 
-/// The page of one code.
+/// The explanation page of one error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// The sort of refusal, which sets the exit code.
+    /// The kind of failure, which sets the exit code.
     pub kind: FailureKind,
-    /// The meaning in a line.
+    /// The meaning in one line.
     pub title: &'static str,
-    /// What it means and what to do.
+    /// The full text: what the code means and what to do about it.
     pub text: &'static str,
 }
 
@@ -25,10 +25,10 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code there is.
+            /// Every code.
             pub const ALL: &'static [Self] = &[ $( Self::$code, )+ ];
 
-            /// Returns the page of this code.
+            /// Returns the explanation page of this code.
             pub fn page(self) -> Page {
                 match self {
                     $( Self::$code => Page {

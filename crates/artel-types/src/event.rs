@@ -1,4 +1,4 @@
-//! The envelope: what every event says besides its fact.
+//! The envelope: everything that an event carries in addition to its fact.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Fact, RunId, SessionId, Stream, Timestamp, TraceId, Visibility};
 
-/// How the thing an event speaks of ended.
+/// The outcome of what an event describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -18,7 +18,7 @@ pub enum Outcome {
     Allowed,
     /// Policy or a person denied it.
     Denied,
-    /// It was called off.
+    /// It was cancelled.
     Cancelled,
     /// The process died before the result was recorded.
     Unknown,
@@ -34,7 +34,7 @@ impl Outcome {
         Self::Unknown,
     ];
 
-    /// Returns the word that stands in the journal.
+    /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -58,33 +58,33 @@ impl FromStr for Outcome {
     }
 }
 
-/// An event before it is recorded; the journal adds its place, its time and its hash.
+/// An event before it is recorded. The journal adds its position, time and hash.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// The line of events it belongs to.
+    /// The stream that the event belongs to.
     pub stream: Stream,
-    /// The piece of work it belongs to.
+    /// The piece of work that the event belongs to.
     pub trace: TraceId,
-    /// The session, if any.
+    /// The session, if there is one.
     pub session: Option<SessionId>,
-    /// The run, if any.
+    /// The run, if there is one.
     pub run: Option<RunId>,
-    /// The sequence number of the event that led to this one.
+    /// Sequence number of the event that led to this one.
     pub cause: Option<u64>,
     /// Who did it.
     pub actor: Actor,
     /// What it was done to: a path, a plan, a command, a host.
     pub target: Option<String>,
-    /// How it ended, where that can be said in a word.
+    /// The outcome in one word, where there is one.
     pub outcome: Option<Outcome>,
-    /// Who is shown it.
+    /// Who is shown the event.
     pub visibility: Visibility,
     /// What happened.
     pub fact: Fact,
 }
 
 impl Draft {
-    /// Makes an event that everybody sees, with nothing but the necessary said.
+    /// Creates an event that everyone may see, with only the required fields set.
     pub fn new(stream: Stream, trace: TraceId, actor: Actor, fact: impl Into<Fact>) -> Self {
         Self {
             stream,
@@ -100,35 +100,35 @@ impl Draft {
         }
     }
 
-    /// Names the run, as its events do.
+    /// Sets the run. Every event of a run names it.
     #[must_use]
     pub fn in_run(mut self, run: RunId) -> Self {
         self.run = Some(run);
         self
     }
 
-    /// Names the session.
+    /// Sets the session.
     #[must_use]
     pub fn in_session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
     }
 
-    /// Names what it was done to.
+    /// Sets what it was done to.
     #[must_use]
     pub fn on(mut self, target: impl Into<String>) -> Self {
         self.target = Some(target.into());
         self
     }
 
-    /// Says how it ended.
+    /// Sets the outcome.
     #[must_use]
     pub fn ending(mut self, outcome: Outcome) -> Self {
         self.outcome = Some(outcome);
         self
     }
 
-    /// Says who is shown it.
+    /// Sets who is shown the event.
     #[must_use]
     pub fn shown(mut self, visibility: Visibility) -> Self {
         self.visibility = visibility;
@@ -136,32 +136,32 @@ impl Draft {
     }
 }
 
-/// A recorded event, decoded: what machines and projections fold over.
+/// A recorded event, decoded. State machines and projections fold over these.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its place among all events, from 1.
+    /// Position among all events, from 1.
     pub seq: u64,
-    /// The line of events it belongs to.
+    /// The stream that the event belongs to.
     pub stream: Stream,
-    /// Its place in that line, from 1.
+    /// Position within the stream, from 1.
     pub stream_seq: u64,
     /// When it was recorded.
     pub at: Timestamp,
-    /// The piece of work it belongs to.
+    /// The piece of work that the event belongs to.
     pub trace: TraceId,
-    /// The session, if any.
+    /// The session, if there is one.
     pub session: Option<SessionId>,
-    /// The run, if any.
+    /// The run, if there is one.
     pub run: Option<RunId>,
-    /// The event that led to this one.
+    /// Sequence number of the event that led to this one.
     pub cause: Option<u64>,
     /// Who did it.
     pub actor: Actor,
-    /// What it was done to.
+    /// What it was done to: a path, a plan, a command, a host.
     pub target: Option<String>,
-    /// How it ended.
+    /// The outcome in one word, where there is one.
     pub outcome: Option<Outcome>,
-    /// Who is shown it.
+    /// Who is shown the event.
     pub visibility: Visibility,
     /// What happened.
     pub fact: Fact,

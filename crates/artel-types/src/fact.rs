@@ -1,8 +1,9 @@
-//! What can happen: one enum of typed facts, each with its name and schema in the journal.
+//! Everything that can happen: one enum of typed facts, each with its name and schema in
+//! the journal.
 //!
-//! Every record ever written must load for ever. A field may be added with a default; anything
-//! else raises the schema number and keeps the older shape readable. `tests/golden_facts.rs` holds one stored
-//! record per kind and schema.
+//! Every record ever written must load for ever. A field may be added with a default; any
+//! other change raises the schema number and keeps the older shape readable.
+//! `tests/golden_facts.rs` holds one stored record per kind and schema.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,56 +15,56 @@ use crate::{
     SessionId, Text, Timestamp, WallOpening, WorkshopId,
 };
 
-/// Why a stored fact could not be read.
+/// Error for a stored fact that could not be decoded.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// A kind this build does not know.
+    /// This build does not know the kind.
     #[error("this build knows no event kind `{0}`")]
     UnknownKind(String),
-    /// A schema this build does not know.
+    /// The schema is newer than this build knows.
     #[error("`{kind}` has schema {found}; this build reads up to {newest}")]
     TooNew {
         /// The event kind.
         kind: &'static str,
-        /// What is stored.
+        /// The stored schema.
         found: u32,
-        /// What can be read.
+        /// The newest schema that this build reads.
         newest: u32,
     },
-    /// The stored JSON does not have the kind's shape.
+    /// The stored JSON does not match the shape of its kind.
     #[error("the payload of `{kind}` does not have its shape")]
     Shape {
         /// The event kind.
         kind: &'static str,
-        /// What the parser said.
+        /// The parser's error.
         #[source]
         cause: serde_json::Error,
     },
 }
 
-/// One line of the reference page: an event kind with what it means and its fields.
+/// One event kind on the reference page: its meaning and its fields.
 #[derive(Debug, Clone, Copy)]
 pub struct FactPage {
-    /// The dotted name.
+    /// The dotted name of the kind.
     pub kind: &'static str,
     /// The newest schema.
     pub schema: u32,
-    /// What it means.
+    /// The meaning, from the doc comment.
     pub doc: &'static str,
-    /// Whether nothing follows it in its stream.
+    /// Whether the event is the last one of its stream.
     pub is_final: bool,
-    /// Its payload.
+    /// The fields of the payload.
     pub fields: &'static [FieldPage],
 }
 
-/// One field of a payload, for the reference page.
+/// One payload field on the reference page.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldPage {
-    /// The name in JSON.
+    /// The field's name in JSON.
     pub name: &'static str,
     /// The Rust type, which is close enough to read.
     pub form: &'static str,
-    /// What it means.
+    /// The meaning, from the doc comment.
     pub doc: &'static str,
 }
 
@@ -88,8 +89,8 @@ macro_rules! facts {
             }
         )+
 
-        /// Everything that can happen. Matches on it are exhaustive on purpose: a new kind shows
-        /// up wherever it must be thought about.
+        /// Everything that can happen. Matches on it are deliberately exhaustive, so a new
+        /// kind shows up wherever it must be considered.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Fact {
             $( $(#[doc = $doc])+ $name($name), )+
@@ -111,22 +112,22 @@ macro_rules! facts {
                 }, )+
             ];
 
-            /// Returns the dotted name.
+            /// Returns the dotted name of the kind.
             pub fn kind(&self) -> &'static str {
                 match self { $( Self::$name(_) => $kind, )+ }
             }
 
-            /// Returns the schema that [`Fact::encode`] writes.
+            /// Returns the schema number that [`Fact::encode`] writes.
             pub fn schema(&self) -> u32 {
                 match self { $( Self::$name(_) => $schema, )+ }
             }
 
-            /// Returns the payload as JSON.
+            /// Encodes the payload as JSON.
             pub fn encode(&self) -> Result<String, serde_json::Error> {
                 match self { $( Self::$name(fact) => serde_json::to_string(fact), )+ }
             }
 
-            /// Reads a stored payload.
+            /// Decodes a stored payload.
             pub fn decode(kind: &str, schema: u32, payload: &str) -> Result<Self, DecodeError> {
                 match kind {
                     $( $kind => {
@@ -149,116 +150,118 @@ macro_rules! facts {
 }
 
 facts! {
-    /// A workshop folder was laid out.
+    /// A workshop folder was created.
     "workshop.created" schema 1 WorkshopCreated {
         /// The workshop's id, also in `.artel/workshop.json`.
         id: WorkshopId,
-        /// The version of Artel that made it.
+        /// The version of Artel that created it.
         version: String,
     }
-    /// A person said that this workshop is theirs to use on this machine.
+    /// A person said that they trust this workshop for use on this machine.
     "workshop.trusted" schema 1 WorkshopTrusted {
-        /// Where it was then.
+        /// The path of the workshop at that time.
         path: String,
     }
-    /// The configuration in force changed since the last time it was recorded.
+    /// The configuration in effect changed since it was last recorded.
     "config.loaded" schema 1 ConfigLoaded {
         /// BLAKE3 of the effective values, in hex.
         checksum: String,
         /// The files that were read, lowest layer first.
         files: Vec<String>,
     }
-    /// The journal file was brought to a newer format.
+    /// The journal file was migrated to a newer format.
     "journal.migrated" schema 1 JournalMigrated {
-        /// The format it had.
+        /// The old format.
         from: u32,
-        /// The format it has.
+        /// The new format.
         to: u32,
-        /// The copy that was taken first.
+        /// The copy that was made beforehand.
         backup: String,
     }
-    /// A copy of the journal was taken.
+    /// A copy of the journal was made.
     "journal.backed_up" schema 1 JournalBackedUp {
-        /// The copy.
+        /// The file name of the copy.
         file: String,
-        /// How many events it holds.
+        /// Number of events in the copy.
         events: u64,
-        /// Why: `asked`, `daily`.
+        /// Why: `asked` or `daily`.
         why: String,
     }
-    /// A person put back an earlier or shortened journal.
+    /// A person restored an earlier or shortened journal.
     "journal.restored" schema 1 JournalRestored {
-        /// Where the events came from.
+        /// The source of the events.
         source: String,
-        /// How many there were.
+        /// Number of events restored.
         events: u64,
-        /// How many known events were given up.
+        /// Number of known events that were given up.
         lost: u64,
-        /// Where the damaged file was put.
+        /// The path that the damaged file was moved to.
         set_aside: String,
     }
     /// Finished streams were moved to an archive file.
     "journal.pruned" schema 1 JournalPruned {
         /// The archive's file name.
         archive: String,
-        /// Streams that ended before this were moved.
+        /// Streams that ended before this moment were moved.
         before: Timestamp,
-        /// How many streams.
+        /// Number of streams moved.
         streams: u64,
-        /// How many events.
+        /// Number of events moved.
         events: u64,
         /// The signed digest of the archive, in hex.
         digest: String,
     }
-    /// A write that was cut off in the middle was found and dropped when the journal was opened.
+    /// An incomplete write at the end of the journal was found and dropped when the journal
+    /// was opened.
     "journal.tail_torn" schema 1 JournalTailTorn {
-        /// How many bytes belonged to it.
+        /// Number of bytes in the incomplete write.
         bytes: u64,
     }
-    /// A line of work began.
+    /// A session began.
     "session.started" schema 1 SessionStarted {
-        /// Which one.
+        /// The session.
         id: SessionId,
-        /// What began it, in a few words.
+        /// What started it, in a few words.
         title: String,
     }
-    /// A line of work ended.
+    /// A session ended.
     "session.ended" schema 1 (final) SessionEnded {
-        /// Which one.
+        /// The session.
         id: SessionId,
     }
     /// A run began.
     "run.started" schema 4 RunStarted {
-        /// Which one.
+        /// The run.
         id: RunId,
-        /// What it does, in a line.
+        /// What it does, in one line.
         title: String,
-        /// The skill it carries out; nothing for a task in free words.
+        /// The skill it carries out, or `None` for a task in free words.
         skill: Option<String>,
-        /// What was asked, verbatim, secrets taken out.
+        /// The request, verbatim, with secrets removed.
         task: Option<Text>,
         /// The folder whose files it works on.
         folder: Option<String>,
-        /// The run that called it.
+        /// The run that started it.
         parent: Option<RunId>,
-        /// The call of the parent that began it; one call begins one run, also after a crash.
+        /// The parent's call that started it. One call starts one run, even after a crash.
         call: Option<String>,
         /// The skills from the first run down to this one.
         chain: Option<Vec<String>>,
-        /// How many forks lie above it.
+        /// Number of forks above it.
         depth: Option<u32>,
         /// The version of the plan that it carries out.
         plan: Option<u32>,
-        /// The step of a plan that it belongs to.
+        /// The plan step that it belongs to.
         step: Option<String>,
-        /// What bounds it and all that it begins, as handed down by whatever began it.
+        /// The limits on it and on everything it starts, handed down when it was started.
         inherits: Option<RecordedInheritance>,
     }
-    /// What a run starts from is settled: with this and its later events any process can go on.
+    /// The starting point of a run is settled. From this event and the later ones, any
+    /// process can continue the run.
     "run.prepared" schema 2 RunPrepared {
         /// The role.
         role: String,
-        /// The model that was asked for.
+        /// The model that was requested.
         model: Option<String>,
         /// autonomous or simple.
         mode: String,
@@ -266,121 +269,122 @@ facts! {
         calls: String,
         /// The standing instructions.
         system: Text,
-        /// The first words of the conversation.
+        /// The opening message of the conversation.
         opening: Text,
-        /// How many turns it has.
+        /// The maximum number of turns.
         turns: u32,
-        /// How often one approach may fail.
+        /// Number of times that one approach may fail.
         retries: u32,
-        /// What it may cost.
+        /// The most it may cost.
         cost: Option<Money>,
-        /// Whether it looks over its answer once before it ends.
+        /// Whether it reviews its answer once before it ends.
         checks_itself: bool,
-        /// How many tokens of conversation fit the model.
+        /// Number of conversation tokens that fit the model.
         window: u64,
         /// The folder of the skill.
         skill_folder: Option<String>,
         /// BLAKE3 of the skill's files, in hex.
         skill_hash: Option<String>,
-        /// The rules of the skill's own list of tools.
+        /// The rules in the skill's own list of tools.
         allowed_tools: Option<Vec<String>>,
-        /// The parts of the first request, each with its size in tokens.
+        /// The parts of the first prompt, each with its size in tokens.
         parts: Vec<PromptPart>,
-        /// The files of standing context that were read, each with its BLAKE3.
+        /// The standing context files that were read, each with its BLAKE3 hash.
         standing: Vec<String>,
-        /// How many calls it has before it is begun anew.
+        /// Number of calls it may make before it is restarted as a fresh run.
         calls_limit: Option<u32>,
-        /// What it is reminded of on the way.
+        /// The reminder that it is given along the way.
         directive: Option<String>,
     }
-    /// Something was said to the agent besides what tools answered: a hint, a nudge, a warning.
+    /// A message was added to the agent's conversation that is not a tool result: a hint, a
+    /// nudge, a warning.
     "run.said" schema 1 RunSaid {
-        /// The words.
+        /// The text of the message.
         text: Text,
         /// Why: hint, nudge, warning, closing, check, cut, hook, refused.
         why: String,
     }
-    /// A person wants a run to pause, go on, end, or know something.
+    /// A person wants a run to pause, resume, end, or know something.
     "run.steered" schema 1 RunSteered {
         /// pause, resume, cancel, hint.
         act: String,
-        /// What they said.
+        /// The person's words.
         text: String,
     }
-    /// A process took up a run that another one had left.
+    /// A process resumed a run that another process had left.
     "run.continued" schema 1 RunContinued {
-        /// The last event there was.
+        /// Sequence number of the last event at that time.
         after: u64,
         /// What was in flight, and what is done about it.
         settled: Vec<String>,
     }
-    /// A run needs an answer of a person to go on.
+    /// A run needs an answer from a person to continue.
     "run.asked" schema 2 RunAsked {
-        /// Names the question.
+        /// Id of the question.
         question: String,
-        /// What is asked.
+        /// The text of the question.
         text: String,
-        /// What can be answered; anything if empty.
+        /// The possible answers; any answer will do if the list is empty.
         choices: Vec<String>,
-        /// The call it is about.
+        /// The call that the question is about.
         call: Option<String>,
-        /// What is filled in as the answer; the person takes it or changes it.
+        /// The suggested answer, which the person can accept or change.
         suggested: Option<String>,
     }
-    /// A person answered a run.
+    /// A person answered a run's question.
     "run.answered" schema 1 RunAnswered {
-        /// Names the question.
+        /// Id of the question.
         question: String,
-        /// What was answered.
+        /// The answer.
         answer: String,
     }
-    /// A run gave up on its goal after repeated failures and calls for help.
+    /// A run gave up on its goal after repeated failures and asks for help.
     "run.escalated" schema 1 RunEscalated {
         /// Why.
         why: String,
-        /// What failed, newest last.
+        /// The failures, newest last.
         failures: Vec<String>,
     }
-    /// The conversation of a run was made shorter; all of it stays in the journal.
+    /// The conversation of a run was shortened; all of it stays in the journal.
     "context.compacted" schema 1 ContextCompacted {
         /// How: elided or summarised.
         how: String,
-        /// Tokens before.
+        /// Number of tokens before.
         before: u64,
-        /// Tokens after.
+        /// Number of tokens after.
         after: u64,
-        /// The conversation that is gone on with, as JSON.
+        /// The conversation that the run continues with, as JSON.
         messages: Text,
     }
-    /// A run got a tree of its own, made from a folder as it is.
+    /// A run got a tree of its own, copied from a folder as it was.
     "tree.made" schema 1 TreeMade {
-        /// The folder it was made from.
+        /// The folder that was copied.
         origin: String,
-        /// Where it is.
+        /// The path of the tree.
         path: String,
         /// Its first snapshot.
         snapshot: String,
-        /// How it was made, in a few words.
+        /// How it was copied, in a few words.
         how: String,
-        /// How long it took.
+        /// Duration in milliseconds.
         millis: u64,
     }
-    /// The state of a run's tree was kept.
+    /// A snapshot of a run's tree was taken.
     "tree.snapped" schema 1 TreeSnapped {
-        /// Names it.
+        /// Id of the snapshot.
         snapshot: String,
         /// Why: before, passed, end.
         why: String,
-        /// How long it took.
+        /// Duration in milliseconds.
         millis: u64,
     }
-    /// A run's tree was put back to a snapshot.
+    /// A run's tree was reset to a snapshot.
     "tree.restored" schema 1 TreeRestored {
-        /// Which one.
+        /// Id of the snapshot.
         snapshot: String,
         /// Why: unknown-outcome, strikes.
         why: String,
-        /// How many files were changed, made or removed by that.
+        /// Number of files that were changed, created or removed by the reset.
         files: u64,
     }
     /// A command in a skill's text was run, or not; the outcome says which.
@@ -389,68 +393,70 @@ facts! {
         skill: String,
         /// The command.
         command: String,
-        /// What stands in its place.
+        /// The text that replaces the command.
         output: Text,
         /// The rule that decided.
         rule: String,
-        /// How long it took.
+        /// Duration in milliseconds.
         millis: u64,
     }
-    /// A person trusted a skill as it is: one with other contents is asked about again.
+    /// A person trusted a skill as it is now. If its contents change, the person is asked
+    /// again.
     "skill.trusted" schema 1 SkillTrusted {
         /// Its name.
         skill: String,
-        /// Where it is.
+        /// The folder it is in.
         folder: String,
         /// BLAKE3 of its files, in hex.
         hash: String,
     }
-    /// A skill of the workshop's own that was used before counts as known as it was then.
+    /// A skill of the workshop itself that had been used before counts as known in the
+    /// state it had then.
     "skill.known" schema 1 SkillKnown {
         /// Its name.
         skill: String,
-        /// Where it is.
+        /// The folder it is in.
         folder: String,
         /// BLAKE3 of its files, in hex.
         hash: String,
     }
-    /// A person looked at a file that a run or plan had put among the workshop's own, and said that
-    /// it counts.
+    /// A person looked at a file that a run or plan had added to the workshop's own files,
+    /// and accepted it.
     "workshop.file_trusted" schema 1 WorkshopFileTrusted {
         /// The file.
         file: String,
         /// BLAKE3 of its bytes, in hex.
         hash: String,
     }
-    /// A person trusted a hook as it is.
+    /// A person trusted a hook as it is now.
     "hook.trusted" schema 1 HookTrusted {
         /// The file that declares it.
         file: String,
-        /// What it runs.
+        /// The command that it runs.
         command: String,
         /// BLAKE3 of event, matcher and command, in hex.
         hash: String,
     }
     /// A hook was run; the outcome says whether it let things pass.
     "hook.ran" schema 1 HookRan {
-        /// What it was run for.
+        /// The event that it ran for.
         event: String,
-        /// What was run, or the name of a built-in one.
+        /// The command that was run, or the name of a built-in hook.
         hook: String,
-        /// Its exit code; nothing where it did not end by itself.
+        /// Its exit code, or `None` if it did not exit by itself.
         exit: Option<i32>,
         /// allow, ask, deny, block, context, none.
         decision: String,
-        /// What it said.
+        /// Its message.
         message: String,
-        /// How long it took.
+        /// Duration in milliseconds.
         millis: u64,
     }
     /// A run ended; the outcome of the event says how.
     "run.finished" schema 3 (final) RunFinished {
-        /// Which one.
+        /// The run.
         id: RunId,
-        /// What came of it, in a line.
+        /// The result, in one line.
         summary: String,
         /// complete, partial, failed or cancelled.
         state: Option<String>,
@@ -458,93 +464,94 @@ facts! {
         answer: Option<Text>,
         /// Why it is not complete.
         why: Option<String>,
-        /// What was achieved, and what was not, as far as it is known.
+        /// What was achieved and what was not, as far as known.
         objectives: Option<Vec<Objective>>,
-        /// Files that it made or changed in its own tree.
+        /// Files that it created or changed in its own tree.
         changed: Option<Vec<FileChange>>,
         /// The last snapshot of its tree.
         snapshot: Option<String>,
-        /// What it took.
+        /// What the run took: turns, tokens, cost and time.
         metrics: Option<RunMetrics>,
-        /// What of its tree is kept nowhere and never put in place.
+        /// Paths in its tree that are stored nowhere and never applied to the folder.
         left_out: Option<Vec<LeftOutPath>>,
     }
-    /// A person had the files of a run put in place.
+    /// A person had the files of a run applied to the folder.
     "run.applied" schema 1 RunApplied {
-        /// Which run.
+        /// The run.
         id: RunId,
-        /// Where.
+        /// The folder.
         folder: String,
         /// The files.
         files: Vec<String>,
     }
-    /// A run goes on differently from a point of another: what that one knew up to then is its past.
+    /// A run branched off from a point of another run: everything known up to that point is
+    /// its past.
     "run.forked" schema 2 RunForked {
-        /// Which run.
+        /// The new run.
         id: RunId,
-        /// The run whose past it has.
+        /// The run whose past it shares.
         from: RunId,
-        /// The last event of that past.
+        /// Sequence number of the last event of that past.
         at: u64,
-        /// The model that goes on; that of the past if not given.
+        /// The model that continues, or `None` to keep the earlier one.
         model: Option<String>,
     }
-    /// The work of a run goes on in a fresh one, which is told what is known so far.
+    /// The work of a run continues in a fresh run, which is given what is known so far.
     "run.handed_over" schema 1 RunHandedOver {
-        /// The run that goes on.
+        /// The run that continues.
         to: RunId,
         /// Why.
         why: String,
-        /// The first words of that run.
+        /// The opening message of that run.
         opening: Text,
     }
-    /// A person said how a run went.
+    /// A person gave feedback on a run.
     "feedback.given" schema 1 FeedbackGiven {
-        /// Which run.
+        /// The run.
         id: RunId,
-        /// What they said.
+        /// The person's words.
         text: String,
     }
-    /// Something about a skill is kept for its next runs.
+    /// A lesson about a skill was stored for its next runs.
     "lesson.learned" schema 1 LessonLearned {
-        /// Names it.
+        /// Id of the lesson.
         id: String,
         /// The skill.
         skill: String,
         /// success, failure or feedback.
         sort: String,
-        /// What is kept.
+        /// The text of the lesson.
         text: String,
-        /// The run it comes from.
+        /// The run that it comes from.
         from: Option<RunId>,
     }
-    /// A person changed what is kept.
+    /// A person changed a stored lesson.
     "lesson.changed" schema 1 LessonChanged {
-        /// Names it.
+        /// Id of the lesson.
         id: String,
-        /// What is kept from now on.
+        /// The new text.
         text: String,
     }
-    /// A person, or the bound on their number, removed what was kept.
+    /// A stored lesson was removed, by a person or because of the limit on their number.
     "lesson.removed" schema 1 LessonRemoved {
-        /// Names it.
+        /// Id of the lesson.
         id: String,
     }
-    /// A project folder was opened to agents, or what holds for it was changed.
+    /// A project folder was opened to agents, or its conditions were changed.
     "portal.opened" schema 1 PortalOpened {
         /// The name people use.
         name: String,
-        /// The folder, without links.
+        /// The folder, with links resolved.
         path: String,
-        /// What may be done there: read, write, git.
+        /// The operations allowed there: read, write, git.
         operations: Vec<String>,
         /// The roles that may work there; `*` for all.
         agents: Vec<String>,
         /// Where its content may go: any or local-only.
         privacy: String,
-        /// What it is made of, as far as it was found.
+        /// The technologies it uses, as far as detected.
         stack: Vec<String>,
-        /// The commands that build, lint and test it, where a person said so.
+        /// The commands that build, lint and test it, if a person named them.
         checks: Vec<String>,
     }
     /// A project folder was closed to agents.
@@ -552,133 +559,138 @@ facts! {
         /// The name.
         name: String,
     }
-    /// A portal did not let a role do something: it is not open to the role, or not for that.
+    /// A portal refused something to a role: the portal is not open to the role, or not for
+    /// that operation.
     "portal.refused" schema 1 PortalRefused {
         /// The portal.
         name: String,
         /// The role.
         role: String,
-        /// What it wanted: read, write or git, or the tool that it called.
+        /// What the role wanted: read, write or git, or the tool that it called.
         wanted: String,
-        /// Why not.
+        /// Why it was refused.
         why: String,
-        /// The call; nothing where it was said before anything began.
+        /// The call, or `None` if the refusal came before anything began.
         call: Option<String>,
     }
-    /// A person made, changed or removed a role.
+    /// A person created, changed or removed a role.
     "agent.changed" schema 1 AgentChanged {
-        /// Which one.
+        /// The role.
         id: String,
         /// created, updated or removed.
         act: String,
-        /// BLAKE3 of its file, in hex; nothing where it is gone.
+        /// BLAKE3 of its file, in hex, or `None` if the file was removed.
         hash: Option<String>,
     }
-    /// A token for the HTTP interface was made. The token itself is shown once and kept nowhere.
+    /// A token for the HTTP interface was created. The token itself is shown once and
+    /// stored nowhere.
     "token.created" schema 2 TokenCreated {
-        /// Names it.
+        /// Id of the token.
         id: String,
-        /// What people call it, and who acts with it.
+        /// The name people use for it, and who acts with it.
         name: String,
         /// user, developer or admin.
         role: String,
         /// BLAKE3 of the token, in hex.
         hash: String,
-        /// Whether a program holds it: then nothing is approved with it.
+        /// Whether a program holds it, in which case it cannot approve anything.
         program: Option<bool>,
     }
-    /// A token holds no more.
+    /// A token was revoked.
     "token.revoked" schema 1 TokenRevoked {
-        /// Which one.
+        /// Id of the token.
         id: String,
     }
-    /// A link was offered that opens the console once.
+    /// A sign-in link was created. It opens the console once.
     "login.offered" schema 1 LoginOffered {
-        /// Names it.
+        /// Id of the link.
         id: String,
-        /// Who signs in by it.
+        /// The person who signs in with it.
         name: String,
         /// user, developer or admin.
         role: String,
-        /// BLAKE3 of the code in it, in hex.
+        /// BLAKE3 of the code in the link, in hex.
         hash: String,
-        /// It holds until then.
+        /// When the link expires.
         until: Timestamp,
     }
-    /// Somebody signed in at the console by a link, which is used up by that.
+    /// Somebody signed in at the console with a link, which is used up by that.
     "login.used" schema 2 LoginUsed {
-        /// Which link.
+        /// Id of the link.
         id: String,
-        /// BLAKE3 of what the browser shows from then on, in hex.
+        /// BLAKE3 of the cookie that the browser sends from then on, in hex.
         hash: String,
-        /// It holds until then.
+        /// When the sign-in expires.
         until: Timestamp,
-        /// BLAKE3 of the key without which pages are read and nothing is changed, in hex. A sign-in
-        /// from before there were keys has none, and holds no more. Since schema 2.
+        /// BLAKE3 of the key, in hex. Without the key, pages can be read but nothing can be
+        /// changed. Sign-ins older than the keys have none and are no longer valid. Since
+        /// schema 2.
         key: Option<String>,
     }
-    /// The console of this workshop was given a host name of its own.
+    /// The console of this workshop was given its own host name.
     "console.named" schema 1 ConsoleNamed {
         /// The name, below `localhost` and without a port.
         name: String,
     }
     /// Somebody signed out at the console.
     "login.ended" schema 1 LoginEnded {
-        /// By which link they had signed in.
+        /// Id of the link they had signed in with.
         id: String,
     }
-    /// The daemon took up its work.
+    /// The daemon started.
     "daemon.started" schema 2 DaemonStarted {
-        /// Its process.
+        /// Its process id.
         pid: u32,
         /// Its version.
         version: String,
-        /// Where it listens.
+        /// The address it listens on.
         listen: String,
-        /// How many unfinished runs and pieces of work it took up.
+        /// Number of unfinished runs and pieces of work that it resumed.
         taken: u64,
-        /// Whether a person named the address at the start; nothing where the settings did.
+        /// Whether a person named the address at the start; `None` if it came from the
+        /// settings.
         named: Option<bool>,
     }
-    /// The daemon laid its work down.
+    /// The daemon stopped.
     "daemon.stopped" schema 1 DaemonStopped {
-        /// Its process.
+        /// Its process id.
         pid: u32,
         /// Why.
         why: String,
     }
-    /// A person had the daemon begin nothing new.
+    /// A person told the daemon to start nothing new.
     "daemon.paused" schema 1 DaemonPaused {
-        /// What they said about it.
+        /// The reason they gave.
         why: Option<String>,
     }
-    /// A person had the daemon begin new work again.
+    /// A person told the daemon to start new work again.
     "daemon.resumed" schema 1 DaemonResumed {}
-    /// Settings, roles, skills or policy changed while the daemon ran.
+    /// Settings, roles, skills or policy changed while the daemon was running.
     "daemon.reloaded" schema 1 DaemonReloaded {
         /// What changed.
         what: Vec<String>,
-        /// Why what was in force stays in force; empty where the new is.
+        /// Why the previous state stays in effect; empty if the new one was loaded.
         problems: Vec<String>,
     }
-    /// Something that the daemon was at broke off by a fault of Artel; it is tried again.
+    /// Something the daemon was doing failed because of a fault in Artel; it is tried
+    /// again.
     "daemon.faltered" schema 1 DaemonFaltered {
-        /// The piece of work or the run; nothing where it was not known yet.
+        /// The piece of work or the run, or `None` if it was not known yet.
         id: Option<String>,
-        /// What was said about it, secrets taken out.
+        /// The error message, with secrets removed.
         why: String,
     }
-    /// A person asked for something.
+    /// A person made a request.
     "request.created" schema 1 RequestCreated {
-        /// The words, verbatim, secrets taken out.
+        /// The request, verbatim, with secrets removed.
         words: Text,
-        /// The first of them.
+        /// The opening words, as a title.
         title: String,
         /// The portal it is about.
         portal: Option<String>,
         /// The folder it is about.
         folder: String,
-        /// The role that was asked for.
+        /// The role that was asked.
         agent: String,
         /// How urgent it is.
         urgency: Urgency,
@@ -686,22 +698,22 @@ facts! {
         source: String,
         /// Its file in `Inbox/Requests`.
         file: String,
-        /// How large it is, which decides its path.
+        /// How large it is, which decides how it is handled.
         size: Size,
-        /// Why it is taken to be that large.
+        /// Why it was judged to be that large.
         why: String,
-        /// How its steps are to be verified, where the person said so.
+        /// How its steps are to be verified, if the person said so.
         verify: Option<Verify>,
-        /// What limits how it is done.
+        /// Constraints on how it is done.
         constraints: Vec<Claim>,
-        /// What has to hold afterwards.
+        /// Criteria that must hold afterwards.
         criteria: Vec<Claim>,
-        /// The skill that is to be planned.
+        /// The skill to be planned.
         skill: Option<String>,
         /// The model that the person named for it.
         model: Option<String>,
     }
-    /// A file in the inbox is no request.
+    /// A file in the inbox is not a valid request.
     "request.refused" schema 1 RequestRefused {
         /// The file.
         file: String,
@@ -710,59 +722,60 @@ facts! {
         /// What is wrong with it, and what to do.
         message: String,
     }
-    /// The file of a request was given another name, and is still that request.
+    /// The file of a request was renamed; it is still the same request.
     "request.moved" schema 1 RequestMoved {
-        /// Its file from now on.
+        /// Its new file.
         file: String,
     }
-    /// A request was answered, or done at once, without a plan to approve; the outcome says how.
+    /// A request was answered or done directly, without a plan to approve; the outcome says
+    /// how.
     "request.settled" schema 1 RequestSettled {
         /// The run that did it.
         run: RunId,
         /// answered, done or failed.
         state: String,
     }
-    /// The architect began to read for a plan, or to write it anew.
+    /// The architect began to read in order to write or rewrite a plan.
     "plan.explored" schema 1 PlanExplored {
-        /// Its run.
+        /// The architect's run.
         run: RunId,
-        /// The version that it is to write.
+        /// The version that it will write.
         version: u32,
         /// request, revise, change or skill.
         why: String,
     }
-    /// There is a new version of a plan, to be reviewed.
+    /// A new version of a plan is ready for review.
     "plan.drafted" schema 1 PlanDrafted {
-        /// Which version, from 1.
+        /// The version, from 1.
         version: u32,
         /// The plan as JSON.
         plan: Text,
-        /// BLAKE3 of that JSON, in hex: what an approval is bound to.
+        /// BLAKE3 of that JSON, in hex. An approval is bound to it.
         hash: String,
         /// Its title.
         title: String,
         /// Its file in `Inbox/Plans`.
         file: String,
-        /// The run that wrote it; nothing where a person did.
+        /// The run that wrote it, or `None` if a person did.
         run: Option<RunId>,
     }
-    /// No plan came of it.
+    /// No plan could be made.
     "plan.failed" schema 1 PlanFailed {
         /// Why.
         why: String,
-        /// What was wrong with the last attempt.
+        /// The problems with the last attempt.
         problems: Vec<String>,
     }
-    /// A person wants a plan to be different.
+    /// A person asked for changes to a plan.
     "plan.commented" schema 2 PlanCommented {
         /// The version.
         version: u32,
-        /// What they said.
+        /// Their comments.
         comments: Vec<String>,
-        /// The model that they named for the version that it asks for. Since schema 2.
+        /// The model that they named for the version they ask for. Since schema 2.
         model: Option<String>,
     }
-    /// A person approved a plan: this version of it, and no other.
+    /// A person approved a plan: exactly this version.
     "plan.approved" schema 2 PlanApproved {
         /// The version.
         version: u32,
@@ -770,10 +783,10 @@ facts! {
         hash: String,
         /// The run that carries it out.
         run: RunId,
-        /// The model that they named for all of that run. Since schema 2.
+        /// The model that they named for the whole run. Since schema 2.
         model: Option<String>,
     }
-    /// Whoever is at a terminal leaves a plan that was approved to the daemon.
+    /// The person at a terminal handed an approved plan over to the daemon.
     "plan.handed_over" schema 1 PlanHandedOver {
         /// The run that carries it out.
         run: RunId,
@@ -785,56 +798,57 @@ facts! {
         /// Why.
         reason: String,
     }
-    /// A person called a plan off.
+    /// A person cancelled a plan.
     "plan.cancelled" schema 1 PlanCancelled {
         /// Why.
         reason: String,
     }
-    /// The steps of a plan are being done.
+    /// The steps of a plan are being carried out.
     "plan.running" schema 1 PlanRunning {
         /// The run.
         run: RunId,
         /// The version.
         version: u32,
     }
-    /// The steps of a plan are over.
+    /// The run of a plan ended.
     "plan.ended" schema 1 PlanEnded {
         /// The run.
         run: RunId,
         /// done, failed or cancelled.
         state: PlanState,
-        /// Why it is not done.
+        /// Why it did not complete.
         why: Option<String>,
     }
-    /// An agent needs the plan to be different, or its step to have more scope.
+    /// An agent needs the plan to change, or its step to have a wider scope.
     "plan.proposed" schema 1 PlanProposed {
-        /// Names the proposal.
+        /// Id of the proposal.
         id: String,
         /// The step that needs it.
         step: String,
-        /// What should change, in words.
+        /// The proposed change, in words.
         what: String,
         /// Why.
         why: String,
         /// What it would mean for the other steps.
         impact: String,
-        /// The plan as it would be, as JSON.
+        /// The plan as it would become, as JSON.
         plan: Text,
-        /// Its hash.
+        /// Hash of that plan.
         hash: String,
-        /// Whether the step cannot go on without it.
+        /// Whether the step cannot continue without it.
         blocking: bool,
     }
-    /// A person decided about a proposal, or it lapsed with its step; the outcome says how.
+    /// A person decided about a proposal, or it lapsed with its step; the outcome says
+    /// which.
     "plan.decided" schema 1 PlanDecided {
-        /// Names the proposal.
+        /// Id of the proposal.
         id: String,
-        /// Why, in their words.
+        /// The reason, in the person's words.
         reason: String,
-        /// The version that it became; nothing where it was turned down.
+        /// The version that resulted, or `None` if the proposal was turned down.
         version: Option<u32>,
     }
-    /// The steps of a plan go on by another version that a person approved.
+    /// The run of a plan switched to another version that a person approved.
     "plan.adopted" schema 1 PlanAdopted {
         /// The version.
         version: u32,
@@ -843,35 +857,37 @@ facts! {
         /// Its hash.
         hash: String,
     }
-    /// The run of a plan has a branch of its own, from here on.
+    /// The run of a plan got its own branch.
     "branch.begun" schema 1 BranchBegun {
         /// Its name.
         branch: String,
-        /// The commit that it starts from.
+        /// The commit it starts from.
         base: String,
-        /// The branch that was checked out then; nothing where none was.
+        /// The branch that was checked out at the time, or `None` if HEAD was detached.
         into: Option<String>,
-        /// Files of the person that differ from that commit, and so are not in it.
+        /// Files that the person has changed since that commit, so the changes are not in
+        /// the branch.
         dirty: Vec<String>,
-        /// Whether the folder is in no repository, so that a patch is delivered.
+        /// Whether the folder is not in a repository, so that a patch is delivered.
         patch: bool,
     }
-    /// What passes before the first step is known, or a person said that nothing has to.
+    /// The checks that pass before the first step are known, or a person said that none
+    /// have to.
     "baseline.taken" schema 1 BaselineTaken {
-        /// The commit it was taken on.
+        /// The commit that was checked.
         commit: String,
         /// The commands, each as one line of words.
         commands: Vec<String>,
-        /// Whether there is one; without it a person is asked for commands.
+        /// Whether there is a baseline; without one, a person is asked for commands.
         holds: bool,
         /// Why there is none.
         why: Option<String>,
     }
-    /// The runtime ran a check, and this is what it gave. It is never changed.
+    /// The runtime ran a check, and this is the result. It is never changed.
     "proof.recorded" schema 3 ProofRecorded {
-        /// Names it within its run.
+        /// Id of the proof within its run.
         id: String,
-        /// Where in the run it was made.
+        /// The stage of the run at which it was made.
         place: ProofPlace,
         /// The step, if any.
         step: Option<String>,
@@ -879,158 +895,160 @@ facts! {
         round: u32,
         /// tests, build, lint, command or file.
         sort: String,
-        /// What was run or looked at, in one line.
+        /// What was run or inspected, in one line.
         what: String,
-        /// The exit code, where a program was run.
+        /// The exit code, if a program was run.
         exit: Option<i64>,
-        /// Tests that passed, where the output said so.
+        /// Number of tests that passed, if the output said so.
         passed: Option<u64>,
-        /// Tests that failed.
+        /// Number of tests that failed.
         failed: Option<u64>,
-        /// Tests that were skipped.
+        /// Number of tests that were skipped.
         skipped: Option<u64>,
-        /// Which ones failed.
+        /// The tests that failed.
         failures: Vec<FailedTest>,
-        /// The git tree it was made on.
+        /// The git tree that was checked.
         tree: String,
-        /// What was printed, as much as is kept.
+        /// The output, as much of it as is stored.
         output: Text,
         /// Whether it shows what it was made to show.
         holds: bool,
-        /// How long it took.
+        /// Duration in milliseconds.
         millis: u64,
-        /// The tests by name, as JSON; nothing where the output did not name them all.
+        /// The tests by name, as JSON, or `None` if the output did not name them all.
         tests: Option<Text>,
-        /// What compilers, linters and type checkers found, each with its place.
+        /// What compilers, linters and type checkers found, each with its location.
         findings: Option<Vec<Finding>>,
-        /// How much of the code the tests run; nothing where no tool for it is set up.
+        /// How much of the code the tests cover, or `None` if no coverage tool is set up.
         coverage: Option<String>,
-        /// The BLAKE3 hash of the file that was looked at, as hex.
+        /// BLAKE3 of the file that was checked, in hex.
         hash: Option<String>,
     }
     /// An attempt at a step began.
     "step.started" schema 1 StepStarted {
         /// The step.
         step: String,
-        /// Which attempt, from 1.
+        /// The number of the attempt, from 1.
         round: u32,
         /// The commit it starts from.
         base: String,
     }
-    /// An agent did its part of a step.
+    /// An agent finished its part of a step.
     "step.worked" schema 2 StepWorked {
         /// The step.
         step: String,
-        /// Which attempt.
+        /// The number of the attempt.
         round: u32,
         /// criteria, tests or work.
         part: String,
-        /// The run that did it.
+        /// The run that did the part.
         run: RunId,
         /// complete, partial, failed or cancelled.
         state: String,
-        /// What it says about it, in a line or a few.
+        /// The agent's summary, in one line or a few.
         summary: Text,
-        /// Criteria, where it was to name them.
+        /// The criteria, if the part was to name them.
         criteria: Vec<Claim>,
-        /// The git tree it left.
+        /// The git tree that it left.
         tree: String,
-        /// What of its files is not in that tree, and kept nowhere. Since schema 2.
+        /// Files that are not in that tree and are stored nowhere. Since schema 2.
         left_out: Option<Vec<LeftOutPath>>,
     }
-    /// A part of a step left files changed that it is held to, or that are not its to change; they
-    /// are again as they were. Whoever did it, the attempt answers for the tests it is held to.
+    /// A part of a step changed files that it is held to or may not change, and the files
+    /// were restored. No matter who changed them, the attempt answers for the tests it is
+    /// held to.
     "step.put_back" schema 1 StepPutBack {
         /// The step.
         step: String,
-        /// Which attempt.
+        /// The number of the attempt.
         round: u32,
         /// tests or work.
         part: String,
-        /// The run that left them so.
+        /// The run that left the changes.
         run: RunId,
-        /// The files, from the root of the repository.
+        /// The files, relative to the root of the repository.
         files: Vec<String>,
     }
-    /// The runtime checked what an attempt left; its proofs are recorded beside it.
+    /// The runtime checked the result of an attempt; its proofs are recorded separately.
     "step.checked" schema 1 StepChecked {
         /// The step.
         step: String,
-        /// Which attempt.
+        /// The number of the attempt.
         round: u32,
         /// red or green.
         phase: String,
-        /// Whether it passes.
+        /// Whether it passed.
         passed: bool,
-        /// Why not; what the next attempt is told.
+        /// Why it did not pass, as the next attempt is told.
         why: Vec<String>,
     }
     /// Another agent judged an attempt.
     "step.judged" schema 1 StepJudged {
         /// The step.
         step: String,
-        /// Which attempt.
+        /// The number of the attempt.
         round: u32,
         /// evaluator, inspector or tester.
         by: String,
-        /// Its run.
+        /// The run of the judging agent.
         run: RunId,
-        /// Whether it passes, after the runtime looked at the evidence.
+        /// Whether it passed, after the runtime checked the evidence.
         passed: bool,
-        /// What the next attempt is told.
+        /// Feedback for the next attempt.
         feedback: Text,
         /// What was found.
         findings: Vec<Finding>,
-        /// What it rests on: commands it ran, files it read.
+        /// The basis of the verdict: commands it ran, files it read.
         evidence: Vec<String>,
-        /// Values that are handed on if the step passes, as JSON.
+        /// The values that are handed on if the step passes, as JSON.
         outputs: Text,
-        /// test or code: what a tester holds to be at fault.
+        /// test or code: what the tester considers at fault.
         fault: Option<String>,
     }
     /// An attempt at a step did not pass.
     "step.failed" schema 1 StepFailed {
         /// The step.
         step: String,
-        /// Which attempt.
+        /// The number of the attempt.
         round: u32,
         /// Why.
         why: Text,
     }
-    /// The architect said why a step did not pass in any of its attempts, before a person decides.
+    /// The architect explained why a step failed in all its attempts, before a person
+    /// decides.
     "step.advised" schema 1 StepAdvised {
         /// The step.
         step: String,
-        /// The last attempt.
+        /// The number of the last attempt.
         round: u32,
-        /// The architect's run; nothing where it was not asked.
+        /// The architect's run, or `None` if the architect was not asked.
         run: Option<RunId>,
-        /// plan, code, tests or surroundings: what it holds to be at fault; nothing where it said
-        /// nothing.
+        /// plan, code, tests or surroundings: what the architect considers at fault, or
+        /// `None` if it did not say.
         fault: Option<String>,
-        /// Why, and what it advises.
+        /// The explanation and the advice.
         advice: Text,
-        /// The change of the plan that it proposes.
+        /// Id of the plan change that it proposes.
         proposal: Option<String>,
     }
-    /// A step passed: one commit, and the values it hands on.
+    /// A step passed, with one commit and the values that it hands on.
     "step.passed" schema 1 StepPassed {
         /// The step.
         step: String,
-        /// Which attempt.
+        /// The number of the attempt.
         round: u32,
-        /// The commit on the branch; nothing where no file changed.
+        /// The commit on the branch, or `None` if no file changed.
         commit: Option<String>,
-        /// The branch's head from now on.
+        /// The new head of the branch.
         head: String,
-        /// The files that it changed.
+        /// The files that the step changed.
         files: Vec<String>,
-        /// The values, as JSON.
+        /// The values that it hands on, as JSON.
         outputs: Text,
         /// Checks that a person waived.
         waived: Vec<String>,
     }
-    /// A step is over without having passed, or a person wants another attempt.
+    /// A step ended without passing, or a person wants another attempt.
     "step.settled" schema 1 StepSettled {
         /// The step.
         step: String,
@@ -1039,14 +1057,14 @@ facts! {
         /// Why.
         why: String,
     }
-    /// A person wants nothing of one step to begin for now, or wants it to go on.
+    /// A person paused a step, so that nothing more of it begins for now, or resumed it.
     "step.steered" schema 1 StepSteered {
         /// The step.
         step: String,
         /// pause or resume.
         act: String,
     }
-    /// A person waived a check or a finding, for a reason that stays.
+    /// A person waived a check or a finding, for a recorded reason.
     "step.waived" schema 2 StepWaived {
         /// The step.
         step: String,
@@ -1054,30 +1072,30 @@ facts! {
         what: String,
         /// Why.
         reason: String,
-        /// The finding itself, where it is one: the next verdict gives its name to another. Since
-        /// schema 2.
+        /// The finding itself, if a finding was waived: the next verdict may give its name
+        /// to a different one. Since schema 2.
         finding: Option<Finding>,
     }
     /// The branch as a whole was checked on a clean checkout.
     "branch.checked" schema 1 BranchChecked {
-        /// Which round, from 1.
+        /// The round, from 1.
         round: u32,
-        /// The commit.
+        /// The commit that was checked.
         head: String,
         /// Whether every proof holds there.
         passed: bool,
-        /// What does not.
+        /// The proofs that do not hold.
         why: Vec<String>,
     }
-    /// What did not hold on the whole branch was mended, or could not be.
+    /// An agent mended what did not hold on the branch as a whole, or tried to.
     "branch.mended" schema 1 BranchMended {
-        /// Which round.
+        /// The round.
         round: u32,
         /// The run that did it.
         run: RunId,
-        /// The commit; nothing where no file changed.
+        /// The commit, or `None` if no file changed.
         commit: Option<String>,
-        /// The branch's head from now on.
+        /// The new head of the branch.
         head: String,
     }
     /// A branch is ready for review.
@@ -1088,21 +1106,21 @@ facts! {
         portal: Option<String>,
         /// The person's folder.
         folder: String,
-        /// The branch; nothing where the folder is in no repository.
+        /// The branch, or `None` if the folder is not in a repository.
         branch: Option<String>,
-        /// The branch that it started from; nothing where none was checked out.
+        /// The branch that it started from, or `None` if HEAD was detached.
         into: Option<String>,
         /// The commit that it started from.
         base: String,
         /// Its last commit.
         head: String,
-        /// How many commits it has.
+        /// Number of commits.
         commits: u64,
         /// The files.
         files: Vec<FileChange>,
-        /// Lines added.
+        /// Number of lines added.
         added: u64,
-        /// Lines removed.
+        /// Number of lines removed.
         removed: u64,
         /// Whether every proof holds on a clean checkout.
         proven: bool,
@@ -1110,25 +1128,26 @@ facts! {
         complete: bool,
         /// What was waived or left for later.
         deferred: Vec<String>,
-        /// The patch, where there is no branch.
+        /// The patch, if there is no branch.
         patch: Option<String>,
     }
-    /// A person wants a changeset merged, undone or brought back; it is on record before git is touched.
+    /// A person wants a changeset merged, undone or redone. This is recorded before git is
+    /// touched.
     "changeset.ordered" schema 1 ChangesetOrdered {
         /// approve, undo or redo.
         act: String,
         /// The branch that moves.
         into: String,
-        /// Where it was.
+        /// The commit that the branch was at.
         old: String,
-        /// Where it will be.
+        /// The commit that it will be at.
         new: String,
-        /// What git needs to do it again after a crash, as JSON.
+        /// What git needs to repeat the operation after a crash, as JSON.
         plan: Text,
-        /// Why it is merged although proofs do not hold.
+        /// Why it is merged although some proofs do not hold.
         waiver: Option<String>,
     }
-    /// A changeset was merged, undone or brought back.
+    /// A changeset was merged, undone or redone.
     "changeset.merged" schema 2 ChangesetMerged {
         /// approve, undo or redo.
         act: String,
@@ -1138,26 +1157,27 @@ facts! {
         commit: String,
         /// The files.
         files: Vec<String>,
-        /// How a person brought it into the branch themselves: `merged` by a merge commit, `moved`
-        /// where the branch was only moved on; nothing where Artel did.
+        /// How a person brought it into the branch themselves: `merged` with a merge
+        /// commit, or `moved` if the branch was only moved forward; `None` if Artel merged
+        /// it.
         by_hand: Option<String>,
     }
-    /// What a person ordered about a changeset was not done; everything is as it was before.
+    /// A person's order about a changeset was refused; everything is as it was before.
     "changeset.refused" schema 1 ChangesetRefused {
         /// approve, undo or redo.
         act: String,
         /// Why.
         why: String,
-        /// The files that stood in the way.
+        /// The files that were in the way.
         files: Vec<String>,
     }
-    /// A person rejected a changeset; its branch is gone.
+    /// A person rejected a changeset, and its branch was removed.
     "changeset.rejected" schema 1 ChangesetRejected {
         /// Why.
         reason: String,
         /// The branch that was removed.
         branch: Option<String>,
-        /// Its last commit.
+        /// The last commit of the branch.
         head: String,
     }
     /// A report was written.
@@ -1169,203 +1189,205 @@ facts! {
         /// completed or failed.
         status: String,
     }
-    /// Part of a prompt was loaded under a budget of tokens.
+    /// Part of a prompt was loaded within a token budget.
     "context.loaded" schema 1 ContextLoaded {
         /// smallest-first, drop-largest, drop-oldest or truncate-each.
         strategy: String,
-        /// The budget.
+        /// The budget in tokens.
         budget: u64,
-        /// What was used of it.
+        /// Number of tokens used.
         tokens: u64,
-        /// Files that are in it.
+        /// Files that were included.
         included: Vec<String>,
         /// Files that were left out.
         skipped: Vec<String>,
-        /// Files that were cut.
+        /// Files that were truncated.
         truncated: Vec<String>,
     }
-    /// A limit was set.
+    /// A spending limit was set.
     "budget.limited" schema 1 BudgetLimited {
-        /// Whose.
+        /// The budget that is limited.
         level: Level,
-        /// How much may be spent in all.
+        /// The most that may be spent in all.
         limit: Amount,
     }
     /// Part of a budget was set aside before a call.
     "budget.reserved" schema 2 BudgetReserved {
-        /// Names the reservation.
+        /// Id of the reservation.
         key: String,
-        /// The budgets it counts against.
+        /// The budgets that it counts against.
         levels: Vec<Level>,
-        /// The estimate.
+        /// The estimated amount.
         amount: Amount,
-        /// The step that it is set aside for as a whole: what its calls take is taken out of it.
-        /// Nothing where it is for one call.
+        /// The step that the amount is reserved for as a whole, so that the cost of its
+        /// calls is taken from it; `None` for a reservation for one call.
         step: Option<String>,
     }
-    /// A call was paid for.
+    /// A call was charged to the budget.
     "budget.settled" schema 1 BudgetSettled {
-        /// Names the reservation.
+        /// Id of the reservation.
         key: String,
-        /// What it really cost.
+        /// The actual cost.
         amount: Amount,
     }
-    /// A reservation was given back unspent.
+    /// A reservation was released without being spent.
     "budget.released" schema 1 BudgetReleased {
-        /// Names the reservation.
+        /// Id of the reservation.
         key: String,
     }
-    /// A budget has come close to its limit, or a run has become expensive.
+    /// A budget is close to its limit, or a run has become expensive.
     "budget.warned" schema 1 BudgetWarned {
-        /// Whose.
+        /// The budget that is meant.
         level: Level,
-        /// Since when it counts; nothing where it counts for ever.
+        /// The start of the period that counts, or `None` if all time counts.
         since: Option<Timestamp>,
-        /// What was used by then.
+        /// The amount used so far.
         used: Amount,
-        /// What it is measured against.
+        /// The amount that it is measured against.
         limit: Amount,
     }
-    /// A question is about to be put to a model.
+    /// A call to a model is about to be made.
     "model.requested" schema 2 ModelRequested {
-        /// Names the call; its attempts share it.
+        /// Id of the call; all its attempts share it.
         call: String,
-        /// Which attempt it is, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
-        /// What was asked for: an alias, or `provider:model`.
+        /// What was requested: an alias, or `provider:model`.
         wanted: String,
         /// How that was resolved, in a few words.
         resolved: String,
-        /// Who is asked.
+        /// The provider that is called.
         provider: Provider,
-        /// The model, in the provider's word.
+        /// The model, as the provider names it.
         model: String,
         /// How urgent it is.
         priority: Priority,
         /// Where its content may go.
         privacy: Privacy,
-        /// On whose account.
+        /// Whom the call counts for.
         account: Attribution,
-        /// What was set aside for it.
+        /// The amount set aside for it.
         estimate: Amount,
-        /// The request as JSON, without secrets; where `prior` names an earlier call, only what
-        /// comes after that one's messages.
+        /// The request as JSON, without secrets. Where `prior` names an earlier call, only
+        /// what comes after that call's messages.
         request: Text,
-        /// BLAKE3 of the request, in hex: what a recording is found by.
+        /// BLAKE3 of the request, in hex, by which a recording is found.
         fingerprint: String,
-        /// The call whose request this one begins with.
+        /// The call whose request is the beginning of this one.
         prior: Option<String>,
     }
     /// A model answered.
     "model.replied" schema 1 ModelReplied {
-        /// Names the call.
+        /// Id of the call.
         call: String,
-        /// Which attempt it was.
+        /// The number of the attempt.
         attempt: u32,
-        /// Who answered.
+        /// The provider that answered.
         provider: Provider,
-        /// The model, in the provider's word.
+        /// The model, as the provider names it.
         model: String,
-        /// On whose account.
+        /// Whom the call counts for.
         account: Attribution,
         /// Why the answer ended.
         stop: Stop,
-        /// What it took, as the provider counts.
+        /// The tokens used, as the provider counts them.
         usage: Option<Usage>,
-        /// What it took where the provider does not say, and what was charged either way.
+        /// The amount charged, from an estimate if the provider does not report usage.
         charged: Amount,
-        /// What it cost; nothing if no price is known.
+        /// The cost, or `None` if no price is known.
         cost: Option<Money>,
-        /// Milliseconds until the first piece came.
+        /// Milliseconds until the first piece arrived.
         first_ms: u64,
         /// Milliseconds until the end.
         total_ms: u64,
         /// The reply as JSON, without secrets.
         reply: Text,
     }
-    /// An attempt to get an answer failed, or was called off; the outcome says which.
+    /// An attempt at a model call failed or was cancelled; the outcome says which.
     "model.failed" schema 1 ModelFailed {
-        /// Names the call.
+        /// Id of the call.
         call: String,
-        /// Which attempt it was.
+        /// The number of the attempt.
         attempt: u32,
-        /// Who was asked.
+        /// The provider that was called.
         provider: Provider,
-        /// The model, in the provider's word.
+        /// The model, as the provider names it.
         model: String,
-        /// On whose account.
+        /// Whom the call counts for.
         account: Attribution,
-        /// The sort of fault; nothing where it was called off.
+        /// The kind of fault, or `None` if the attempt was cancelled.
         fault: Option<FaultKind>,
-        /// Its class.
+        /// The retry class of the fault.
         class: Option<Class>,
         /// The HTTP status.
         status: Option<u16>,
-        /// What was said about it.
+        /// The error message.
         message: String,
-        /// The provider's name for the request.
+        /// The provider's id for the request.
         request_id: Option<String>,
-        /// What was charged for what had come by then.
+        /// The amount charged for what had arrived by then.
         charged: Amount,
-        /// What that cost; nothing if no price is known.
+        /// The cost of that, or `None` if no price is known.
         cost: Option<Money>,
-        /// When it is tried again; nothing if it is not.
+        /// When the call is retried, or `None` if it is not.
         retry_at: Option<Timestamp>,
-        /// What had come by then, as text.
+        /// The text that had arrived by then.
         partial: Option<Text>,
     }
-    /// A provider asked us to slow down; nothing more is sent to it for a while.
+    /// A provider asked Artel to slow down; nothing more is sent to it for a while.
     "provider.paused" schema 1 ProviderPaused {
-        /// Who.
+        /// The provider.
         provider: String,
-        /// Until when.
+        /// When the pause ends.
         until: Timestamp,
-        /// How many times in a row.
+        /// Number of pauses in a row.
         attempt: u32,
-        /// What it said.
+        /// The provider's message.
         why: String,
     }
-    /// A provider is asked again as usual.
+    /// Calls to a provider resumed as usual.
     "provider.resumed" schema 1 ProviderResumed {
-        /// Who.
+        /// The provider.
         provider: String,
     }
-    /// A provider failed so often that it is left alone for a while.
+    /// A provider failed so often that it is not called for a while.
     "breaker.opened" schema 1 BreakerOpened {
-        /// Who.
+        /// The provider.
         provider: String,
         /// When it is tried again.
         until: Timestamp,
-        /// What decided it.
+        /// The cause.
         why: String,
     }
-    /// One call is let through to see whether a provider is back, or has come back.
+    /// One call was let through to test whether a provider has recovered, or such a call
+    /// succeeded.
     "breaker.probed" schema 1 BreakerProbed {
-        /// Who.
+        /// The provider.
         provider: String,
-        /// Another one may be let through from then on; at once, when this one is over.
+        /// When the next test call may be let through, at the latest; the end of this one
+        /// allows the next at once.
         until: Timestamp,
-        /// How many came back well, one after the other.
+        /// Number of test calls in a row that succeeded.
         successes: u32,
     }
-    /// A provider is well again, or a person said that it is to be asked again.
+    /// A provider has recovered, or a person said that it is to be called again.
     "breaker.closed" schema 1 BreakerClosed {
-        /// Who.
+        /// The provider.
         provider: String,
-        /// What decided it.
+        /// The cause.
         why: String,
     }
-    /// An agent wants to use a tool. It is on record before anything is done.
+    /// An agent wants to use a tool. This is recorded before anything is done.
     "tool.requested" schema 2 ToolRequested {
-        /// Names the call; the events of one call share it.
+        /// Id of the call; all events of one call share it.
         call: String,
         /// The tool.
         tool: String,
-        /// Whose call it is: a role.
+        /// The role that makes the call.
         role: String,
-        /// The input, secrets taken out.
+        /// The input, with secrets removed.
         input: Text,
-        /// What policy answered: allow, ask or deny.
+        /// The decision of policy: allow, ask or deny.
         decision: String,
         /// The rule that decided.
         rule: String,
@@ -1373,78 +1395,81 @@ facts! {
         reason: String,
         /// BLAKE3 of the canonical record, in hex: what a person sees is what runs.
         record: String,
-        /// What an intent without a result means: pure, idempotent, probe, restore, once.
+        /// How a call without a recorded result is treated: pure, idempotent, probe,
+        /// restore, once.
         unknown: String,
         /// Whether a rule decided, or the walls of the run.
         decided_by: Option<DecidedBy>,
-        /// What the call lets through the walls, once it is carried out; nothing where it lets nothing.
+        /// What the call lets through the walls once it is carried out, or `None`.
         opens: Option<Vec<WallOpening>>,
     }
-    /// A person is asked whether a call may be carried out; whoever answers first decides.
+    /// A person is asked whether a call may be carried out; the first answer decides.
     "tool.asked" schema 2 ToolAsked {
-        /// Names the call.
+        /// Id of the call.
         call: String,
         /// The tool.
         tool: String,
-        /// BLAKE3 of what is shown, in hex: an answer names it.
+        /// BLAKE3 of what is shown, in hex; an answer names it.
         record: String,
-        /// What would be done, completely.
+        /// What would be done, in full.
         shown: Text,
-        /// Why it is asked.
+        /// Why the person is asked.
         why: String,
-        /// What a yes may grant beyond this once; nothing where it is asked about every time.
+        /// What a yes may grant beyond this one call, or `None` if every such call is asked
+        /// about.
         offer: Option<GrantOffer>,
     }
     /// A person answered whether a call may be carried out.
     "tool.answered" schema 2 ToolAnswered {
-        /// Names the call.
+        /// Id of the call.
         call: String,
         /// The record that was shown.
         record: String,
-        /// What was answered: once, run, always, no; nobody where nobody could be asked. Older
+        /// The answer: once, run, always, no; nobody if there was nobody to ask. Older
         /// journals also have session, which held for one agent's run.
         answer: String,
         /// Why, in the person's words.
         reason: String,
         /// What was granted with it, for the run's whole tree or for good.
         granted: Option<Granted>,
-        /// The rules that would allow it for good, where nobody could be asked.
+        /// The rules that would allow it for good, if there was nobody to ask.
         offered: Option<Vec<String>>,
     }
     /// A call was carried out, or could not be; the outcome says which.
     "tool.finished" schema 2 ToolFinished {
-        /// Names the call.
+        /// Id of the call.
         call: String,
         /// The tool.
         tool: String,
-        /// What the model gets to see, secrets taken out.
+        /// What the model is shown, with secrets removed.
         observation: Text,
-        /// The kind of trouble, where there was any.
+        /// The kind of error, if there was one.
         trouble: Option<String>,
-        /// Files that were made, changed or deleted.
+        /// Files that were created, changed or deleted.
         changed: Vec<String>,
-        /// How long it took.
+        /// Duration in milliseconds.
         millis: u64,
-        /// The level of the sandbox that stood around its processes; nothing where there were none.
+        /// The level of the sandbox around its processes, or `None` if it started no
+        /// process.
         sandbox: Option<String>,
-        /// How many secrets were taken out of the output.
+        /// Number of secrets removed from the output.
         redacted: u64,
-        /// The exit code, where a program was run.
+        /// The exit code, if a program was run.
         exit: Option<i64>,
-        /// What the run remembers since, as JSON: the list of things to do, files it knows.
+        /// What the run remembers from now on, as JSON: its to-do list, the files it knows.
         memory: Option<Text>,
-        /// Pictures for the model, by where they are kept.
+        /// Pictures for the model, by where they are stored.
         images: Option<Vec<KeptImage>>,
     }
-    /// A run read something that nobody vouched for. From then on a secret and a way out together are
-    /// asked about in all of its piece of work.
+    /// A run read content that nobody vouched for. From then on, a person is asked before
+    /// anything in the same piece of work combines a secret with a way out.
     "foreign.read" schema 2 ForeignRead {
-        /// The call that brought it; nothing where the run began with it.
+        /// The call that brought it in, or `None` if the run began with it.
         call: Option<String>,
         /// What was read for the first time. Since schema 2 also words of programs.
         sources: Vec<ForeignSource>,
     }
-    /// The walls that stand around the processes of a run, tested before the first of them.
+    /// The sandbox around the processes of a run, tested before the first of them started.
     "sandbox.engaged" schema 1 SandboxEngaged {
         /// The level reached: full, partial, none.
         level: String,
@@ -1452,7 +1477,7 @@ facts! {
         demanded: String,
         /// The profile that demands it.
         profile: String,
-        /// Each wall with whether and how it stands.
+        /// The layers, each with whether and how it holds.
         layers: Vec<String>,
     }
     /// A process in the sandbox wanted to reach another machine.
@@ -1461,11 +1486,11 @@ facts! {
         host: String,
         /// Whether it was let through.
         allowed: bool,
-        /// The address, or why not.
+        /// The address, or why it was refused.
         detail: String,
-        /// Bytes that went out.
+        /// Number of bytes sent.
         sent: u64,
-        /// Bytes that came in.
+        /// Number of bytes received.
         received: u64,
     }
     /// A person allowed something for good in this workshop.
@@ -1475,25 +1500,25 @@ facts! {
         /// Why, in the person's words.
         reason: String,
     }
-    /// A person took a grant back.
+    /// A person revoked a grant.
     "policy.revoked" schema 1 PolicyRevoked {
         /// The rule, as written.
         rule: String,
     }
-    /// A secret of the key store went into the environment of one child.
+    /// A secret of the key store was placed in the environment of one child process.
     "secret.used" schema 1 SecretUsed {
         /// The call that needed it.
         call: String,
-        /// Its name, never its value.
+        /// The name of the secret, never its value.
         secret: String,
-        /// Who used it: a role.
+        /// The role that used it.
         role: String,
         /// The tool.
         tool: String,
         /// granted, denied or missing.
         verdict: String,
     }
-    /// Somebody wrote a remark.
+    /// Somebody added a remark.
     "note.added" schema 1 NoteAdded {
         /// The remark.
         text: Text,
@@ -1501,7 +1526,7 @@ facts! {
 }
 
 impl Fact {
-    /// Tells whether nothing follows this kind in its stream.
+    /// Returns whether an event of this kind is the last one of its stream.
     pub fn ends_stream(kind: &str) -> bool {
         Self::PAGES
             .iter()
@@ -1510,8 +1535,8 @@ impl Fact {
 }
 
 impl Fact {
-    /// Returns the texts that machines read, which are put back in before an event is folded where
-    /// they are kept apart.
+    /// Returns the texts that state machines read. If such a text is stored as a blob, it
+    /// is put back in before the event is folded.
     pub fn machine_texts(&mut self) -> Vec<&mut Text> {
         match self {
             Self::RunPrepared(it) => vec![&mut it.system, &mut it.opening],

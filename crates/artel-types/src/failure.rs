@@ -1,4 +1,4 @@
-//! How Artel says no: one plain shape for every surface.
+//! How Artel reports a failure: one plain shape for every surface.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use serde::{Serialize, Serializer};
 
 use crate::Code;
 
-/// What sort of refusal it is; the exit code follows from it.
+/// The kind of failure, from which the exit code follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// It was tried and did not work.
+    /// The operation was tried and did not work.
     Failed,
     /// The command line or a setting is wrong.
     Usage,
-    /// Policy refused, or a person has to say yes first.
+    /// Policy refused it, or a person has to say yes first.
     Refused,
-    /// The thing named does not exist.
+    /// The named thing does not exist.
     NotFound,
-    /// Our mistake.
+    /// A bug in Artel.
     Bug,
-    /// The person stopped it.
+    /// The person interrupted it.
     Interrupted,
 }
 
-/// The number a process ends with.
+/// The exit code of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExitCode(pub u8);
 
@@ -39,7 +39,7 @@ impl FailureKind {
         Self::Interrupted,
     ];
 
-    /// Returns the exit code; 0 is success and has no kind.
+    /// Returns the exit code. Success is 0 and has no kind.
     pub fn exit_code(self) -> ExitCode {
         ExitCode(match self {
             Self::Failed => 1,
@@ -64,23 +64,23 @@ impl FailureKind {
     }
 }
 
-/// What failed, why, and what to do about it.
+/// A failure: what failed, why, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// The code that `artel explain` knows.
+    /// The code that `artel explain` describes.
     pub code: Code,
-    /// What failed, in a clause.
+    /// What failed, in one clause.
     pub what: String,
-    /// Why, where there is more to say.
+    /// Why, if there is more to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What to do; best a command that works.
+    /// What to do, ideally a command that works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
 impl Failure {
-    /// Says what failed.
+    /// Creates a failure that says what failed.
     pub fn new(code: Code, what: impl Into<String>) -> Self {
         Self {
             code,
@@ -104,7 +104,7 @@ impl Failure {
         self
     }
 
-    /// Returns the sort of refusal.
+    /// Returns the kind that belongs to the code.
     pub fn kind(&self) -> FailureKind {
         self.code.page().kind
     }

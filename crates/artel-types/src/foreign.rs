@@ -1,35 +1,35 @@
-//! What a run reads that nobody vouched for.
+//! Content that a run reads and that nobody vouched for.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Something that a run read and that neither the person nor the workshop vouched for. Whoever wrote
-/// it may speak to the model.
+/// Something that a run read and that neither the person nor the workshop vouched for. Its
+/// author may be addressing the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ForeignSource {
-    /// Of what kind it is.
+    /// The kind of source.
     pub kind: ForeignKind,
     /// The host, the skill, the file, or the program's token.
     pub name: String,
 }
 
-/// Where foreign content comes from.
+/// The kind of source that untrusted content comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ForeignKind {
-    /// Another machine: a page, or whatever a command with a way out brought.
+    /// Another machine: a page, or anything fetched by a command with network access.
     Host,
-    /// A skill that is not the workshop's own.
+    /// A skill that does not belong to the workshop.
     Skill,
-    /// A file outside of the run's own portal.
+    /// A file outside the run's own portal.
     File,
     /// A program with a token of its own, which put words on record for later runs.
     Program,
 }
 
 impl ForeignSource {
-    /// Names content that came from a host.
+    /// Creates a source for content from a host.
     pub fn host(name: impl Into<String>) -> Self {
         Self {
             kind: ForeignKind::Host,
@@ -37,7 +37,7 @@ impl ForeignSource {
         }
     }
 
-    /// Names a skill.
+    /// Creates a source for a skill.
     pub fn skill(name: impl Into<String>) -> Self {
         Self {
             kind: ForeignKind::Skill,
@@ -45,7 +45,7 @@ impl ForeignSource {
         }
     }
 
-    /// Names a file.
+    /// Creates a source for a file.
     pub fn file(name: impl Into<String>) -> Self {
         Self {
             kind: ForeignKind::File,

@@ -1,19 +1,20 @@
-//! What a person allows beyond one call, as the journal has it.
+//! What a person allows beyond a single call, as recorded in the journal.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a yes reaches beyond the one call.
+/// The reach of a yes beyond the one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GrantReach {
-    /// The run and every run of its tree: all agents of a plan, later rounds, called skills.
+    /// The run and every run of its tree: all agents of a plan, later rounds, called
+    /// skills.
     Run,
     /// The workshop, for good.
     Always,
 }
 
 impl GrantReach {
-    /// Returns the word for it.
+    /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -22,31 +23,33 @@ impl GrantReach {
     }
 }
 
-/// What a yes to a question would grant beyond this once.
+/// The grant that a question offers with a yes, beyond this one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantOffer {
-    /// The rules that together spare the next question; none where no rule can say it.
+    /// The rules that together make the next question unnecessary; empty if no rule can
+    /// express it.
     pub rules: Vec<String>,
-    /// Names the very call, in whatever tree it is made; a yes without rules is for that.
+    /// Identifies exactly this call, in whichever tree it is made. A yes without rules
+    /// applies to it.
     pub exactly: String,
-    /// How far it may reach.
+    /// How far a yes may reach.
     pub reaches: Vec<GrantReach>,
 }
 
-/// What a person granted with a yes beyond this once.
+/// The grant that a person gave with a yes, beyond this one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Granted {
-    /// How far it reaches.
+    /// How far the grant reaches.
     pub reach: GrantReach,
-    /// The rules; none where it is for the very call that was shown.
+    /// The granted rules; empty if the grant is for exactly the call that was shown.
     pub rules: Vec<String>,
-    /// Names that call; absent where there are rules.
+    /// Identifies that call; `None` if there are rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exactly: Option<String>,
 }
 
 impl GrantOffer {
-    /// Returns what a yes grants that reaches as far as said; nothing where that is not offered.
+    /// Returns what a yes with this reach grants, or `None` if that reach is not offered.
     pub fn taken(&self, reach: GrantReach) -> Option<Granted> {
         self.reaches.contains(&reach).then(|| Granted {
             reach,

@@ -1,4 +1,4 @@
-//! Opaque names of things. An id is made from random bytes that the caller supplies.
+//! Opaque ids. An id is made from random bytes that the caller supplies.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Text that was meant to be an id and is not.
+/// Error for text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an id: expected a UUID such as `7c1e90ab-5d2f-4f41-8c0e-3a1b2c3d4e5f`")]
 pub struct BadId(String);
@@ -19,12 +19,13 @@ macro_rules! id {
         pub struct $name(Uuid);
 
         impl $name {
-            /// Makes a version 4 UUID from random bytes.
+            /// Creates a version 4 UUID from random bytes.
             pub fn from_random(bytes: [u8; 16]) -> Self {
                 Self(uuid::Builder::from_random_bytes(bytes).into_uuid())
             }
 
-            /// Returns the first eight characters, the form people read and type.
+            /// Returns the first eight characters, which is the form that people read and
+            /// type.
             pub fn short(&self) -> String {
                 let mut text = Uuid::encode_buffer();
                 self.0.simple().encode_lower(&mut text)[..8].to_owned()
@@ -41,7 +42,8 @@ macro_rules! id {
             type Err = BadId;
 
             fn from_str(text: &str) -> Result<Self, BadId> {
-                // Only the hyphenated form: one id has one spelling, in the journal and on screen.
+                // Only the hyphenated form is accepted: one id has one spelling, in the
+                // journal and on screen.
                 let id = Uuid::try_parse(text).map_err(|_| BadId(text.to_owned()))?;
                 if text.len() != 36 {
                     return Err(BadId(text.to_owned()));
@@ -53,7 +55,7 @@ macro_rules! id {
 }
 
 id!(
-    /// Joins request, plan, run, changeset and report.
+    /// Links a request with its plan, run, changeset and report.
     TraceId
 );
 id!(
@@ -65,16 +67,17 @@ id!(
     RunId
 );
 id!(
-    /// A workshop folder, wherever it is moved to.
+    /// A workshop folder; the id stays when the folder is moved.
     WorkshopId
 );
 
-/// The name of an ordered line of events, such as `run/<id>`; positions count up from 1 in each.
+/// The name of an ordered stream of events, such as `run/<id>`. Positions count from 1 in
+/// each stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Stream(String);
 
-/// Text that cannot name a stream.
+/// Error for text that is not a valid stream name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` cannot name a stream: use 1 to 200 characters of a-z, A-Z, 0-9, `-`, `_`, `.`, `:`, `/`"
@@ -84,7 +87,7 @@ pub struct BadStream(String);
 impl Stream {
     const LONGEST: usize = 200;
 
-    /// Checks a name.
+    /// Checks that `name` is a valid stream name.
     pub fn new(name: impl Into<String>) -> Result<Self, BadStream> {
         let name = name.into();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
@@ -99,22 +102,22 @@ impl Stream {
         Self("workshop".to_owned())
     }
 
-    /// Returns the stream of the journal's own upkeep: backups, migrations, pruning.
+    /// Returns the stream of journal maintenance: backups, migrations, pruning.
     pub fn journal() -> Self {
         Self("journal".to_owned())
     }
 
-    /// Returns the stream of what is set aside and spent, on which all processes agree.
+    /// Returns the stream of reservations and spending, which all processes agree on.
     pub fn budget() -> Self {
         Self("budget".to_owned())
     }
 
-    /// Returns the stream of who may use the server: tokens, and who signed in.
+    /// Returns the stream of access to the server: tokens and sign-ins.
     pub fn access() -> Self {
         Self("access".to_owned())
     }
 
-    /// Returns the stream of the daemon's own doings.
+    /// Returns the stream of the daemon itself.
     pub fn daemon() -> Self {
         Self("daemon".to_owned())
     }
@@ -171,7 +174,7 @@ impl From<Stream> for String {
 pub struct BlobHash(String);
 
 impl BlobHash {
-    /// Makes the address from the 32 bytes of the hash.
+    /// Creates the address from the 32 bytes of the hash.
     pub fn from_bytes(hash: [u8; 32]) -> Self {
         Self(hash.iter().map(|byte| format!("{byte:02x}")).collect())
     }

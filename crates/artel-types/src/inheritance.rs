@@ -1,90 +1,92 @@
-//! What a run was handed down by whatever began it, as it stands on record. Whoever takes the run up
-//! again, by itself or through the run that called it, finds the same bounds.
+//! The limits handed down to a run when it was started, as recorded in the journal. A
+//! process that resumes the run, directly or through the run that called it, finds the same
+//! limits.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Priority, Privacy};
 
-/// What a run was handed down. It and whatever it begins may narrow this, and never widen it.
+/// The limits handed down to a run. The run and everything it starts may narrow them, but
+/// never widen them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedInheritance {
-    /// What bounds it, whatever its own role and skill allow.
+    /// Bounds that apply no matter what the run's own role and skill allow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<RecordedBound>,
-    /// Rules of roles above it that deny.
+    /// Deny rules of the roles above it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// What a person granted with the plan that it works for.
+    /// Rules that a person granted with the plan it works for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<RecordedGrant>,
-    /// Files that say what has to be done, and stay as they are.
+    /// Files that define what has to be done and must stay as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept_tests: Vec<String>,
     /// Where its content may go.
     #[serde(default)]
     pub privacy: Privacy,
-    /// The model that a person named for all that goes on.
+    /// The model that a person named for all of the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How urgent its calls are.
     pub urgency: Priority,
-    /// No call that is made for it is less urgent, whatever it is for.
+    /// The lowest urgency of any call made for it, whatever the purpose of the call.
     pub least_urgency: Priority,
     /// The budget of the step that its calls count against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_budget: Option<String>,
 }
 
-/// A bound of policy.
+/// A policy bound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedBound {
-    /// Whose limit it is.
+    /// Name of whatever the limit belongs to.
     pub name: String,
-    /// What it admits.
+    /// What the bound admits.
     pub admits: RecordedAdmission,
 }
 
-/// What a bound of policy admits; rules are as they were written.
+/// What a policy bound admits. Rules are kept as they were written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedAdmission {
-    /// What one of these rules matches.
+    /// Calls that one of these rules matches.
     Rules(Vec<String>),
-    /// These operations.
+    /// Only these operations.
     Operations(Vec<RecordedOperation>),
     /// What a step of a plan may touch.
     Step(RecordedStepBound),
     /// Commands in which git does nothing that this role may not do.
     GitOf(String),
-    /// What this role may do in git, and the secrets that it uses.
+    /// What this role may do in git, and the secrets that it may use.
     RightsOf {
         /// The role.
         role: String,
-        /// The secrets that its own file names.
+        /// The secrets named in the role's own file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         secrets: Option<Vec<String>>,
     },
 }
 
-/// Something that is done with files.
+/// An operation on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedOperation {
-    /// They are read.
+    /// Files are read.
     Read,
-    /// They are changed.
+    /// Files are changed.
     Write,
     /// Git is used.
     Git,
 }
 
-/// What a step of a plan may touch, as rules; without paths or commands, any.
+/// What a step of a plan may touch, as rules. Empty paths or commands mean any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedStepBound {
     /// Files that may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Files that may not, although the others say so.
+    /// Files that may not change, even if `paths` covers them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
     /// Commands that may run.
@@ -96,7 +98,7 @@ pub struct RecordedStepBound {
     /// Declared tools that may be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// The declared tools that there were: of them no others may be used.
+    /// The declared tools that existed at the time; no other declared tool may be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub declared: Vec<String>,
     /// Secrets that may be used.
@@ -110,8 +112,8 @@ pub struct RecordedStepBound {
 /// A rule that a person granted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedGrant {
-    /// The rule.
+    /// The rule, as written.
     pub rule: String,
-    /// Why.
+    /// The reason the person gave.
     pub reason: String,
 }

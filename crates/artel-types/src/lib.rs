@@ -1,7 +1,7 @@
-//! The words of Artel: what every other crate talks about.
+//! The vocabulary of Artel, shared by every other crate.
 //!
-//! Plain values only. There is no IO here, no async, no clock and no randomness: whatever the
-//! world supplies (time, random bytes, secrets) is handed in.
+//! Plain values only. There is no IO here, no async, no clock and no randomness: everything
+//! the world supplies (time, random bytes, secrets) is passed in.
 #![warn(missing_docs)]
 
 mod actor;

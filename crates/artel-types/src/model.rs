@@ -1,7 +1,7 @@
-//! What is said to a language model and what comes back, in nobody's dialect.
+//! Requests to a language model and its replies, in no provider's dialect.
 //!
-//! These are the words that the journal keeps, so no provider's type appears here. The codecs of
-//! `artel-wire` translate them; `artel-rules` puts chunks together again.
+//! The journal stores these words, so no provider's type appears here. The codecs of
+//! `artel-wire` translate them; `artel-rules` reassembles chunks.
 
 mod call;
 mod chunk;

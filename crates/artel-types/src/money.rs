@@ -33,7 +33,7 @@ macro_rules! quantity {
 
         impl Sub for $name {
             type Output = Self;
-            /// Stops at zero: a correction never makes a debt.
+            /// Stops at zero, so that a correction never creates a debt.
             fn sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
             }
@@ -81,17 +81,17 @@ impl fmt::Display for Money {
     }
 }
 
-/// What a call costs, or what may be spent: both measures, together.
+/// The cost of a call, or an allowance, in both measures together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Amount {
     /// Model tokens.
     pub tokens: Tokens,
-    /// Money.
+    /// Money in millionths of a US dollar.
     pub money: Money,
 }
 
 impl Amount {
-    /// Puts the two measures together.
+    /// Creates an amount from both measures.
     pub fn new(tokens: u64, micro_dollars: u64) -> Self {
         Self {
             tokens: Tokens(tokens),
@@ -120,7 +120,7 @@ impl Sub for Amount {
     }
 }
 
-/// Whose budget is meant. A call must fit all levels that apply to it.
+/// The budget that is meant. A call must fit all levels that apply to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "level", content = "id", rename_all = "lowercase")]
 pub enum Level {
@@ -148,32 +148,32 @@ impl fmt::Display for Level {
     }
 }
 
-/// What may be spent, in how long. What is not named is not limited; zero is a limit like any
-/// other.
+/// The most that may be spent, and in which period. `None` means not limited; zero is a
+/// limit like any other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// Tokens.
+    /// The most tokens.
     pub tokens: Option<Tokens>,
-    /// Money.
+    /// The most money.
     pub money: Option<Money>,
-    /// How long until it counts from zero again; never, if nothing.
+    /// The period after which it counts from zero again; `None` means never.
     pub period: Option<Period>,
 }
 
-/// The limits that configuration sets.
+/// The limits set by the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// For everything in the workshop together.
+    /// The limit for the whole workshop.
     pub global: Option<Limit>,
-    /// For single providers.
+    /// The limits for single providers, by provider.
     pub providers: BTreeMap<String, Limit>,
-    /// For each session.
+    /// The limit for each session.
     pub session: Option<Limit>,
-    /// For each run.
+    /// The limit for each run.
     pub run: Option<Limit>,
-    /// For each step.
+    /// The limit for each step.
     pub step: Option<Limit>,
-    /// A run that costs more than this is spoken of, once.
+    /// The cost above which a run is reported to the person, once.
     pub run_warning: Option<Money>,
 }
 

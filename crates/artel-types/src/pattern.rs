@@ -1,25 +1,27 @@
-//! Patterns for files: the one that means a single file, and characters that are spelt out.
+//! Patterns for files: the pattern that means a single file, and characters spelt as
+//! numbers.
 //!
-//! A pattern is a glob that knows one thing more: `\u{1b}` is the character of that number. So a
-//! pattern can mean any file by its name, and still be read by a person.
+//! A pattern is a glob with one addition: `\u{1b}` is the character of that number. So a
+//! pattern can mean any file by its name and still be readable for people.
 
 use std::borrow::Cow;
 
-/// Signs that mean something else than themselves in a pattern.
+/// Characters that have a special meaning in a pattern.
 const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
-/// Returns the pattern that matches this path and no other: a path from the root of a project, as
-/// git names it. Whoever makes a rule or a scope from the name of a file makes it with this.
+/// Returns the pattern that matches this path and no other. The path is relative to the
+/// root of a project, as git names it. Use this wherever a rule or a scope is made from a
+/// file name.
 pub fn literal_pattern(path: &str) -> String {
     let pattern = escaped(path, Dots::Plain);
     match pattern.split(['/', '\\']).any(|part| part == "..") {
-        // What only looks as if it led out of the project is not to be taken for it.
+        // Text that only looks like a way out of the project must not be taken for one.
         true => escaped(path, Dots::Escaped),
         false => pattern,
     }
 }
 
-/// How a dot behind a dot is written.
+/// The spelling of a dot after another dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dots {
     Plain,
@@ -48,7 +50,7 @@ fn escaped(path: &str, dots: Dots) -> String {
     pattern
 }
 
-/// Tells whether a character has no look of its own, or changes that of others.
+/// Returns whether a character has no appearance of its own, or changes that of others.
 fn is_unclear(letter: char) -> bool {
     let is_blank = letter.is_whitespace() && letter != ' ';
     let is_odd = !letter.is_ascii() && letter.escape_debug().len() > 1;
@@ -56,8 +58,8 @@ fn is_unclear(letter: char) -> bool {
     letter.is_control() || is_blank || is_odd || is_filler
 }
 
-/// Returns the names of files as a sentence lists them: nothing in a name ends it, hides it or reads
-/// as words of the sentence.
+/// Returns file names as a list for a sentence. No name can end the list, hide part of it
+/// or read as words of the sentence.
 pub fn listed_paths(paths: &[String]) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@".contains(letter);
     let listed = paths.iter().map(|path| match path.chars().all(is_plain) {
@@ -67,7 +69,7 @@ pub fn listed_paths(paths: &[String]) -> String {
     listed.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the name of a file as it stands between backticks: nothing in it ends them or is unseen.
+/// Returns a file name for use between backticks. Nothing in it ends them or is invisible.
 pub fn shown_path(path: &str) -> String {
     let mut shown = String::with_capacity(path.len());
     for letter in path.chars() {
@@ -79,7 +81,7 @@ pub fn shown_path(path: &str) -> String {
     shown
 }
 
-/// Returns the path that a pattern means; nothing where it may mean several.
+/// Returns the path that a pattern means, or `None` if it may mean several.
 pub fn path_of_pattern(pattern: &str) -> Option<String> {
     let pattern = spelt_out(pattern.trim());
     let pattern = pattern.strip_prefix("./").unwrap_or(&pattern);
@@ -95,7 +97,8 @@ pub fn path_of_pattern(pattern: &str) -> Option<String> {
     (!path.is_empty()).then_some(path)
 }
 
-/// Returns a pattern with each `\u{…}` as the character that it stands for, escaped as globs do it.
+/// Returns the pattern with each `\u{…}` replaced by its character, escaped the way globs
+/// do it.
 pub fn spelt_out(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains("\\u{") {
         return Cow::Borrowed(pattern);
@@ -110,7 +113,7 @@ pub fn spelt_out(pattern: &str) -> Cow<'_, str> {
             rest = behind;
             continue;
         }
-        // What stands behind a backslash begins no escape of its own.
+        // The character after a backslash does not begin an escape of its own.
         let mut letters = escape.chars();
         glob.extend(letters.next());
         rest = letters.as_str();
@@ -119,7 +122,7 @@ pub fn spelt_out(pattern: &str) -> Cow<'_, str> {
     Cow::Owned(glob)
 }
 
-/// Reads `u{1b}` at the beginning of a text; returns the character and the rest.
+/// Parses `u{1b}` at the beginning of `text` and returns the character and the rest.
 fn number(text: &str) -> Option<(char, &str)> {
     let (digits, behind) = text.strip_prefix("u{")?.split_once('}')?;
     let letter = u32::from_str_radix(digits, 16)

@@ -1,7 +1,7 @@
 //! A plan: steps that answer a request, each with what it may touch and what proves it.
 //!
-//! One structure is the truth. The Markdown that people read is rendered from it and read back
-//! into it; approval is bound to the hash of its JSON.
+//! This structure is the only source of truth. The Markdown that people read is rendered
+//! from it and parsed back into it; an approval is bound to the hash of its JSON.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,9 +14,9 @@ use crate::Money;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What it does, in a line.
+    /// What the plan does, in one line.
     pub title: String,
-    /// The sort of change: feat, fix, docs, refactor, test, style, chore.
+    /// The type of change: feat, fix, docs, refactor, test, style, chore.
     #[serde(default)]
     pub kind: ChangeSort,
     /// What will be different afterwards.
@@ -28,15 +28,15 @@ pub struct Plan {
     /// Files that are expected to change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PlannedFile>,
-    /// The steps, in an order in which they could be done one after another.
+    /// The steps, in an order in which they could be carried out one after another.
     pub steps: Vec<PlanStep>,
     /// What could go wrong, and what is done about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub risks: Vec<String>,
-    /// What is still open.
+    /// Questions that are still open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
-    /// What was read for it: files, reports, notes.
+    /// What was read for the plan: files, reports, notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
     /// What could not be read, or only in part.
@@ -48,12 +48,12 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedFile {
-    /// Its path in the project.
+    /// The path within the project.
     pub path: String,
-    /// What happens to it.
+    /// What happens to the file.
     #[serde(default)]
     pub action: FileAction,
-    /// Why.
+    /// Why the file changes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
@@ -62,49 +62,51 @@ pub struct PlannedFile {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanStep {
-    /// Names it for good, also when others are put before it: lower case, digits, hyphens.
+    /// The permanent id of the step, which stays when other steps are put before it: lower
+    /// case, digits, hyphens.
     pub id: String,
-    /// What it does, in a line.
+    /// What the step does, in one line.
     pub title: String,
-    /// The role that does it.
+    /// The role that carries it out.
     #[serde(default = "engineer")]
     pub role: String,
-    /// What the worker is told.
+    /// The instructions for the worker.
     pub work: String,
-    /// What the verifier is told.
+    /// The instructions for the verifier.
     #[serde(default)]
     pub check: String,
-    /// The steps that have to have passed before it.
+    /// The steps that must have passed before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// How it is verified.
+    /// How the step is verified.
     #[serde(default)]
     pub verify: Verify,
-    /// What it may touch and use.
+    /// What the step may touch and use.
     #[serde(default)]
     pub scope: StepScope,
-    /// What has to be shown before it counts as done.
+    /// What has to be shown before the step counts as done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// Names of values that it hands on.
+    /// Names of the values that it hands on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gives: Vec<String>,
-    /// Names of values of earlier steps that it needs.
+    /// Names of the values of earlier steps that it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<String>,
-    /// Tokens that it is expected to take.
+    /// Number of tokens that it is expected to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// How urgent it is beside the others that could begin; as usual where it does not say.
+    /// How urgent it is compared with other steps that could begin; `None` means normal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Urgency>,
 }
 
-/// What a step may touch and use: the part of the contract that policy and sandbox are made from.
+/// What a step may touch and use: the part of the contract that policy and sandbox are
+/// built from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepScope {
-    /// Files that it may make, change and delete, as patterns.
+    /// Files that it may create, change and delete, as patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// Commands that it may run, as rules such as `cargo test:*`.
@@ -119,20 +121,21 @@ pub struct StepScope {
     /// Secrets of the key store that its tools and commands may be given, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
-    /// How many turns one attempt has.
+    /// Number of turns that one attempt may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
-    /// What it may cost, in US dollars.
+    /// The most it may cost, in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// What has to hold afterwards.
+    /// Criteria that must hold afterwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<Claim>,
 }
 
 impl StepScope {
-    /// Returns what an approval lets the step do: the act, what is named for it, and what it means
-    /// where nothing is. Tools and secrets are told where there are any: few steps have them.
+    /// Returns what an approval lets the step do: the act, the things named for it, and
+    /// what an empty list means. Tools and secrets are only listed if there are any,
+    /// because few steps have them.
     pub fn admits(&self) -> Vec<(&'static str, &[String], &'static str)> {
         let mut admits: Vec<(_, &[String], _)> = vec![
             ("change", &self.paths, "any file of the project"),
@@ -147,7 +150,7 @@ impl StepScope {
         admits
     }
 
-    /// Returns what the step may cost.
+    /// Returns the most the step may cost.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -159,11 +162,11 @@ impl StepScope {
     }
 }
 
-/// Something that was asked for or has to hold, and who says so.
+/// Something that was requested or must hold, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// What.
+    /// The statement itself.
     pub text: String,
     /// Where it comes from.
     #[serde(default)]
@@ -174,7 +177,7 @@ pub struct Claim {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// What sort of proof it is.
+    /// The kind of proof.
     pub kind: EvidenceKind,
     /// The command, the file or the test.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -192,10 +195,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every one there is.
+            /// Every value.
             pub const ALL: &'static [Self] = &[ $( Self::$variant, )+ ];
 
-            /// Returns the word for it.
+            /// Returns the word that stands for the value in JSON.
             pub fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $word, )+ }
             }
@@ -224,39 +227,39 @@ macro_rules! words {
 }
 
 words! {
-    /// What sort of change a branch holds; its name begins with it.
+    /// The type of change that a branch holds; the branch name begins with it.
     ChangeSort default Feat {
         /// Something new.
         Feat "feat",
-        /// Something mended.
+        /// Something repaired.
         Fix "fix",
         /// Text for people.
         Docs "docs",
-        /// The same, said better.
+        /// The same behaviour, expressed better.
         Refactor "refactor",
         /// Tests.
         Test "test",
-        /// Looks.
+        /// Appearance.
         Style "style",
-        /// Upkeep.
+        /// Maintenance.
         Chore "chore",
     }
 }
 
 words! {
-    /// What happens to a file.
+    /// The planned change to a file.
     FileAction default Modify {
-        /// It is new.
+        /// The file is new.
         Create "create",
-        /// It is changed.
+        /// The file is changed.
         Modify "modify",
-        /// It goes.
+        /// The file is deleted.
         Delete "delete",
     }
 }
 
 words! {
-    /// How a step is verified.
+    /// The way a step is verified.
     Verify default Evaluator {
         /// By the runtime's own checks alone.
         None "none",
@@ -268,49 +271,49 @@ words! {
 }
 
 words! {
-    /// Where a claim comes from.
+    /// The origin of a claim.
     Source default Inferred {
-        /// It stands in the request.
+        /// The request says it.
         Explicit "explicit",
         /// It was read between the lines.
         Inferred "inferred",
-        /// The person said so when asked.
+        /// The person said it when asked.
         Answered "answered",
     }
 }
 
 words! {
-    /// What sort of proof shows that a step is done.
+    /// The kind of proof that shows that a step is done.
     EvidenceKind default Tests {
         /// The project's tests pass, and at least one fails without the change.
         Tests "tests",
-        /// A test that fails now: it shows a fault that a later step mends.
+        /// A test that fails now and shows a fault that a later step repairs.
         Red "red",
-        /// A command ends well.
+        /// A command succeeds.
         Command "command",
-        /// A file is there, and was not before or differs.
+        /// A file exists that did not exist before or differs from before.
         File "file",
     }
 }
 
 words! {
-    /// How urgent a request is, or a step beside others.
+    /// The urgency of a request, or of a step compared with others.
     Urgency default Normal {
-        /// Whenever there is time.
+        /// When there is time.
         Low "low",
         /// As usual.
         Normal "normal",
         /// Before others.
         High "high",
-        /// Before everything.
+        /// Before everything else.
         Critical "critical",
     }
 }
 
 words! {
-    /// How large a request is, which decides its path.
+    /// The size of a request, which decides how it is handled.
     Size default Work {
-        /// Done at once, with a plan of one line on record.
+        /// Done at once, with a one-line plan on record.
         Trivial "trivial",
         /// Answered; nothing is changed.
         Question "question",
@@ -320,63 +323,63 @@ words! {
 }
 
 words! {
-    /// How far a plan has come.
+    /// The state of a plan.
     PlanState default Exploring {
-        /// The architect reads.
+        /// The architect is reading.
         Exploring "exploring",
-        /// The architect writes, or writes anew.
+        /// The architect is writing or rewriting the plan.
         Drafting "drafting",
         /// A person has to decide.
         Review "review",
-        /// A person agreed; nothing has begun.
+        /// A person agreed, but nothing has begun.
         Approved "approved",
-        /// Its steps are being done.
+        /// Its steps are being carried out.
         Running "running",
-        /// Its changeset is there.
+        /// Its changeset exists.
         Done "done",
-        /// It could not be done.
+        /// It could not be completed.
         Failed "failed",
         /// A person said no.
         Rejected "rejected",
-        /// A person called it off.
+        /// A person cancelled it.
         Cancelled "cancelled",
     }
 }
 
 words! {
-    /// How far a step has come.
+    /// The state of a step.
     StepState default Waiting {
-        /// For others, or for its turn.
+        /// Waiting for other steps, or for its turn.
         Waiting "waiting",
-        /// Its worker is at it.
+        /// Its worker is working.
         Running "running",
-        /// Others look at what was done.
+        /// The result is being verified.
         Verifying "verifying",
         /// It passed.
         Done "done",
-        /// It did not.
+        /// It did not pass.
         Failed "failed",
-        /// It was not begun, because of another or a person.
+        /// It was not started, because of another step or a person.
         Skipped "skipped",
     }
 }
 
 words! {
-    /// How much a finding matters.
+    /// The severity of a finding.
     Severity default Info {
-        /// It must be mended.
+        /// It must be fixed.
         Blocker "blocker",
-        /// It has to be mended.
+        /// It has to be fixed.
         Error "error",
-        /// It should be.
+        /// It should be fixed.
         Warning "warning",
-        /// It can be.
+        /// It can be fixed.
         Info "info",
     }
 }
 
 words! {
-    /// Where in a run a proof was made.
+    /// The stage of a run at which a proof was made.
     ProofPlace default Baseline {
         /// Before the first step.
         Baseline "baseline",
@@ -384,11 +387,12 @@ words! {
         Red "red",
         /// After the work of a step.
         Green "green",
-        /// With the work of a step taken back and its tests kept.
+        /// With the work of a step undone and its tests kept.
         TakenBack "taken-back",
-        /// With the work, and everything that checks the project as it was before the first step.
+        /// With the work, but everything that checks the project as it was before the first
+        /// step.
         AsBefore "as-before",
-        /// With the work, and of the tests only what was there when the work began.
+        /// With the work, but of the tests only those that existed when the work began.
         GivenTests "given-tests",
         /// On a clean checkout of the branch.
         Final "final",
@@ -396,7 +400,7 @@ words! {
 }
 
 impl StepState {
-    /// Returns the mark in a plan's file.
+    /// Returns the checkbox that a plan's file shows for the step.
     pub fn checkbox(self) -> &'static str {
         match self {
             Self::Waiting => "[ ]",
@@ -409,14 +413,14 @@ impl StepState {
 }
 
 impl Severity {
-    /// Tells whether a step with such a finding has not passed.
+    /// Returns whether a step with such a finding fails.
     pub fn fails(self) -> bool {
         matches!(self, Self::Blocker | Self::Error)
     }
 }
 
 impl PlanState {
-    /// Tells whether nothing more happens to it.
+    /// Returns whether this is a final state.
     pub fn is_over(self) -> bool {
         matches!(
             self,
@@ -426,19 +430,19 @@ impl PlanState {
 }
 
 impl PlanStep {
-    /// Returns how urgent it is beside the others that could begin.
+    /// Returns how urgent the step is compared with others that could begin.
     pub fn urgency(&self) -> Urgency {
         self.priority.unwrap_or_default()
     }
 }
 
 impl Plan {
-    /// Returns a step by its name.
+    /// Returns the step with this id.
     pub fn step(&self, id: &str) -> Option<&PlanStep> {
         self.steps.iter().find(|step| step.id == id)
     }
 
-    /// Returns the number that people see, from 1.
+    /// Returns the number of the step that people see, from 1.
     pub fn number(&self, id: &str) -> Option<usize> {
         self.steps
             .iter()
@@ -447,36 +451,36 @@ impl Plan {
     }
 }
 
-/// Something that an inspector found.
+/// Something wrong that an inspector found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Names it within its step, such as `f1`.
+    /// Id of the finding within its step, such as `f1`.
     #[serde(default)]
     pub id: String,
     /// How much it matters.
     pub severity: Severity,
-    /// The file.
+    /// The path of the file.
     #[serde(default)]
     pub file: String,
-    /// The line.
+    /// The line number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// Why it matters.
     pub why: String,
-    /// What would mend it.
+    /// How to fix it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fix: String,
 }
 
 impl Finding {
-    /// Tells whether another verdict says the same. Names are given anew in each verdict, so they
-    /// say nothing about it; words of how to mend it may differ.
+    /// Returns whether a finding of another verdict says the same. Ids are assigned again
+    /// in each verdict and do not count; the wording of the fix may differ.
     pub fn is_same(&self, other: &Self) -> bool {
         let said = |it: &Self| (it.severity, it.file.clone(), it.line, it.why.clone());
         said(self) == said(other)
     }
 
-    /// Says in a line what was found, and where.
+    /// Returns one line that says what was found, and where.
     pub fn told(&self) -> String {
         let line = self.line.map_or(String::new(), |line| format!(":{line}"));
         match self.file.as_str() {
@@ -486,21 +490,21 @@ impl Finding {
     }
 }
 
-/// The tests of a proof by name.
+/// The tests of a proof, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestNames {
-    /// Those that passed.
+    /// Tests that passed.
     pub passed: Vec<String>,
-    /// Those that were skipped.
+    /// Tests that were skipped.
     pub skipped: Vec<String>,
 }
 
 /// A test that failed in a proof.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FailedTest {
-    /// Its name.
+    /// The name of the test.
     pub name: String,
-    /// What it said, in a line.
+    /// Its message, in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }

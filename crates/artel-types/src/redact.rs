@@ -1,8 +1,9 @@
 //! Removes secrets before anything is stored.
 //!
-//! Known values are removed exactly, in the forms they usually travel in ([`known`]). What only
-//! *looks* like a secret is told by [`Formats`], which are handed in. Both say which places hide a
-//! secret; the places are put together, so that neither can spoil what the other has to see.
+//! Known values are removed exactly, in the forms they usually travel in ([`known`]). Text
+//! that only *looks* like a secret is found by [`Formats`], which are passed in. Both
+//! report the ranges that hide a secret; the ranges are combined, so that neither can spoil
+//! what the other has to see.
 
 mod escapes;
 mod formats;
@@ -22,10 +23,10 @@ use known::Known;
 pub use known::SHORTEST_KNOWN_VALUE;
 pub use stream::RedactedStream;
 
-/// What stands where a secret stood.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// Takes secrets out of text and bytes. Cheap to clone.
+/// Removes secrets from text and bytes. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Option<Arc<Known>>,
@@ -33,13 +34,13 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Makes a redactor that removes nothing.
+    /// Creates a redactor that removes nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Makes a redactor that removes these values: as they are, and in their base64, hex,
-    /// percent-encoded and escaped forms.
+    /// Creates a redactor that removes these values, both as they are and in their base64,
+    /// hex, percent-encoded and escaped forms.
     pub fn of_known_values<'a>(values: impl IntoIterator<Item = &'a Secret>) -> Self {
         Self {
             known: Known::of(values).map(Arc::new),
@@ -47,25 +48,25 @@ impl Redactor {
         }
     }
 
-    /// Also removes what looks like a secret to `formats`.
+    /// Also removes everything that looks like a secret to `formats`.
     #[must_use]
     pub fn with_formats(mut self, formats: Arc<dyn Formats>) -> Self {
         self.formats = Some(formats);
         self
     }
 
-    /// Begins to take secrets out of text that comes in pieces.
+    /// Returns a redactor for text that arrives in pieces.
     pub fn stream(&self) -> RedactedStream {
         RedactedStream::new(self.clone())
     }
 
-    /// Tells whether there is anything to remove.
+    /// Returns whether there is anything to remove.
     pub fn finds_in(&self, bytes: &[u8]) -> bool {
         let known = self.known.as_ref();
         known.is_some_and(|known| known.is_in(bytes)) || !self.format_places(bytes).is_empty()
     }
 
-    /// Returns the text without secrets.
+    /// Returns the text with secrets removed.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.redact_bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -73,7 +74,7 @@ impl Redactor {
         }
     }
 
-    /// Returns the bytes without secrets.
+    /// Returns the bytes with secrets removed.
     pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let mut places = self.format_places(bytes);
         if let Some(known) = &self.known {
@@ -96,7 +97,8 @@ impl Redactor {
         Cow::Owned(clean)
     }
 
-    /// Returns JSON text without secrets, still valid JSON: also keys and numbers are looked at.
+    /// Returns JSON text with secrets removed, still valid JSON. Keys and numbers are
+    /// searched too.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
         // Escapes can spell a value in many ways; only the decoded text shows it.
         let has_work = self.known.is_some() || self.formats.is_some();
@@ -135,7 +137,7 @@ impl Redactor {
         }
     }
 
-    /// In an object the name of a field tells what its value is; a list of settings often spells
+    /// The name of an object's field says what its value is. Lists of settings often spell
     /// the two as `{"name": …, "value": …}`.
     fn redact_fields(&self, fields: &mut serde_json::Map<String, Value>) {
         let named = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -179,8 +181,8 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Places never split a character, so nothing is lost here; should one ever do so, a replacement
-/// character is better than an end of the program.
+/// Ranges never split a character, so nothing is lost here. If one ever did, a replacement
+/// character would be better than a crash.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
@@ -204,7 +206,7 @@ mod tests {
     fn every_form_is_removed() {
         let url = "sk-t%22st%2F0123%2B456789";
         let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
-        // "sk-t..." encoded alone, after one and after two other bytes.
+        // "sk-t..." encoded alone, after one other byte and after two.
         for carrier in [
             KEY.to_owned(),
             url.to_owned(),
@@ -301,7 +303,8 @@ mod tests {
         }
     }
 
-    /// Spells the letters that `which` names as numbers behind so many backslashes.
+    /// Spells the letters that `which` selects as numbers, each after that many
+    /// backslashes.
     fn in_numbers(
         text: &str,
         slashes: &str,

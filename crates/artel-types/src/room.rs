@@ -1,5 +1,5 @@
-//! Room on a disk, as a value that is handed in: whoever lacks it says so here, and is told whether
-//! to wait.
+//! Free disk space, as a value that is passed in: a writer that lacks space reports it here
+//! and learns whether to wait.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often whoever waits for room looks again.
+/// Interval at which a waiting writer looks for space again.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Why nothing can be written somewhere, although it could before.
+/// The reason why nothing can be written somewhere, although it was possible before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shortage {
@@ -18,14 +18,14 @@ pub enum Shortage {
     Full,
     /// The quota is used up.
     Quota,
-    /// The file would be larger than this process may make one.
+    /// The file would exceed the size limit of this process.
     FileSize,
     /// The file system is mounted read-only.
     ReadOnly,
 }
 
 impl Shortage {
-    /// Returns it in words.
+    /// Returns the reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Full => "disk full",
@@ -36,14 +36,14 @@ impl Shortage {
     }
 }
 
-/// What somebody needs and does not have.
+/// Disk space that a writer needs and lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
-    /// Why.
+    /// The reason.
     pub why: Shortage,
-    /// How many bytes are needed, as far as that is known.
+    /// Number of bytes needed, if known.
     pub need: Option<u64>,
-    /// Where.
+    /// The path that cannot be written.
     pub at: PathBuf,
 }
 
@@ -58,14 +58,15 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Looks whether there is room for a file: a look at the file system, and one small write.
+/// Checks whether a file can be written, by querying the file system and making one small
+/// write.
 type Look = dyn Fn(&Path) -> Option<Shortage> + Send + Sync;
 
-/// Hears what a person should know.
+/// Receives messages for the person.
 type Teller = dyn Fn(&str) + Send + Sync;
 
-/// Where all writers of a process say that they lack room, and learn whether to wait for it. Clones
-/// share what they know.
+/// Shared place where all writers of a process report missing disk space and learn whether
+/// to wait for it. Clones share their state.
 #[derive(Clone)]
 pub struct Room(Arc<Inner>);
 
@@ -74,18 +75,19 @@ struct Inner {
     teller: Mutex<Option<Arc<Teller>>>,
     lacks: Mutex<Vec<(u64, Lack)>>,
     next: AtomicU64,
-    /// Who waits for a folder that a piece of work is about: nobody else is concerned.
+    /// Folders that a single piece of work waits for; no other writer is affected.
     apart: Mutex<Vec<PathBuf>>,
     is_given_up: AtomicBool,
 }
 
 impl Room {
-    /// Nobody waits for room: whoever lacks it fails.
+    /// Creates a monitor with which nobody waits: a writer that lacks space fails.
     pub fn unwaited() -> Self {
         Self::with(None)
     }
 
-    /// Writers wait for room; `look` says whether it is lacking, and why.
+    /// Creates a monitor with which writers wait. `look` returns why space is lacking, if
+    /// it is.
     pub fn awaited(look: impl Fn(&Path) -> Option<Shortage> + Send + Sync + 'static) -> Self {
         Self::with(Some(Box::new(look)))
     }
@@ -101,44 +103,47 @@ impl Room {
         }))
     }
 
-    /// Sets who is told that something waits, and that it goes on.
+    /// Sets who is notified when something waits and when it resumes.
     pub fn told_by(&self, teller: impl Fn(&str) + Send + Sync + 'static) {
         *lock(&self.0.teller) = Some(Arc::new(teller));
     }
 
-    /// Looks whether nothing can be written at a place, and why. Nothing where nobody waits.
+    /// Checks whether nothing can be written at a path, and why. Returns `None` if nobody
+    /// waits.
     pub fn shortage(&self, at: &Path) -> Option<Shortage> {
         self.0.look.as_ref().and_then(|look| look(at))
     }
 
-    /// Ends all waiting, now and later: the process is to end.
+    /// Ends all waiting, now and in future, because the process is about to end.
     pub fn give_up(&self) {
         self.0.is_given_up.store(true, Ordering::SeqCst);
     }
 
-    /// Returns what is lacking now, of those who wait longest. Those who wait apart do not count.
+    /// Returns the shortage of the writer that has waited longest. Writers that wait apart
+    /// do not count.
     pub fn lack(&self) -> Option<Lack> {
         lock(&self.0.lacks).first().map(|(_, lack)| lack.clone())
     }
 
-    /// Marks this moment, for [`Room::lacked_since`].
+    /// Returns a mark for this moment, for use with [`Room::lacked_since`].
     pub fn mark(&self) -> u64 {
         let lacks = lock(&self.0.lacks);
-        // Whoever waits now lacks room after this moment, too.
+        // A writer that is waiting now also lacks space after this moment.
         self.0.next.load(Ordering::SeqCst) - lacks.len() as u64
     }
 
-    /// Tells whether somebody lacked room at any time since. Those who wait apart do not count.
+    /// Returns whether a writer has lacked space at any time since the mark. Writers that
+    /// wait apart do not count.
     pub fn lacked_since(&self, mark: u64) -> bool {
         self.0.next.load(Ordering::SeqCst) > mark
     }
 
-    /// Tells whether somebody without room waits for it.
+    /// Returns whether writers that lack space wait for it.
     pub fn is_awaited(&self) -> bool {
         self.0.look.is_some() && !self.0.is_given_up.load(Ordering::SeqCst)
     }
 
-    /// Begins to wait; nothing where nobody is to wait.
+    /// Begins to wait, or returns `None` if writers do not wait.
     pub fn wait(&self, lack: Lack) -> Option<Waiting> {
         if !self.is_awaited() {
             return None;
@@ -157,8 +162,9 @@ impl Room {
         Some(Waiting { room, turn })
     }
 
-    /// Begins to wait for room in a folder that only one piece of work needs: the person is told,
-    /// and everybody else goes on as if there were room. Nothing where nobody is to wait.
+    /// Begins to wait for space in a folder that only one piece of work needs. The person
+    /// is notified, and all other writers continue as if there were space. Returns `None`
+    /// if writers do not wait.
     pub fn wait_apart(&self, lack: Lack) -> Option<Waiting> {
         if !self.is_awaited() {
             return None;
@@ -190,24 +196,24 @@ impl fmt::Debug for Room {
     }
 }
 
-/// Somebody who waits for room, for as long as this lives.
+/// A writer's wait for disk space, which lasts as long as this value.
 #[derive(Debug)]
 pub struct Waiting {
     room: Room,
     turn: Turn,
 }
 
-/// As whom somebody waits.
+/// The kind of wait.
 #[derive(Debug)]
 enum Turn {
-    /// As one of those who keep everybody waiting, by their number.
+    /// A wait that holds up everyone, by its number.
     Counted(u64),
-    /// For a folder that concerns nobody else.
+    /// A wait for a folder that affects nobody else.
     Apart(PathBuf),
 }
 
 impl Waiting {
-    /// Returns how long to wait before the next try; nothing where waiting is to end.
+    /// Returns how long to wait before the next try, or `None` if waiting is over.
     pub fn pause(&self) -> Option<Duration> {
         let is_given_up = self.room.0.is_given_up.load(Ordering::SeqCst);
         (!is_given_up).then_some(LOOK)

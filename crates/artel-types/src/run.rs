@@ -1,4 +1,4 @@
-//! What is said about a run as a whole: how it ended, what it took, what it changed.
+//! Facts about a run as a whole: how it ended, what it took, what it changed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BlobRef, Money, RunFinished, RunId, RunStarted};
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
-    /// The agent says that it is done.
+    /// The agent says that it finished.
     Complete,
-    /// Something was achieved, not all.
+    /// Part of the goal was achieved.
     Partial,
-    /// Nothing came of it.
+    /// Nothing was achieved.
     Failed,
     /// A person ended it.
     Cancelled,
@@ -25,7 +25,7 @@ pub enum RunState {
 impl RunState {
     const ALL: [Self; 4] = [Self::Complete, Self::Partial, Self::Failed, Self::Cancelled];
 
-    /// Returns the word that stands in the journal.
+    /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -53,60 +53,61 @@ impl fmt::Display for RunState {
     }
 }
 
-/// A part of a prompt with its size.
+/// One part of a prompt, with its size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptPart {
-    /// Which part: role, skill, tools, standing, task, lessons.
+    /// The name of the part: role, skill, tools, standing, task, lessons.
     pub name: String,
-    /// Its size in tokens, as estimated.
+    /// Estimated size in tokens.
     pub tokens: u64,
 }
 
-/// Something a run set out to do.
+/// Something that a run set out to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Objective {
-    /// What.
+    /// The objective, in words.
     pub text: String,
     /// Whether it was done.
     pub done: bool,
 }
 
-/// What happened to a file.
+/// The kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
-    /// It is new.
+    /// The file is new.
     Made,
-    /// Its contents differ.
+    /// The contents differ.
     Changed,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
-    /// It was moved, and perhaps changed.
+    /// The file was moved, and possibly changed.
     Renamed,
-    /// Only who may run it differs.
+    /// Only its executable permission differs.
     Mode,
 }
 
-/// A file that a run made or changed in its own tree.
+/// A file that a run created or changed in its own tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
-    /// The path, relative to the tree; what is not text is shown as well as it can be.
+    /// The path relative to the tree; bytes that are not text are shown as well as
+    /// possible.
     pub path: String,
-    /// Where it was before it was moved.
+    /// The path before the file was moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What happened.
     pub kind: ChangeKind,
-    /// Lines added; nothing for what is not text.
+    /// Number of lines added, or `None` if the file is not text.
     pub added: Option<u64>,
-    /// Lines removed; nothing for what is not text.
+    /// Number of lines removed, or `None` if the file is not text.
     pub removed: Option<u64>,
-    /// Its size now.
+    /// The current size in bytes.
     pub bytes: u64,
 }
 
 impl FileChange {
-    /// Returns its path as people read it: with where it was, if it was moved.
+    /// Returns the path for people to read, with the earlier path if the file was moved.
     pub fn name(&self) -> String {
         match &self.from {
             Some(from) => format!("{from} → {}", self.path),
@@ -115,110 +116,112 @@ impl FileChange {
     }
 }
 
-/// Something in a run's tree that no snapshot holds and that is never put in place.
+/// Something in a run's tree that no snapshot holds and that is never applied to the
+/// folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOutPath {
-    /// The path, relative to the tree, or the beginning of a very long one.
+    /// The path relative to the tree, or the beginning of a very long path.
     pub path: String,
-    /// Why.
+    /// Why it is left out.
     pub why: LeftOutReason,
-    /// How many bytes or files it has, where that is the reason.
+    /// Number of bytes or files, if that is the reason.
     pub amount: Option<u64>,
 }
 
-/// Why something in a run's tree is left out.
+/// The reason why something in a run's tree is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutReason {
-    /// It is called `.git`, or stands in the place of a file of git's.
+    /// It is called `.git`, or takes the place of one of git's files.
     GitMetadata,
-    /// Git takes the folder for a repository by what is in it.
+    /// Git takes the folder for a repository because of its contents.
     Repository,
     /// It is a pipe, a socket or a device.
     SpecialFile,
     /// It lies too deep below the root.
     TooDeep,
-    /// It has more bytes than are kept.
+    /// It has more bytes than are stored.
     TooLarge,
     /// It holds too many new files.
     TooMany,
 }
 
-/// A picture that a tool showed.
+/// A picture that a tool returned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptImage {
-    /// Such as `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// Where its bytes are.
+    /// Where its bytes are stored.
     pub at: BlobRef,
 }
 
-/// What a run took: a fold over its events, and nothing else.
+/// What a run took. This is a fold over its events and nothing else.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunMetrics {
-    /// Replies that called tools, with those calls.
+    /// Number of turns: replies that called tools, with those calls.
     pub turns: u64,
-    /// Answers that came.
+    /// Number of replies received.
     pub model_calls: u64,
-    /// Attempts at an answer that failed.
+    /// Number of failed attempts at a model call.
     pub model_failures: u64,
-    /// Calls of tools that were carried out or refused.
+    /// Number of tool calls that were carried out or refused.
     pub tool_calls: u64,
-    /// Of them, those that failed.
+    /// Number of tool calls that failed, out of `tool_calls`.
     pub tool_failures: u64,
-    /// Calls that were made again just as they were.
+    /// Number of calls that were repeated unchanged.
     pub retries: u64,
-    /// Failures after which the same goal was reached another way, by the kind of failure.
+    /// Number of failures after which the same goal was reached another way, by the kind of
+    /// failure.
     pub recoveries: BTreeMap<String, u64>,
-    /// Tokens of the first request's skill and standing parts.
+    /// Tokens of the skill and standing parts of the first request.
     pub tokens_initial: u64,
-    /// Tokens of skill files that were loaded on the way.
+    /// Tokens of skill files that were loaded along the way.
     pub tokens_loaded: u64,
     /// Tokens read by models.
     pub tokens_input: u64,
-    /// Of them, from the provider's cache.
+    /// The part of `tokens_input` that came from the provider's cache.
     pub tokens_cached: u64,
     /// Tokens written by models.
     pub tokens_output: u64,
-    /// What it cost; nothing if a price is not known.
+    /// The cost, or `None` if a price is not known.
     pub cost: Option<Money>,
-    /// The same by model.
+    /// The cost by model.
     pub cost_by_model: BTreeMap<String, Money>,
-    /// Skill files that were loaded.
+    /// Number of skill files that were loaded.
     pub files_loaded: u64,
-    /// Tokens that loading on demand saved against loading everything, in percent.
+    /// Tokens saved by loading on demand instead of loading everything, in percent.
     pub saved_percent: Option<u64>,
-    /// Milliseconds that models took.
+    /// Milliseconds spent in model calls.
     pub model_ms: u64,
-    /// Milliseconds that tools took.
+    /// Milliseconds spent in tools.
     pub tool_ms: u64,
-    /// Milliseconds that people took to answer.
+    /// Milliseconds spent waiting for people to answer.
     pub person_ms: u64,
     /// Milliseconds from the first event to the last.
     pub total_ms: u64,
-    /// Snapshots of the tree.
+    /// Number of snapshots of the tree.
     pub snapshots: u64,
-    /// Milliseconds that they took.
+    /// Milliseconds spent on snapshots.
     pub snapshot_ms: u64,
-    /// How often the conversation was made shorter.
+    /// Number of times that the conversation was shortened.
     pub compactions: u64,
-    /// Runs that it called.
+    /// Number of runs that it called.
     pub children: u64,
-    /// What the runs below it took, which is no part of the numbers above.
+    /// What the runs below it took, which is not included in the numbers above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<MetricsBelow>,
 }
 
-/// What the runs took that a run called, and those that they called.
+/// What the runs called by a run took, including the runs that those called.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MetricsBelow {
-    /// How many there were.
+    /// Number of runs.
     pub runs: u64,
     /// Tokens read and written by models.
     pub tokens: u64,
-    /// What it cost; nothing if a price is not known.
+    /// The cost, or `None` if a price is not known.
     pub cost: Option<Money>,
 }
 
@@ -239,15 +242,15 @@ impl RunMetrics {
 }
 
 impl RunStarted {
-    /// Stands for the call of a run that takes over from the one that it names as its parent.
+    /// The value of `call` in a run that takes over from its parent.
     pub const HANDOVER: &str = "handover";
 
-    /// Tells whether the run goes on with the work of its parent, instead of doing a part of it.
+    /// Returns whether the run continues its parent's work, instead of doing a part of it.
     pub fn takes_over(&self) -> bool {
         self.parent.is_some() && self.call.as_deref() == Some(Self::HANDOVER)
     }
 
-    /// Says that a run of its own began.
+    /// Creates the event for the start of a run that nothing else started.
     pub fn new(id: RunId, title: impl Into<String>) -> Self {
         Self {
             id,
@@ -267,7 +270,7 @@ impl RunStarted {
 }
 
 impl RunFinished {
-    /// Says that a run ended, and nothing more.
+    /// Creates the event for the end of a run, with only the required fields set.
     pub fn new(id: RunId, summary: impl Into<String>) -> Self {
         Self {
             id,

@@ -1,35 +1,37 @@
-//! The five classes of error, and how each is tried again.
+//! The five retry classes, and how each of them is retried.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of failure it was; this alone decides whether trying again can help.
+/// The class of a failure, which alone decides whether a retry can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// A blip: retried silently.
+    /// A blip, which is retried silently.
     Transient,
-    /// The other side asked us to slow down: waited for, with a countdown.
+    /// The other side asked Artel to slow down; the wait is shown with a countdown.
     RateLimit,
-    /// The other side is failing: people are told at once, then it is retried.
+    /// The other side is failing; people are told at once, and then it is retried.
     Degrading,
-    /// Only the person can mend it (a key, a permission, a quota): never retried by itself.
+    /// Only the person can fix it (a key, a permission, a quota); never retried
+    /// automatically.
     UserFixable,
-    /// Trying again cannot help.
+    /// A retry cannot help.
     Permanent,
 }
 
-/// How often and how long apart to try. The wait doubles from `first` up to `longest`.
+/// A retry schedule: the number of attempts and the waits between them. The wait doubles
+/// from `first` up to `longest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// How many tries there are in all, the first one included.
+    /// Number of attempts in all, including the first.
     pub attempts: u32,
     /// The wait after the first failure.
     pub first: Duration,
-    /// No wait is longer, except one that the other side named.
+    /// The longest wait, except for one that the other side names.
     pub longest: Duration,
-    /// Whether a wait that the other side names wins over ours.
+    /// Whether a wait that the other side names takes precedence.
     pub honours_retry_after: bool,
 }
 
@@ -43,7 +45,7 @@ impl Class {
         Self::Permanent,
     ];
 
-    /// Returns the schedule; one try alone where trying again cannot help.
+    /// Returns the schedule, which has a single attempt if a retry cannot help.
     pub fn schedule(self) -> Schedule {
         let once = Schedule {
             attempts: 1,

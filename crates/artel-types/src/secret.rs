@@ -1,4 +1,4 @@
-//! Values that must never be seen.
+//! Values that must never be shown.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes the value in.
+    /// Wraps a secret value.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }

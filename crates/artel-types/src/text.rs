@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::BlobHash;
 
-/// Where a large value is kept.
+/// A reference to a large value that is stored as a blob.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BlobRef {
-    /// The address of the bytes.
+    /// The address of the blob.
     pub blob: BlobHash,
-    /// How many there are.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// Text inside the event, or a reference to where it is kept.
+/// Text inside the event, or a reference to where it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
     /// The text itself.
     Inline(String),
-    /// Kept apart because of its size.
+    /// A reference to text that is stored as a blob because of its size.
     Kept(BlobRef),
 }
 
@@ -29,7 +29,7 @@ impl From<&str> for Text {
     }
 }
 
-/// Returns `1 event`, `2 events`.
+/// Returns a count with its noun, such as `1 event` or `2 events`.
 pub fn counted(count: u64, one: &str) -> String {
     if count == 1 {
         format!("1 {one}")

@@ -1,4 +1,4 @@
-//! Moments and spans as people write them.
+//! Moments and durations, in the forms that people write.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 
-/// Text that is not a moment or a span.
+/// Error for text that is neither a moment nor a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a time: write `2026-11-15T08:30:00Z`, `2026-11-15`, or a span such as `24h`, `7d`, `90d`"
@@ -19,7 +19,7 @@ pub struct Timestamp(i64);
 pub struct BadTime(String);
 
 impl Timestamp {
-    /// Makes a moment from microseconds since 1970.
+    /// Creates a moment from microseconds since 1970.
     pub fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
@@ -39,12 +39,12 @@ impl Timestamp {
         Self(self.0.saturating_sub(micros(span)))
     }
 
-    /// Returns how long ago `earlier` was; nothing if it lies ahead.
+    /// Returns the time since `earlier`, or zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Reads a moment, or a span that is counted back from `now` (`7d` is a week ago).
+    /// Parses a moment, or a duration that is counted back from `now` (`7d` is a week ago).
     pub fn parse_back_from(text: &str, now: Self) -> Result<Self, BadTime> {
         if let Ok(span) = parse_span(text) {
             return Ok(now.before(span));
@@ -73,7 +73,7 @@ fn micros(span: Duration) -> i64 {
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Reads `90d`, `24h`, `15m`, `30s`, `200ms`, or `1w`.
+/// Parses a duration such as `90d`, `24h`, `15m`, `30s`, `200ms` or `1w`.
 pub fn parse_span(text: &str) -> Result<Duration, BadTime> {
     let bad = || BadTime(text.chars().take(60).collect());
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -98,7 +98,8 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(moment) => write!(f, "{moment:.6}"),
-            // Outside the years that can be written: still a fact, so still shown.
+            // Outside the years that can be written, the moment is still a fact, so it is
+            // still shown.
             Err(_) => write!(f, "{} µs", self.0),
         }
     }

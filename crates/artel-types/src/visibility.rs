@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Who gets to see an event without asking for more.
+/// The audience that sees an event without asking for more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Visibility {
-    /// Shown to everybody, also in the shortest view.
+    /// Shown to everyone, even in the shortest view.
     Summary,
     /// Shown in the full trace.
     Full,
@@ -17,7 +17,7 @@ pub enum Visibility {
 }
 
 impl Visibility {
-    /// Returns the word that stands in the journal.
+    /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Summary => "summary",

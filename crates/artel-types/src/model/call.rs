@@ -1,4 +1,4 @@
-//! What a call is for, and on whose account.
+//! The purpose of a model call, and whom it counts for.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use crate::model::Provider;
 use crate::{ModelFailed, ModelReplied, Money};
 
-/// How urgent a call is; a higher one goes first.
+/// The urgency of a call. The most urgent call goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// Nobody waits for it: indexing, summaries.
+    /// Nobody is waiting for it: indexing, summaries.
     Background,
-    /// Checks of work that is done.
+    /// Checks of finished work.
     Validation,
     /// The work itself.
     Execution,
-    /// Plans, which others wait for.
+    /// Plans, which other work waits for.
     Planning,
-    /// A person waits for it.
+    /// A person is waiting for it.
     User,
 }
 
@@ -33,7 +33,7 @@ impl Privacy {
 }
 
 impl Priority {
-    /// Every priority, the most urgent first.
+    /// Every priority, most urgent first.
     pub const ALL: [Self; 5] = [
         Self::User,
         Self::Planning,
@@ -42,7 +42,7 @@ impl Priority {
         Self::Background,
     ];
 
-    /// Returns its number, from 20 to 100.
+    /// Returns the numeric value, from 20 to 100.
     pub fn value(self) -> u32 {
         match self {
             Self::User => 100,
@@ -54,25 +54,25 @@ impl Priority {
     }
 }
 
-/// Why a model is called.
+/// The reason for a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallReason {
-    /// A person waits at a screen for what comes of it.
+    /// A person waits at a screen for the result.
     PersonWaits,
-    /// A plan is written, or a request is understood: everything else waits for it.
+    /// A plan is written or a request is understood; everything else waits for it.
     Planning,
     /// Work is done: changes, their tests, mending.
     Work,
     /// Criteria are named, or work is judged.
     Judging,
-    /// Somebody is advised who can also go on without.
+    /// Advice for work that could also continue without it.
     Advice,
-    /// What runs need beside their work: conversations are made shorter.
+    /// Maintenance of a run, such as shortening its conversation.
     Upkeep,
 }
 
 impl CallReason {
-    /// Every reason, the most urgent first.
+    /// Every reason, most urgent first.
     pub const ALL: [Self; 6] = [
         Self::PersonWaits,
         Self::Planning,
@@ -84,8 +84,8 @@ impl CallReason {
 }
 
 impl Priority {
-    /// Returns how urgent a call is that is made for this reason, for whoever is so urgent: what
-    /// waits for a call is never more urgent than the call.
+    /// Returns how urgent a call for this reason is, given the priority of the run that
+    /// asks: nothing that waits for a call is ever more urgent than the call itself.
     pub fn of_call(reason: CallReason, asker: Self) -> Self {
         let by_reason = match reason {
             CallReason::PersonWaits => Self::User,
@@ -98,57 +98,59 @@ impl Priority {
     }
 }
 
-/// Where content may go.
+/// A privacy label: the providers that content may go to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Privacy {
-    /// To any provider that is configured.
+    /// To any configured provider.
     #[default]
     Any,
     /// Only to a provider on this machine.
     LocalOnly,
 }
 
-/// On whose account a call is made, beside the session and the run that every event names.
+/// Whom a call counts for, in addition to the session and the run that every event names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attribution {
     /// The step of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// The role that asks.
+    /// The role that makes the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The skill that runs.
+    /// The skill that is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
-    /// The portal whose content it is about.
+    /// The portal whose content the call is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub portal: Option<String>,
-    /// The person on whose behalf it happens.
+    /// The person on whose behalf the call is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
 
 impl ModelReplied {
-    /// Returns what it cost, with what is rehearsed for free; nothing if no price is known.
+    /// Returns what the call cost, counting rehearsals as free, or `None` if no price is
+    /// known.
     pub fn paid(&self) -> Option<Money> {
         paid(self.provider, self.cost)
     }
 }
 
 impl ModelFailed {
-    /// Returns what it cost, with what is rehearsed for free; nothing if no price is known.
+    /// Returns what the call cost, counting rehearsals as free, or `None` if no price is
+    /// known.
     pub fn paid(&self) -> Option<Money> {
         paid(self.provider, self.cost)
     }
 }
 
-/// A script is nobody's to pay, unless the settings give it a price.
+/// Nobody pays for a rehearsal, unless the settings give it a price.
 fn paid(provider: Provider, cost: Option<Money>) -> Option<Money> {
     cost.or((provider == Provider::Rehearsal).then_some(Money(0)))
 }
 
-/// A stretch of the calendar, in UTC: a day, a week from Monday on, a month.
+/// A calendar period in UTC: a day, a week from Monday on, or a month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Period {
@@ -161,7 +163,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// Returns its word.
+    /// Returns `day`, `week` or `month`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",

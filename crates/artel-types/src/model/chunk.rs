@@ -1,73 +1,74 @@
-//! The answer as it comes.
+//! A reply as it streams in.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Seal, Stop, Usage};
 
-/// One piece of an answer.
+/// One piece of a reply.
 ///
 /// A sequence begins with exactly one `Start`. It ends with exactly one `End`, or with a
-/// [`super::Fault`]; nothing follows either. Calls are told apart by `index`, which counts them in
-/// the order in which they began, from 0; their pieces may come interleaved.
+/// [`super::Fault`]; nothing follows either. Tool calls are told apart by `index`, which
+/// counts them from 0 in the order in which they began; their pieces may be interleaved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "chunk", rename_all = "snake_case")]
 pub enum Chunk {
-    /// The answer begins.
+    /// The reply begins.
     Start {
-        /// The provider's name for it.
+        /// The provider's id for the reply.
         id: Option<String>,
-        /// The model as the provider names it.
+        /// The model, as the provider names it.
         model: Option<String>,
     },
-    /// More words.
+    /// More text.
     Text {
-        /// The words.
+        /// The piece of text.
         text: String,
     },
-    /// The words so far are closed by a seal.
+    /// The text so far is closed by a signature.
     TextSealed {
-        /// The seal.
+        /// The signature.
         seal: Seal,
     },
     /// More of a thought.
     Thinking {
-        /// The thought.
+        /// The piece of the thought.
         text: String,
     },
-    /// The thought so far is closed by a seal; without a thought before it, one that is not shown.
+    /// The thought so far is closed by a signature; without a thought before it, the
+    /// signature belongs to a thought that is not shown.
     ThinkingSealed {
-        /// The seal.
+        /// The signature.
         seal: Seal,
     },
-    /// A call begins.
+    /// A tool call begins.
     ToolStart {
-        /// Which one.
+        /// The index of the call.
         index: u32,
-        /// Joins it with its result.
+        /// Id that links the call with its result.
         id: String,
-        /// Which tool.
+        /// The name of the tool.
         name: String,
     },
     /// More of a call's arguments.
     ToolDelta {
-        /// Which one.
+        /// The index of the call.
         index: u32,
         /// A piece of JSON text.
         arguments: String,
     },
-    /// A call is complete. Before this it must not be carried out.
+    /// A tool call is complete. It must not be carried out before this.
     ToolEnd {
-        /// Which one.
+        /// The index of the call.
         index: u32,
-        /// What the provider wants back with it.
+        /// The signature that the provider wants back with the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seal: Option<Seal>,
     },
-    /// The answer is complete.
+    /// The reply is complete.
     End {
-        /// Why it ended.
+        /// Why the reply ended.
         stop: Stop,
-        /// What it took, where the provider says.
+        /// The tokens used, if the provider reports them.
         usage: Option<Usage>,
     },
 }

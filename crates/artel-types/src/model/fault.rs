@@ -1,4 +1,4 @@
-//! How a call to a model goes wrong.
+//! The ways in which a model call can fail.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,43 +7,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::Class;
 
-/// What went wrong with one attempt.
+/// A failure of one attempt at a model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{kind}: {message}")]
 pub struct Fault {
-    /// The sort of fault.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// The HTTP status, if there was an answer.
+    /// The HTTP status, if there was a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What the provider or the system said, in at most [`Fault::LONGEST`] characters.
+    /// The message of the provider or the system, at most [`Fault::LONGEST`] characters.
     pub message: String,
-    /// How long the provider asks us to wait.
+    /// How long the provider asks Artel to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
-    /// The provider's name for the request, for its support.
+    /// The provider's id for the request, for use with its support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
 macro_rules! kinds {
     ($( $(#[doc = $doc:literal])+ $name:ident $word:literal $class:ident )+) => {
-        /// The sorts of fault.
+        /// The kinds of fault.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum FaultKind {
             $( $(#[doc = $doc])+ #[serde(rename = $word)] $name, )+
         }
 
         impl FaultKind {
-            /// Every sort there is.
+            /// Every kind of fault.
             pub const ALL: &'static [Self] = &[ $( Self::$name, )+ ];
 
-            /// Returns its class, which alone decides whether it is tried again.
+            /// Returns the retry class, which alone decides whether the call is retried.
             pub fn class(self) -> Class {
                 match self { $( Self::$name => Class::$class, )+ }
             }
 
-            /// Returns the word that stands in the journal.
+            /// Returns the word that the journal stores.
             pub fn as_str(self) -> &'static str {
                 match self { $( Self::$name => $word, )+ }
             }
@@ -52,40 +52,40 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The key is missing, wrong, or may not do this (401, 403).
+    /// The key is missing, wrong, or not permitted to do this (401, 403).
     Key "key" UserFixable
-    /// The account has no credit or its quota is used up.
+    /// The account has no credit, or its quota is used up.
     Quota "quota" UserFixable
-    /// The provider asks us to slow down (429).
+    /// The provider asks Artel to slow down (429).
     RateLimit "rate-limit" RateLimit
-    /// The provider has more to do than it can (529, or a 503 that says so).
+    /// The provider is overloaded (529, or a 503 that says so).
     Overloaded "overloaded" RateLimit
-    /// The conversation does not fit the model's window.
+    /// The conversation does not fit the model's context window.
     ContextOverflow "context-overflow" Permanent
-    /// The request has more bytes than the provider takes (413).
+    /// The request has more bytes than the provider accepts (413).
     TooLarge "too-large" Permanent
     /// The provider does not have that model (404).
     NoSuchModel "no-such-model" Permanent
-    /// The provider does not understand the request (other 4xx).
+    /// The provider rejects the request as malformed (other 4xx).
     BadRequest "bad-request" Permanent
-    /// The provider failed (5xx), or says so in the middle of the answer.
+    /// The provider failed (5xx), or reported a failure in the middle of the reply.
     Server "server" Degrading
-    /// Nobody listens there.
+    /// Nothing is listening at the address.
     Unreachable "unreachable" Degrading
-    /// The connection broke, the name was not found, or the provider says that it was too slow
-    /// (408, 409).
+    /// The connection broke, the host name could not be resolved, or the provider reports a
+    /// timeout (408, 409).
     Network "network" Transient
-    /// The connection is not trustworthy: a certificate does not fit.
+    /// The connection cannot be trusted, because a certificate is not valid for it.
     Untrusted "untrusted" UserFixable
-    /// Nothing came for too long.
+    /// Nothing arrived for too long.
     Silent "silent" Transient
-    /// The answer stopped before its end.
+    /// The reply stopped before its end.
     Cut "cut" Transient
-    /// The answer cannot be read, or is longer than any answer may be.
+    /// The reply cannot be read, or is longer than any reply may be.
     Garbled "garbled" Transient
-    /// The answer is far longer than it may be. Asking again would only pay for it again.
+    /// The reply is far longer than it may be. Asking again would only cost the same again.
     Endless "endless" Permanent
-    /// A rehearsal has no line for this request, or another one than was expected.
+    /// A rehearsal has no line for this request, or expected a different one.
     OffScript "off-script" Permanent
 }
 
@@ -93,7 +93,8 @@ impl Fault {
     /// The most characters of a message that are kept.
     pub const LONGEST: usize = 500;
 
-    /// Makes a fault of what somebody said about it.
+    /// Creates a fault from the error message, which is cut to [`Fault::LONGEST`]
+    /// characters.
     pub fn new(kind: FaultKind, message: impl AsRef<str>) -> Self {
         Self {
             kind,
@@ -106,8 +107,8 @@ impl Fault {
 }
 
 impl FaultKind {
-    /// Tells whether it counts against the provider's health. Being asked to slow down, or having
-    /// asked for something wrong, says nothing about that.
+    /// Returns whether the fault counts against the provider's health. A request to slow
+    /// down, or a wrong request, says nothing about it.
     pub fn is_ill_health(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Who answers: providers, and models as they are configured.
+//! Providers, and models as they are configured.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Money;
 
-/// No account has a longer name.
+/// Maximum length of an account name.
 const LONGEST_ACCOUNT: usize = 64;
 
-/// A kind of provider; each speaks its own wire format.
+/// A kind of provider; each has its own wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provider {
@@ -21,7 +21,7 @@ pub enum Provider {
     /// OpenAI Responses.
     #[serde(rename = "openai")]
     OpenAi,
-    /// Chat Completions, as OpenAI made it and many others speak it.
+    /// Chat Completions, as OpenAI designed it and many others offer it.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
     /// Google Gemini.
@@ -32,7 +32,7 @@ pub enum Provider {
     Rehearsal,
 }
 
-/// Text that names no provider.
+/// Error for text that does not name a provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no provider `{0}`")]
 pub struct UnknownProvider(pub String);
@@ -48,7 +48,7 @@ impl Provider {
         Self::Rehearsal,
     ];
 
-    /// Returns the word that configuration and journal use.
+    /// Returns the word used in configuration and journal.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -60,7 +60,8 @@ impl Provider {
         }
     }
 
-    /// Returns the variables that usually hold its key, the first one found wins.
+    /// Returns the environment variables that usually hold its key; the first one that is
+    /// set wins.
     pub fn key_variables(self) -> &'static [&'static str] {
         match self {
             Self::Anthropic => &["ANTHROPIC_API_KEY"],
@@ -70,7 +71,7 @@ impl Provider {
         }
     }
 
-    /// Returns where it is when nobody says otherwise; a rehearsal is nowhere.
+    /// Returns the default URL, or `None` for a rehearsal, which has no address.
     pub fn usual_url(self) -> Option<&'static str> {
         match self {
             Self::Anthropic => Some("https://api.anthropic.com"),
@@ -99,30 +100,30 @@ impl fmt::Display for Provider {
     }
 }
 
-/// What `[models.<alias>]` says.
+/// The settings of one `[models.<alias>]` table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelEntry {
-    /// Who answers.
+    /// The provider of the model.
     pub provider: Provider,
     /// The provider's own name for the model; for a rehearsal, the script.
     pub model: String,
-    /// Where it is, if not at its usual place. What precedes `/chat/completions`, `/responses`,
+    /// The base URL, if not the default: the part before `/chat/completions`, `/responses`,
     /// `/v1/messages`, `/v1beta/models` or `/api/chat`.
     pub base_url: Option<String>,
-    /// The variable that holds the key, if not the usual one.
+    /// The environment variable that holds the key, if not the usual one.
     pub api_key_env: Option<String>,
-    /// The stored account whose key is used; it beats the environment.
+    /// The stored account whose key is used; it takes precedence over the environment.
     pub account: Option<String>,
-    /// Headers sent with every call.
+    /// Headers that are sent with every call.
     pub headers: BTreeMap<String, String>,
-    /// How long the provider may be silent in the middle of an answer.
+    /// How long the provider may be silent in the middle of a reply.
     pub timeout: Option<Duration>,
-    /// A proxy for this provider alone; `none` where the environment's must not be used.
+    /// A proxy for this provider alone; `none` to ignore the proxy of the environment.
     pub proxy: Option<String>,
 }
 
 impl ModelEntry {
-    /// Names a model at its provider's usual place.
+    /// Creates settings for a model at its provider's default URL.
     pub fn named(provider: Provider, model: impl Into<String>) -> Self {
         Self {
             provider,
@@ -137,69 +138,73 @@ impl ModelEntry {
     }
 }
 
-/// Tells whether text can name an account: 1 to 64 letters, digits, `-`, `_`, `.` and `@`, so that
-/// it may stand in settings, a command and a key store alike.
+/// Returns whether `text` is a valid account name: 1 to 64 letters, digits, `-`, `_`, `.`
+/// and `@`, so that the name can be used in settings, a command and a key store alike.
 pub fn is_account(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
     (1..=LONGEST_ACCOUNT).contains(&text.len()) && text.bytes().all(is_plain)
 }
 
-/// What is known about one model: its limits and prices. Nothing means not known, never zero.
+/// The known limits and prices of one model. `None` means not known, never zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCard {
-    /// How many tokens the conversation may have.
+    /// Maximum number of tokens of the conversation.
     pub context: Option<u64>,
-    /// How many tokens an answer may have.
+    /// Maximum number of tokens of a reply.
     pub max_output: Option<u64>,
-    /// The price of a million tokens read.
+    /// Price of a million input tokens.
     pub input: Option<Money>,
-    /// The price of a million tokens written.
+    /// Price of a million output tokens.
     pub output: Option<Money>,
-    /// The price of a million tokens read from the cache; that of others if not known.
+    /// Price of a million tokens read from the cache; `None` means the price of input
+    /// tokens.
     pub cache_read: Option<Money>,
-    /// The price of a million tokens written to the cache; that of others if not known.
+    /// Price of a million tokens written to the cache; `None` means the price of input
+    /// tokens.
     pub cache_write: Option<Money>,
-    /// How it is told to think.
+    /// How the model is told how hard to think.
     #[serde(default)]
     pub thinking: ThinkingStyle,
-    /// What it costs where the conversation is long, if that is more.
+    /// The prices for long conversations, if they are higher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long: Option<LongPrices>,
 }
 
-/// The prices of a whole call whose conversation has more than a number of tokens.
+/// The prices of a whole call whose conversation exceeds a number of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongPrices {
-    /// The number of tokens, cached ones included, up to which the usual prices hold.
+    /// Number of input tokens, including cached ones, up to which the usual prices apply.
     pub above: u64,
-    /// The price of a million tokens read.
+    /// Price of a million input tokens.
     pub input: Money,
-    /// The price of a million tokens written.
+    /// Price of a million output tokens.
     pub output: Money,
-    /// The price of a million tokens read from the cache; that of others if not known.
+    /// Price of a million tokens read from the cache; `None` means the price of input
+    /// tokens.
     #[serde(default)]
     pub cache_read: Option<Money>,
-    /// The price of a million tokens written to the cache; that of others if not known.
+    /// Price of a million tokens written to the cache; `None` means the price of input
+    /// tokens.
     #[serde(default)]
     pub cache_write: Option<Money>,
 }
 
-/// How a model wants to be told how hard to think.
+/// The form in which a model is told how hard to think.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThinkingStyle {
-    /// With a word for the effort.
+    /// A word for the effort.
     #[default]
     Effort,
-    /// With a number of tokens.
+    /// A number of tokens.
     Budget,
-    /// Not at all: it cannot think, or cannot be told.
+    /// The model cannot think, or cannot be told how hard to.
     None,
 }
 
 impl ModelCard {
-    /// Returns what a call costs, if the prices it needs are known. Rounded up, so that a bill is
-    /// never larger than what was shown.
+    /// Returns the cost of a call, or `None` if a price it needs is not known. The cost is
+    /// rounded up, so that a bill is never larger than what was shown.
     pub fn cost(&self, usage: &super::Usage) -> Option<Money> {
         let long = self.long.filter(|long| usage.input > long.above);
         let (input, output, cache_read, cache_write) = match long {
@@ -223,9 +228,9 @@ impl ModelCard {
         Some(Money(u64::try_from(money).unwrap_or(u64::MAX)))
     }
 
-    /// Returns what `more` tokens of an answer cost that has `before`, if the prices are known. It
-    /// depends on how much was read: after a long conversation, answers cost more, too. The costs
-    /// of parts add up to that of the whole.
+    /// Returns the cost of `more` output tokens after `before` of them, or `None` if a
+    /// price is not known. It depends on `input`, because output after a long conversation
+    /// costs more. The costs of the parts add up to the cost of the whole.
     pub fn growth(&self, input: u64, before: u64, more: u64) -> Option<Money> {
         let cost = |output| {
             let usage = super::Usage {
@@ -293,7 +298,7 @@ mod tests {
         let dollars = 300_000 * 3 + 600_000 * 3 / 10 + 100_000 * 375 / 100 + 10_000 * 15;
         assert_eq!(card.cost(&usage), Some(Money(dollars)));
         assert_eq!(ModelCard::default().cost(&usage), None);
-        // More cached than read is a provider's mistake, not a credit.
+        // More tokens cached than read is a provider's mistake, not a credit.
         let odd = Usage {
             cache_read: u64::MAX,
             input: 10,
@@ -332,7 +337,8 @@ mod tests {
             assert_eq!(grown, Some(Money(cost)), "{input} {before} {more}");
         }
         assert_eq!(ModelCard::default().growth(1, 1, 1), None);
-        // A tenth of a millionth for a token: nothing is lost or counted twice by rounding.
+        // A tenth of a millionth per token: rounding neither loses anything nor counts it
+        // twice.
         let cheap = ModelCard {
             input: Some(Money(0)),
             output: Some(Money(100_000)),

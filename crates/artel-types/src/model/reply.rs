@@ -1,29 +1,30 @@
-//! The answer as a whole.
+//! A complete reply.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Part, ToolCall};
 
-/// What a model answered, once it has ended.
+/// A model's reply, once it has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// The provider's name for this answer, where it has one.
+    /// The provider's id for this reply, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The model as the provider names it, which may be more exact than what was asked for.
+    /// The model, as the provider names it, which may be more exact than the requested
+    /// name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What was said, in order.
+    /// The parts of the reply, in order.
     pub parts: Vec<Part>,
-    /// Why it ended.
+    /// Why the reply ended.
     pub stop: Stop,
-    /// What it took; nothing where the provider did not say.
+    /// The tokens used, or `None` if the provider did not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
 impl Reply {
-    /// Returns the words, without thoughts and calls.
+    /// Returns the text, without thoughts and tool calls.
     pub fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
             Part::Text { text, .. } => Some(text.as_str()),
@@ -32,7 +33,7 @@ impl Reply {
         words.collect()
     }
 
-    /// Returns what the model wants done, in its order.
+    /// Returns the tool calls, in the model's order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolCall(call) => Some(call),
@@ -41,56 +42,57 @@ impl Reply {
     }
 }
 
-/// Why an answer ended.
+/// The reason why a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// It said what it had to say.
+    /// The model finished its reply.
     End,
-    /// It wants tools run.
+    /// The model wants tools to be run.
     ToolUse,
-    /// It may not say more: the limit of the answer is reached.
+    /// The output limit was reached.
     MaxTokens,
-    /// It came to a text at which it should stop.
+    /// The model came to one of the stop texts of the request.
     StopSequence,
-    /// It, or a filter of the provider, will not answer.
+    /// The model, or a filter of the provider, refuses to answer.
     Refusal,
-    /// The conversation fills the model's window.
+    /// The conversation fills the model's context window.
     ContextFull,
-    /// The provider interrupted a long turn; sending it back lets the model go on.
+    /// The provider interrupted a long turn; sending the reply back lets the model
+    /// continue.
     Paused,
-    /// A reason that this build does not know, in the provider's word.
+    /// A reason that this build does not know, in the provider's words.
     Other(String),
 }
 
-/// Tokens of one call. A provider's own way of counting is already translated.
+/// The tokens of one call. The provider's own way of counting has already been translated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Usage {
-    /// All that was read, cached or not.
+    /// Input tokens, cached or not.
     pub input: u64,
-    /// Of it, read from the provider's cache.
+    /// The part of `input` that was read from the provider's cache.
     #[serde(default)]
     pub cache_read: u64,
-    /// Of it, written to the provider's cache.
+    /// The part of `input` that was written to the provider's cache.
     #[serde(default)]
     pub cache_write: u64,
-    /// All that was written, thoughts included.
+    /// Output tokens, including thoughts.
     pub output: u64,
-    /// Of it, thoughts.
+    /// The part of `output` that was spent on thoughts.
     #[serde(default)]
     pub thinking: u64,
 }
 
 impl Usage {
-    /// No call has more tokens; who says so is not believed.
+    /// No call uses more tokens than this; a larger count is not believed.
     pub const MOST: u64 = 100_000_000;
 
-    /// Tells whether the numbers can be true.
+    /// Returns whether the numbers are plausible.
     pub fn is_believable(&self) -> bool {
         self.input <= Self::MOST && self.output <= Self::MOST
     }
 
-    /// Returns all tokens together.
+    /// Returns the sum of all tokens.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }

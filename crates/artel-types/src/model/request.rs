@@ -1,41 +1,43 @@
-//! The question: a whole conversation, since a model remembers nothing.
+//! A request to a model. It carries the whole conversation, since a model remembers
+//! nothing.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Everything a model needs to answer. Which model it is, is not part of it: the same request can
-/// be put to another one, and a recording fits whoever gave it.
+/// Everything a model needs to reply. The model itself is not part of it: the same request
+/// can be put to another model, and a recording fits no matter which model made it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Standing instructions; empty where there are none.
+    /// The system prompt; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
-    /// The conversation, oldest first.
+    /// The conversation, oldest message first.
     pub messages: Vec<Message>,
-    /// What the model may call, in a stable order, so that provider caches hold.
+    /// The tools that the model may call, in a stable order so that provider caches stay
+    /// valid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Arc<ToolSpec>>,
-    /// Whether it must call something.
+    /// Whether the model must call a tool.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tool_choice: ToolChoice,
-    /// The form the answer must have, if it must have one.
+    /// The format that the reply must have, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// The most tokens it may answer with; the model's own limit if nothing.
+    /// Maximum number of output tokens; `None` means the model's own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
-    /// How freely it chooses its words; the provider's default if nothing.
+    /// Sampling temperature; `None` means the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Texts at which it stops.
+    /// Texts at which the model stops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// How hard it should think; the provider's default if nothing.
+    /// How hard the model should think; `None` means the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Effort>,
-    /// How long the unchanging beginning of the conversation is worth keeping at the provider.
+    /// How long the provider should keep the unchanging beginning of the conversation.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: Cache,
 }
@@ -44,139 +46,142 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Who is speaking.
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person, or whoever speaks for them; also what tools answered.
+    /// The person, or somebody speaking for them; also the results of tools.
     User,
     /// The model.
     Assistant,
 }
 
-/// One turn of the conversation.
+/// One message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who said it.
+    /// The speaker.
     pub role: Role,
-    /// What was said, in order.
+    /// The parts of the message, in order.
     pub parts: Vec<Part>,
 }
 
-/// One thing said.
+/// One part of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text itself.
         text: String,
-        /// What the provider wants back with them.
+        /// The signature that the provider wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seal: Option<Seal>,
     },
     /// A picture shown to the model.
     Image(Image),
-    /// What the model thought before it spoke.
+    /// The model's thought before it replied.
     Thinking {
-        /// The thought as far as the provider shows it; may be empty.
+        /// The thought, as far as the provider shows it; may be empty.
         text: String,
-        /// What the provider wants back with it.
+        /// The signature that the provider wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seal: Option<Seal>,
     },
-    /// The model wants something done.
+    /// A tool call that the model wants carried out.
     ToolCall(ToolCall),
-    /// What came of a call.
+    /// The result of a tool call.
     ToolResult(ToolResult),
 }
 
-/// A token that a provider gave and wants back unchanged. It means nothing to anybody else, so a
-/// codec sends back only those of its own wire.
+/// A token that a provider issued and wants back unchanged. It means nothing to other
+/// providers, so a codec sends back only those of its own wire.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Seal {
-    /// Which wire format it belongs to: `anthropic`, `openai`, `google`.
+    /// The wire format it belongs to: `anthropic`, `openai`, `google`.
     pub wire: String,
     /// The token.
     pub data: String,
 }
 
-/// A picture.
+/// A picture in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// Such as `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// Its bytes in standard base64.
+    /// The bytes, in standard base64.
     pub data: String,
 }
 
-/// A wish of the model to have a tool run.
+/// The model's wish to have a tool run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Joins the call with its result; the provider's, or made by the codec where it gives none.
+    /// Id that links the call with its result: the provider's, or one made by the codec if
+    /// the provider gives none.
     pub id: String,
-    /// Which tool.
+    /// The name of the tool.
     pub name: String,
-    /// The arguments as the model wrote them. Models make mistakes: this may be anything.
+    /// The arguments as the model wrote them. Models make mistakes, so this may be
+    /// anything.
     pub arguments: String,
-    /// What the provider wants back with it.
+    /// The signature that the provider wants back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<Seal>,
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// The call it answers.
+    /// Id of the call that it answers.
     pub id: String,
-    /// The tool that answered.
+    /// The name of the tool.
     pub name: String,
-    /// What it said. It may be long, and a conversation is copied in every turn: copies share it.
+    /// The text of the result. It may be long, and a conversation is copied in every turn,
+    /// so copies share it.
     pub text: Arc<str>,
-    /// What it showed.
+    /// Pictures in the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// Whether it failed.
+    /// Whether the tool failed.
     #[serde(default)]
     pub is_error: bool,
 }
 
-/// A tool as the model is told about it.
+/// A tool as it is described to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// 1 to 64 letters, digits, `-` or `_`.
+    /// The name: 1 to 64 letters, digits, `-` or `_`.
     pub name: String,
-    /// What it does and when to use it.
+    /// What the tool does and when to use it.
     pub description: String,
-    /// The JSON Schema of its arguments: an object.
+    /// The JSON Schema of the arguments, which are an object.
     pub schema: Value,
 }
 
-/// Whether a tool must be called.
+/// The tools that the model may or must call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// As the model sees fit.
+    /// The model decides.
     #[default]
     Auto,
-    /// None may be called.
+    /// No tool may be called.
     None,
-    /// At least one must be called.
+    /// At least one tool must be called.
     Any,
-    /// This one must be called.
+    /// The tool of this name must be called.
     Named(String),
 }
 
-/// The form of an answer that is data.
+/// The format of a reply that is data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {
-    /// A name for it; some providers want one.
+    /// A name for the format, which some providers require.
     pub name: String,
-    /// The JSON Schema that the answer's text must fit.
+    /// The JSON Schema that the reply's text must fit.
     pub schema: Value,
 }
 
-/// How hard to think.
+/// The amount of thinking asked of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
@@ -190,33 +195,34 @@ pub enum Effort {
     High,
 }
 
-/// How long a provider should keep what it has read.
+/// The time for which a provider should cache what it has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// As the provider does by itself.
+    /// The provider's default.
     #[default]
     Unset,
-    /// Minutes: the next turn comes soon.
+    /// Minutes, because the next turn comes soon.
     Short,
-    /// An hour or so: a person has to answer first.
+    /// About an hour, because a person has to answer first.
     Long,
 }
 
-/// Arguments that are not a JSON object. Its text is meant for the model, which can mend them.
+/// Error for arguments that are not a JSON object. Its text is meant for the model, which
+/// can correct them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the arguments of `{tool}` are not a JSON object: {why}; call it again with valid arguments"
 )]
 pub struct BadArguments {
-    /// Which tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What the parser said.
+    /// The parser's message.
     pub why: String,
 }
 
 impl ToolCall {
-    /// Reads the arguments. No text at all means no arguments.
+    /// Parses the arguments. Empty text means no arguments.
     pub fn input(&self) -> Result<Map<String, Value>, BadArguments> {
         let text = self.arguments.trim();
         if text.is_empty() {
@@ -246,7 +252,7 @@ fn sort(value: &Value) -> &'static str {
 }
 
 impl Message {
-    /// Returns what the person says.
+    /// Creates a message from the person.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
             role: Role::User,
@@ -254,7 +260,7 @@ impl Message {
         }
     }
 
-    /// Returns what the model said.
+    /// Creates a message from the model.
     pub fn assistant(parts: Vec<Part>) -> Self {
         Self {
             role: Role::Assistant,
@@ -262,7 +268,7 @@ impl Message {
         }
     }
 
-    /// Returns what tools answered, all results of one turn together.
+    /// Creates a message with the tool results of one turn.
     pub fn results(results: impl IntoIterator<Item = ToolResult>) -> Self {
         Self {
             role: Role::User,
@@ -272,7 +278,7 @@ impl Message {
 }
 
 impl Part {
-    /// Returns plain words.
+    /// Creates a part with plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text {
             text: text.into(),

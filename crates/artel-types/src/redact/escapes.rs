@@ -1,42 +1,45 @@
-//! Letters that JSON spells as `\uXXXX`, put back, with where each stood.
+//! Decodes characters that JSON spells as `\uXXXX`, and remembers where each one was.
 //!
-//! Writers differ in which letters they spell so, and JSON travels within JSON, which doubles the
-//! backslashes at every level. There are too many such spellings to look for each; the text that
-//! they spell is one.
+//! Writers differ in which characters they spell like this, and JSON travels within JSON,
+//! which doubles the backslashes at every level. There are too many such spellings to
+//! search for each of them, but the text that they spell is always the same.
 
 use std::ops::Range;
 
 use super::known::find_byte;
 
-/// How many letters an escape has behind its backslashes: `u` and four digits.
+/// Length of an escape after its backslashes: `u` and four digits.
 const LENGTH: usize = 5;
 
-/// No more backslashes are held back at the end of a text: JSON six times within JSON has 64.
+/// Maximum number of backslashes held back at the end of a text: JSON six times within JSON
+/// has 64.
 const MOST_HELD: usize = 64;
 
-/// A text with its escapes put back.
+/// A text with its escapes decoded.
 #[derive(Debug, Default)]
 pub(super) struct Unescaped {
     pub(super) text: Vec<u8>,
-    /// How much of `text` is certain: behind it an escape may begin that has not come whole yet.
+    /// How much of `text` is certain. After that, an escape may have begun that has not
+    /// fully arrived.
     pub(super) certain: usize,
     spans: Vec<Span>,
-    /// Where in the text as it came the part behind `certain` begins.
+    /// Where in the original text the part after `certain` begins.
     open_from: usize,
 }
 
-/// What stood where.
+/// Maps a range of the original text to the range in the decoded text.
 #[derive(Debug)]
 struct Span {
-    /// The place in the text that came.
+    /// The range in the original text.
     came: Range<usize>,
-    /// The place in the text as it reads.
+    /// The range in the decoded text.
     reads: Range<usize>,
 }
 
 impl Unescaped {
-    /// Puts the escapes of a text back; nothing where it has none and none can begin at its end.
-    /// Places count from the beginning of `text`, of which only what is behind `from` is read.
+    /// Decodes the escapes of a text, or returns `None` if there are none and none can
+    /// begin at its end. Positions count from the beginning of `text`, of which only the
+    /// part after `from` is read.
     pub(super) fn of(text: &[u8], from: usize) -> Option<Self> {
         let mut unescaped = Self::default();
         let mut copied = from;
@@ -67,12 +70,13 @@ impl Unescaped {
         Some(unescaped)
     }
 
-    /// Returns the place in the text that came of a place in the text as it reads.
+    /// Returns the range in the original text for a range in the decoded text.
     pub(super) fn came(&self, reads: &Range<usize>) -> Range<usize> {
         self.start(reads.start)..self.end(reads.end)
     }
 
-    /// Returns how far the text that came is settled, if the text as it reads is so far.
+    /// Returns how far the original text is settled if the decoded text is settled up to
+    /// `reads`.
     pub(super) fn settled(&self, reads: usize) -> usize {
         if reads >= self.certain {
             return self.open_from;
@@ -119,19 +123,19 @@ impl Unescaped {
 }
 
 impl Span {
-    /// An escape is always longer than what it spells.
+    /// An escape is always longer than the character it spells.
     fn is_letter(&self) -> bool {
         self.came.len() != self.reads.len()
     }
 }
 
-/// What begins at a backslash.
+/// The result of reading at a backslash.
 enum Escape {
-    /// Something else, which is read on from `until`.
+    /// Not an escape; reading continues at `until`.
     None { until: usize },
-    /// A letter.
+    /// An escaped character.
     Letter { letter: char, until: usize },
-    /// The text ends before it can be told.
+    /// The text ends before this can be decided.
     Open { begins: usize },
 }
 
@@ -144,7 +148,7 @@ impl Escape {
         if let Some(letter) = char::from_u32(u32::from(unit)) {
             return Self::Letter { letter, until };
         }
-        // A letter beyond the first 65,536 is spelt as two units.
+        // A character beyond the first 65,536 is spelt as two units.
         let low = match Unit::at(text, until) {
             Ok(low) => low,
             Err(Self::Open { .. }) => return Self::Open { begins },
@@ -161,7 +165,7 @@ impl Escape {
     }
 }
 
-/// One `\uXXXX`, behind however many backslashes.
+/// One `\uXXXX`, after any number of backslashes.
 struct Unit {
     unit: u16,
     until: usize,

@@ -1,17 +1,21 @@
-//! The seam for formats: what looks like a secret, told from outside.
+//! The seam for secret formats: the judgement of what looks like a secret comes from
+//! outside.
 
 use std::ops::Range;
 
-/// How far back in what was looked at before a format may look: a stream keeps that much.
+/// Number of bytes before the current position that a format may look back at; a stream
+/// keeps that many.
 pub const LOOKBACK: usize = 1024;
 
-/// What looks like a secret. An implementer has to be honest about the end of the text: with
-/// [`TextEnd::Open`] nothing may be settled that more text could change, or a secret cut in two
-/// would be shown; and what is left unsettled must be bounded, however much text comes.
+/// Finds text that looks like a secret. An implementation must be honest about the end of
+/// the text: with [`TextEnd::Open`] it may not settle anything that more text could change,
+/// or a secret cut in two would be shown. The unsettled rest must stay bounded, however
+/// much text comes.
 pub trait Formats: Send + Sync {
-    /// Looks at `text` from `from` on and appends the places of secrets: ascending, apart from
-    /// each other, none beyond what is settled and none before `from`. What stands before `from`
-    /// was looked at before; its last [`LOOKBACK`] bytes may be used to judge what follows.
+    /// Searches `text` from `from` on and appends the ranges of secrets: ascending, not
+    /// overlapping, none beyond the settled part and none before `from`. The text before
+    /// `from` was searched earlier; its last [`LOOKBACK`] bytes may be used to judge what
+    /// follows.
     fn look(
         &self,
         text: &[u8],
@@ -21,34 +25,36 @@ pub trait Formats: Send + Sync {
         found: &mut Vec<Range<usize>>,
     ) -> Look;
 
-    /// Tells whether a value is a secret because of the name it stands under.
+    /// Returns whether a value is a secret because of the name of its field.
     fn is_secret_field(&self, name: &str, value: &str) -> bool;
 }
 
-/// Whether more text may follow.
+/// The end of the text so far: open or final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextEnd {
-    /// More may come.
+    /// More text may follow.
     Open,
     /// The text ends here.
     Here,
 }
 
-/// What the text before is in the middle of.
+/// The state at the end of the preceding text: inside a secret or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Inside {
-    /// No secret.
+    /// Not inside a secret.
     #[default]
     Nothing,
-    /// A secret of this kind, already marked: it goes on. The number is the format's own.
+    /// Inside a secret of this kind, already marked, which continues here. The number
+    /// belongs to the format.
     Secret(u8),
 }
 
-/// How far a look went.
+/// The progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Whatever follows, the text before this is judged; the next look begins here,
+    /// The text before this position is judged, whatever follows; the next search begins
+    /// here.
     pub settled: usize,
-    /// in the middle of this.
+    /// Whether the next search begins inside a secret.
     pub inside: Inside,
 }

@@ -1,4 +1,4 @@
-//! Exact values, in the forms they usually travel in.
+//! Known secret values, in the forms they usually travel in.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -10,10 +10,11 @@ use aho_corasick::{AhoCorasick, Anchored, MatchKind};
 use super::escapes::Unescaped;
 use crate::Secret;
 
-/// Shorter known values are not removed: they would tear holes into ordinary text.
+/// Minimum length of a known value. Shorter ones are not removed, because they would tear
+/// holes in ordinary text.
 pub const SHORTEST_KNOWN_VALUE: usize = 8;
 
-/// The values to be removed, ready to be searched for.
+/// The values to remove, ready for searching.
 pub(super) struct Known {
     forms: usize,
     longest: usize,
@@ -21,12 +22,14 @@ pub(super) struct Known {
 }
 
 struct Search {
-    /// Tells quickly that there is nothing, which is nearly always so.
+    /// Quickly rules out text without a match, which is nearly all text.
     quick: AhoCorasick,
-    /// Finds every place, also overlapping ones, and what the end may be the beginning of.
+    /// Finds every match, including overlapping ones, and matches that may begin at the end
+    /// of the text.
     exact: NFA,
     start: StateID,
-    /// How many bytes before a state may be the beginning of something longer.
+    /// For each state, the number of bytes before it that may be the beginning of something
+    /// longer.
     open: HashMap<StateID, usize>,
 }
 
@@ -61,17 +64,19 @@ impl Known {
         }
     }
 
-    /// Appends every place from `from` on and returns how far the text is settled: what stands
-    /// behind that may be the beginning of a value.
+    /// Appends every match from `from` on and returns how far the text is settled; after
+    /// that point, a value may have begun.
     pub(super) fn find(&self, text: &[u8], from: usize, found: &mut Vec<Range<usize>>) -> usize {
         let rest = text.get(from..).unwrap_or_default();
         let Some(search) = &self.search else {
-            // Building fails only past gigabytes of values; removing everything is the safe way.
+            // Building the search fails only beyond gigabytes of values. Removing
+            // everything is the safe choice.
             found.extend((!rest.is_empty()).then_some(from..text.len()));
             return text.len();
         };
         let settled = self.find_in_one_case(search, text, from, found);
-        // What reads as an escape may also be the value itself, so both texts count.
+        // Text that reads as an escape may also be the value itself, so both texts are
+        // searched.
         let Some(unescaped) = Unescaped::of(text, from) else {
             return settled;
         };
@@ -89,7 +94,8 @@ impl Known {
         found: &mut Vec<Range<usize>>,
     ) -> usize {
         let settled = self.find_as_is(search, text, from, found);
-        // Behind a percent sign may stand a value as well as an escape, so both texts count.
+        // A percent sign may be followed by a value as well as by an escape, so both texts
+        // are searched.
         one_case(text).map_or(settled, |text| {
             settled.min(self.find_as_is(search, &text, from, found))
         })
@@ -146,8 +152,8 @@ impl Search {
         self.quick.is_match(bytes) || one_case(bytes).is_some_and(|text| self.quick.is_match(&text))
     }
 
-    /// Every proper beginning of a value is open for as many bytes as it has. The end of a whole
-    /// value is open only for what it shares with the beginning of another.
+    /// Every proper prefix of a value is open for its whole length. The end of a whole
+    /// value is open only for the part it shares with the beginning of another value.
     fn measure(&mut self, needles: &BTreeSet<Vec<u8>>) {
         let mut whole = Vec::new();
         for needle in needles {
@@ -177,14 +183,15 @@ impl Search {
     }
 }
 
-/// Writes the digits of percent escapes as capitals: writers differ in their case, also within one
-/// text. Nothing moves, so that a place is the same in both. Most text has nothing to change.
+/// Converts the digits of percent escapes to upper case, because writers differ in their
+/// case, even within one text. No byte moves, so positions are the same in both texts.
+/// Returns `None` if there is nothing to change, as in most text.
 fn one_case(text: &[u8]) -> Option<Vec<u8>> {
     let mut changed = None;
     let mut at = 0;
     while let Some(next) = text.get(at..).and_then(|rest| find_byte(rest, b'%')) {
         at += next + 1;
-        // One digit at the end counts already: the other may come with the next piece.
+        // One digit at the end already counts: the other may come with the next piece.
         let digits = text[at..].iter().take(2);
         let digits = digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
         let escape = at..at + digits;
@@ -196,7 +203,7 @@ fn one_case(text: &[u8]) -> Option<Vec<u8>> {
     changed
 }
 
-/// Most text has no escape at all, which a search through whole blocks tells quickly.
+/// Searches whole blocks, because most text has no escape at all and this shows it quickly.
 pub(super) fn find_byte(text: &[u8], wanted: u8) -> Option<usize> {
     const BLOCK: usize = 64;
     let block = text
@@ -232,9 +239,9 @@ fn forms(value: &str) -> Vec<Vec<u8>> {
     forms
 }
 
-/// Returns base64 as tools break it into lines of 64 or 76. What else is encoded with a value decides
-/// where in it a line ends, so it may end anywhere; a value of many lines is taken from the first
-/// column alone, for its forms would be too many.
+/// Returns base64 as tools break it into lines of 64 or 76. Other data encoded with a value
+/// decides where a line ends within it, so it may end anywhere. A value of many lines is
+/// taken from the first column only, because it would have too many forms.
 fn broken(text: &[u8]) -> Vec<Vec<u8>> {
     const MOST: usize = 400;
     let mut forms = Vec::new();
@@ -248,7 +255,7 @@ fn broken(text: &[u8]) -> Vec<Vec<u8>> {
             }));
         }
     }
-    // A line that ends behind it does not break it.
+    // A line that ends after the value does not break it.
     forms.retain(|form| form.len() > text.len());
     forms
 }
@@ -266,8 +273,8 @@ fn html_escaped(value: &str) -> String {
         .replace('\'', "&#39;")
 }
 
-/// JSON often travels as text within JSON, and writers differ in whether they escape a slash. Letters
-/// that they spell as numbers are put back before the search.
+/// JSON often travels as text within JSON, and writers differ in whether they escape a
+/// slash. Characters that they spell as numbers are decoded before the search.
 fn json_forms(value: &str) -> impl Iterator<Item = Vec<u8>> {
     /// A request holds a body, which holds the arguments of a call.
     const LEVELS: usize = 3;
@@ -283,8 +290,8 @@ fn json_forms(value: &str) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Writers of URLs differ in what they encode and in the space; the case of the digits is made one
-/// before the search.
+/// Writers of URLs differ in which characters they encode and in how they write a space.
+/// The case of the digits is made uniform before the search.
 fn percent_forms(bytes: &[u8]) -> Vec<Vec<u8>> {
     const KEPT: [&[u8]; 5] = [b"-_.~", b"-_.~!'()*", b"-_.~!'()*;/?:@&=+$,#", b"-_.*", b""];
     let mut forms = Vec::new();
@@ -307,8 +314,8 @@ fn percent_encoded(bytes: &[u8], plain: impl Fn(u8) -> bool) -> String {
         .collect()
 }
 
-/// Returns the base64 characters that depend on `bytes` alone when `offset` other bytes (0 to 2)
-/// stand before them in the same encoded text.
+/// Returns the base64 characters that depend on `bytes` alone when `offset` other bytes (0
+/// to 2) come before them in the same encoded text.
 fn base64_inside(bytes: &[u8], offset: usize, plus: u8, slash: u8) -> Vec<u8> {
     let digit = |six: u32| match six {
         0..26 => b'A' + six as u8,

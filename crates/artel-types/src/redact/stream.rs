@@ -1,4 +1,4 @@
-//! Redaction of text that comes in pieces.
+//! Redaction of text that arrives in pieces.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,26 +6,28 @@ use std::ops::Range;
 
 use super::{Inside, LOOKBACK, Look, REDACTED, Redactor, TextEnd, into_text};
 
-/// What was shown and is no longer needed is dropped when it is that long.
+/// Shown bytes that are no longer needed are dropped once there are this many.
 const COMPACT_AFTER: usize = 4096;
 
-/// Takes secrets out of text that comes in pieces, also where one is cut in two. What may be the
-/// beginning of a secret is held back until the next piece shows what it is; however long a secret
-/// is, what is held stays small.
+/// Removes secrets from text that arrives in pieces, even a secret that is cut in two. Text
+/// that may be the beginning of a secret is held back until the next piece shows what it
+/// is. The held text stays small, however long a secret is.
 #[derive(Clone, Default)]
 pub struct RedactedStream {
     redactor: Redactor,
-    /// What is not shown yet, and a little of what was, to judge the rest by.
+    /// The text that is not shown yet, and a little of the shown text, to judge the rest
+    /// by.
     text: Vec<u8>,
-    /// How far the text was shown or hidden,
+    /// How far the text was shown or hidden.
     done: usize,
-    /// how far a place reaches whose mark was shown,
+    /// End of the last range whose mark was shown.
     hidden_to: usize,
-    /// and how far known values and formats were looked for.
+    /// How far the text was searched for known values; `formats_to` is the same for
+    /// formats.
     known_to: usize,
     formats_to: usize,
     inside: Inside,
-    /// Places that were found and not hidden yet.
+    /// Ranges that were found and are not hidden yet.
     places: Vec<Range<usize>>,
 }
 
@@ -37,7 +39,7 @@ impl RedactedStream {
         }
     }
 
-    /// Takes a piece and returns what can be shown by now.
+    /// Adds a piece and returns the text that can be shown by now.
     pub fn push<'a>(&mut self, piece: &'a str) -> Cow<'a, str> {
         match self.push_bytes(piece.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(piece),
@@ -45,7 +47,8 @@ impl RedactedStream {
         }
     }
 
-    /// Takes a piece of bytes, which may end anywhere, and returns what can be shown by now.
+    /// Adds a piece of bytes, which may end anywhere, and returns the bytes that can be
+    /// shown by now.
     pub fn push_bytes<'a>(&mut self, piece: &'a [u8]) -> Cow<'a, [u8]> {
         if self.redactor.formats.is_none() && self.text.is_empty() {
             let Some(known) = &self.redactor.known else {
@@ -62,12 +65,14 @@ impl RedactedStream {
         Cow::Owned(shown)
     }
 
-    /// Returns what was held back: nothing more comes. Text may begin anew afterwards.
+    /// Ends the text and returns what was held back. The stream can then be used for a new
+    /// text.
     pub fn finish(&mut self) -> String {
         into_text(self.finish_bytes())
     }
 
-    /// Returns what was held back as bytes: nothing more comes. Text may begin anew afterwards.
+    /// Ends the text and returns the held-back bytes. The stream can then be used for a new
+    /// text.
     pub fn finish_bytes(&mut self) -> Vec<u8> {
         let shown = self.advance(TextEnd::Here);
         let redactor = std::mem::take(&mut self.redactor);
@@ -88,7 +93,7 @@ impl RedactedStream {
         self.places
             .sort_unstable_by_key(|place| (place.start, place.end));
         let mut ready = self.known_to.min(self.formats_to);
-        // Only whole characters are shown; what is not text at all has no such place nearby.
+        // Only whole characters are shown. Bytes that are not text have no boundary nearby.
         for _ in 0..3 {
             let inside_character = self.text.get(ready).is_some_and(|byte| byte & 0xc0 == 0x80);
             ready -= usize::from(inside_character && ready > self.done);
@@ -107,13 +112,13 @@ impl RedactedStream {
         if let (Inside::Secret(_), Some(first)) = (before, self.places.get_mut(known_places))
             && first.start == from
         {
-            // It goes on from the byte before, so it gets no mark of its own.
+            // The secret continues from the byte before, so it gets no mark of its own.
             first.start = from.saturating_sub(1);
         }
         (self.formats_to, self.inside) = (settled, inside);
     }
 
-    /// Shows the text up to `ready` with a mark for each place that begins before.
+    /// Shows the text up to `ready`, with a mark for each range that begins before that.
     fn show(&mut self, ready: usize) -> Vec<u8> {
         let mut shown = Vec::with_capacity(ready.saturating_sub(self.done));
         let begun = self.places.partition_point(|place| place.start < ready);
@@ -134,7 +139,7 @@ impl RedactedStream {
 
     fn compact(&mut self) {
         let needed = self.done.min(self.known_to).min(self.formats_to);
-        // Without formats nobody looks back.
+        // Without formats, nothing looks back.
         let context = match self.redactor.formats {
             Some(_) => LOOKBACK,
             None => 0,
