@@ -1,4 +1,4 @@
-//! What the vault answers: where keys went, where they are, what is gone.
+//! The vault's answers: where keys were stored, where they are, what was removed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,61 +9,60 @@ use serde::Serialize;
 use crate::StoreError;
 use crate::contents::Entry;
 
-/// Where the value of a key is.
+/// The place where a key's value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
-    /// In the system's key store.
+    /// The system's key store.
     System,
-    /// In the encrypted file.
+    /// The encrypted file.
     File,
 }
 
-/// Where a key went.
+/// The place where a newly stored key went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
-    /// Into the system's key store.
+    /// The system's key store.
     System {
-        /// What people call it.
+        /// The name that people know the store by.
         store: String,
     },
-    /// Into the encrypted file.
+    /// The encrypted file.
     File {
-        /// The file.
         path: PathBuf,
-        /// Why not into the system's key store, if there is one.
+        /// The reason why the system's key store did not take it, or `None` without such a store.
         instead: Option<StoreError>,
     },
 }
 
-/// Whether there was anything to remove.
+/// Whether there was a key to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removed {
-    /// The key is gone from where it was.
+    /// The key was removed from this place.
     From(Place),
-    /// There was none.
+    /// No such key was stored.
     Absent,
 }
 
-/// What [`Vault::forget_all`](crate::Vault::forget_all) did.
+/// The result of [`Vault::forget_all`](crate::Vault::forget_all).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forgotten {
-    /// How many keys are gone; nothing if the file could not be read, so that nobody can tell.
+    /// Number of removed keys, or `None` if the file could not be read and the number is
+    /// unknown.
     pub keys: Option<usize>,
-    /// Keys that are still on the list because the system's key store did not remove them.
+    /// Keys that stay on the list because the system's key store did not remove them.
     pub left: Vec<Stored>,
 }
 
-/// A key on the list; its value is not here.
+/// A key on the list, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stored {
-    /// Whose key it is.
+    /// The provider that issued the key.
     pub provider: String,
-    /// For which account.
     pub account: String,
-    /// Where its value is.
+    /// The place of its value.
     pub place: Place,
-    /// When it was stored.
+    /// The time when it was stored.
     pub since: Timestamp,
 }
 

@@ -1,8 +1,8 @@
-//! What is inside the encrypted file: the list of keys, with the values that are kept here.
+//! Content of the encrypted file: the list of keys, with the values that are stored here.
 //!
-//! Fields follow one another with their lengths in front. The shape belongs to the format number
-//! in the file's header and never changes for that number. It is not JSON because a reader of
-//! JSON keeps copies of what it reads, and nobody would wipe those.
+//! Fields follow one another, each with its length in front. The layout belongs to the
+//! format number in the file's header and never changes for that number. It is not JSON
+//! because a JSON reader keeps copies of what it reads, and nobody would wipe those.
 
 use artel_types::{Secret, Timestamp};
 use zeroize::Zeroizing;
@@ -16,7 +16,7 @@ pub(crate) struct Entry {
     pub(crate) provider: String,
     pub(crate) account: String,
     pub(crate) since: Timestamp,
-    /// The key; nothing if the system's key store has it.
+    /// The key, or `None` if the system's key store has it.
     pub(crate) value: Option<Secret>,
 }
 
@@ -32,7 +32,8 @@ impl Entry {
     }
 }
 
-/// Writes the list. `spare` bytes are left at the end, so that nothing is copied when more comes.
+/// Encodes the list. Reserves `spare` bytes at the end, so that appending does not move
+/// the bytes.
 pub(crate) fn encode(entries: &[Entry], spare: usize) -> Zeroizing<Vec<u8>> {
     let length: usize = entries.iter().map(Entry::length).sum();
     let mut bytes = Zeroizing::new(Vec::with_capacity(length + spare));
@@ -51,7 +52,7 @@ pub(crate) fn encode(entries: &[Entry], spare: usize) -> Zeroizing<Vec<u8>> {
     bytes
 }
 
-/// Reads the list back; nothing if it is not one.
+/// Decodes the list. Returns `None` if the bytes are malformed.
 pub(crate) fn decode(mut bytes: &[u8]) -> Option<Vec<Entry>> {
     let mut entries = Vec::new();
     while !bytes.is_empty() {
@@ -73,7 +74,7 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Option<Vec<Entry>> {
 }
 
 fn put(bytes: &mut Vec<u8>, text: &str) {
-    // A text longer than the number can say is far beyond what a file may hold.
+    // A text too long for this number is far beyond the largest file.
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());

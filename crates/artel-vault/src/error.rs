@@ -1,5 +1,5 @@
-//! What can go wrong with keys. No text here ever holds a value, nor a name that was not checked:
-//! a key pasted in the wrong place must not travel on in an error.
+//! Errors about keys. No error text ever holds a value or an unchecked name: a key pasted
+//! in the wrong place must not travel on in an error.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,105 +11,79 @@ use crate::StoreError;
 /// Why a key could not be stored, found or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// A name has characters, or a length, that names do not have.
+    /// A name has characters or a length that names cannot have.
     #[error("that is not the name of {}", article(which))]
     BadName {
-        /// Which name it is: `provider` or `account`.
+        /// Which name is wrong: `provider` or `account`.
         which: &'static str,
     },
     /// The value cannot be a key.
     #[error("that is not a key: {why}")]
-    BadKey {
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// Somebody else can get at a file of keys, or owns it.
+    BadKey { why: &'static str },
+    /// Another user can access a file of keys, or owns it.
     #[error("`{}` is not private: {what}", path.display())]
     NotPrivate {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it.
         what: &'static str,
-        /// What makes it right.
+        /// The command or action that repairs it.
         advice: String,
     },
-    /// A file of keys is not what was written, or was written elsewhere.
+    /// A file of keys is not as Artel wrote it, or was written on another machine or by
+    /// another user.
     #[error("the keys in `{}` cannot be read", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: &'static str,
-    },
+    Damaged { path: PathBuf, what: &'static str },
     /// The file was written by a newer Artel.
     #[error("`{}` has format {found}; this build reads up to {newest}", path.display())]
     TooNew {
-        /// The file.
         path: PathBuf,
-        /// Its format.
+        /// The file's format.
         found: u8,
-        /// The newest format that is known here.
+        /// The newest format that this build can read.
         newest: u8,
     },
-    /// The file would become larger than it may be.
+    /// The file would exceed its largest size.
     #[error("there is no room for another key in `{}`", path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another process did not let go of the keys.
+    Full { path: PathBuf },
+    /// Another process did not release the keys in time.
     #[error("another process is busy with the keys")]
     Busy {
-        /// The file that it holds.
+        /// The lock file that the other process holds.
         path: PathBuf,
     },
-    /// The system refused.
+    /// The operating system refused an operation.
     #[error("could not {doing} `{}`: {cause}", path.display())]
     System {
         /// The file or folder.
         path: PathBuf,
-        /// What was being done.
+        /// The operation that failed, as a verb for the message.
         doing: &'static str,
-        /// What the system said.
         #[source]
         cause: io::Error,
     },
-    /// The key is in a key store of the system that does not give it out.
+    /// The system's key store has the key but does not return it.
     #[error(
         "could not reach the key of `{provider}`, account `{account}`, in the system key store"
     )]
     Store {
-        /// Whose key it is.
         provider: String,
-        /// For which account.
         account: String,
-        /// What the store said.
         #[source]
         cause: StoreError,
     },
     /// Nothing is stored under these names.
     #[error("there is no key of `{provider}`, account `{account}`")]
-    Missing {
-        /// Whose key was wanted.
-        provider: String,
-        /// For which account.
-        account: String,
-    },
+    Missing { provider: String, account: String },
     /// A variable that was named on purpose holds no key.
     #[error("the variable `{name}` that should hold the key is not set, or is empty")]
-    NoVariable {
-        /// The variable.
-        name: String,
-        /// Whose key was wanted.
-        provider: String,
-    },
+    NoVariable { name: String, provider: String },
     /// The system gave no random bytes.
     #[error("the system gave no random bytes")]
     NoRandom,
 }
 
 impl VaultError {
-    /// Makes the function that puts words around what the system said.
+    /// Returns a function that turns a system error into a vault error.
     pub(crate) fn system<E: Into<io::Error>>(
         path: &Path,
         doing: &'static str,

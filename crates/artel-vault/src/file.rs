@@ -1,4 +1,4 @@
-//! The encrypted file, and the random part of its key beside it.
+//! The encrypted file, and beside it the random part of its encryption key.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -20,7 +20,7 @@ pub(crate) struct KeyFile {
 }
 
 impl KeyFile {
-    /// Says where the file is; nothing is made.
+    /// Locates the file in `folder` without creating anything.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         let machine = machine_id();
         let user = rustix::process::geteuid().as_raw();
@@ -30,21 +30,21 @@ impl KeyFile {
         }
     }
 
-    /// Tells whether there is anything to read or to remove.
+    /// Returns whether there is anything to read or to remove.
     pub(crate) fn is_there(&self) -> bool {
         [self.path(), self.key_file()]
             .iter()
             .any(|path| private::is_there(path))
     }
 
-    /// Binds the file to another machine or user than the ones this is.
+    /// Binds the file to another machine or user than the current ones.
     #[cfg(test)]
     pub(crate) fn bind_to(&mut self, machine: &str, user: u32) {
         let machine = machine.to_owned();
         self.binding = Binding { machine, user };
     }
 
-    /// Returns where the file is, whether it exists or not.
+    /// Returns the path of the file, even if it does not exist.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join("keys.enc")
     }
@@ -53,13 +53,13 @@ impl KeyFile {
         self.folder.join("keys.key")
     }
 
-    /// Waits until no other process changes the keys.
+    /// Waits for other processes to finish their change, then locks the keys.
     pub(crate) fn take_turn(&self) -> Result<File, VaultError> {
         private::make_folder(&self.folder)?;
         private::lock(&self.folder.join("keys.lock"))
     }
 
-    /// Returns the list; nothing is on it if there is no file.
+    /// Reads the list. Without a file it is empty.
     pub(crate) fn read(&self) -> Result<Vec<Entry>, VaultError> {
         let path = self.path();
         let Some(bytes) = private::read(&path)? else {
@@ -81,7 +81,7 @@ impl KeyFile {
         })
     }
 
-    /// Writes the list anew; the caller holds the turn and has read it.
+    /// Replaces the list. The caller must hold the lock and have read the list.
     pub(crate) fn write(&self, mut entries: Vec<Entry>) -> Result<(), VaultError> {
         entries.sort_by(|a, b| (&a.provider, &a.account).cmp(&(&b.provider, &b.account)));
         let random = match self.random_part()? {
@@ -115,8 +115,7 @@ impl KeyFile {
         Ok(random)
     }
 
-    /// Removes all there is. The sealed file goes first: without it, a random part is of no use to
-    /// anybody.
+    /// Removes all files. The sealed file goes first: without it the random part is useless.
     pub(crate) fn remove(&self) -> Result<(), VaultError> {
         for path in [self.path(), self.key_file()] {
             private::remove(&path)?;
@@ -126,8 +125,8 @@ impl KeyFile {
     }
 }
 
-/// Returns what tells this machine from others, as far as anything does: containers often have
-/// no id.
+/// Returns the id of this machine, or an empty text if there is none: containers often
+/// have no id.
 fn machine_id() -> String {
     let mut id = String::new();
     let read = File::open(MACHINE_ID).and_then(|file| file.take(64).read_to_string(&mut id));

@@ -1,4 +1,4 @@
-//! Which key is used: the order in which it is looked for.
+//! Chooses the key for a call: the order in which places are searched.
 
 use std::fmt;
 
@@ -7,34 +7,31 @@ use artel_types::model::Provider;
 
 use crate::{DEFAULT_ACCOUNT, Place, Vault, VaultError};
 
-/// Where a key may come from.
+/// The places that a key may come from.
 pub struct Sources<'a> {
-    /// Whose key is wanted.
+    /// The provider whose key is wanted.
     pub provider: Provider,
-    /// The account that somebody named, by `ARTEL_ACCOUNT` or in the model's entry. It beats the
-    /// environment: who names an account means it.
+    /// The account named by `ARTEL_ACCOUNT` or in the model's entry. It takes precedence over
+    /// the environment: a person who names an account means it.
     pub account: Option<&'a str>,
     /// The variable that the model's entry names.
     pub api_key_env: Option<&'a str>,
-    /// The process environment.
+    /// Looks up a variable of the process environment.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
-    /// The stored keys.
     pub vault: &'a Vault,
 }
 
 /// A key with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The key.
     pub secret: Secret,
-    /// Where it is from.
     pub from: Origin,
 }
 
-/// Where a key is from.
+/// The origin of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// This variable.
+    /// The environment variable of this name.
     Env(String),
     /// The system's key store, under this account.
     System(String),
@@ -42,9 +39,10 @@ pub enum Origin {
     File(String),
 }
 
-/// Finds the key: of a named account in the vault alone; otherwise in the named variable, in the
-/// provider's usual ones, or under the default account. A variable or an account that was named
-/// and holds nothing is an error: going on with another key would bill somebody else.
+/// Finds the key. A named account is looked up in the vault alone. Otherwise the order is:
+/// the named variable, the provider's usual variables, the default account. A named
+/// variable or account without a key is an error: using another key would bill somebody
+/// else.
 pub fn find(sources: Sources<'_>) -> Result<Option<Found>, VaultError> {
     let provider = sources.provider.as_str();
     if let Some(account) = sources.account {
@@ -68,7 +66,8 @@ pub fn find(sources: Sources<'_>) -> Result<Option<Found>, VaultError> {
     }
 }
 
-/// Space around a key is a slip of whoever set the variable; no key has any.
+/// Reads a key from a variable. Space around it is trimmed: it is a typing mistake, as no
+/// key contains space.
 fn variable(sources: &Sources<'_>, name: &str) -> Option<Found> {
     let text = Secret::new((sources.environment)(name)?);
     let key = text.expose().trim();

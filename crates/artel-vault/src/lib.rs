@@ -1,13 +1,14 @@
-//! The only crate that keeps keys.
+//! The only crate that stores keys.
 //!
-//! A key goes to the system's key store where there is one that answers, and otherwise into an
-//! encrypted file in the user's data folder. The file also holds the list of all keys, wherever
-//! their values are, so that listing asks nobody and a key is looked for in one place only.
+//! A key goes to the system's key store if there is one that answers, and otherwise into
+//! an encrypted file in the user's data folder. The file also holds the list of all keys,
+//! wherever their values are, so listing contacts no key store and a key is looked up in
+//! one place only.
 //!
-//! The file is bound to this machine and this user: a copy of it, or of the whole folder, opens
-//! nowhere else. That keeps keys out of backups and synchronised folders; it does not keep them
-//! from other programs of the same user, who can read whatever the user can.
-#![warn(missing_docs)]
+//! The file is bound to this machine and this user: a copy of the file, or of the whole
+//! folder, does not open anywhere else. That keeps keys out of backups and synchronised
+//! folders. It does not protect them from other programs of the same user, which can read
+//! whatever the user can.
 
 mod answers;
 mod contents;

@@ -1,14 +1,14 @@
-//! Names of providers and accounts: what may stand in a command, a file and a key store alike.
+//! Names of providers and accounts, valid in a command, a file and a key store alike.
 
 use artel_types::model::is_account;
 
 use crate::VaultError;
 
-/// The account that is meant where none is named.
+/// The account that is used if none is named.
 pub const DEFAULT_ACCOUNT: &str = "default";
 
-/// Refuses a pair of names that cannot be stored. Providers are named by the same rule as accounts,
-/// which is the one of the settings: what is accepted there is accepted here.
+/// Refuses a pair of names that cannot be stored. Providers follow the same rule as
+/// accounts. It is the rule of the settings: a name accepted there is accepted here.
 pub(crate) fn check(provider: &str, account: &str) -> Result<(), VaultError> {
     for (which, name) in [("provider", provider), ("account", account)] {
         if !is_account(name) {

@@ -1,4 +1,4 @@
-//! Files that only their owner may see: read with a bound, written whole or not at all.
+//! Files that only their owner may see: reading has a size limit, writing is atomic.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -13,22 +13,23 @@ use zeroize::Zeroizing;
 
 use crate::VaultError;
 
-/// No file of keys is larger.
+/// Largest size of a file of keys, in bytes.
 pub(crate) const LARGEST: usize = 1 << 20;
 
-/// How long another process is waited for: longer than a key store of the system takes to answer.
+/// Number of tries to get the lock. They take longer than a system key store needs to
+/// answer.
 const TRIES: u32 = 2_000;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Returns the bytes of a file that only this user can read; nothing if there is none.
+/// Reads a file that only this user can read. Returns `None` if the file does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, VaultError> {
-    // Not waiting, in case a pipe was put there.
+    // Does not block, in case somebody put a pipe there.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let Some(file) = open(path, flags | OFlags::NOFOLLOW)? else {
         return Ok(None);
     };
     let length = check(&file, path, FileType::RegularFile)?;
-    // With all of its room from the start, so that no copy is left behind while it grows.
+    // Reserves all its room at the start, so that no copy is left behind by growing.
     let room = usize::try_from(length).map_or(LARGEST, |length| length.min(LARGEST));
     let mut bytes = Zeroizing::new(Vec::with_capacity(room + 1));
     File::from(file)
@@ -41,8 +42,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, VaultError
     Ok(Some(bytes))
 }
 
-/// Makes or replaces a file in one step, durably. The caller holds the lock, so a file on its way
-/// that is there already was left by a crash.
+/// Creates or replaces a file in one step, durably. The caller holds the lock, so an
+/// existing temporary file was left by a crash.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
     let on_its_way = on_its_way(path);
     remove(&on_its_way)?;
@@ -50,14 +51,14 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
         fs::rename(&on_its_way, path).map_err(VaultError::system(path, "put in place"))
     });
     if written.is_err() {
-        // The first error is the one to tell; the next write removes what is left.
+        // The first error is the one to report; the next write removes leftovers.
         drop(fs::remove_file(&on_its_way));
     }
     written?;
     sync_folder_of(path)
 }
 
-/// Removes a file, itself and not what it may lead to; it is fine if there is none.
+/// Removes a file, or a link but not its target. A missing file is not an error.
 pub(crate) fn remove(path: &Path) -> Result<(), VaultError> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => {
@@ -67,7 +68,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), VaultError> {
     }
 }
 
-/// Returns the name under which a file is written before it is put in its place.
+/// Returns the temporary name under which a file is written before it is renamed.
 pub(crate) fn on_its_way(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".tmp");
@@ -81,7 +82,8 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<(), VaultError> {
     synced.map_err(VaultError::system(folder, "sync"))
 }
 
-/// Makes the folder if need be, for its owner alone, and refuses one that others can change.
+/// Creates the folder if necessary, accessible to its owner alone. Refuses a folder that
+/// others can change.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), VaultError> {
     make_folders(folder).map_err(VaultError::system(folder, "make"))?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -93,7 +95,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), VaultError> {
     Ok(())
 }
 
-/// Takes the lock that whoever changes keys holds; dropping it lets go.
+/// Takes the lock that every change of the keys needs. Dropping the file releases it.
 pub(crate) fn lock(path: &Path) -> Result<File, VaultError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK | OFlags::NOCTTY;
     let Some(file) = open(path, flags | OFlags::NOFOLLOW)? else {
@@ -120,7 +122,7 @@ fn open(path: &Path, flags: OFlags) -> Result<Option<OwnedFd>, VaultError> {
     }
 }
 
-/// Refuses what is not private, and returns its length.
+/// Checks that a file or folder has the wanted type and is private, and returns its size.
 fn check(handle: &OwnedFd, path: &Path, wanted: FileType) -> Result<u64, VaultError> {
     let about = rustix::fs::fstat(handle).map_err(VaultError::system(path, "look at"))?;
     if FileType::from_raw_mode(about.st_mode) != wanted {
@@ -141,7 +143,7 @@ fn check(handle: &OwnedFd, path: &Path, wanted: FileType) -> Result<u64, VaultEr
     }
 }
 
-/// How others can get at what should be private.
+/// The way in which a file or folder that should be private is exposed to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exposure {
     Foreign,
@@ -150,8 +152,8 @@ enum Exposure {
 }
 
 impl Exposure {
-    /// A file is private if nobody else can even read it, a folder if nobody else can change what
-    /// is in it.
+    /// A file is private if nobody else can even read it, a folder if nobody else can change
+    /// its content.
     fn of(owner: u32, us: u32, mode: u32, kind: FileType) -> Option<Self> {
         if owner != us {
             return Some(Self::Foreign);
@@ -210,7 +212,7 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Tells whether anything stands under a name, be it a link that leads nowhere.
+/// Returns whether the name exists, even as a dangling link.
 pub(crate) fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

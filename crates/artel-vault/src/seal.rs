@@ -1,8 +1,8 @@
-//! How the file is encrypted: pure functions over bytes.
+//! Encryption of the file: pure functions over bytes.
 //!
-//! `magic (8) | format (1) | nonce (12) | sealed list | tag (16)`, with ChaCha20-Poly1305. Magic
-//! and format are authenticated too. The key comes from 32 random bytes, kept beside the file,
-//! mixed with what tells this machine and this user from others.
+//! `magic (8) | format (1) | nonce (12) | sealed list | tag (16)`, with ChaCha20-Poly1305.
+//! Magic and format are authenticated too. The encryption key is derived from 32 random
+//! bytes, stored beside the file, and the identity of this machine and this user.
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
@@ -13,30 +13,31 @@ use crate::contents::{self, Entry};
 /// The format that is written.
 pub(crate) const FORMAT: u8 = 1;
 
-/// How long the random part of the key is.
+/// Length of the random part of the encryption key, in bytes.
 pub(crate) const KEY_BYTES: usize = 32;
 
 const MAGIC: &[u8; 8] = b"ARTELKEY";
 const HEADER: usize = MAGIC.len() + 1;
 const PURPOSE: &[u8] = b"artel keys 1";
 
-/// What the file is bound to.
+/// The machine and user that the file is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Binding {
-    /// What tells this machine from others; empty where nothing does.
+    /// Id of the machine; empty if it has none.
     pub(crate) machine: String,
-    /// The user's number.
+    /// The user id.
     pub(crate) user: u32,
 }
 
 /// Why sealed bytes cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unopened {
-    /// It does not begin like a file of keys, or is too short to be one.
+    /// The bytes do not begin like a file of keys, or are too short for one.
     NotKeys,
-    /// It has a format that is not known here.
+    /// This build does not know the format.
     Newer(u8),
-    /// It was changed, or sealed with another key, on another machine or for another user.
+    /// The bytes were changed, or sealed with another key, on another machine or for another
+    /// user.
     Wrong,
 }
 
@@ -53,7 +54,7 @@ impl Unopened {
     }
 }
 
-/// Encrypts the list; `nonce` must never have been used before.
+/// Encrypts the list. The caller must never use a `nonce` twice.
 pub(crate) fn seal(
     entries: &[Entry],
     nonce: [u8; NONCE_LEN],
@@ -72,7 +73,7 @@ pub(crate) fn seal(
     Some([&header[..], &nonce, &list].concat())
 }
 
-/// Decrypts the list, or says why not.
+/// Decrypts the list.
 pub(crate) fn open(
     bytes: &[u8],
     random: &[u8; KEY_BYTES],

@@ -1,39 +1,39 @@
-//! The seam to the key store of the system, such as the Secret Service of a desktop.
+//! The seam to the system's key store, such as the Secret Service of a desktop.
 
 use artel_types::Secret;
 
-/// A key store of the system, outside of Artel's own folder.
+/// A key store of the operating system, outside Artel's own folder.
 ///
-/// An implementation answers or gives up within a few seconds, never waits for a person, and
-/// puts no value into its errors. What `set` acknowledged, `get` returns until `set` or `remove`
-/// is called for the same names, by whichever process.
+/// An implementation answers or gives up within a few seconds, never waits for a person,
+/// and puts no value into its errors. After an acknowledged `set`, `get` returns that key
+/// until any process calls `set` or `remove` for the same names.
 pub trait SystemStore: Send + Sync {
-    /// Returns what people call it.
+    /// Returns the name that people know the store by.
     fn name(&self) -> &str;
 
-    /// Returns the key, or nothing if there is none under these names.
+    /// Returns the key, or `None` if nothing is stored under these names.
     fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, StoreError>;
 
-    /// Stores a key in the place of the one that was there.
+    /// Stores a key and replaces an existing one.
     fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), StoreError>;
 
-    /// Removes the key; it is fine if there is none.
+    /// Removes the key. A missing key is not an error.
     fn remove(&self, provider: &str, account: &str) -> Result<(), StoreError>;
 }
 
-/// Why a key store did not do what it was asked.
+/// Why a key store did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// There is none, or it cannot be spoken with from here.
+    /// The store does not exist or cannot be reached from here.
     #[error("it cannot be used: {0}")]
     Unavailable(String),
-    /// It is locked, and only a person can unlock it.
+    /// The store is locked, and only a person can unlock it.
     #[error("it is locked")]
     Locked,
-    /// It did not answer in time.
+    /// The store did not answer in time.
     #[error("it did not answer in time")]
     TimedOut,
-    /// It said no.
+    /// The store refused the request.
     #[error("it refused: {0}")]
     Refused(String),
 }

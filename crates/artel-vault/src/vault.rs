@@ -10,11 +10,12 @@ use crate::contents::Entry;
 use crate::file::KeyFile;
 use crate::{Forgotten, Kept, Place, Removed, StoreError, Stored, SystemStore, VaultError, name};
 
-/// No provider has keys of that length; a whole file given by mistake does.
+/// Longest accepted key, in bytes. No provider's keys are that long; a whole file passed
+/// by mistake is.
 const LONGEST_KEY: usize = 64 * 1024;
 
-/// When so many keys did not come in time, the system's key store is not asked for more: each one
-/// takes seconds, and somebody is waiting.
+/// Number of late answers after which the system's key store is not asked again: each one
+/// takes seconds, and a person is waiting.
 const MOST_LATE: usize = 2;
 
 /// All keys of this user on this machine.
@@ -24,25 +25,26 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Says where keys are kept. Nothing is made and nothing but the machine's id is read.
+    /// Opens the vault in a data folder. Creates nothing and reads only the machine's id.
     pub fn open(data_dir: &Path, system: Option<Arc<dyn SystemStore>>) -> Self {
         let file = KeyFile::in_folder(data_dir);
         Self { file, system }
     }
 
-    /// Returns the file that changes whenever a key is stored or removed, wherever its value is.
+    /// Returns the file that changes whenever a key is stored or removed, wherever its value
+    /// is.
     pub fn list_file(&self) -> PathBuf {
         self.file.path()
     }
 
-    /// Returns the key of an account, or nothing if none is stored.
+    /// Returns the key of an account, or `None` if none is stored.
     pub fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, VaultError> {
         let found = self.look_up(provider, account)?;
         Ok(found.map(|(key, _)| key))
     }
 
-    /// Stores a key in the place of the one that was there: in the system's key store if it takes
-    /// it, otherwise in the file.
+    /// Stores a key and replaces an existing one. The key goes to the system's key store if
+    /// that accepts it, otherwise into the file.
     pub fn set(
         &self,
         provider: &str,
@@ -53,7 +55,7 @@ impl Vault {
         name::check(provider, account)?;
         check_key(key)?;
         let _turn = self.file.take_turn()?;
-        // Before anything is stored: a list that cannot be read would be lost.
+        // Read before anything is stored: an unreadable list would be lost.
         let mut entries = self.file.read()?;
         let offered = self.system.as_ref().map(|system| {
             let taken = system.set(provider, account, key);
@@ -80,7 +82,7 @@ impl Vault {
     /// Removes a key from wherever it is.
     pub fn remove(&self, provider: &str, account: &str) -> Result<Removed, VaultError> {
         name::check(provider, account)?;
-        // Removing what is not there makes no file.
+        // Removing a missing key creates no file.
         if !self.file.is_there() {
             return Ok(Removed::Absent);
         }
@@ -95,7 +97,7 @@ impl Vault {
         Ok(Removed::From(place))
     }
 
-    /// Removes every key, also from files that cannot be read any more. Keys that the system's key
+    /// Removes every key, even if the file can no longer be read. Keys that the system's key
     /// store did not remove stay on the list, so that they are not forgotten there.
     pub fn forget_all(&self) -> Result<Forgotten, VaultError> {
         let (keys, left) = (Some(0), Vec::new());
@@ -124,13 +126,14 @@ impl Vault {
         Ok(forgotten)
     }
 
-    /// Lists the keys, in the order of their names.
+    /// Lists the keys, sorted by name.
     pub fn list(&self) -> Result<Vec<Stored>, VaultError> {
         Ok(self.file.read()?.iter().map(Stored::from).collect())
     }
 
-    /// Returns the values of all keys that can be read, for whoever keeps them out of texts. One
-    /// that the system's key store does not give out says nothing about the next.
+    /// Returns the values of all readable keys, so that the caller can redact them in texts. A
+    /// key that the system's key store does not return does not stop the search for the
+    /// others.
     pub fn secrets(&self) -> Vec<Secret> {
         let entries = self.file.read().unwrap_or_default();
         let (in_file, elsewhere): (Vec<_>, Vec<_>) =
@@ -148,7 +151,7 @@ impl Vault {
             .collect()
     }
 
-    /// Returns a key and where it was.
+    /// Returns a key and the place where it was.
     pub(crate) fn look_up(
         &self,
         provider: &str,
@@ -165,7 +168,7 @@ impl Vault {
         }
     }
 
-    /// Binds the file to another machine or user than the ones this is.
+    /// Binds the file to another machine or user than the current ones.
     #[cfg(test)]
     pub(crate) fn bound_to(mut self, machine: &str, user: u32) -> Self {
         self.file.bind_to(machine, user);
@@ -177,15 +180,16 @@ impl Vault {
         self.with_system(entry, |system| system.get(&entry.provider, &entry.account))
     }
 
-    /// Removes the value of an entry from the system's key store; one in the file goes with its
-    /// entry.
+    /// Removes the value of an entry from the system's key store. A value in the file goes
+    /// with its entry.
     fn empty(&self, entry: &Entry) -> Result<Place, VaultError> {
         let removed = self.with_system(entry, |system| {
             system.remove(&entry.provider, &entry.account)
         });
         if entry.value.is_some() {
-            // An older value may still be in the system's store from a time when it answered.
-            // Nobody looks for it there any more, so it is no harm if it does not answer now.
+            // An older value may still be in the system's store, from a time when the store
+            // answered. It is never looked up there again, so a store that does not answer now
+            // does no harm.
             return Ok(Place::File);
         }
         removed.map(|()| Place::System)

@@ -1,10 +1,11 @@
-//! What every key store of the system must do. Stores in other crates are put through it too.
+//! Requirements on every system key store. Stores in other crates are tested against them
+//! too.
 
 use artel_types::Secret;
 
 use super::SystemStore;
 
-/// Puts an empty, unlocked store through everything the seam promises.
+/// Tests everything that the seam promises on an empty, unlocked store.
 pub(crate) fn run(store: &dyn SystemStore) {
     let get = |provider: &str, account: &str| store.get(provider, account).unwrap();
     let set = |provider: &str, account: &str, key: &str| {

@@ -1,4 +1,4 @@
-//! Files that are not what was written: always an error, never another value, never overwritten.
+//! Damaged files always give an error, never another value, and are never overwritten.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
@@ -9,7 +9,8 @@ use artel_types::Secret;
 use super::{CANARY, House, at};
 use crate::{Vault, VaultError};
 
-/// Nothing may be read from the vault, and nothing in the folder may change by trying to write.
+/// Expects that nothing can be read from the vault, and that an attempt to write changes
+/// nothing in the folder.
 fn expect_refusal(house: &House, vault: &Vault, case: &str) -> VaultError {
     let before = fs::read(house.file("keys.enc")).ok();
     let key_before = fs::read(house.file("keys.key")).ok();

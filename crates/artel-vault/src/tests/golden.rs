@@ -1,4 +1,4 @@
-//! A file of format 1 opens for ever.
+//! A file of format 1 can be opened for ever.
 
 use artel_types::Secret;
 
@@ -6,8 +6,8 @@ use super::at;
 use crate::contents::Entry;
 use crate::seal::{self, Binding};
 
-/// Written by the first build that had format 1. If this fails, the format changed: it needs the
-/// next number, and this one stays readable.
+/// Written by the first build that had format 1. If this fails, the format changed: it
+/// needs the next number, and this one stays readable.
 const FORMAT_1: &str = "\
     415254454c4b455901070707070707070707070707105a4b7e9f1cc625067ac55b77788fab4b81583113f2a290\
     3a65b52fce7d18d4bc552362b2cb1c73be2529ce66fbafb727e90a83da2341b8cff06a604c05cf01698d4231d6\

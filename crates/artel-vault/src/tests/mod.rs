@@ -1,4 +1,4 @@
-//! The vault as its callers see it, on real files.
+//! Tests of the vault's public interface, on real files.
 
 mod conformance;
 mod damage;
@@ -25,7 +25,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds * 1_000_000)
 }
 
-/// A data folder that is not made yet.
+/// A data folder that has not been created yet.
 struct House {
     root: TempDir,
 }
@@ -36,7 +36,7 @@ impl House {
         Self { root }
     }
 
-    /// A house in which one key is kept in the file.
+    /// Stores one key in the file.
     fn with_a_key() -> Self {
         let house = Self::new();
         let key = Secret::new(CANARY);
@@ -81,12 +81,12 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A key store in memory that fails when told to.
+/// A key store in memory that fails on demand.
 #[derive(Default)]
 struct Shelf {
     keys: Mutex<BTreeMap<String, Secret>>,
     failure: Mutex<Option<StoreError>>,
-    /// What it does not do, of one account alone.
+    /// An account for which every operation fails, with the error.
     odd: Mutex<Option<(String, StoreError)>>,
     asked: Mutex<u32>,
 }

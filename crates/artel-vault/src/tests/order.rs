@@ -1,4 +1,4 @@
-//! Which key is used.
+//! The order in which keys are searched.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use artel_types::{Code, Failure, Secret};
 use super::{House, Shelf, at};
 use crate::{Found, Origin, Sources, StoreError, VaultError, find};
 
-/// Variables, the named account, the named variable; then what is found, or the code.
+/// Variables, the named account and the named variable, then the expected key or error
+/// code.
 type Case = (
     &'static [(&'static str, &'static str)],
     Option<&'static str>,

@@ -1,4 +1,4 @@
-//! The system's key store and the file beside it.
+//! The system's key store together with the file.
 
 use std::sync::Arc;
 

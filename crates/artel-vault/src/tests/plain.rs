@@ -1,4 +1,4 @@
-//! Storing, finding, listing and removing, with the file alone.
+//! Storing, finding, listing and removing keys with the file alone.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -78,7 +78,7 @@ fn a_new_key_takes_the_place_of_the_old_one() {
     assert_eq!(found, Some(Secret::new("another-key")));
     assert_eq!(vault.list().unwrap()[0].since, at(2));
     assert_eq!(vault.secrets().len(), 1);
-    // The same key again gives other bytes: a nonce is never used twice.
+    // The same key encrypts to other bytes: a nonce is never used twice.
     vault
         .set("anthropic", "default", &Secret::new(CANARY), at(1))
         .unwrap();

@@ -1,4 +1,4 @@
-//! What is shown: it helps, and it holds no key.
+//! Texts shown to people are helpful and hold no key.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -99,7 +99,7 @@ fn all_texts(error: VaultError) -> String {
     format!("{error}\n{error:?}\n") + &Failure::from(error).to_string()
 }
 
-/// Every text that comes out of working with a key, well or badly.
+/// Checks every text that working with a key produces, in success and in failure.
 #[test]
 fn no_text_holds_a_key() {
     let (house, shelf) = (House::new(), Arc::new(Shelf::default()));
@@ -125,7 +125,7 @@ fn no_text_holds_a_key() {
         });
         say(format!("{found:?}"));
     }
-    // A key in the place of a name, which happens when a command is typed in a hurry.
+    // A key in the place of a name: it happens when somebody types a command in a hurry.
     for (provider, account) in [("A/", CANARY), (CANARY, "A/"), ("SK UPPER", "default")] {
         let error = vault.set(provider, account, &key, at(1)).unwrap_err();
         let shown = all_texts(error);

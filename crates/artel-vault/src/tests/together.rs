@@ -1,4 +1,4 @@
-//! Several at once.
+//! Several writers at once.
 
 use std::sync::Barrier;
 use std::thread;
@@ -21,7 +21,7 @@ fn nobody_loses_a_key_to_another_writer() {
             scope.spawn(move || {
                 start.wait();
                 for number in 0..EACH {
-                    // A vault of its own each time, as another process would have.
+                    // A new vault each time, as in another process.
                     let vault = house.vault();
                     let account = format!("{writer}-{number}");
                     let key = Secret::new(format!("key-of-{account}"));
