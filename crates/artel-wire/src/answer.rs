@@ -1,5 +1,5 @@
-//! What several formats read alike: calls that go on for a while, counts of tokens, and errors in
-//! the middle of an answer.
+//! Parsing that several formats share: tool calls that arrive in pieces, token counts, and
+//! errors in the middle of a reply.
 
 use artel_types::model::{Chunk, Fault, FaultKind};
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use crate::calls::Calls;
 use crate::refusal;
 use crate::wire::Wire;
 
-/// The calls of one answer, with what is known of those that have not ended. None goes on after
-/// its end.
+/// The tool calls of one reply, with the state of those that have not ended. A call that
+/// has ended takes no further arguments.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCalls {
     calls: Calls,
@@ -23,7 +23,6 @@ struct State {
 }
 
 impl OpenCalls {
-    /// Tells whether no call has begun.
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -63,17 +62,17 @@ impl OpenCalls {
         }
     }
 
-    /// Ends what has not ended, in an answer that is complete.
+    /// Ends every open call of a complete reply.
     pub(crate) fn end_all(&mut self, out: &mut Vec<Chunk>) {
         for index in (0..).take(self.states.len()) {
             self.end(index, out);
         }
     }
 
-    /// Ends what has not ended, in an answer that was stopped in the middle: at its limit, or by
-    /// a filter. Arguments that break off are not JSON, which whoever reads them sees; but none
-    /// at all would pass for a call that needs none. A brace that nothing closes keeps it from
-    /// being carried out.
+    /// Ends every open call of a reply that was stopped midway, at its limit or by a
+    /// filter. Truncated arguments are not valid JSON, so their reader notices them.
+    /// Missing arguments would pass for a call that needs none, so they become an unclosed
+    /// brace, which keeps the call from being carried out.
     pub(crate) fn break_off(&mut self, out: &mut Vec<Chunk>) {
         for index in (0..).take(self.states.len()) {
             if !self.states[index as usize].has_arguments {
@@ -84,17 +83,17 @@ impl OpenCalls {
     }
 }
 
-/// Returns a text that is there and not empty.
+/// Returns the text, or `None` if it is missing, empty or not a string.
 pub(crate) fn text(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// Returns a count of tokens; nothing where it is no such number.
+/// Returns the token count, or `None` if the value is not a whole number.
 pub(crate) fn tokens(value: &Value) -> Option<u64> {
     value.as_u64()
 }
 
-/// Returns a count that need not be there; what is there must be a count.
+/// Returns an optional token count: `null` is zero, anything else must be a valid count.
 pub(crate) fn tokens_or_zero(value: &Value) -> Option<u64> {
     if value.is_null() {
         return Some(0);
@@ -102,10 +101,10 @@ pub(crate) fn tokens_or_zero(value: &Value) -> Option<u64> {
     tokens(value)
 }
 
-/// Reads an error in the middle of an answer, where the status is 200 whatever happens: the
-/// object `{code, type, message}`, or nothing but a message. Servers put a word or the status
-/// that it would have been into `code` or `type`; where neither is known, the message may still
-/// tell that asking again is of no use.
+/// Reads an error in the middle of a reply, where the HTTP status is always 200. The error
+/// is the object `{code, type, message}` or just a message. Servers put a word, or the
+/// status that the error would have had, into `code` or `type`. If neither is known, the
+/// message may still show that a retry is useless.
 pub(crate) fn fault(wire: Wire, error: &Value) -> Fault {
     let body = json!({ "error": error });
     let said = [&error["code"], &error["type"]];
@@ -119,7 +118,7 @@ pub(crate) fn fault(wire: Wire, error: &Value) -> Fault {
     }
 }
 
-/// Returns the status that an error would have had at the beginning.
+/// Returns the HTTP status that the error would have had at the start of the reply.
 fn status_of(said: &Value) -> Option<u16> {
     if let Some(status) = said.as_u64() {
         let status = u16::try_from(status).ok();

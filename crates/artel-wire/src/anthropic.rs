@@ -1,7 +1,7 @@
 //! Anthropic Messages.
 //!
-//! A thought comes with a signature, or as data that shows nothing; both must go back unchanged.
-//! A seal keeps either, with a word in front that tells which it is.
+//! A thought comes with a signature, or as redacted data without readable text; both must
+//! go back unchanged. A seal holds either one, behind a prefix that says which it is.
 
 mod encode;
 mod messages;
@@ -11,13 +11,13 @@ mod schema;
 pub(crate) use encode::encode;
 pub(crate) use read::Reader;
 
-/// Whose seals these are.
+/// Name that marks a seal as Anthropic's.
 const WIRE: &str = "anthropic";
 
-/// What precedes the signature of a thought in a seal.
+/// Prefix of a seal that holds the signature of a thought.
 const SIGNATURE: &str = "signature:";
 
-/// What precedes the data of a thought that is not shown.
+/// Prefix of a seal that holds the data of a redacted thought.
 const REDACTED: &str = "redacted:";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Requests in, answers out, as Anthropic has them.
+//! Tests of Anthropic requests and replies.
 
 use artel_types::model::{
     Cache, Chunk, Fault, FaultKind, Message, Part, Request, Seal, Stop, ThinkingStyle, ToolChoice,
@@ -24,7 +24,7 @@ fn body(target: &Target<'_>, request: &Request) -> Value {
     serde_json::from_slice(&outgoing.body).unwrap()
 }
 
-/// Thoughts of which two can go back.
+/// Thoughts, two of which can be sent back.
 fn thoughts() -> [Part; 4] {
     [
         thought("let me see", seal("anthropic", "signature:c2ln")),
@@ -141,8 +141,8 @@ fn the_answer_is_never_longer_than_the_model_allows() {
     check(Some(0), None, 1);
 }
 
-/// The style, the effort, the limit of the answer, the choice of tools; then what is asked for:
-/// thinking, effort, temperature.
+/// Columns: thinking style, effort, output limit and tool choice; then what the request
+/// asks for: thinking, effort and temperature.
 const THINKING: &str = r#"
     effort -      9000  auto [null, null, 1.0]
     effort low    9000  auto [{"type": "adaptive"}, "low", null]
@@ -380,7 +380,7 @@ fn tokens_are_counted_as_everybody_counts_them() {
             ..whole
         }),
     );
-    // Fewer than before is a mistake, not a refund.
+    // A smaller count than before is a mistake, not a refund.
     let output = 1;
     check(
         json!({ "output_tokens": 0, "input_tokens": 3 }),

@@ -1,13 +1,13 @@
-//! The calls of one answer: their numbers, their ids, and how many there may be.
+//! The tool calls of one reply: their numbers, their ids, and how many there may be.
 
 use std::collections::HashSet;
 
 use artel_types::model::{Chunk, Fault, FaultKind};
 
-/// An answer with more calls is not a wish but a fault.
+/// Most tool calls in one reply; more are a fault, not a wish.
 const MOST: u32 = 1_000;
 
-/// So many characters of an id or a name are kept. Whether a name is a good one is judged where
+/// Longest id or name that is kept, in characters. Names are validated later, where the
 /// tools are known.
 const LONGEST_NAME: usize = 200;
 
@@ -19,13 +19,12 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Tells whether no call has begun.
     pub(crate) fn is_empty(&self) -> bool {
         self.begun == 0
     }
 
-    /// Begins a call and returns its number. An id that is empty or was there before is replaced,
-    /// because a result finds its call by it.
+    /// Begins a call and returns its number. An empty or repeated id is replaced, because
+    /// a result finds its call by the id.
     pub(crate) fn begin(
         &mut self,
         id: &str,

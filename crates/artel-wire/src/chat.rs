@@ -1,5 +1,6 @@
-//! Chat Completions, as OpenAI made it and vLLM, llama.cpp, LM Studio, OpenRouter and many others
-//! speak it. Requests keep to what all of them know; answers are read with patience.
+//! Chat Completions, as defined by OpenAI and spoken by vLLM, llama.cpp, LM Studio,
+//! OpenRouter and many others. Requests use only what all of them know; replies are read
+//! leniently.
 
 mod encode;
 mod read;

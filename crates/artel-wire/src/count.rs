@@ -1,33 +1,33 @@
-//! Tokens as providers count them while an answer comes, and how much of that is believed.
+//! Token counts that providers report during a reply, and how much of them is believed.
 
 use artel_types::model::Usage;
 use serde_json::Value;
 
-/// No window of any model comes near. A larger number is a mistake, and a mistake in one number
-/// makes the others doubtful.
+/// Largest count that is believed; no model's window comes near it. A larger number is a
+/// mistake, and a mistake in one number makes the others doubtful.
 const MOST_TOKENS: u64 = 100_000_000;
 
-/// A number of tokens that is told again and again while an answer comes. It never goes down: what
-/// was used stays used.
+/// A token count that is reported repeatedly during a reply. It never goes down: used
+/// tokens stay used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counter(Option<u64>);
 
 impl Counter {
-    /// Takes note of what the provider says. Whatever is not a number says nothing; less than
-    /// nothing is nothing.
+    /// Notes a count that the provider reports. Anything but a number is ignored; a
+    /// negative number counts as zero.
     pub(crate) fn note(&mut self, said: &Value) {
         let Some(number) = number(said) else { return };
         self.0 = self.0.max(Some(number));
     }
 
-    /// Returns the number, zero if nothing was said.
+    /// Returns the count, or zero if none was reported.
     pub(crate) fn value(self) -> u64 {
         self.0.unwrap_or(0)
     }
 }
 
-/// Returns the usage if it can be true. Parts are never more than their whole, and nothing that was
-/// read is not a count: every call reads something.
+/// Returns the usage if it is plausible. Parts are cut down to their whole. An input of
+/// zero is implausible, because every call reads something.
 pub(crate) fn believed(usage: Usage) -> Option<Usage> {
     let Usage {
         input,
@@ -55,8 +55,8 @@ fn number(said: &Value) -> Option<u64> {
     match said {
         Value::Number(number) => Some(match number.as_u64() {
             Some(whole) => whole,
-            // A cast from floating point saturates: below zero is zero, and far too much is still
-            // far too much.
+            // A cast from floating point saturates: a negative number becomes zero, and a
+            // number that is far too large stays far too large.
             None => number.as_f64().map_or(0, |odd| odd as u64),
         }),
         _ => None,

@@ -1,28 +1,32 @@
-//! Bytes in, chunks out: framing, bounds and the grammar around one format's reader.
+//! Turns bytes into chunks: framing, size limits and the chunk grammar, around the reader
+//! of one format.
 
 use artel_types::model::{Chunk, Fault, FaultKind};
 use serde_json::Value;
 
 use crate::frame::{Events, Frames, Lines};
 
-/// An answer may have so many bytes; more is an attack or a fault. A long one has many pieces, and
-/// each brings some hundred bytes of its own.
+/// Most bytes of one reply; more is an attack or a fault. A long reply has many pieces,
+/// and each adds some hundred bytes of overhead.
 const LARGEST_ANSWER: u64 = 64 * 1024 * 1024;
 
-/// What is said may have so many bytes: more than any model writes, and as much as can be kept.
+/// Most bytes of content in one reply: more than any model writes, and as much as can be
+/// stored.
 const LARGEST_CONTENT: u64 = 16 * 1024 * 1024;
 
-/// What one format makes of one frame: the data of a server-sent event, or a line.
+/// Turns the frames of one format into chunks. A frame is the data of a server-sent event,
+/// or a line.
 pub(crate) trait Read: Send {
-    /// Reads a frame. `name` is the event's name where the framing has names.
+    /// Reads a frame. `name` is the event's name if the framing has names.
     fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault>;
 
-    /// The bytes have ended. An answer that is complete only now ends here; one that is not,
-    /// stays without an end, and the decoder reports the cut.
+    /// Handles the end of the bytes. If only this completes the reply, the reader ends it
+    /// here. An incomplete reply stays without an end, and the decoder reports the cut.
     fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault>;
 }
 
-/// Reads one answer. After an end or a fault it is done, and whatever follows is passed over.
+/// Decodes one reply. After an end or a fault the decoder is done and ignores any further
+/// bytes.
 pub struct Decoder {
     frames: Frames,
     reader: Box<dyn Read>,
@@ -30,11 +34,11 @@ pub struct Decoder {
     told: Told,
 }
 
-/// What was handed out.
+/// Progress of the chunks handed out so far.
 #[derive(Debug, Clone, Copy)]
 struct Told {
     stage: Stage,
-    /// How many bytes of words, thoughts and arguments.
+    /// Bytes of text, thoughts and arguments.
     content: u64,
 }
 
@@ -66,17 +70,18 @@ impl Decoder {
         }
     }
 
-    /// Tells whether the answer has ended, well or badly.
+    /// Returns whether the reply has ended, well or badly.
     pub fn is_done(&self) -> bool {
         self.told.stage == Stage::Done
     }
 
-    /// Reads some bytes and appends what they make. They may be cut anywhere.
+    /// Decodes some bytes, which may be cut anywhere, and appends the resulting chunks.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Chunk>) -> Result<(), Fault> {
         if self.is_done() {
             return Ok(());
         }
-        // However the bytes are cut, what fits is read and the first one too many is a fault.
+        // However the bytes are cut, everything that fits is read, and the first byte too
+        // many is a fault.
         let room = LARGEST_ANSWER.saturating_sub(self.bytes);
         let fits = usize::try_from(room).map_or(bytes.len(), |room| room.min(bytes.len()));
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
@@ -90,7 +95,7 @@ impl Decoder {
         result
     }
 
-    /// Says that no more bytes will come. An answer without its end was cut off.
+    /// Signals that no more bytes will come. A reply without its end was cut off.
     pub fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
         if self.is_done() {
             return Ok(());
@@ -121,7 +126,7 @@ impl Decoder {
         let result = frames.push(bytes, &mut |name, data| {
             read_frame(reader.as_mut(), told, name, data, out)
         });
-        // Rubbish behind the end is no fault, whether it comes with the end or after it.
+        // Garbage after the end is not a fault, whether it comes with the end or later.
         if told.stage == Stage::Done {
             return Ok(());
         }
@@ -148,7 +153,7 @@ impl Decoder {
     }
 }
 
-/// Reads the JSON of a frame.
+/// Parses the JSON of a frame.
 pub(crate) fn json(data: &str) -> Result<Value, Fault> {
     serde_json::from_str(data).map_err(|error| {
         Fault::new(
@@ -175,8 +180,7 @@ fn read_frame(
 }
 
 impl Told {
-    /// Keeps the promise of one start and one end, whatever the reader hands out, and of a largest
-    /// size.
+    /// Enforces one start, one end and the size limit, whatever the reader emits.
     fn note(&mut self, out: &mut Vec<Chunk>, before: usize) -> Result<(), Fault> {
         let mut at = before;
         while at < out.len() {

@@ -1,11 +1,11 @@
-//! One start, one end, whatever a reader hands out.
+//! Tests that a reply has one start and one end, whatever its reader emits.
 
 use artel_types::model::Stop;
 
 use super::*;
 
-/// Reads words: `start`, `end`, `fault`, `end-fault`; anything else is said. What the bytes end
-/// with is decided beforehand.
+/// Reads the words `start`, `end`, `fault` and `end-fault`; any other word becomes text.
+/// The chunks at the end of the bytes are decided beforehand.
 struct Words {
     at_the_end: Vec<Chunk>,
 }

@@ -1,20 +1,20 @@
-//! Framing: server-sent events and lines of JSON, cut anywhere.
+//! Framing: server-sent events and lines of JSON, from bytes cut anywhere.
 
 use std::io::BufRead;
 
 use artel_types::model::{Fault, FaultKind};
 
-/// One event or line may have so many bytes. A whole answer can come in one frame.
+/// Most bytes of one event or line. A whole reply can come in one frame.
 const LARGEST_FRAME: usize = 32 * 1024 * 1024;
 
-/// The name of an event that has none.
+/// Name of an event that gives none.
 pub(crate) const UNNAMED: &str = "message";
 
-/// What is done with a frame: its event's name ([`UNNAMED`] where it has none, empty for a line),
-/// and its data.
+/// Callback for each frame: the name of its event ([`UNNAMED`] if it has none, empty for a
+/// line) and its data.
 pub(crate) type Sink<'a> = dyn FnMut(&str, &str) -> Result<(), Fault> + 'a;
 
-/// The two framings.
+/// The framing of a reply: server-sent events or lines.
 #[derive(Debug)]
 pub(crate) enum Frames {
     Events(Events),
@@ -38,14 +38,15 @@ impl Frames {
     }
 }
 
-/// Splits bytes into lines that end with LF or CRLF. What is not yet a line is kept.
+/// Splits bytes into lines that end with LF or CRLF. An unfinished line is kept for the
+/// next bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     rest: Vec<u8>,
 }
 
 impl Lines {
-    /// Hands over every line that is complete, without its end; empty ones too.
+    /// Hands over every complete line without its line ending, even an empty one.
     fn push_all(
         &mut self,
         mut bytes: &[u8],
@@ -73,7 +74,7 @@ impl Lines {
         self.push_all(bytes, &mut |line| unless_blank(line, sink))
     }
 
-    /// Hands over the last line where it came without its end.
+    /// Hands over the last line if it came without its line ending.
     fn finish(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
         let rest = std::mem::take(&mut self.rest);
         unless_blank(trimmed(&rest), sink)
@@ -90,9 +91,9 @@ fn unless_blank(
     sink(line)
 }
 
-/// Server-sent events. Only `event` and `data` matter here; comments, ids and retry times are
-/// passed over. A lone CR, which the standard also takes for a line end, is not one: no provider
-/// sends it, and JSON never contains it raw.
+/// Parses server-sent events. Only `event` and `data` matter here; comments, ids and retry
+/// times are skipped. Unlike in the standard, a lone CR does not end a line: no provider
+/// sends one, and JSON never contains it raw.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     lines: Lines,

@@ -1,4 +1,4 @@
-//! Framing, whole and in pieces.
+//! Tests of framing, whole and in pieces.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 type Found = Vec<(String, String)>;
 
-/// Returns the frames that pieces make, and the fault that stopped them.
+/// Returns the frames that the pieces make, and the fault that stopped them.
 fn frames<'a>(
     mut frames: Frames,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -114,7 +114,7 @@ fn what_is_not_utf8_is_garbled() {
     ] {
         assert_eq!(frames(events(), [bytes]).1, Some(FaultKind::Garbled));
     }
-    // Nobody reads comments.
+    // Comments are skipped unread.
     check_events(b": \xff\ndata: a\n\n", &[("message", "a")]);
     assert_eq!(
         frames(lines(), [&b"\xff\n"[..]]).1,
@@ -150,7 +150,7 @@ fn a_frame_has_a_largest_size_however_it_comes() {
     );
 }
 
-/// Text with everything that matters to framing in it.
+/// Generates text with everything in it that matters to framing.
 fn stuff() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => "(data|event|id|:|)(: ?|)[a-zé🌍:]{0,6}(\n|\r\n|\r|\n\n|\r\n\r\n)".prop_map(String::into_bytes),

@@ -1,6 +1,6 @@
 //! Google Gemini.
 //!
-//! Any part of an answer may carry a signature, which must go back with the same part.
+//! Any part of a reply may carry a signature, which must go back with the same part.
 
 mod encode;
 mod read;
@@ -9,7 +9,7 @@ mod schema;
 pub(crate) use encode::encode;
 pub(crate) use read::Reader;
 
-/// Whose seals these are.
+/// Name that marks a seal as Google's.
 const WIRE: &str = "google";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Requests in, answers out, as Google has them.
+//! Tests of Google requests and replies.
 
 use artel_types::model::{
     Chunk, Effort, Fault, FaultKind, Message, Part, Request, Seal, Stop, ThinkingStyle, ToolCall,
@@ -212,7 +212,7 @@ fn reduced(schema: &Value) -> Value {
     body["tools"][0]["functionDeclarations"][0]["parameters"].clone()
 }
 
-/// What a property may be, and what is left of it.
+/// Property schemas, and what is left of each.
 const SCHEMAS: &str = r##"
     {"type":"string","minLength":1,"contentEncoding":"x"} => {"type":"string","minLength":1}
     {"type":"string","format":"uri"} => {"type":"string"}
@@ -282,7 +282,7 @@ fn a_tool_without_arguments_has_no_parameters() {
 
 #[test]
 fn no_schema_grows_without_end() {
-    // Each name stands for two of the next: written out that is 2^40 nodes.
+    // Each definition refers to the next one twice: expanded, that is 2^40 nodes.
     let defs: serde_json::Map<String, Value> = (0..40)
         .map(|n| {
             let next = json!({ "$ref": format!("#/$defs/d{}", n + 1) });
@@ -298,7 +298,7 @@ fn no_schema_grows_without_end() {
     assert!(reduced(&circle).to_string().len() < 200_000);
 }
 
-/// Reads pieces of an answer.
+/// Reads the pieces of a reply.
 fn read(pieces: &[Value]) -> (Vec<Chunk>, Option<Fault>) {
     let mut decoder = Wire::Google.decoder();
     let mut chunks = Vec::new();

@@ -1,16 +1,16 @@
-//! What models say and hear, in the dialect of each provider.
+//! Codecs between Artel's requests and replies and the wire format of each provider.
 //!
-//! Pure codecs: a [`Request`] becomes the bytes of a call, the bytes of an answer become
-//! [`Chunk`]s, a refusal becomes a [`Fault`]. There is no network here, no clock and no key, so
-//! every answer can be cut at every byte, and fed to a fuzzer.
+//! They are pure: a [`Request`] becomes the bytes of a call, the bytes of a reply become
+//! [`Chunk`]s, and a refusal becomes a [`Fault`]. There is no network, clock or key here,
+//! so tests can cut every reply at every byte and feed it to a fuzzer.
 //!
-//! A decoder never panics and never grows without bound, whatever it is fed. What it hands out
-//! keeps the grammar of [`Chunk`]: one start, one end or fault, calls in the order they began.
+//! A decoder never panics and never grows without bound, whatever its input. Its output
+//! keeps the grammar of [`Chunk`]: one start, one end or fault, and calls in the order
+//! they began.
 //!
 //! [`Request`]: artel_types::model::Request
 //! [`Chunk`]: artel_types::model::Chunk
 //! [`Fault`]: artel_types::model::Fault
-#![warn(missing_docs)]
 
 mod answer;
 mod anthropic;

@@ -1,4 +1,5 @@
-//! Ollama's own format: one JSON object a line, calls whole and with their arguments as objects.
+//! Ollama's own format: one JSON object per line, and calls whole, with objects as their
+//! arguments.
 
 mod encode;
 mod read;

@@ -1,4 +1,5 @@
-//! What both of OpenAI's formats share: usage, pictures, efforts, and when a schema is strict.
+//! Parts that both OpenAI formats share: usage, images, efforts, and when a schema is
+//! strict.
 
 use artel_types::model::{Effort, Image, Usage};
 use serde_json::Value;
@@ -6,7 +7,7 @@ use serde_json::Value;
 use crate::answer::{tokens, tokens_or_zero};
 use crate::count::believed;
 
-/// The names that the two formats give to the same counts.
+/// The names that the two formats give to the same token counts.
 pub(crate) struct UsageNames {
     pub(crate) input: &'static str,
     pub(crate) input_details: &'static str,
@@ -14,7 +15,7 @@ pub(crate) struct UsageNames {
     pub(crate) output_details: &'static str,
 }
 
-/// Reads a usage. Numbers that cannot be true make it unknown as a whole.
+/// Reads a usage. Implausible numbers make all of it unknown.
 pub(crate) fn usage(usage: &Value, names: &UsageNames) -> Option<Usage> {
     let input = &usage[names.input_details];
     let output = &usage[names.output_details];
@@ -27,12 +28,12 @@ pub(crate) fn usage(usage: &Value, names: &UsageNames) -> Option<Usage> {
     })
 }
 
-/// Returns a picture as a URL that contains it.
+/// Returns an image as a `data:` URL.
 pub(crate) fn data_url(image: &Image) -> String {
     format!("data:{};base64,{}", image.media_type, image.data)
 }
 
-/// Returns the word for an effort.
+/// Returns the API's word for an effort.
 pub(crate) fn effort(effort: Effort) -> &'static str {
     match effort {
         Effort::Off => "none",
@@ -42,9 +43,9 @@ pub(crate) fn effort(effort: Effort) -> &'static str {
     }
 }
 
-/// Tells whether a schema is of the kind that `strict` accepts: objects that are closed and
-/// require all they have, and no keyword that is not known to be supported. Asking for `strict`
-/// with another one is an error, not asking for it makes the schema a wish.
+/// Returns whether `strict` accepts a schema: its objects are closed and require all their
+/// properties, and every keyword is known to be supported. Asking for `strict` with any
+/// other schema is an error; without `strict`, the model may deviate from the schema.
 pub(crate) fn is_strict(schema: &Value) -> bool {
     schema["type"] == "object" && fits(schema)
 }

@@ -1,6 +1,7 @@
-//! What a refusal means: a status, a few headers and a body in any shape become one [`Fault`].
+//! Classifies refusals: a status, a few headers and a body in any shape become one
+//! [`Fault`].
 //!
-//! The same table serves an error that comes in the middle of an answer.
+//! The same table serves an error in the middle of a reply.
 
 mod said;
 mod wait;
@@ -12,13 +13,14 @@ use serde_json::Value;
 use crate::wire::Wire;
 use said::Said;
 
-/// Headers that name the request for the provider's support, the most telling first.
+/// Headers with the request id for the provider's support, the most useful first.
 const REQUEST_IDS: [&str; 4] = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
 
-/// A name of a request is not longer.
+/// Longest request id that is kept, in characters.
 const LONGEST_ID: usize = 200;
 
-/// How providers say that the conversation does not fit. All words of a row must be there.
+/// Phrases by which providers say that the conversation does not fit. All words of a row
+/// must occur.
 const OVERFLOW: &[&[&str]] = &[
     &["context_length_exceeded"],
     &["model_context_window_exceeded"],
@@ -39,7 +41,8 @@ const OVERFLOW: &[&[&str]] = &[
     &["context the overflows"],
 ];
 
-/// How providers say that the account is empty. A provider may say so with almost any status.
+/// Phrases by which providers say that the account is empty. They come with almost any
+/// status.
 const NO_CREDIT: &[&str] = &[
     "insufficient_quota",
     "billing_error",
@@ -53,10 +56,10 @@ const NO_CREDIT: &[&str] = &[
     "usage limit, upgrade",
 ];
 
-/// How providers say that a key is wrong where they say it with 400.
+/// Phrases by which providers say that a key is wrong when the status is 400.
 const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid", "api key expired"];
 
-/// How providers say that they have too much to do where the status alone does not.
+/// Phrases by which providers say that they are overloaded when the status alone does not.
 const OVERLOADED: &[&str] = &[
     "overloaded",
     "slow_down",
@@ -81,14 +84,14 @@ pub(crate) fn read(
     fault
 }
 
-/// Finds the provider's name for the request among the headers.
+/// Finds the provider's request id among the headers.
 pub(crate) fn request_id(header: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let named = REQUEST_IDS.iter().find_map(|name| header(name));
     named.and_then(clean_id)
 }
 
-/// Reads an error that comes in the middle of an answer: `body` is the object that has a member
-/// `error`, `status` the one it would have come with at the beginning.
+/// Reads an error in the middle of a reply. `body` is the object with the member `error`;
+/// `status` is the one that the error would have had at the start.
 pub(crate) fn within(wire: Wire, status: u16, body: &Value) -> Fault {
     judge(wire, status, &Said::in_json(body))
 }

@@ -1,4 +1,4 @@
-//! Refusals as they come, and what they are.
+//! Tests of real refusals and how they are classified.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn refused(wire: Wire, status: u16, headers: &[(&str, &str)], body: &[u8]) -> Fa
     wire.fault(status, &header, body, now())
 }
 
-/// One refusal a line: the format, the status, the sort, the body.
+/// One refusal per line: the format, the status, the kind, the body.
 const REFUSALS: &str = include_str!("../tests/refusals.txt");
 
 #[test]
@@ -46,7 +46,8 @@ fn wire(name: &str) -> Wire {
     found.unwrap_or_else(|| panic!("there is no format {name}"))
 }
 
-/// `retry-after-ms`, `retry-after`, the message, `retryDelay`; then the wait in seconds.
+/// Columns: `retry-after-ms`, `retry-after`, the message, `retryDelay`; then the wait in
+/// seconds.
 const WAITS: &str = "
     -    | -      | -                                     | -     | -
     1500 | 9      | -                                     | -     | 1.5

@@ -1,18 +1,18 @@
-//! What several formats write alike.
+//! Encoding that several formats share.
 
 use artel_types::model::{Format, Message, Part, Request, Role, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
 use crate::wire::{Outgoing, Target};
 
-/// What one side said without being interrupted.
+/// Consecutive messages of one role, joined.
 pub(crate) struct Turn<'a> {
     pub(crate) role: Role,
     pub(crate) parts: Vec<&'a Part>,
 }
 
-/// Joins messages of the same role. Results of calls made together must stand together, and
-/// strict templates want the roles to alternate.
+/// Joins messages of the same role. The results of simultaneous calls must stand together,
+/// and strict templates want the roles to alternate.
 pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for message in messages {
@@ -28,7 +28,7 @@ pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
 }
 
 impl<'a> Turn<'a> {
-    /// Returns all words, one paragraph for each part.
+    /// Returns all text, one paragraph per part.
     pub(crate) fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
             Part::Text { text, .. } if !text.is_empty() => Some(text.as_str()),
@@ -37,7 +37,6 @@ impl<'a> Turn<'a> {
         words.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the calls.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &'a ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolCall(call) => Some(call),
@@ -45,7 +44,6 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// Returns what tools answered.
     pub(crate) fn results(&self) -> impl Iterator<Item = &'a ToolResult> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolResult(result) => Some(result),
@@ -54,7 +52,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Returns a call with this body.
+/// Returns a call with this body and no headers yet.
 pub(crate) fn outgoing(path: &str, body: &Value) -> Outgoing {
     Outgoing {
         path: path.to_owned(),
@@ -63,18 +61,19 @@ pub(crate) fn outgoing(path: &str, body: &Value) -> Outgoing {
     }
 }
 
-/// Returns the most tokens the answer may have, if the request says.
+/// Returns the output limit that the request asks for, cut to the model's maximum.
 pub(crate) fn max_output(target: &Target<'_>, request: &Request) -> Option<u64> {
     let wanted = request.max_output?;
     Some(target.max_output.map_or(wanted, |most| wanted.min(most)))
 }
 
-/// Returns a temperature that JSON can hold.
+/// Returns the temperature if JSON can hold it.
 pub(crate) fn temperature(request: &Request) -> Option<f64> {
     request.temperature.filter(|value| value.is_finite())
 }
 
-/// Returns what a tool said. None of these formats can mark a failure, so the words do.
+/// Returns the text of a tool result. These formats cannot mark a failure, so the text
+/// does.
 pub(crate) fn result_text(result: &ToolResult) -> String {
     match result.is_error {
         true => format!("error: {}", result.text),
@@ -82,14 +81,15 @@ pub(crate) fn result_text(result: &ToolResult) -> String {
     }
 }
 
-/// Returns a call's arguments as they can be sent back: what is no object becomes an empty one,
-/// since servers refuse a conversation that contains it. Its result says what was wrong.
+/// Returns a call's arguments in a form that can be sent back. Anything but an object
+/// becomes an empty one, since servers refuse a conversation that contains it. The call's
+/// result says what was wrong.
 pub(crate) fn arguments(call: &ToolCall) -> Value {
     Value::Object(call.input().unwrap_or_default())
 }
 
-/// Returns the schema of a tool's arguments with what servers insist on: that it is an object,
-/// and which properties it has, even if none.
+/// Returns the schema of a tool's arguments with what servers insist on: the type `object`
+/// and a `properties` member, even if it is empty.
 pub(crate) fn parameters(schema: &Value) -> Value {
     let mut fields = schema.as_object().cloned().unwrap_or_else(Map::new);
     fields.entry("type").or_insert_with(|| json!("object"));
@@ -97,7 +97,7 @@ pub(crate) fn parameters(schema: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// Returns the tools in the shape that Chat Completions has and others took over.
+/// Returns the tools in the shape that Chat Completions introduced and others adopted.
 pub(crate) fn function_tools(request: &Request) -> Vec<Value> {
     let tools = request.tools.iter().map(|tool| {
         json!({
@@ -112,7 +112,7 @@ pub(crate) fn function_tools(request: &Request) -> Vec<Value> {
     tools.collect()
 }
 
-/// Returns a format's name in the letters that are allowed.
+/// Returns a format's name with only the characters that are allowed.
 pub(crate) fn format_name(format: &Format) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let name = format.name.chars().take(64);
@@ -123,8 +123,8 @@ pub(crate) fn format_name(format: &Format) -> String {
     }
 }
 
-/// Returns a conversation as the list of messages that Chat Completions made usual, the standing
-/// instructions first; each format writes the turns in its own way.
+/// Returns a conversation as the list of messages that Chat Completions made common, the
+/// system prompt first. Each format encodes the turns in its own way.
 pub(crate) fn messages(
     request: &Request,
     user: fn(&Turn<'_>, &mut Vec<Value>),

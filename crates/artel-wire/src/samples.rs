@@ -54,8 +54,8 @@ pub(crate) fn tool(name: &str) -> ToolSpec {
     }
 }
 
-/// Returns a request with everything in it: pictures, two calls, one of them malformed, their
-/// results out of order, a form, a limit. The model's turn begins with `thoughts`.
+/// Returns a request with everything in it: images, two calls, one of them malformed,
+/// their results out of order, a format, a limit. The model's turn begins with `thoughts`.
 pub(crate) fn rich(thoughts: &[Part]) -> Request {
     let first = Message {
         role: Role::User,

@@ -1,4 +1,4 @@
-//! The five formats behind one door.
+//! The five formats behind one interface.
 
 use artel_types::Timestamp;
 use artel_types::model::{Fault, Provider, Request, ThinkingStyle};
@@ -6,7 +6,7 @@ use artel_types::model::{Fault, Provider, Request, ThinkingStyle};
 use crate::decoder::Decoder;
 use crate::{anthropic, chat, google, ollama, responses};
 
-/// A wire format.
+/// A provider's format of requests and replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wire {
     /// Anthropic Messages.
@@ -21,41 +21,38 @@ pub enum Wire {
     Ollama,
 }
 
-/// The model a request is put to, with what the codec must know about it.
+/// The model that a request is encoded for, with what the codec must know about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target<'a> {
-    /// The provider's own name for it.
+    /// The provider's own name for the model.
     pub model: &'a str,
-    /// How many tokens an answer may have, where known.
+    /// Most tokens that a reply may have, if known.
     pub max_output: Option<u64>,
-    /// How many tokens the conversation may have, where known.
+    /// Most tokens that the conversation may have, if known.
     pub context: Option<u64>,
-    /// How it is told to think.
+    /// The style of thinking settings that the model takes.
     pub thinking: ThinkingStyle,
 }
 
-/// A call, ready to be sent but for the key.
+/// An encoded HTTP request, complete except for the API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// What follows the base URL, with its query.
+    /// The part of the URL after the base URL, including the query.
     pub path: String,
-    /// Headers besides the key's.
+    /// All headers except the one with the key.
     pub headers: Vec<(&'static str, String)>,
-    /// The JSON body.
     pub body: Vec<u8>,
 }
 
-/// The header that carries the key.
+/// The header that carries the API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyHeader {
-    /// Its name.
     pub name: &'static str,
-    /// What precedes the key in it.
+    /// Text before the key in the header's value.
     pub before: &'static str,
 }
 
 impl Wire {
-    /// Every format.
     pub const ALL: [Self; 5] = [
         Self::Anthropic,
         Self::Responses,
@@ -64,7 +61,7 @@ impl Wire {
         Self::Ollama,
     ];
 
-    /// Returns the format a provider speaks; a rehearsal speaks none.
+    /// Returns the format that a provider speaks, or `None` for a rehearsal.
     pub fn of(provider: Provider) -> Option<Self> {
         match provider {
             Provider::Anthropic => Some(Self::Anthropic),
@@ -76,7 +73,6 @@ impl Wire {
         }
     }
 
-    /// Returns the header that carries the key.
     pub fn key_header(self) -> KeyHeader {
         let (name, before) = match self {
             Self::Anthropic => ("x-api-key", ""),
@@ -86,8 +82,8 @@ impl Wire {
         KeyHeader { name, before }
     }
 
-    /// Returns what follows the base URL in a call that costs nothing and tells whether the key
-    /// is good: the list of models.
+    /// Returns the path of the list of models: a call for it is free and shows whether the
+    /// key is good.
     pub fn models_path(self) -> &'static str {
         match self {
             Self::Anthropic => "/v1/models",
@@ -105,7 +101,7 @@ impl Wire {
         }
     }
 
-    /// Writes a request in this format.
+    /// Encodes a request in this format.
     pub fn encode(self, target: &Target<'_>, request: &Request) -> Outgoing {
         match self {
             Self::Anthropic => anthropic::encode(target, request),
@@ -116,7 +112,7 @@ impl Wire {
         }
     }
 
-    /// Returns what reads one answer in this format.
+    /// Returns a decoder for one reply in this format.
     pub fn decoder(self) -> Decoder {
         match self {
             Self::Anthropic => Decoder::of_events(anthropic::Reader::default()),
@@ -127,8 +123,9 @@ impl Wire {
         }
     }
 
-    /// Reads a refusal: an answer whose status is not 2xx. `header` looks a header up by its
-    /// lower-case name; `now` is needed where the provider names a moment instead of a wait.
+    /// Reads a refusal: a response whose status is not 2xx. `header` looks up a header by
+    /// its lower-case name. `now` is needed if the provider names a time instead of a
+    /// wait.
     pub fn fault(
         self,
         status: u16,
@@ -139,7 +136,7 @@ impl Wire {
         crate::refusal::read(self, status, header, body, now)
     }
 
-    /// Finds the provider's name for a request among the headers of its answer, for faults that
+    /// Finds the provider's request id among the headers of a response, for faults that
     /// come later.
     pub fn request_id(self, header: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         crate::refusal::request_id(header)

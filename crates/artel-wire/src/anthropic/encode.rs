@@ -1,4 +1,4 @@
-//! Writes a request.
+//! Encodes requests.
 
 use artel_types::model::{Cache, Effort, Request, ThinkingStyle, ToolChoice, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -8,17 +8,17 @@ use super::schema;
 use crate::request::{outgoing, temperature};
 use crate::wire::{Outgoing, Target};
 
-/// The answer's limit where nobody knows one; the API wants a number.
+/// Output limit if neither the request nor the model sets one; the API requires a number.
 const USUAL_OUTPUT: u64 = 8_192;
 
-/// The API takes no smaller budget for thoughts.
+/// Smallest thinking budget that the API accepts, in tokens.
 const SMALLEST_BUDGET: u64 = 1_024;
 
-/// How many of the newest messages of the person are marked for the cache. With the tools and the
-/// system prompt that makes four marks, and the API takes no more.
+/// Number of the person's newest messages that are marked for the cache. With the tools
+/// and the system prompt that makes four marks, the most that the API accepts.
 const MARKED_MESSAGES: usize = 2;
 
-/// Writes a request for `/v1/messages`.
+/// Encodes a request for `/v1/messages`.
 pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     let max_tokens = max_tokens(target, request);
     let mut body = Map::new();
@@ -58,7 +58,8 @@ fn max_tokens(target: &Target<'_>, request: &Request) -> u64 {
     wanted.unwrap_or(USUAL_OUTPUT).min(most).max(1)
 }
 
-/// Says how hard to think, and how freely to speak, which a model that thinks decides itself.
+/// Sets how hard the model thinks. Sets the temperature only while thinking is off: a
+/// thinking model chooses its own.
 fn add_thinking(
     body: &mut Map<String, Value>,
     target: &Target<'_>,
@@ -71,7 +72,7 @@ fn add_thinking(
     }
     let thinking = match (target.thinking, effort) {
         (ThinkingStyle::None, _) | (_, None) => None,
-        // The API does not let a model think before a call that it is forced to make.
+        // The API does not allow thinking before a forced tool call.
         (_, Some(_)) if is_forced(request) => None,
         (_, Some(Effort::Off)) => Some(json!({ "type": "disabled" })),
         (ThinkingStyle::Effort, Some(_)) => Some(json!({ "type": "adaptive" })),
@@ -103,8 +104,8 @@ fn effort_word(effort: Effort) -> Option<&'static str> {
     }
 }
 
-/// Returns how many tokens of the answer may be thoughts; a quarter is left for what is said.
-/// Nothing where the answer is too short for any.
+/// Returns how many tokens of the reply may be thoughts; a quarter is left for the visible
+/// text. Returns `None` if the reply is too short for any thinking.
 fn budget(effort: Effort, max_tokens: u64) -> Option<u64> {
     let wanted = match effort {
         Effort::Off => return None,

@@ -1,4 +1,4 @@
-//! Writes the conversation.
+//! Encodes the conversation.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::{REDACTED, SIGNATURE, WIRE};
 use crate::request::{Turn, arguments, turns};
 
-/// Writes the conversation. A turn of which nothing is left is not sent: the API refuses it.
+/// Encodes the conversation. A turn without any content left is omitted, because the API
+/// refuses it.
 pub(super) fn messages(messages: &[Message]) -> Vec<Value> {
     let mut ids = Ids::default();
     let written = turns(messages).into_iter().filter_map(|turn| {
@@ -21,7 +22,8 @@ pub(super) fn messages(messages: &[Message]) -> Vec<Value> {
     written.collect()
 }
 
-/// Results come before everything else, or the API does not find them.
+/// Encodes a turn of the person. Tool results come before everything else, or the API does
+/// not find them.
 fn user(turn: &Turn<'_>, ids: &Ids) -> Vec<Value> {
     let results = turn.results().map(|result| tool_result(result, ids));
     let others = turn.parts.iter().filter_map(|part| match part {
@@ -42,7 +44,7 @@ fn assistant(turn: &Turn<'_>, ids: &mut Ids) -> Vec<Value> {
     blocks.collect()
 }
 
-/// The API refuses text of blanks alone.
+/// Returns a text block, or `None` for blank text, which the API refuses.
 fn said(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| text_block(text))
 }
@@ -57,7 +59,8 @@ fn image_block(image: &Image) -> Value {
     json!({ "type": "image", "source": source })
 }
 
-/// A thought that somebody else had, or nobody sealed, cannot be sent back.
+/// Encodes a thought, or returns `None` if another provider sealed it: then it cannot be
+/// sent back.
 fn thought(text: &str, seal: &Seal) -> Option<Value> {
     if seal.wire != WIRE {
         return None;
@@ -81,7 +84,7 @@ fn tool_use(call: &ToolCall, ids: &mut Ids) -> Value {
 fn tool_result(result: &ToolResult, ids: &Ids) -> Value {
     let mut content: Vec<Value> = said(&result.text).into_iter().collect();
     content.extend(result.images.iter().map(image_block));
-    // The API refuses a failure that says nothing.
+    // The API refuses an error result without content.
     if content.is_empty() && result.is_error {
         content.push(text_block("it failed and did not say why"));
     }
@@ -95,8 +98,8 @@ fn tool_result(result: &ToolResult, ids: &Ids) -> Value {
     block
 }
 
-/// Ids as the API takes them: letters, digits, `_` and `-`, none twice in a conversation. Those
-/// that another provider gave, or none, may be otherwise.
+/// Rewrites call ids to what the API accepts: letters, digits, `_` and `-`, unique in a
+/// conversation. Ids that come from another provider, or from none, may be different.
 #[derive(Debug, Default)]
 struct Ids {
     used: HashSet<String>,

@@ -1,4 +1,4 @@
-//! Reads the events of an answer.
+//! Reads the events of a reply.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ use crate::frame::UNNAMED;
 use crate::refusal;
 use crate::wire::Wire;
 
-/// The events that are read. Others come and go, and need not even be JSON.
+/// The events that are read. The API may send others at any time, and they need not even
+/// be JSON.
 const EVENTS: [&str; 7] = [
     "message_start",
     "content_block_start",
@@ -24,13 +25,12 @@ const EVENTS: [&str; 7] = [
     "error",
 ];
 
-/// Reads one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     blocks: BTreeMap<u64, Block>,
     calls: OpenCalls,
-    /// A call that ended without arguments. The model wanted none, or was stopped before it could
-    /// write any: what comes next tells.
+    /// A call that ended without arguments. Either the model wanted none, or it was
+    /// stopped before it could write any; the next event tells which.
     bare: Option<u32>,
     counts: Counts,
     stop: Option<Stop>,
@@ -45,15 +45,17 @@ enum Block {
     },
     Call {
         index: u32,
-        /// The arguments as they came with the beginning, from servers that do not send pieces.
+        /// Arguments that came with the start of the call, from servers that do not stream
+        /// them.
         whole: Option<String>,
         has_pieces: bool,
     },
-    /// One that this build does not know.
+    /// A block type that this build does not know.
     Other,
 }
 
-/// What the provider counts. Its input is only what neither came from the cache nor went there.
+/// Token counts as the provider reports them. The input excludes tokens that were read
+/// from the cache or written to it.
 #[derive(Debug, Default)]
 struct Counts {
     input: Counter,
@@ -82,7 +84,7 @@ impl Read for Reader {
         Ok(())
     }
 
-    /// Only `message_stop` ends an answer.
+    /// Does nothing: only `message_stop` ends a reply.
     fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
         Ok(())
     }
@@ -185,7 +187,7 @@ impl Reader {
         }
     }
 
-    /// Ends the call that is waited for, with these arguments.
+    /// Ends the pending call with these arguments.
     fn settle(&mut self, arguments: &str, out: &mut Vec<Chunk>) {
         if let Some(index) = self.bare.take() {
             self.calls.add(index, arguments, out);
@@ -212,7 +214,7 @@ impl Reader {
         };
         let stop = self.stop.take().unwrap_or(unsaid);
         match stop {
-            // A brace that nothing closes keeps a call from being carried out that the model never
+            // An unclosed brace keeps a call from being carried out that the model never
             // finished.
             Stop::MaxTokens | Stop::Refusal | Stop::ContextFull => self.settle("{", out),
             _ => self.settle("{}", out),
@@ -263,7 +265,8 @@ fn think(said: &Value, out: &mut Vec<Chunk>) {
     }
 }
 
-/// A thought without a token is not sealed: it could not go back.
+/// Emits the seal of a thought. Without a token there is no seal, and the thought cannot
+/// be sent back.
 fn close_thought(sort: &str, token: &str, out: &mut Vec<Chunk>) {
     if !token.is_empty() {
         let wire = WIRE.to_owned();

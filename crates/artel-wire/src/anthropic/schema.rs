@@ -1,14 +1,15 @@
-//! The part of JSON Schema that holds an answer to a form.
+//! The part of JSON Schema that Anthropic enforces on a structured reply.
 //!
-//! Objects must be closed, and limits on numbers, lengths and counts are refused. They are left
-//! out here, because whoever asked for the form checks the answer against the whole schema anyway.
+//! Objects must be closed, and limits on numbers, lengths and counts are refused. The
+//! limits are left out here, because the caller checks the reply against the whole schema
+//! anyway.
 
 use serde_json::{Map, Value};
 
-/// Schemas nest no deeper; what lies below is passed on as it is.
+/// Deepest nesting that is rewritten; anything deeper is passed on unchanged.
 const DEEPEST: usize = 64;
 
-/// What the API refuses.
+/// Keywords that the API refuses.
 const REFUSED: [&str; 14] = [
     "minimum",
     "maximum",
@@ -26,7 +27,7 @@ const REFUSED: [&str; 14] = [
     "propertyNames",
 ];
 
-/// Returns the schema without what the API refuses.
+/// Returns the schema with closed objects and without the keywords that the API refuses.
 pub(super) fn strict(schema: &Value) -> Value {
     node(schema, DEEPEST)
 }
@@ -55,7 +56,7 @@ fn node(schema: &Value, depth: usize) -> Value {
     Value::Object(kept)
 }
 
-/// Of the least counts of a list only 0 and 1 are taken.
+/// Returns whether this is a `minItems` that the API refuses: it accepts only 0 and 1.
 fn is_high_count(name: &str, value: &Value) -> bool {
     name == "minItems" && value.as_u64().is_none_or(|count| count > 1)
 }

@@ -1,4 +1,4 @@
-//! Writes requests.
+//! Encodes requests.
 
 use artel_types::model::{Image, Part, Request, ThinkingStyle, ToolChoice};
 use serde_json::{Value, json};
@@ -56,8 +56,9 @@ fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// Results come first, right after the calls they answer. A result can have no pictures here, so
-/// they follow as if the person showed them.
+/// Encodes a turn of the person. Tool results come first, right after the calls they
+/// answer. A result cannot hold images here, so they follow as if the person had sent
+/// them.
 fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
     for result in turn.results() {
         messages.push(json!({
@@ -79,7 +80,7 @@ fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
         }
     }
     let has_picture = content.iter().any(|part| part["type"] == "image_url");
-    // Many servers take a list only where there is a picture.
+    // Many servers accept a list only if it contains an image.
     match (has_picture, content.is_empty()) {
         (_, true) => {}
         (true, false) => messages.push(json!({ "role": "user", "content": content })),
@@ -95,8 +96,8 @@ fn picture(image: &Image) -> Value {
     json!({ "type": "image_url", "image_url": { "url": data_url(image) } })
 }
 
-/// Thoughts are not sent: there is no common word for them, and servers that make them drop them
-/// from later turns anyway.
+/// Encodes a turn of the model without its thoughts: the format has no common field for
+/// them, and servers that produce thoughts drop them from later turns anyway.
 fn assistant(turn: &Turn<'_>) -> Option<Value> {
     let words = turn.text();
     let calls: Vec<Value> = turn

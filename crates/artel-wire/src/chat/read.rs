@@ -1,9 +1,9 @@
-//! Reads answers.
+//! Reads replies.
 //!
-//! The reason why an answer ended comes before its end: the usage follows in a chunk of its own,
-//! then `[DONE]`, which some servers leave out. So calls are ended and the end is told at
-//! `[DONE]`, or when the bytes end and the reason was given. Bytes that end without a reason were
-//! cut off.
+//! The finish reason comes before the end of a reply: the usage follows in a chunk of its
+//! own, then `[DONE]`, which some servers leave out. So calls are ended and the end is
+//! reported at `[DONE]`, or when the bytes end after a finish reason. Bytes that end
+//! without one were cut off.
 
 use artel_types::model::{Chunk, Fault, FaultKind, Stop, Usage};
 use serde_json::Value;
@@ -21,10 +21,9 @@ const USAGE: UsageNames = UsageNames {
     output_details: "completion_tokens_details",
 };
 
-/// The name of an event that is an error.
+/// Name of an event that reports an error.
 const ERROR: &str = "error";
 
-/// Reads one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     has_started: bool,
@@ -35,7 +34,7 @@ pub(crate) struct Reader {
     usage: Option<Usage>,
 }
 
-/// A call as the server tells it apart from others.
+/// A tool call, with the keys by which the server tells it apart from others.
 #[derive(Debug)]
 struct Slot {
     place: Option<u64>,
@@ -44,7 +43,7 @@ struct Slot {
     index: u32,
 }
 
-/// A piece of a call. What a server leaves out is empty.
+/// A piece of a tool call. Fields that the server leaves out are empty.
 struct Piece<'a> {
     place: Option<u64>,
     id: &'a str,
@@ -57,7 +56,8 @@ impl Read for Reader {
             return self.close(out);
         }
         let chunk = match json(data) {
-            // What has a name of its own is no chunk, and may be anything.
+            // An event with a name of its own is not a chunk, and its data may be
+            // anything.
             Err(_) if name != UNNAMED && name != ERROR => return Ok(()),
             read => read?,
         };
@@ -85,7 +85,8 @@ impl Read for Reader {
 }
 
 impl Reader {
-    /// Azure begins with a chunk that names neither itself nor the model.
+    /// Emits the start with the first chunk that names the reply or the model. Azure
+    /// begins with a chunk that names neither.
     fn start(&mut self, chunk: &Value, out: &mut Vec<Chunk>) {
         let id = text(&chunk["id"]).map(str::to_owned);
         let model = text(&chunk["model"]).map(str::to_owned);
@@ -96,7 +97,8 @@ impl Reader {
     }
 
     fn delta(&mut self, delta: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
-        // The same thought comes under both names from servers that are changing theirs.
+        // Servers that are changing the field's name send the same thought under both
+        // names.
         let thought = text(&delta["reasoning_content"]).or_else(|| text(&delta["reasoning"]));
         if let Some(thought) = thought {
             let text = thought.to_owned();
@@ -119,7 +121,7 @@ impl Reader {
             };
             self.call(&piece, &call["function"]["arguments"], out)?;
         }
-        // What calls were before there could be several.
+        // The older form of a tool call, from when a reply could have only one.
         let call = &delta["function_call"];
         if call.is_object() {
             let piece = Piece {
@@ -159,7 +161,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Finds the call that a piece belongs to; none where it begins one.
+    /// Finds the call that a piece belongs to, or `None` if the piece begins a new one.
     fn slot(&self, piece: &Piece<'_>) -> Option<&Slot> {
         let mut newest_first = self.slots.iter().rev();
         if piece.place.is_some() {
@@ -203,9 +205,10 @@ impl Reader {
     }
 }
 
-/// Tells whether a piece with the place of a known call is another call all the same: servers
-/// that send calls whole have been seen to give all of them the place 0. The name alone proves
-/// nothing, nor does the id: some repeat the one, and make the other anew with every piece.
+/// Returns whether a piece with the place of a known call is another call all the same.
+/// Servers that send calls whole have been seen to give all of them the place 0. Neither
+/// the name nor the id alone proves anything: some servers repeat the name and make a new
+/// id with every piece.
 fn begins_another(slot: &Slot, piece: &Piece<'_>) -> bool {
     if piece.name.is_empty() {
         return false;

@@ -1,4 +1,4 @@
-//! Writes a request.
+//! Encodes requests.
 
 use artel_types::model::{
     Effort, Image, Message, Part, Request, Role, Seal, ThinkingStyle, ToolCall, ToolChoice,
@@ -10,12 +10,12 @@ use super::{WIRE, schema};
 use crate::request::{Turn, arguments, max_output, outgoing, temperature, turns};
 use crate::wire::{Outgoing, Target};
 
-/// What newer models take in place of a signature for a call that they did not make themselves,
-/// such as one that another provider's model made earlier in the conversation. Without any they
-/// refuse the whole request.
+/// Signature that newer models accept for a call that they did not make themselves, such
+/// as one that another provider's model made earlier in the conversation. Without a
+/// signature they refuse the whole request.
 const NOT_MINE: &str = "skip_thought_signature_validator";
 
-/// Writes a request for `:streamGenerateContent`.
+/// Encodes a request for `:streamGenerateContent`.
 pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     let mut body = Map::new();
     if !request.system.trim().is_empty() {
@@ -41,7 +41,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     outgoing(&path, &Value::Object(body))
 }
 
-/// A name is one segment of the path, whatever is in it.
+/// Encodes a model name as one segment of the path, whatever characters it has.
 fn percent_encoded(model: &str) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     model.bytes().fold(String::new(), |mut path, byte| {
@@ -75,7 +75,8 @@ fn generation(target: &Target<'_>, request: &Request) -> Map<String, Value> {
     config
 }
 
-/// Models that are told with a word cannot be told not to think at all; a little is the least.
+/// Returns the thinking settings. Models that take a level cannot be told not to think at
+/// all; `low` is the least.
 fn thinking(style: ThinkingStyle, effort: Option<Effort>) -> Option<Value> {
     let effort = effort?;
     let is_shown = effort != Effort::Off;
@@ -123,7 +124,8 @@ fn calling(choice: &ToolChoice) -> Option<Value> {
     }
 }
 
-/// Writes the conversation. A turn of which nothing is left is not sent: the API refuses it.
+/// Encodes the conversation. A turn without any content left is omitted, because the API
+/// refuses it.
 fn contents(target: &Target<'_>, messages: &[Message]) -> Value {
     let written = turns(messages).into_iter().filter_map(|turn| {
         let (role, parts) = match turn.role {
@@ -135,8 +137,9 @@ fn contents(target: &Target<'_>, messages: &[Message]) -> Value {
     written.collect()
 }
 
-/// Results come first, since they must follow their calls; what tools showed comes after them,
-/// because not every model takes pictures inside a result.
+/// Encodes a turn of the person. Tool results come first, since they must follow their
+/// calls. Images from tools come after them, because not every model accepts images inside
+/// a result.
 fn user(turn: &Turn<'_>) -> Vec<Value> {
     let shown = turn.results().flat_map(|result| &result.images);
     let others = turn.parts.iter().filter_map(|part| match part {
@@ -151,7 +154,7 @@ fn user(turn: &Turn<'_>) -> Vec<Value> {
 fn model(target: &Target<'_>, turn: &Turn<'_>) -> Vec<Value> {
     let parts = turn.parts.iter();
     let mut written: Vec<Value> = parts.filter_map(|part| model_part(part)).collect();
-    // Of several calls at once only the first carries a signature.
+    // Of several simultaneous calls only the first carries a signature.
     let first = written
         .iter_mut()
         .find(|part| part["functionCall"].is_object());
@@ -204,7 +207,8 @@ fn function_response(result: &ToolResult) -> Value {
     json!({ "functionResponse": inner })
 }
 
-/// An id that the reader made means nothing to the provider.
+/// Adds the id of a call, unless our reader made it up: then it means nothing to the
+/// provider.
 fn put_id(inner: &mut Value, id: &str) {
     let is_made = id
         .strip_prefix("call_")

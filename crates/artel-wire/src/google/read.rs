@@ -1,4 +1,4 @@
-//! Reads the pieces of an answer. Each is an answer of its own, with some of the parts.
+//! Reads the pieces of a reply. Each piece is a reply of its own, with some of the parts.
 
 use artel_types::model::{Chunk, Fault, Seal, Stop, Usage};
 use serde_json::Value;
@@ -11,7 +11,6 @@ use crate::decoder::{Read, json};
 use crate::refusal;
 use crate::wire::Wire;
 
-/// Reads one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     is_begun: bool,
@@ -20,7 +19,8 @@ pub(crate) struct Reader {
     stop: Option<Stop>,
 }
 
-/// What the provider counts: thoughts are not among the candidates' tokens.
+/// Token counts as the provider reports them. The candidates' tokens do not include the
+/// thoughts.
 #[derive(Debug, Default)]
 struct Counts {
     prompt: Counter,
@@ -54,8 +54,8 @@ impl Read for Reader {
         Ok(())
     }
 
-    /// Nothing marks the end but the end of the bytes; an answer is whole if its reason to stop
-    /// came before.
+    /// Handles the end of the bytes, the only sign that a reply is over. The reply is
+    /// complete if its finish reason came before.
     fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
         let Some(stop) = self.stop.take() else {
             return Ok(());
@@ -109,7 +109,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A call comes whole.
+    /// Emits a tool call, which always comes whole.
     fn call(
         &mut self,
         call: &Value,
@@ -158,8 +158,8 @@ fn stop(word: &str) -> Stop {
     }
 }
 
-/// The number of an error is the status it would have come with; where it is missing, its word
-/// tells.
+/// Reads an error. Its number is the HTTP status it would have had; if the number is
+/// missing, the status word decides.
 fn fault(piece: &Value) -> Fault {
     let error = &piece["error"];
     let code = error["code"]

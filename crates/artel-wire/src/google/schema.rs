@@ -1,17 +1,18 @@
 //! The part of JSON Schema that Gemini understands.
 //!
-//! Whatever else a schema says is left out: a request with one unknown word in it is refused as a
-//! whole, and whoever runs the tool checks the arguments against the whole schema anyway.
+//! Everything else in a schema is left out: Gemini refuses the whole request for one
+//! unknown keyword, and the tool runner checks the arguments against the whole schema
+//! anyway.
 
 use serde_json::{Map, Value, json};
 
-/// Schemas nest no deeper; what lies below may be anything.
+/// Deepest nesting that is written; anything deeper becomes a plain string.
 const DEEPEST: usize = 24;
 
-/// So many nodes are written. References can make a small schema enormous.
+/// Most nodes that are written. References can make a small schema enormous.
 const MOST_NODES: usize = 1_000;
 
-/// Words that mean the same there.
+/// Keywords that mean the same in Gemini.
 const PLAIN: [&str; 12] = [
     "description",
     "maxItems",
@@ -27,12 +28,12 @@ const PLAIN: [&str; 12] = [
     "title",
 ];
 
-/// Formats that are understood; others are refused.
+/// Formats that Gemini understands; it refuses others.
 const FORMATS: [&str; 6] = ["date-time", "enum", "float", "double", "int32", "int64"];
 
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 
-/// Returns the schema in the words that are understood.
+/// Returns the schema reduced to the keywords that Gemini understands.
 pub(super) fn reduced(schema: &Value) -> Value {
     let mut reducer = Reducer {
         root: schema,
@@ -45,7 +46,7 @@ pub(super) fn reduced(schema: &Value) -> Value {
 struct Reducer<'a> {
     root: &'a Value,
     left: usize,
-    /// The references that are being written. One that stands for itself would never end.
+    /// References being expanded. One that refers to itself would never end.
     within: Vec<String>,
 }
 
@@ -96,7 +97,7 @@ impl Reducer<'_> {
         Value::Object(written)
     }
 
-    /// Puts what a reference stands for, and what several schemas say together, into one.
+    /// Merges a schema with the target of its `$ref` and with the parts of its `allOf`.
     fn resolved(&mut self, fields: &Map<String, Value>, depth: usize) -> Map<String, Value> {
         let mut fields = fields.clone();
         while let Some(Value::String(reference)) = fields.remove("$ref") {
@@ -169,7 +170,7 @@ impl Reducer<'_> {
             .iter()
             .map(|(name, schema)| (name.clone(), self.node(schema, depth)))
             .collect();
-        // A name that is required but not described is refused.
+        // Gemini refuses a required name that has no property.
         let required = fields.get("required").and_then(Value::as_array);
         let required: Vec<Value> = required
             .into_iter()
@@ -183,7 +184,7 @@ impl Reducer<'_> {
         written.insert("properties".into(), Value::Object(nodes));
     }
 
-    /// A list must say what is in it.
+    /// Adds the item schema, which every array must have.
     fn array(
         &mut self,
         fields: &Map<String, Value>,
@@ -213,7 +214,8 @@ fn plain(fields: &Map<String, Value>) -> Map<String, Value> {
         .collect()
 }
 
-/// What is there already stays; properties and required names of both are put together.
+/// Adds the fields that are missing. Existing ones stay; properties and required names are
+/// joined.
 fn merge<'a>(
     fields: &mut Map<String, Value>,
     more: impl IntoIterator<Item = (&'a String, &'a Value)>,
@@ -241,7 +243,7 @@ fn choices(fields: &Map<String, Value>) -> Option<Vec<Value>> {
     choices.and_then(Value::as_array).cloned()
 }
 
-/// Returns the types that are named and known, `null` among them.
+/// Returns the known types that the schema names, `null` included.
 fn types(fields: &Map<String, Value>) -> Vec<&str> {
     let named = match fields.get("type") {
         Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
@@ -252,7 +254,7 @@ fn types(fields: &Map<String, Value>) -> Vec<&str> {
     named.into_iter().filter(is_known).collect()
 }
 
-/// Every node must have a type.
+/// Guesses a type for a schema that names none, because every node must have one.
 fn guess(fields: &Map<String, Value>) -> &'static str {
     if fields.contains_key("properties") {
         "object"
@@ -284,8 +286,8 @@ fn scalar(name: &str, fields: &Map<String, Value>, written: &mut Map<String, Val
     if name == "string" {
         written.insert("enum".into(), json!(words));
     } else {
-        // Only words can be listed. A number that may be one of three stays a number, and the
-        // model is told.
+        // Only strings can be listed. A number with three allowed values stays a number,
+        // and the description tells the model the values.
         let before = written.get("description").and_then(Value::as_str);
         let before = before.map_or(String::new(), |text| format!("{text} "));
         let told = format!("{before}One of: {}.", words.join(", "));

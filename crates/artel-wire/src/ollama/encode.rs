@@ -1,4 +1,4 @@
-//! Writes requests.
+//! Encodes requests.
 
 use artel_types::model::{Effort, Image, Part, Request, ThinkingStyle, ToolChoice};
 use serde_json::{Value, json};
@@ -8,13 +8,14 @@ use crate::request::{
 };
 use crate::wire::{Outgoing, Target};
 
-/// The window where the model's is not known. Ollama's own default can be as small as 4,096
-/// tokens, which an agent's instructions and tools alone may fill; this holds some turns besides,
-/// and still fits beside a mid-sized model on one graphics card.
+/// Context window in tokens if the model's is unknown. Ollama's own default can be as
+/// small as 4,096 tokens, which an agent's instructions and tools alone may fill. This one
+/// also holds some turns, and still fits beside a mid-sized model on one graphics card.
 const USUAL_CONTEXT: u64 = 32_768;
 
-/// The window is memory on the person's machine, taken when the model is loaded, so a model that
-/// could do with a million tokens does not get them. Whoever wants less sets the model's context.
+/// Largest context window in tokens. The window takes memory on the person's machine when
+/// the model is loaded, so a model that could use a million tokens does not get them. To
+/// use less, set the model's context.
 const LARGEST_CONTEXT: u64 = 131_072;
 
 pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
@@ -23,7 +24,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
         "messages": messages(request, user, assistant),
         "stream": true,
         "options": options(target, request),
-        // What does not fit is an error rather than silently left out.
+        // A prompt that does not fit is an error instead of being cut silently.
         "truncate": false,
     });
     let tools = tools(request);
@@ -42,7 +43,8 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     outgoing("/api/chat", &body)
 }
 
-/// The window is the same in every request: a change of it makes Ollama load the model anew.
+/// Returns the options. The context window is the same in every request, because a change
+/// makes Ollama load the model again.
 fn options(target: &Target<'_>, request: &Request) -> Value {
     let context = target.context.unwrap_or(USUAL_CONTEXT);
     let mut options = json!({ "num_ctx": context.min(LARGEST_CONTEXT) });
@@ -58,7 +60,8 @@ fn options(target: &Target<'_>, request: &Request) -> Value {
     options
 }
 
-/// A model that cannot think refuses to be told to, but not to be told not to.
+/// Returns the thinking setting. A model that cannot think refuses to be told to think,
+/// but accepts being told not to.
 fn think(effort: Effort, style: ThinkingStyle) -> Option<Value> {
     match (effort, style) {
         (Effort::Off, _) => Some(json!(false)),
@@ -70,7 +73,8 @@ fn think(effort: Effort, style: ThinkingStyle) -> Option<Value> {
     }
 }
 
-/// Nobody can be made to call a tool here; but a tool that is not offered is not called.
+/// Returns the tools to offer. Ollama cannot force a model to call a tool, but a tool that
+/// is not offered is not called.
 fn tools(request: &Request) -> Vec<Value> {
     let mut tools = function_tools(request);
     match &request.tool_choice {
@@ -81,7 +85,8 @@ fn tools(request: &Request) -> Vec<Value> {
     tools
 }
 
-/// Templates show pictures only where the person speaks, so those of a result follow it.
+/// Encodes a turn of the person. Templates show images only in the person's messages, so
+/// the images of a result follow it in such a message.
 fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
     for result in turn.results() {
         messages.push(json!({
@@ -118,7 +123,8 @@ fn base64(image: &Image) -> &str {
     &image.data
 }
 
-/// Ollama wants a model's thoughts back with its calls. A sealed thought is of another provider.
+/// Encodes a turn of the model. Ollama wants the model's thoughts back with its calls. A
+/// sealed thought comes from another provider and is left out.
 fn assistant(turn: &Turn<'_>) -> Option<Value> {
     let calls: Vec<Value> = turn
         .calls()

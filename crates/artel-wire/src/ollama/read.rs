@@ -1,4 +1,4 @@
-//! Reads answers.
+//! Reads replies.
 
 use artel_types::model::{Chunk, Fault, Stop, Usage};
 use serde_json::Value;
@@ -8,7 +8,6 @@ use crate::count::believed;
 use crate::decoder::{Read, json};
 use crate::wire::Wire;
 
-/// Reads one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     has_started: bool,
@@ -33,7 +32,7 @@ impl Read for Reader {
         Ok(())
     }
 
-    /// An answer says itself that it is complete.
+    /// Does nothing: a reply says itself that it is complete.
     fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
         Ok(())
     }
@@ -68,7 +67,8 @@ impl Reader {
             Some("length") => Stop::MaxTokens,
             None | Some("" | "stop") if self.calls.is_empty() => Stop::End,
             None | Some("" | "stop") => Stop::ToolUse,
-            // `load` and `unload`: the model was only put into memory, or taken out of it.
+            // `load` and `unload`: the model was only loaded into memory, or removed from
+            // it.
             Some(other) => Stop::Other(other.chars().take(64).collect()),
         };
         let usage = usage(line);
@@ -76,8 +76,9 @@ impl Reader {
     }
 }
 
-/// Counts that are zero are left out. Nothing written can be true; nothing read cannot, it means
-/// that the prompt was still in memory, and then nobody knows how long it was.
+/// Reads the usage. Ollama leaves out counts that are zero. An output of zero can be true.
+/// An input of zero cannot: it means that the prompt was still in memory, so its length is
+/// unknown.
 fn usage(line: &Value) -> Option<Usage> {
     believed(Usage {
         input: tokens(&line["prompt_eval_count"])?,

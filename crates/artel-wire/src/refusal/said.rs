@@ -1,21 +1,22 @@
-//! What the body of a refusal says, whatever it is: JSON in five dialects, a page, plain text.
+//! Reads the body of a refusal, whatever it is: JSON in five dialects, a web page, plain
+//! text.
 
 use artel_types::model::Fault;
 use serde_json::Value;
 
-/// So much of a body that is not JSON is looked at.
+/// Most bytes that are read of a body that is not JSON.
 const LARGEST_TEXT: usize = 16 * 1024;
 
 /// The parts of a refusal that matter.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    /// What it says to a person, in one line.
+    /// The message for a person, in one line.
     pub(super) message: String,
-    /// Message, type, code, status and reasons in lower case, to look for words in.
+    /// Message, type, code, status and reasons in lower case, for searching.
     pub(super) folded: String,
-    /// The provider's name for the request.
+    /// The provider's request id.
     pub(super) request_id: Option<String>,
-    /// What the provider says in detail; only Google does.
+    /// The provider's details; only Google sends any.
     pub(super) details: Vec<Value>,
 }
 
@@ -34,7 +35,8 @@ impl Said {
     }
 
     pub(super) fn in_json(json: &Value) -> Self {
-        // An answer that would have been a list of pieces is refused with a list of one.
+        // A streaming call is refused with a list of one where its reply would have been a
+        // list of pieces.
         let json = json.get(0).unwrap_or(json);
         let error = json.get("error").unwrap_or(json);
         let message = [
@@ -67,7 +69,8 @@ impl Said {
         }
     }
 
-    /// Tells whether a quota is used up that minutes do not refill: one of a day, or none bought.
+    /// Returns whether a quota is used up that minutes do not refill: a daily one, or one
+    /// never bought.
     pub(super) fn names_long_quota(&self) -> bool {
         let violations = self.details.iter().filter_map(|detail| {
             let violations = detail.get("violations")?;
@@ -86,7 +89,7 @@ impl Said {
     }
 }
 
-/// JSON that has none of the usual words is shown as it is.
+/// Shows JSON without any of the usual words as it is.
 fn without_words(json: &Value) -> String {
     match json {
         Value::Null => String::new(),
@@ -95,7 +98,7 @@ fn without_words(json: &Value) -> String {
     }
 }
 
-/// Returns what a person would see of a page: its title, else its first words.
+/// Returns what a person would see of a page: its title, or else its first words.
 fn visible(text: &str) -> String {
     let start = text.trim_start();
     if !start.starts_with('<') {
@@ -112,7 +115,8 @@ fn visible(text: &str) -> String {
         .unwrap_or_else(|| without_tags(start, &folded))
 }
 
-/// `folded` is `page` in lower case, so that places in one are places in the other.
+/// Removes the tags. `folded` is `page` in lower case, so positions in one hold for the
+/// other.
 fn without_tags(page: &str, folded: &str) -> String {
     let mut words = String::new();
     let mut at = 0;
@@ -137,7 +141,8 @@ fn without_tags(page: &str, folded: &str) -> String {
     words
 }
 
-/// Returns the text in one line that a terminal can show, and no longer than a fault keeps.
+/// Returns the text as one line that is safe for a terminal and cut to what a fault can
+/// hold.
 fn one_line(text: &str) -> String {
     let words = text
         .split(|c: char| c.is_whitespace() || c.is_control())

@@ -1,4 +1,4 @@
-//! How long the provider asks us to wait, in the many ways it may say so.
+//! Reads how long the provider asks us to wait, in the many ways it may say so.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::said::Said;
 
-/// No provider means more.
+/// Longest wait that is believed; no provider means more.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// A date names a day of the week too; where that is wrong, the date still counts.
+/// A date also names a weekday; a wrong weekday does not invalidate the date.
 static DATES: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
-/// Reads `retry-after-ms` and `retry-after`. What cannot be read says nothing.
+/// Reads `retry-after-ms` and `retry-after`. Unreadable values are ignored.
 pub(super) fn in_headers(
     header: &dyn Fn(&str) -> Option<String>,
     now: Timestamp,
@@ -26,7 +26,7 @@ pub(super) fn in_headers(
     })
 }
 
-/// Reads Google's `RetryInfo`, else what the message says: `try again in 11.054s`.
+/// Reads Google's `RetryInfo`, or else the message: `try again in 11.054s`.
 pub(super) fn in_body(said: &Said) -> Option<Duration> {
     let told = said
         .details
@@ -42,7 +42,8 @@ pub(super) fn in_body(said: &Said) -> Option<Duration> {
     })
 }
 
-/// Reads a plain decimal number of `unit` seconds. Signs, exponents and words are none.
+/// Reads a plain decimal number of `unit` seconds. Signs, exponents and words are not
+/// accepted.
 fn number(text: &str, unit: f64) -> Option<Duration> {
     let text = text.trim();
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit())
@@ -57,7 +58,7 @@ fn until(text: &str, now: Timestamp) -> Option<Duration> {
     Some(moment.since(now).min(LONGEST))
 }
 
-/// Reads `42s`, `11.054s`, `350ms`, `6m0s`, `1h2m3s`; what follows is passed over.
+/// Reads `42s`, `11.054s`, `350ms`, `6m0s`, `1h2m3s`; anything after that is ignored.
 fn span(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut sum: Option<Duration> = None;

@@ -1,4 +1,4 @@
-//! Writes requests.
+//! Encodes requests.
 
 use artel_types::model::{
     Cache, Effort, Image, Message, Part, Request, Role, Seal, ThinkingStyle, ToolChoice, ToolResult,
@@ -13,11 +13,12 @@ use crate::request::{
 };
 use crate::wire::{Outgoing, Target};
 
-/// The API refuses to be asked for less.
+/// Smallest output limit that the API accepts.
 const LEAST_OUTPUT: u64 = 16;
 
-/// There are no stop texts in this format, so the request's are left out. How long a prompt is
-/// cached cannot be asked for either: the parameter for it is refused by old and new models alike.
+/// Encodes a request for `/responses`. This format has no stop texts, so the request's are
+/// left out. The cache lifetime of a prompt cannot be set either: old and new models alike
+/// refuse the parameter.
 pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     let mut body = json!({
         "model": target.model,
@@ -91,8 +92,9 @@ fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// Requests with the same beginning go to the same machine, which has it in its cache: FNV-1a of
-/// what comes first, since it must not change between builds.
+/// Returns the cache key: requests with the same beginning go to the same machine, which
+/// has that beginning in its cache. The hash of the beginning is FNV-1a, since it must not
+/// change between builds.
 fn cache_key(request: &Request) -> String {
     let tools = json!(tools(request)).to_string();
     let bytes = request.system.bytes().chain([0]).chain(tools.bytes());
@@ -150,7 +152,8 @@ fn picture(image: &Image) -> Value {
 }
 
 fn assistant(target: &Target<'_>, message: &Message, items: &mut Vec<Value>) {
-    // The API refuses a thought that nothing follows, as an answer that broke off leaves behind.
+    // The API refuses a thought without anything after it, as a reply that broke off
+    // leaves behind.
     let last = message.parts.iter().rposition(|part| {
         matches!(part, Part::Text { text, .. } if !text.is_empty())
             || matches!(part, Part::ToolCall(_))
@@ -201,7 +204,7 @@ fn thought(summary: &str, seal: &Seal) -> Option<Value> {
     }))
 }
 
-/// Reads a seal of this format; others mean nothing here.
+/// Reads a seal of this format, or returns `None` for any other.
 fn opened(seal: &Seal) -> Option<Value> {
     let is_ours = seal.wire == WIRE;
     let seal = is_ours.then(|| serde_json::from_str(&seal.data).ok())?;

@@ -1,9 +1,9 @@
-//! Reads answers.
+//! Reads replies.
 //!
-//! What is said comes in pieces, and then once more as a whole when its part is done, and again
-//! when its item is. Pieces are told as they come; of a whole, only what no piece had. Parts are
-//! told apart by the place of their item, since some servers change the item's id from event to
-//! event, and by the id where there is no place.
+//! Content comes in pieces, then once more as a whole when its part is done, and again
+//! when its item is done. Pieces are emitted as they come; of a whole, only the rest that
+//! no piece had. An item is identified by its place, since some servers change its id from
+//! event to event, and by its id only where there is no place.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,6 @@ const USAGE: UsageNames = UsageNames {
     output_details: "output_tokens_details",
 };
 
-/// Reads one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     has_refused: bool,
@@ -32,22 +31,22 @@ pub(crate) struct Reader {
     items: HashMap<Place, Item>,
 }
 
-/// What was told of an item.
+/// The progress of one output item.
 #[derive(Debug, Default)]
 struct Item {
     call: Option<u32>,
-    /// How many bytes of each part.
+    /// Bytes already emitted of each part.
     sent: HashMap<(Kind, u64), usize>,
 }
 
-/// Where an item stands.
+/// Identifies an output item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Place {
     At(u64),
     Named(String),
 }
 
-/// What a part holds.
+/// The content of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Words,
@@ -60,7 +59,8 @@ enum Kind {
 impl Read for Reader {
     fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
         let is_known = name == UNNAMED || name == "error" || name.starts_with("response.");
-        // `[DONE]` is not part of this format, but sent by servers that come from the other one.
+        // `[DONE]` is not part of this format, but servers that come from Chat Completions
+        // send it.
         if !is_known || data.trim() == "[DONE]" {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl Read for Reader {
         Ok(())
     }
 
-    /// An answer says itself that it is complete.
+    /// Does nothing: a reply says itself that it is complete.
     fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
         Ok(())
     }
@@ -105,7 +105,8 @@ impl Reader {
         }
     }
 
-    /// Some servers give every item the same place: what was there before is over.
+    /// Begins an item. Some servers give every item the same place, so an earlier item
+    /// there is over.
     fn item_added(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
         self.items.insert(place(event), Item::default());
         if event["item"]["type"] == "function_call" {
@@ -121,7 +122,7 @@ impl Reader {
                 let index = self.begin_call(event, out)?;
                 let arguments = text(&item["arguments"]);
                 self.say_rest(event, (Kind::Arguments, 0), arguments, out);
-                // A call at the limit of the answer is done too, but not complete.
+                // A call at the reply's limit is done too, but incomplete.
                 if item["status"] != "incomplete" {
                     self.calls.end(index, out);
                 }
@@ -178,7 +179,7 @@ impl Reader {
         }
     }
 
-    /// Tells what a whole has more than its pieces had.
+    /// Emits what a whole has beyond its pieces.
     fn say_rest(
         &mut self,
         event: &Value,
@@ -204,7 +205,8 @@ impl Reader {
         };
         let item = self.items.entry(place(event)).or_default();
         if kind == Kind::Arguments {
-            // Pieces of a call that did not begin come once more, with it, when it is done.
+            // Pieces of a call that has not begun come again with the whole call when it
+            // is done.
             let Some(index) = item.call else {
                 return;
             };
@@ -257,7 +259,7 @@ fn start(response: &Value, out: &mut Vec<Chunk>) {
     });
 }
 
-/// Splits an event's name into what it is about and whether it is a piece or the whole.
+/// Splits an event's name into the kind of part and whether it is a piece or the whole.
 fn part_of(name: &str) -> Option<(Kind, &str)> {
     let (part, stage) = name.strip_prefix("response.")?.rsplit_once('.')?;
     let kind = match part {
@@ -271,7 +273,7 @@ fn part_of(name: &str) -> Option<(Kind, &str)> {
     matches!(stage, "delta" | "done").then_some((kind, stage))
 }
 
-/// The field in which a whole comes.
+/// Returns the field that holds the whole.
 fn whole_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Words | Kind::Summary | Kind::Thought => "text",
@@ -301,7 +303,8 @@ fn sealed(data: &Value) -> Seal {
     }
 }
 
-/// An error that is the event itself has the event's type, which says nothing about the error.
+/// Removes the type from an error that is itself the event: it says nothing about the
+/// error.
 fn without_type(mut event: Value) -> Value {
     if let Some(fields) = event.as_object_mut() {
         fields.remove("type");
