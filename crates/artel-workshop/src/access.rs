@@ -1,11 +1,13 @@
-//! Who may use the server: tokens of programs, and people who signed in at the console.
+//! Access to the server, for programs with tokens and for people who signed in at the
+//! console.
 //!
-//! Secrets are 256 random bits that are shown once. The journal has their hashes, so that a server
-//! that runs knows of a new token, and of one that was taken back, with the next request.
+//! A secret is 256 random bits and is shown once. The journal keeps only its hash, so a
+//! running server knows of a new or revoked token at the next request.
 //!
-//! A sign-in at the console gives two secrets. The cookie goes with every request, so whoever can
-//! have a browser call them may get to see it: it shows pages and does nothing else. The key is
-//! held by the pages alone, and nothing is changed without it.
+//! A sign-in at the console gives two secrets. The browser sends the cookie with every
+//! request, so anyone who can get the browser to call their server may see it: the cookie
+//! therefore only shows pages. The key is held by the pages alone, and nothing can be
+//! changed without it.
 
 mod console_name;
 
@@ -23,58 +25,56 @@ use serde::Serialize;
 
 use crate::workshop::{Noted, Workshop};
 
-/// How long a link to the console holds.
+/// Lifetime of a sign-in link, in microseconds.
 const LINK_HOLDS: i64 = 60 * 1_000_000;
 
-/// How long somebody stays signed in.
+/// Lifetime of a sign-in, in microseconds.
 const LOGIN_HOLDS: i64 = 7 * 24 * 3_600 * 1_000_000;
 
-/// How far a clock is set back when it is only set right.
+/// Largest backward clock step that still counts as a correction, in microseconds.
 const CLOCK_STEP: i64 = 60 * 1_000_000;
 
-/// How long a sign-in counts as fresh.
+/// Age below which a sign-in counts as fresh, in microseconds.
 const SIGN_IN_FRESH: i64 = 5 * 60 * 1_000_000;
 
-/// How what people copy begins, so that it is known for what it is wherever it turns up.
+/// Prefix of the secrets that people copy, so that a leaked one is recognized wherever it
+/// turns up.
 const TOKEN_MARK: &str = "artel_";
 
-/// Through what somebody was let in.
+/// The kind of credential that let somebody in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PassSort {
-    /// A token that a program shows.
+    /// A token that a program presents.
     Token,
-    /// A cookie of the console.
+    /// A console cookie.
     Login,
 }
 
-/// Somebody who was let in.
+/// An authenticated person or program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pass {
-    /// The token's or the link's id.
+    /// The id of the token or of the sign-in link.
     pub id: String,
-    /// Who acts.
+    /// The name under which they act.
     pub name: String,
-    /// What they may see and do.
     pub role: Viewer,
-    /// Through what.
     pub sort: PassSort,
-    /// Whether it is a program, which approves nothing.
+    /// Whether this is a program; a program approves nothing.
     pub is_program: bool,
 }
 
-/// Whether somebody signed in a moment ago, or may have left their browser open since.
+/// The age of a sign-in: a person who signed in long ago may have left the browser open
+/// since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInAge {
-    /// Within the last five minutes.
     Fresh,
-    /// Longer ago, or in the future: then nobody knows how long ago it was.
+    /// Longer ago, or in the future, in which case the real age is unknown.
     Older,
 }
 
-/// A sign-in at the console that holds.
+/// A valid sign-in at the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignIn {
-    /// Who signed in.
     pub pass: Pass,
     key_hash: String,
     since: Timestamp,
@@ -82,14 +82,13 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// Tells whether this is the key that the sign-in gave.
+    /// Returns whether `shown` is the key that this sign-in gave.
     pub fn has_key(&self, shown: &str) -> bool {
         let wanted = blake3::Hash::from_hex(&self.key_hash);
-        // Hashes are compared in constant time.
+        // `blake3::Hash` compares in constant time.
         wanted.is_ok_and(|wanted| wanted == blake3::hash(shown.as_bytes()))
     }
 
-    /// Tells how long ago it was.
     pub fn age(&self, now: Timestamp) -> SignInAge {
         match self.since <= now && now < later(self.since, SIGN_IN_FRESH) {
             true => SignInAge::Fresh,
@@ -97,71 +96,66 @@ impl SignIn {
         }
     }
 
-    /// Tells whether it holds. Clocks are set right by a moment here and there; one that was set
-    /// back by more makes no sign-in longer.
+    /// Returns whether the sign-in is still valid. Small clock corrections are tolerated;
+    /// setting the clock back further does not extend a sign-in.
     fn holds(&self, now: Timestamp) -> bool {
         later(self.until, -LOGIN_HOLDS - CLOCK_STEP) <= now && now < self.until
     }
 }
 
-/// What somebody's browser is given when they sign in: the only time it is seen.
+/// The credentials a browser gets at sign-in, shown only once.
 #[derive(Debug, Clone)]
 pub struct SignInGiven {
-    /// Names the sign-in; no secret.
+    /// The id of the sign-in, which is not secret.
     pub id: String,
-    /// What the browser shows with every request.
+    /// Sent by the browser with every request.
     pub cookie: String,
-    /// What its pages show when they change something.
+    /// Sent by the console's pages when they change something.
     pub key: String,
 }
 
-/// Who holds a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
-    /// A person: what they may do by hand, they may with it.
+    /// A person: the token allows whatever the person may do by hand.
     Person,
     /// A program: it approves nothing.
     Program,
 }
 
-/// A token that was just made: the only time it is seen.
+/// A token that was just created; its secret is shown only here.
 #[derive(Debug, Clone, Serialize)]
 pub struct NewToken {
-    /// Names it.
     pub id: String,
-    /// What it allows.
+    /// The viewer role it gives.
     pub role: String,
-    /// The token.
+    /// The secret itself.
     pub token: String,
 }
 
-/// One token in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TokenRow {
-    /// Names it.
     pub id: String,
-    /// What people call it.
+    /// The name that people gave it.
     pub name: String,
-    /// What it allows.
+    /// The viewer role it gives.
     pub role: String,
-    /// When it was made.
     pub created: Timestamp,
-    /// By whom.
+    /// The person who created it.
     pub by: String,
-    /// Whether a program holds it: then nothing is approved with it.
+    /// Whether a program holds it; a program approves nothing.
     pub program: bool,
 }
 
-/// A link to the console, before anybody used it.
+/// A sign-in link to the console that has not been used yet.
 #[derive(Debug, Clone)]
 pub struct LoginOffer {
-    /// What stands in the link.
+    /// The code in the link.
     pub code: String,
-    /// It holds until then.
+    /// When the link expires.
     pub until: Timestamp,
 }
 
-/// Who may come in, folded from the journal.
+/// Tokens, sign-in links and sign-ins, folded from the journal.
 #[derive(Debug, Default)]
 pub struct Access {
     position: u64,
@@ -173,7 +167,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Takes in what came since.
+    /// Folds the events appended since the last call.
     pub fn refresh(&mut self, reader: &Reader) -> Result<(), Failure> {
         let filter = Filter {
             stream: Some(Stream::access().to_string()),
@@ -185,7 +179,7 @@ impl Access {
         Ok(())
     }
 
-    /// Returns whom a token stands for.
+    /// Returns who holds a token, or `None` if the token is not valid.
     pub fn token(&self, shown: &str) -> Option<Pass> {
         let (row, role) = self.tokens.get(&hash(shown))?;
         Some(Pass {
@@ -197,13 +191,13 @@ impl Access {
         })
     }
 
-    /// Returns the sign-in that gave this cookie.
+    /// Returns the valid sign-in that gave this cookie.
     pub fn sign_in(&self, shown: &str, now: Timestamp) -> Option<&SignIn> {
         let found = self.sign_ins.get(&hash(shown));
         found.filter(|sign_in| sign_in.holds(now))
     }
 
-    /// Tells whether somebody who came in may still be here.
+    /// Returns whether a principal that came in earlier is still allowed in.
     pub fn holds(&self, pass: &Pass, now: Timestamp) -> bool {
         match pass.sort {
             PassSort::Token => self.tokens.values().any(|(row, _)| row.id == pass.id),
@@ -220,7 +214,7 @@ impl Access {
         }
         self.position = record.seq;
         self.end = record.stream_seq;
-        // What this build does not know, or cannot read, lets nobody in.
+        // A record that this build does not know or cannot read lets nobody in.
         let Ok(event) = record.event() else { return };
         match event.fact {
             Fact::TokenCreated(it) => {
@@ -245,8 +239,8 @@ impl Access {
                 let Some((_, (offer, role))) = used.next() else {
                     return;
                 };
-                // Before there were keys a cookie alone did everything: such a browser signs in
-                // once more.
+                // Before keys existed, a cookie alone allowed everything. A browser signed in that
+                // way has to sign in again.
                 let Some(key_hash) = it.key else { return };
                 let pass = Pass {
                     id: offer.id,
@@ -271,14 +265,13 @@ impl Access {
 }
 
 impl Workshop {
-    /// Returns who may come in.
     pub fn access(&self) -> Result<Access, Failure> {
         let mut access = Access::default();
         access.refresh(&*self.reader()?)?;
         Ok(access)
     }
 
-    /// Makes a token. It is shown now and never again.
+    /// Creates a token. Its secret is returned once and cannot be shown again.
     pub fn create_token(
         &self,
         name: Option<&str>,
@@ -307,7 +300,7 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Lists the tokens that hold, the oldest first.
+    /// Lists the valid tokens, oldest first.
     pub fn tokens(&self) -> Result<Vec<TokenRow>, Failure> {
         let access = self.access()?;
         let mut rows: Vec<_> = access.tokens.into_values().map(|(row, _)| row).collect();
@@ -315,7 +308,6 @@ impl Workshop {
         Ok(rows)
     }
 
-    /// Takes a token back.
     pub fn revoke_token(&self, id: &str) -> Result<Noted<TokenRow>, Failure> {
         let mut found = self.tokens()?.into_iter().filter(|row| row.id == id);
         let Some(done) = found.next() else {
@@ -329,7 +321,7 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Offers a link that lets the caller in at the console, once and soon.
+    /// Creates a short-lived link that lets the caller sign in at the console once.
     pub fn offer_login(&self, role: Viewer) -> Result<LoginOffer, Failure> {
         let (id, code) = (short_id()?, secret()?);
         let until = later(self.caller.clock.now(), LINK_HOLDS);
@@ -344,8 +336,8 @@ impl Workshop {
         Ok(LoginOffer { code, until })
     }
 
-    /// Lets somebody in by the code of a link, and returns what their browser shows from then on.
-    /// Of two who come with the same code, one is let in.
+    /// Signs somebody in by the code of a link, and returns the credentials for their browser.
+    /// If two browsers present the same code, only one is let in.
     pub fn use_login(&self, code: &str) -> Result<Option<SignInGiven>, Failure> {
         let journal = self.open()?.journal;
         loop {
@@ -373,20 +365,21 @@ impl Workshop {
             let batch = Batch::of([draft]).expecting(Stream::access(), access.end);
             match journal.append(batch).wait() {
                 Ok(_) => return Ok(Some(given)),
-                // Something else about access came first; whether the code still holds is seen anew.
+                // Another event about access came first: check again whether the code is still
+                // valid.
                 Err(AppendError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Returns the host name of the console, once a daemon has given it one.
+    /// Returns the host name of the console, or `None` if no daemon has chosen one yet.
     pub fn console_name(&self) -> Result<Option<ConsoleName>, Failure> {
         Ok(self.access()?.console)
     }
 
-    /// Returns the host name of the console, and gives it one the first time. It stays the same from
-    /// then on, so that tabs survive a restart of the daemon.
+    /// Returns the host name of the console and chooses it the first time. It never changes
+    /// afterwards, so open tabs survive a restart of the daemon.
     pub fn name_console(&self) -> Result<ConsoleName, Failure> {
         let journal = self.open()?.journal;
         loop {
@@ -407,14 +400,13 @@ impl Workshop {
             let batch = Batch::of([draft]).expecting(Stream::access(), access.end);
             match journal.append(batch).wait() {
                 Ok(_) => return Ok(name),
-                // Somebody else named it, or a token was made meanwhile.
+                // Another process chose the name, or a token was created in the meantime.
                 Err(AppendError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Signs somebody out.
     pub fn end_login(&self, id: &str) -> Result<(), Failure> {
         let id = id.to_owned();
         self.note_access(LoginEnded { id }.into())?;
@@ -430,8 +422,8 @@ impl Workshop {
     }
 }
 
-/// Tells whether a link holds. One that was offered in what is now the future would hold as long as
-/// the clock was set back.
+/// Returns whether a link is still valid. A link that was offered in the future is not: it
+/// would stay valid for as long as the clock was set back.
 fn holds_now(offer: &LoginOffered, now: Timestamp) -> bool {
     later(offer.until, -LINK_HOLDS) <= now && now < offer.until
 }
@@ -498,7 +490,7 @@ mod tests {
         assert_eq!(age(since), SignInAge::Fresh);
         assert_eq!(age(since + SIGN_IN_FRESH - 1), SignInAge::Fresh);
         assert_eq!(age(since + SIGN_IN_FRESH), SignInAge::Older);
-        // Somebody set the clock back: that makes no old sign-in a fresh one.
+        // Setting the clock back does not make an old sign-in fresh.
         assert_eq!(age(since - 1), SignInAge::Older);
         assert_eq!(age(i64::MAX), SignInAge::Older);
     }

@@ -1,4 +1,4 @@
-//! Roles as people see them: listed, shown, made, checked, edited, removed.
+//! Agent roles as people see them: list, show, create, check, edit and remove.
 
 mod change;
 mod editor;
@@ -25,53 +25,47 @@ use crate::trouble::Problems;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentSource {
-    /// It is built in.
     BuiltIn,
-    /// A file in the workshop's `Agents`.
+    /// A file in the workshop's `Agents` folder.
     File,
-    /// A file that takes the place of a built-in one.
+    /// A file that overrides a built-in role.
     Override,
 }
 
-/// One line of a list of roles.
+/// One row of the list of roles.
 #[derive(Debug, Clone, Serialize)]
 pub struct AgentRow {
-    /// Its id.
     pub id: String,
-    /// What people call it.
     pub name: String,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     pub description: String,
-    /// The model it asks for; the usual one if not said.
+    /// The model it asks for, or `None` for the default model.
     pub model: Option<String>,
-    /// How many tool calls one attempt at a step has.
+    /// Maximum number of tool calls per attempt at a step.
     pub calls: u32,
-    /// What it is good at.
     pub capabilities: Vec<String>,
-    /// Where it comes from.
     pub source: AgentSource,
-    /// Why it cannot be used.
+    /// Why it cannot be used, or `None` if it can.
     pub broken: Option<String>,
 }
 
-/// A role with everything that it says.
+/// A role with everything its file says.
 #[derive(Debug, Clone, Serialize)]
 pub struct AgentShown {
-    /// What a list says of it.
+    /// The same facts as in the list.
     #[serde(flatten)]
     pub row: AgentRow,
-    /// Its file; nothing where it is built in.
+    /// Its file, or `None` for a built-in role.
     pub file: Option<String>,
-    /// What it may use; whatever policy allows if not said.
+    /// The tools it may use, or `None` for whatever policy allows.
     pub tools: Option<Vec<String>>,
-    /// What it may not.
+    /// The tools it may not use.
     pub disallowed: Vec<String>,
-    /// How it works, in words.
+    /// The instructions that the agent works by.
     pub prompt: String,
 }
 
 impl AgentSource {
-    /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built-in",
@@ -82,19 +76,17 @@ impl AgentSource {
 }
 
 impl Caller {
-    /// Lists the roles, built in and of the workshop where there is one.
+    /// Lists the built-in roles, and those of the workshop if there is one.
     pub fn agents(&self) -> Result<Vec<AgentRow>, Problems> {
         let ids = self.agent_ids()?;
         ids.iter().map(|id| self.agent_row(id)).collect()
     }
 
-    /// Shows one role.
     pub fn agent(&self, id: &str) -> Result<AgentShown, Problems> {
         let (file, text) = self.role_text(id)?;
         Ok(shown(id, parse_role(file.as_deref(), &text)?))
     }
 
-    /// Returns the ids of all roles.
     pub(crate) fn agent_ids(&self) -> Result<BTreeSet<String>, Problems> {
         let mut ids: BTreeSet<String> = shipped::ids().map(str::to_owned).collect();
         if let Some(root) = self.workshop_root()? {
@@ -104,7 +96,8 @@ impl Caller {
     }
 
     fn agent_row(&self, id: &str) -> Result<AgentRow, Problems> {
-        // A name that is no id is shown with what is wrong, like everything else in the folder.
+        // A file whose name is not a valid id is shown with its error, like every other file in
+        // the folder.
         let (file, text) = match self.role_text(id) {
             Ok(found) => found,
             Err(problems) => return Ok(broken(id, AgentSource::File, &problems.first())),
@@ -166,7 +159,7 @@ fn shown(id: &str, role: Role) -> AgentShown {
     }
 }
 
-/// Returns the names of the files in a folder of roles, without their ending.
+/// Returns the names of the role files in a folder, without their extension.
 fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let name = |path: PathBuf| {

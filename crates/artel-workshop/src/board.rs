@@ -1,13 +1,14 @@
-//! The board: everything at a glance, folded once from the journal and kept current record by
-//! record.
+//! The workshop index: an overview of all runs, all work and all metrics, folded once from
+//! the journal and kept current record by record.
 //!
-//! A list that folds the journal whenever somebody looks costs as much as the journal is long. The
-//! board pays that once; then a look costs what it shows. It holds what lists and sums need and
-//! nothing else: of a run that is over some hundred bytes stay, the rest is in the journal.
+//! A list that folds the journal at every view costs as much as the journal is long. The
+//! index pays that once; after that, a view costs what it shows. The index holds only what
+//! lists and sums need: a few hundred bytes per finished run. Everything else stays in the
+//! journal.
 //!
-//! It is a fold and nothing else: the same records give the same board, whether they came one by
-//! one or all at once. Who drives what is not in the journal's events but in its leases, and is
-//! handed in as [`Drivers`].
+//! The index is a pure fold: the same records give the same index, whether they arrive one
+//! by one or all at once. Which process drives what is not in the journal's events but in
+//! its leases, and is passed in as [`Drivers`].
 
 mod card;
 mod drivers;
@@ -40,7 +41,8 @@ use works::WorkCard;
 
 use crate::workshop::Workshop;
 
-/// Everything at a glance, folded once and kept current record by record.
+/// An in-memory overview of all runs, work and metrics, folded once and kept current
+/// record by record.
 #[derive(Debug, Clone, Default)]
 pub struct Board {
     position: u64,
@@ -48,19 +50,19 @@ pub struct Board {
     /// Every run that an event names, in the order of their first events.
     cards: Vec<Card>,
     by_run: HashMap<RunId, usize>,
-    /// The runs that began, in that order.
+    /// The runs that have started, in that order.
     begun: Vec<usize>,
-    /// Of them, those that no other run called.
+    /// The started runs that are not child runs.
     top: Vec<usize>,
-    /// Of all that began, those that are not over.
+    /// The started runs that are not over.
     open: BTreeSet<usize>,
-    /// Of them, those that ask something.
+    /// The open runs that have an unanswered question.
     asking: BTreeSet<usize>,
     works: Vec<WorkCard>,
     by_trace: HashMap<TraceId, usize>,
-    /// The requests, in the order in which they came.
+    /// The requests, in the order in which they were made.
     asked: Vec<usize>,
-    /// The pieces of work that may need a person; all others do not.
+    /// The pieces of work that may need a person. No other piece of work does.
     unsettled: BTreeSet<usize>,
     meter: Meter,
     account: Account,
@@ -68,40 +70,41 @@ pub struct Board {
     damage: Option<Damage>,
 }
 
-/// Records that could not be read.
+/// The records that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The first of them.
+    /// The sequence number of the first of them.
     pub first: u64,
-    /// What is wrong with it.
+    /// The reason why the first of them cannot be read.
     pub what: String,
-    /// How many there are.
+    /// The number of unreadable records.
     pub records: u64,
 }
 
-/// Names that come again and again, each kept once.
+/// Stores each repeated name once.
 #[derive(Debug, Clone, Default)]
 struct Names(HashSet<Arc<str>>);
 
 impl Workshop {
-    /// Folds the journal as it is. A record that cannot be read is passed over, and
-    /// [`Board::damage`] says so: a workshop with one bad record still has something to show.
+    /// Folds the current journal. An unreadable record is skipped and reported by
+    /// [`Board::damage`], so a workshop with one bad record still has something to show.
     pub fn board(&self) -> Result<Board, Failure> {
         self.board_to(Depth::Whole)
     }
 
-    /// Folds what tells who has to decide what, without what models and tools did.
+    /// Folds only what is needed to tell who has to decide what, without the events of models
+    /// and tools.
     pub(crate) fn board_of_waits(&self) -> Result<Board, Failure> {
         self.board_to(Depth::Waits)?.undamaged()
     }
 
-    /// Folds what tells how skills do.
+    /// Folds only what is needed for the statistics of skills.
     pub(crate) fn board_of_skills(&self) -> Result<Board, Failure> {
         self.board_to(Depth::Skills)?.undamaged()
     }
 
-    /// Folds the journal, and refuses one that cannot be read as a whole: whoever asks once has no
-    /// other place to be told.
+    /// Folds the journal, and fails if any record cannot be read: a one-off caller would not
+    /// learn of the damage otherwise.
     pub(crate) fn whole_board(&self) -> Result<Board, Failure> {
         self.board()?.undamaged()
     }
@@ -112,7 +115,7 @@ impl Workshop {
 }
 
 impl Board {
-    /// Folds all that is on record of a few runs.
+    /// Folds all records of a few runs.
     pub(crate) fn of_runs(reader: &Reader, runs: &[RunId]) -> Result<Self, Failure> {
         let mut records = Vec::new();
         for run in runs {
@@ -128,8 +131,8 @@ impl Board {
         board.undamaged()
     }
 
-    /// Takes one more record. Kinds that it does not know are passed over, and so is a record that
-    /// it has: a follower may hand the last one over again.
+    /// Folds one more record. Unknown kinds are skipped. A record that was folded already is
+    /// skipped too, because a follower may deliver the last one again.
     pub fn take(&mut self, record: &Record) {
         if record.seq <= self.position {
             return;
@@ -142,22 +145,23 @@ impl Board {
         }
     }
 
-    /// Returns the number of the last record that was taken; a follower goes on from there.
+    /// Returns the sequence number of the last record that was folded. A follower continues
+    /// after it.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Returns the sums over everything.
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
 
-    /// Returns how skills do, to be held against their files: [`Workshop::skill_reports`].
+    /// Returns the statistics of all skills, to be combined with their files in
+    /// [`Workshop::skill_reports`].
     pub fn skills(&self) -> SkillSums {
         self.meter.skill_sums()
     }
 
-    /// Returns what could not be read, if anything.
+    /// Returns the unreadable records, or `None` if there are none.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
@@ -193,7 +197,7 @@ impl Board {
         }
     }
 
-    /// Notes that something happened to a run or a piece of work, whatever it was.
+    /// Records that something happened to a run or a piece of work, whatever the event is.
     fn touch(&mut self, seen: &Seen) {
         let Some((at, trace)) = seen.place else {
             return;
@@ -212,7 +216,7 @@ impl Board {
         self.stir(trace);
     }
 
-    /// Forgets what a piece of work waits for: whatever happens to it may change that.
+    /// Discards what a piece of work was waiting for, because any event may change that.
     fn stir(&mut self, trace: TraceId) {
         if let Some(work) = self.by_trace.get(&trace) {
             self.works[*work].waits.take();
@@ -220,7 +224,7 @@ impl Board {
         }
     }
 
-    /// Leaves those pieces of work out that need nobody.
+    /// Removes those of the given pieces of work that need nobody from the unsettled set.
     fn leave_settled(&mut self, works: &[usize]) {
         for work in works {
             if self.own_waits(&self.works[*work]).is_empty() {
@@ -229,7 +233,7 @@ impl Board {
         }
     }
 
-    /// Gives back the room that was kept for more: what comes from now on comes slowly.
+    /// Frees spare capacity, since records arrive slowly from now on, and drops settled work.
     fn settle(&mut self) {
         self.cards.shrink_to_fit();
         self.begun.shrink_to_fit();
@@ -265,7 +269,7 @@ impl Board {
         }
     }
 
-    /// Notes whether a run asks something.
+    /// Updates whether a run has an unanswered question.
     fn listen(&mut self, index: usize) {
         match self.cards[index].questions.is_empty() || !self.open.contains(&index) {
             true => self.asking.remove(&index),

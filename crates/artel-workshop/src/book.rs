@@ -1,21 +1,22 @@
-//! The journal in the gateway's hands.
+//! The journal as the gateway's store.
 
 use artel_journal::{AppendError, Batch, Journal, Projection, Query};
 use artel_model::{Account, Book, BookError, Entries};
 use artel_types::{Code, Event, Failure, Text};
 use futures_util::future::BoxFuture;
 
-/// Larger texts are kept beside the journal, so that reading events stays quick.
+/// Largest text that is stored inside an event, in bytes. Larger texts become blobs, so
+/// that reading events stays fast.
 const LARGEST_INLINE: usize = 4 * 1024;
 
-/// How the gateway's account follows from events. Raise the version whenever a fold changes.
+/// The projection from events to the gateway's state. Raise the version whenever a fold
+/// changes.
 pub(crate) const ACCOUNT: Projection<Account> = Projection {
     name: "gateway",
     version: 2,
     fold: Account::fold,
 };
 
-/// A journal as the gateway sees it.
 pub(crate) struct JournalBook(Journal);
 
 impl JournalBook {
@@ -53,7 +54,8 @@ impl Book for JournalBook {
         })
     }
 
-    /// A blob is on disk before an event names it, which takes its time: elsewhere, not here.
+    /// A blob must be on disk before an event names it. Writing takes time, so it happens on
+    /// another thread.
     fn keep(&self, text: String) -> BoxFuture<'static, Result<Text, Failure>> {
         if text.len() <= LARGEST_INLINE {
             return Box::pin(async { Ok(Text::Inline(text)) });

@@ -19,26 +19,26 @@ const DECIDING: [&str; 6] = ["Policy", "Agents", "Skills", "Tools", "Inbox", "Kn
 
 const SETTINGS: &str = "artel.toml";
 
-/// The folders of the machine's own files. They are empty in a workshop that is still to be made.
+/// The folder of Artel's own files. Its subfolders are empty in a folder that is not a
+/// workshop yet.
 const STATE: &str = ".artel";
 const OF_STATE: [&str; 4] = ["blobs", "worktrees", "logs", "run"];
 
-/// More than anybody looks at is not counted.
+/// Maximum number of files that are counted; nobody reads more.
 const MOST: usize = 10_000;
 
-/// So many files are named in a refusal.
+/// Maximum number of files that a refusal names.
 const MOST_NAMED: usize = 5;
 
 const LARGEST_SETTINGS: u64 = 4 << 20;
 
-/// What is already there in a folder that is to become a workshop.
+/// The files and settings that a folder already holds before it becomes a workshop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brought {
-    /// The folder.
     pub root: PathBuf,
     /// The files, relative to the folder; what decides most stands first.
     pub files: Vec<PathBuf>,
-    /// The lines of its settings that set something.
+    /// The lines of its settings file that set something.
     pub settings: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Brought {
         })
     }
 
-    /// Says that nobody agreed to it.
+    /// Returns the failure that names the files nobody has accepted yet.
     pub fn refusal(&self) -> Failure {
         let shown = self.root.display();
         let named: Vec<_> = self.files.iter().take(MOST_NAMED).collect();
@@ -99,8 +99,8 @@ impl Brought {
     }
 }
 
-/// Returns the skills in a folder that is to become a workshop, each relative to the folder, or as
-/// a whole path where it is a link that leads elsewhere.
+/// Returns the skills in a folder that is to become a workshop. Each path is relative to
+/// the folder, or absolute if it is a link that leads elsewhere.
 pub(crate) fn skills_in(root: &Path) -> Vec<PathBuf> {
     let source = Source {
         folder: root.join("Skills"),
@@ -118,11 +118,11 @@ pub(crate) fn skills_in(root: &Path) -> Vec<PathBuf> {
     .collect()
 }
 
-/// Returns the lines of a file of settings that set something; nothing where none does.
+/// Returns the lines of a settings file that set something, or `None` if no line does.
 fn settings_in(file: &Path) -> Option<Vec<String>> {
     let about = file.symlink_metadata().ok()?;
     if !about.is_file() {
-        // What a link leads to is not this folder's.
+        // The target of a link does not belong to this folder.
         return Some(vec!["(it is no plain file)".to_owned()]);
     }
     let Ok(bytes) = read_bounded(file, LARGEST_SETTINGS) else {
@@ -135,7 +135,7 @@ fn settings_in(file: &Path) -> Option<Vec<String>> {
     (!lines.is_empty()).then_some(lines)
 }
 
-/// Collects the files beneath a folder. Links are named and not followed.
+/// Collects the files beneath a folder. Links are listed but not followed.
 fn walk(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
     let mut waiting = vec![folder.to_owned()];
     while let Some(path) = waiting.pop() {
@@ -151,19 +151,19 @@ fn walk(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
                     let entries = entries.flatten();
                     waiting.extend(entries.map(|entry| path.join(entry.file_name())));
                 }
-                // Nobody knows what is in it.
+                // The folder cannot be read, so nobody knows what is in it.
                 Err(_) => files.push(path),
             }
         } else if path == folder && about.is_file() {
-            // A file in the place of a folder is in the way, which is said when it is made.
+            // A file in place of a folder is in the way; creating the folder reports it.
         } else if !(about.is_file() && (about.len() == 0 || is_own_template(root, &path))) {
             files.push(path);
         }
     }
 }
 
-/// Returns what is among the machine's own files: a marker, which is somebody else's wherever this
-/// is asked, and whatever only a workshop in use has.
+/// Returns what is among Artel's own files: a marker, which is always somebody else's
+/// where this is called, and anything that only a workshop in use has.
 fn state_files(root: &Path) -> Vec<PathBuf> {
     let state = Path::new(STATE);
     let mut files = Vec::new();
@@ -175,7 +175,7 @@ fn state_files(root: &Path) -> Vec<PathBuf> {
         let name = entry.file_name();
         let path = state.join(&name);
         let is_made_by_init = OF_STATE.iter().any(|folder| name == *folder);
-        // `.gitignore`, and what is being written.
+        // `.gitignore`, and temporary files of writes in progress.
         if name.to_string_lossy().starts_with('.') {
             continue;
         }
@@ -188,7 +188,8 @@ fn state_files(root: &Path) -> Vec<PathBuf> {
 }
 
 impl Marker {
-    /// Returns the skills that were there before the workshop was, which no person vouched for.
+    /// Returns the skills that were there before the workshop was, which no person has vouched
+    /// for.
     pub(crate) fn found_skills(&self, root: &Path) -> Vec<PathBuf> {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         self.skills_found.iter().map(|it| root.join(it)).collect()

@@ -1,4 +1,4 @@
-//! Who calls, from where, with which flags: everything a command needs from the outside.
+//! Everything a command needs from outside: environment, clock, flags and identity.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -15,47 +15,46 @@ use crate::models::text_of;
 use crate::registry;
 use crate::trouble::{Problems, shell_word};
 
-/// The flags that every command has.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
     /// `--workshop DIR`.
     pub workshop: Option<PathBuf>,
-    /// `--set KEY=VALUE`, as often as given.
+    /// `--set KEY=VALUE`, can be repeated.
     pub set: Vec<(String, String)>,
 }
 
-/// The outside of one command. Tests make their own; the binary makes it from the process.
+/// The context a command runs in. The binary builds it from the process; tests build their
+/// own.
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub(crate) environment: Environment,
     pub(crate) places: Places,
     pub(crate) clock: Clock,
-    /// Where writers without room say so.
+    /// Where writers report that the disk is full.
     pub(crate) room: Room,
     pub(crate) flags: Flags,
     pub(crate) via: Via,
-    /// Who acts, where it is not the person whose process this is.
+    /// The actor, if it is not the person who owns this process.
     acts_as: Option<Actor>,
-    /// The stored keys, read once: asking the system for them takes its time.
+    /// The stored keys, read once because asking the system's key store takes time.
     stored: Arc<OnceLock<Vec<Secret>>>,
-    /// What stays in force although its file is wrong by now.
+    /// The last valid files, which stay in force while their current content is invalid.
     pub(crate) in_force: InForce,
 }
 
 impl Caller {
-    /// Takes the process as it is.
+    /// Builds the context from this process.
     pub fn from_process(flags: Flags, via: Via) -> Result<Self, Failure> {
         let caller = Self::new(Environment::from_process(), system_clock(), flags, via)?;
         Ok(caller.with_room(Room::awaited(artel_files::shortage_by_writing)))
     }
 
-    /// Returns the caller whose writers wait for room there.
+    /// Sets where writers wait for disk space.
     #[must_use]
     pub fn with_room(self, room: Room) -> Self {
         Self { room, ..self }
     }
 
-    /// Puts a caller together from its parts.
     pub fn new(
         environment: Environment,
         clock: Clock,
@@ -76,7 +75,7 @@ impl Caller {
         })
     }
 
-    /// Returns the person, or the program of theirs, on whose behalf this happens.
+    /// Returns the person, or the person's program, on whose behalf the command runs.
     pub fn actor(&self) -> Actor {
         match &self.acts_as {
             Some(actor) => actor.clone(),
@@ -89,7 +88,7 @@ impl Caller {
         matches!(self.via, Via::Api | Via::Web)
     }
 
-    /// Returns the caller for somebody who acts through a surface of this process.
+    /// Returns the context for an actor who uses a surface of this process.
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Self {
         Self {
@@ -99,7 +98,7 @@ impl Caller {
         }
     }
 
-    /// Returns the caller as if the process stood in a folder, and in this workshop all the same.
+    /// Returns the context as if the process ran in `folder`, but still in the given workshop.
     #[must_use]
     pub(crate) fn standing_in(&self, folder: &std::path::Path, workshop: &std::path::Path) -> Self {
         Self {
@@ -112,7 +111,7 @@ impl Caller {
         }
     }
 
-    /// Returns the caller as one that has not looked at the stored keys yet.
+    /// Returns the context without the stored keys, so that they are read again.
     #[must_use]
     pub(crate) fn afresh(&self) -> Self {
         Self {
@@ -121,7 +120,7 @@ impl Caller {
         }
     }
 
-    /// Returns the caller as one who remembers what was in force.
+    /// Returns a context that keeps the last valid files in force.
     #[must_use]
     pub(crate) fn remembering(&self) -> Self {
         Self {
@@ -130,7 +129,7 @@ impl Caller {
         }
     }
 
-    /// Returns a command as the person has to type it, for the workshop that they named.
+    /// Returns a command as the person has to type it, including `--workshop` if they gave it.
     pub fn spelled(&self, command: &str) -> String {
         match (&self.flags.workshop, command.strip_prefix("artel ")) {
             (Some(root), Some(rest)) => format!("artel --workshop {} {rest}", shell_word(root)),
@@ -138,38 +137,36 @@ impl Caller {
         }
     }
 
-    /// Returns the file of the person's own settings.
+    /// Returns the settings file of the person.
     pub fn user_file(&self) -> PathBuf {
         self.places.user_file()
     }
 
-    /// Returns the file that changes with the keys of this person.
+    /// Returns the file that changes whenever this person's keys change.
     pub fn keys_file(&self) -> PathBuf {
         Vault::open(self.places.data(), None).list_file()
     }
 
-    /// Returns where writers without room say so.
     pub fn room(&self) -> &Room {
         &self.room
     }
 
-    /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Returns the environment.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
 
-    /// Returns what takes secrets out of whatever is stored or shown: those of the environment,
-    /// and the stored keys.
+    /// Returns a redactor that removes the secrets of the environment and the stored keys from
+    /// whatever is stored or shown.
     pub fn redactor(&self) -> Redactor {
         Redactor::of_known_values(&self.secrets()).with_formats(self.formats())
     }
 
-    /// Returns what looks like a secret, with the fields that the settings name.
+    /// Returns the detector of text that looks like a secret, with the fields that the
+    /// settings add.
     pub(crate) fn formats(&self) -> Arc<dyn Formats> {
         let fields = self
             .settings_here()
@@ -177,7 +174,7 @@ impl Caller {
         artel_policy::redact::formats_with_fields(fields.unwrap_or_default())
     }
 
-    /// Finds a program on the person's `PATH`, by absolute path.
+    /// Finds a program on the person's `PATH`. Relative entries of `PATH` are ignored.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let path = self.environment.get("PATH")?;
         std::env::split_paths(path)
@@ -196,7 +193,7 @@ impl Caller {
         self.stored.get_or_init(|| self.vault().secrets())
     }
 
-    /// Returns where keys are stored: with the system if it has a place for them.
+    /// Returns the store for keys: the system's key store if there is one.
     pub(crate) fn vault(&self) -> Vault {
         let bus = text_of(&self.environment, "DBUS_SESSION_BUS_ADDRESS");
         let system = Keyring::at(bus.as_deref());
@@ -204,12 +201,12 @@ impl Caller {
         Vault::open(self.places.data(), system)
     }
 
-    /// Loads the settings that hold outside of any workshop.
+    /// Loads the settings that apply outside of any workshop.
     pub fn settings(&self) -> Result<Settings, Problems> {
         Settings::load(&self.environment, &self.places, None, &self.flags.set).map_err(Problems)
     }
 
-    /// Loads the settings that hold here: the workshop's where there is one.
+    /// Loads the settings that apply here: those of the workshop, if there is one.
     pub(crate) fn settings_here(&self) -> Result<Settings, Problems> {
         match self.place() {
             Ok(place) => {
@@ -240,7 +237,7 @@ impl Caller {
             )))
     }
 
-    /// Loads the settings that hold in a folder.
+    /// Loads the settings that apply in the workshop at `root`.
     pub(crate) fn settings_in(&self, root: &std::path::Path) -> Result<Settings, Problems> {
         let Self {
             environment,
@@ -251,7 +248,7 @@ impl Caller {
         Settings::load(environment, places, Some(root), &flags.set).map_err(Problems)
     }
 
-    /// Makes a path absolute, as seen from where the caller stands.
+    /// Makes a path absolute, relative to the caller's current folder.
     pub fn path(&self, path: &std::path::Path) -> PathBuf {
         self.absolute(path)
     }
@@ -270,17 +267,14 @@ fn is_program(path: &std::path::Path) -> bool {
     about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns a trace of its own.
 pub(crate) fn fresh_trace() -> Result<TraceId, Failure> {
     random().map(TraceId::from_random)
 }
 
-/// Returns a run id of its own.
 pub(crate) fn random_run() -> Result<RunId, Failure> {
     random().map(RunId::from_random)
 }
 
-/// Returns a workshop id of its own.
 pub(crate) fn fresh_workshop() -> Result<WorkshopId, Failure> {
     random().map(WorkshopId::from_random)
 }

@@ -1,4 +1,5 @@
-//! Recordings: the calls of one piece of work, taken out of the journal to be played again.
+//! Cassettes: the model calls of one piece of work, taken from the journal to be played
+//! again.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -10,17 +11,17 @@ use artel_types::{Code, Fact, Failure, Text};
 
 use crate::workshop::Workshop;
 
-/// A reply that is part of a recording.
+/// A recorded reply that goes into a cassette.
 struct Said {
     call: String,
     reply: Text,
-    /// The stream in which its request, and those before it, stand.
+    /// The stream that holds its request and the requests before it.
     stream: String,
 }
 
 impl Workshop {
-    /// Returns the calls of a trace, run or session that were answered, in the order of their
-    /// answers. Attempts that failed are not part of it: playing it again gives what was used.
+    /// Returns the answered calls of a trace, run or session, in the order of their replies.
+    /// Failed attempts are left out: playing the cassette again gives what was used.
     pub fn cassette(&self, id: &str) -> Result<Cassette, Failure> {
         let filter = Filter {
             trace: Some(self.resolve(id)?),
@@ -59,8 +60,9 @@ impl Workshop {
     }
 }
 
-/// A run that another process took up goes on under another trace: its requests begin with some
-/// that stand earlier in the same stream.
+/// Reads earlier requests from the same streams. A run that another process resumed
+/// continues under another trace, and its requests begin with messages that are recorded
+/// earlier in the stream.
 fn note_earlier(reader: &Reader, asked: &mut Asked, said: &[Said]) -> Result<(), Failure> {
     let is_cut = |said: &&Said| asked.missing(&said.call).is_some();
     let streams: BTreeSet<&str> = said

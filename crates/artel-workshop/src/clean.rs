@@ -1,4 +1,5 @@
-//! What can go: finished worktrees, values no event names, old logs, left-overs of crashes.
+//! Finds and removes what is no longer needed: finished worktrees, blobs that no event
+//! names, old logs, and leftovers of crashes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,13 +15,12 @@ use crate::init::FOLDERS;
 use crate::trouble::path_text;
 use crate::workshop::Workshop;
 
-/// Why something can go.
+/// The reason why something can be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
-    /// The worktree of a run that ended.
     Worktree,
-    /// A large value that no event names.
+    /// A blob that no event names.
     Blob,
     /// A log older than `clean.logs_after`.
     Log,
@@ -28,33 +28,30 @@ pub enum Sort {
     Leftover,
 }
 
-/// One thing that can go.
+/// A file or folder that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rubbish {
-    /// Why.
     pub sort: Sort,
-    /// Where.
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
-    /// How much it takes.
+    /// The space it uses.
     pub bytes: u64,
 }
 
-/// What was removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Cleaned {
-    /// How many things.
+    /// The number of files and folders removed.
     pub removed: u64,
-    /// How many bytes they took.
+    /// The space they used, in bytes.
     pub bytes: u64,
 }
 
-/// What is younger may belong to something under way: a blob is written before the event that
-/// names it.
+/// Minimum age of what is removed. Younger files may belong to something under way: a blob
+/// is written before the event that names it.
 const YOUNG: Duration = Duration::from_secs(3600);
 
 impl Workshop {
-    /// Lists what can go. Live and undecided work is never in the list.
+    /// Lists what can be removed. Work that is open or undecided is never listed.
     pub fn rubbish(&self) -> Result<Vec<Rubbish>, Failure> {
         let mut found = self.finished_worktrees()?;
         found.extend(self.orphan_blobs()?);
@@ -64,7 +61,6 @@ impl Workshop {
         Ok(found)
     }
 
-    /// Removes what was listed.
     pub fn clean(&self, rubbish: &[Rubbish]) -> Result<Cleaned, Failure> {
         let mut cleaned = Cleaned::default();
         for item in rubbish {
@@ -88,14 +84,15 @@ impl Workshop {
         Ok(cleaned)
     }
 
-    /// A worktree is named after its run; it can go once the run's last event has ended it.
+    /// Finds the worktrees whose run has ended. A worktree is named after its run and can be
+    /// removed once the last event of the run's stream is its end.
     fn finished_worktrees(&self) -> Result<Vec<Rubbish>, Failure> {
         let reader = self.reader()?;
         let places = entries(&self.home.state().join("worktrees"));
         if places.is_empty() {
             return Ok(Vec::new());
         }
-        // The folder of a plan's run holds the branch that somebody has yet to decide about.
+        // The worktree of a plan run holds the branch that somebody still has to decide about.
         let undecided: BTreeSet<String> = self
             .undecided_runs()?
             .iter()
@@ -154,7 +151,7 @@ impl Workshop {
             .collect())
     }
 
-    /// Returns every address that an event names, archived ones included.
+    /// Returns the hashes of all blobs that events name, archived events included.
     fn named_blobs(&self) -> Result<BTreeSet<BlobHash>, Failure> {
         let mut named = BTreeSet::new();
         self.reader()?.visit(&Query::all(), |record| {
@@ -217,8 +214,9 @@ impl Workshop {
     }
 }
 
-/// Returns the addresses of stored values that the payload of an event names. Words of a model are
-/// not taken for one: in text the quotes are escaped, and among named texts a size is no number.
+/// Returns the hashes of the blobs that the payload of an event names. A model's text is
+/// never mistaken for one: quotes in text are escaped, and among named texts a size is not
+/// a number.
 pub(crate) fn blobs_in(payload: &str) -> impl Iterator<Item = BlobHash> {
     let named = payload.split("\"blob\":\"").skip(1);
     named.filter_map(|rest| {
@@ -230,8 +228,8 @@ pub(crate) fn blobs_in(payload: &str) -> impl Iterator<Item = BlobHash> {
     })
 }
 
-/// Returns what is in a folder; a folder that is not there is empty, and so is a link: what it
-/// names is somebody else's.
+/// Returns the entries of a folder. A missing folder counts as empty, and so does a link,
+/// because its target belongs to somebody else.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     if folder.is_symlink() {
         return Vec::new();
@@ -244,7 +242,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns what a file or folder takes; links are counted, not followed.
+/// Returns the size of a file or folder, in bytes. Links are counted but not followed.
 fn size_of(path: &Path) -> u64 {
     let Ok(about) = fs::symlink_metadata(path) else {
         return 0;

@@ -1,5 +1,6 @@
-//! The daemon as the workshop knows it: whether one runs, where it listens, whether it is held.
-//! What counts is the lease of a process that lives; a file with its number is for others.
+//! The daemon as seen from the workshop: whether it runs, where it listens, whether it is
+//! paused. The lease of a living process decides; the file with the process id is only for
+//! other programs.
 
 mod log;
 mod signals;
@@ -23,63 +24,60 @@ use crate::runs::{LEASE, cannot_load};
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Workshop};
 
-/// What the daemon holds for as long as it runs.
+/// The name of the lease that the daemon holds while it runs.
 const NAME: &str = "daemon";
 
-/// How many of the faults on record are told of.
+/// Maximum number of recorded faults that are reported.
 const MOST_FALTERED: u64 = 5;
 
-/// A daemon that runs.
+/// A running daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DaemonRuns {
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// Its version.
     pub version: String,
-    /// Where it listens.
+    /// The address it listens on.
     pub listen: String,
-    /// Since when.
+    /// When it started.
     pub since: Timestamp,
-    /// Whether a person named the address when they started it; else the settings did.
+    /// Whether a person gave the address at the start; otherwise it comes from the settings.
     #[serde(skip)]
     pub is_named: bool,
 }
 
-/// Where a daemon listens, and who said so.
+/// The address a daemon listens on, and who chose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listens {
-    /// The settings say so.
+    /// The address from the settings.
     AsSet(String),
-    /// A person named the address at the start.
+    /// The address that a person gave at the start.
     AsNamed(String),
 }
 
-/// What is wrong with the daemon.
+/// The daemon's current problems.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DaemonTrouble {
-    /// Why the last change of settings is not in force.
+    /// Why the latest change of the settings is not in force.
     pub refused: Vec<String>,
-    /// What broke off since it began, the latest first.
+    /// Faults since the daemon started, latest first.
     pub faltered: Vec<String>,
 }
 
-/// How it stands with the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DaemonStatus {
-    /// The one that runs.
+    /// The running daemon, or `None`.
     pub running: Option<DaemonRuns>,
-    /// Whether it begins nothing new, because a person said so.
+    /// Whether a person paused it, so that it starts nothing new.
     pub paused: bool,
-    /// Why the last change of settings is not in force.
+    /// Why the latest change of the settings is not in force.
     pub refused: Vec<String>,
-    /// What broke off since it began, the latest first.
+    /// Faults since the daemon started, latest first.
     pub faltered: Vec<String>,
-    /// Where it writes what it says.
+    /// Its log file.
     pub log: PathBuf,
 }
 
 impl Workshop {
-    /// Says how it stands with the daemon.
     pub fn daemon_status(&self) -> Result<DaemonStatus, Failure> {
         let reader = self.reader_as_it_is()?;
         Ok(DaemonStatus {
@@ -91,7 +89,6 @@ impl Workshop {
         })
     }
 
-    /// Says what is wrong with the daemon.
     pub fn daemon_trouble(&self) -> Result<DaemonTrouble, Failure> {
         let reader = self.reader_as_it_is()?;
         Ok(DaemonTrouble {
@@ -100,17 +97,17 @@ impl Workshop {
         })
     }
 
-    /// Returns where the daemon writes what it says.
+    /// Returns the path of the daemon's log file.
     pub fn daemon_log(&self) -> PathBuf {
         self.log_file("daemon.log")
     }
 
-    /// Returns where its process number stands, for whoever looks for such a file.
+    /// Returns the path of the daemon's process id file, for programs that look for one.
     pub fn daemon_pid_file(&self) -> PathBuf {
         self.home.state().join("daemon.pid")
     }
 
-    /// Starts a daemon in the background, and returns its process.
+    /// Starts a daemon in the background and returns its process id.
     pub fn leave_daemon_to_background(&self, words: &[String]) -> Result<u32, Failure> {
         log::set_aside(&self.daemon_log());
         let words: Vec<String> = std::iter::once("serve".to_owned())
@@ -123,7 +120,7 @@ impl Workshop {
         })
     }
 
-    /// Makes this process the daemon. There is one at a time.
+    /// Makes this process the daemon by taking the lease. Fails if another daemon holds it.
     pub async fn become_daemon(&self, journal: &Journal) -> Result<Fence, Failure> {
         let owner = Owner::this_process("artel serve");
         let taken = journal.take_lease(NAME, owner, LEASE).await;
@@ -142,24 +139,24 @@ impl Workshop {
         Ok(lease.fence)
     }
 
-    /// Stays the daemon.
+    /// Renews the daemon's lease.
     pub async fn stay_daemon(&self, journal: &Journal, fence: &Fence) -> Result<(), Failure> {
         Ok(journal.renew_lease(fence, LEASE).await?)
     }
 
-    /// Is the daemon no more.
+    /// Gives up the daemon's lease and records why.
     pub async fn leave_daemon(&self, journal: &Journal, fence: &Fence, why: &str) {
         let fact = DaemonStopped {
             pid: std::process::id(),
             why: why.to_owned(),
         };
-        // It ends in any case; the lease passes on by itself.
+        // The process ends in any case, and the lease expires by itself.
         drop(self.note_daemon(journal, fact.into()));
         drop(std::fs::remove_file(self.daemon_pid_file()));
         drop(journal.release_lease(fence).await);
     }
 
-    /// Puts on record that the daemon is at work.
+    /// Records that the daemon is ready.
     pub fn daemon_is_up(
         &self,
         journal: &Journal,
@@ -180,7 +177,8 @@ impl Workshop {
         self.note_daemon(journal, fact.into())
     }
 
-    /// Puts on record what changed while the daemon ran, and whether it is in force.
+    /// Records which files changed while the daemon ran, and why they are not in force if they
+    /// are invalid.
     pub fn daemon_reloaded(
         &self,
         journal: &Journal,
@@ -190,7 +188,7 @@ impl Workshop {
         self.note_daemon(journal, DaemonReloaded { what, problems }.into())
     }
 
-    /// Puts on record that something the daemon was at broke off.
+    /// Records that something the daemon was working on failed.
     pub fn daemon_faltered(
         &self,
         journal: &Journal,
@@ -201,7 +199,7 @@ impl Workshop {
         self.note_daemon(journal, DaemonFaltered { id, why }.into())
     }
 
-    /// Loads the settings anew, as a start would: keys that were stored since are known, too.
+    /// Loads the settings again, as at a start. Keys stored since then are known too.
     pub fn reloaded(&self) -> Result<Self, Problems> {
         self.caller.afresh().at(Place {
             root: self.root.clone(),
@@ -210,8 +208,8 @@ impl Workshop {
         })
     }
 
-    /// Returns what is wrong with roles, skills and policy: what would be refused at its use. What
-    /// is right is in force from now on.
+    /// Returns what is wrong with roles, skills and policy, all of which would be refused when
+    /// used. The valid parts are in force from now on.
     pub fn check_parts(&self) -> Result<Vec<Failure>, Problems> {
         let mut wrong = Vec::new();
         for report in self.caller.validate_agents(None)? {
@@ -229,25 +227,25 @@ impl Workshop {
             wrong.extend(problems);
         }
         wrong.extend(command_rules(&self.root).err());
-        // What is wrong of it was said; the rest is remembered.
+        // Its problems are reported above; this call keeps the valid parts in force.
         drop(self.caller.policy(None));
         wrong.extend(self.broken_skills()?.iter().map(cannot_load));
         Ok(wrong)
     }
 
-    /// Has the daemon begin nothing new; what is under way goes on.
+    /// Stops the daemon from starting new work. Work under way continues.
     pub fn pause_daemon(&self, why: Option<&str>) -> Result<Noted<bool>, Failure> {
         self.refuse_secret_in(why.unwrap_or_default())?;
         let why = why.map(str::to_owned);
         self.hold(DaemonPaused { why }.into())
     }
 
-    /// Has the daemon begin new work again.
+    /// Lets the daemon start new work again.
     pub fn resume_daemon(&self) -> Result<Noted<bool>, Failure> {
         self.hold(DaemonResumed {}.into())
     }
 
-    /// Tells whether the daemon is to begin nothing new.
+    /// Returns whether the daemon is paused.
     pub fn is_daemon_held(&self) -> Result<bool, Failure> {
         is_held(&*self.reader_as_it_is()?)
     }
@@ -280,8 +278,8 @@ impl Workshop {
         let lease = reader.leases()?.into_iter().find(|it| it.name == NAME);
         let owner = lease.and_then(|lease| {
             let owner = lease.owner?;
-            // One that was held up, by a debugger or a laptop asleep, is the daemon until another
-            // takes its place.
+            // A daemon that was held up, by a debugger or a sleeping laptop, stays the daemon
+            // until another takes the lease.
             let holds = lease.expires > now || owner.is_alive();
             (holds && !owner.is_dead()).then_some(owner)
         });
@@ -295,13 +293,13 @@ impl Workshop {
                 since: at,
                 is_named: it.named == Some(true),
             }),
-            // It holds the lease and is still on its way.
+            // It holds the lease but has not finished starting.
             _ => None,
         }))
     }
 }
 
-/// Returns why the settings that were changed last are not in force.
+/// Returns why the latest settings are not in force.
 fn refused(reader: &Reader) -> Result<Vec<String>, Failure> {
     let (started, reloaded) = (
         last(reader, "daemon.started")?,
@@ -313,7 +311,7 @@ fn refused(reader: &Reader) -> Result<Vec<String>, Failure> {
     })
 }
 
-/// Returns what broke off since the daemon began, the latest first.
+/// Returns what failed since the daemon started, latest first.
 fn faltered(reader: &Reader) -> Result<Vec<String>, Failure> {
     let Some((started, _)) = last(reader, "daemon.started")? else {
         return Ok(Vec::new());
@@ -348,7 +346,6 @@ fn is_held(reader: &Reader) -> Result<bool, Failure> {
     })
 }
 
-/// Returns the last event of a kind.
 fn last(reader: &Reader, kind: &str) -> Result<Option<(Timestamp, Fact)>, Failure> {
     let filter = Filter {
         kind: Some(kind.to_owned()),

@@ -1,5 +1,5 @@
-//! The demo: a small project with a bug and something missing, and a rehearsal model that knows
-//! how to go about it. Everything else is real.
+//! The demo: a small project with a bug and a missing feature, and a rehearsal model that
+//! knows how to deal with both. Everything else is real.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ use crate::portals::NewPortal;
 use crate::registry;
 use crate::trouble::{Problems, file_failure};
 
-/// What the demo asks for.
+/// The request of the demo.
 pub const DEMO_REQUEST: &str =
     "Fix the rounding bug in invoices and add a CSV export. Half a cent must be rounded up.";
 
-/// Where the demo's files are, in its folder.
+/// The folder of the project, inside the demo's folder.
 const PROJECT: &str = "shop";
 const STATE: &str = ".artel";
 const SCRIPT: &str = ".artel/demo.yaml";
 
-/// The folder of a demo, in the person's home folder.
+/// The name of a demo's folder in the person's home folder.
 const FOLDER: &str = "Artel-demo";
 
-/// Who keeps more of them than this forgot them.
+/// Maximum number of demo folders that can exist side by side.
 const MOST_DEMOS: u32 = 99;
 
-/// A project that the demo can be about, and the script of the model that knows it.
+/// A project for the demo, and the script of the model that knows it.
 struct Sample {
     files: &'static [(&'static str, &'static str)],
     script: &'static str,
-    /// The commands that check it, where they cannot be found.
+    /// The commands that check the project, if Artel cannot detect them.
     checks: Option<&'static [&'static str]>,
 }
 
@@ -60,7 +60,7 @@ const PYTHON: Sample = Sample {
     checks: None,
 };
 
-/// Its twin for machines that have none.
+/// The same project for machines without Python.
 const SHELL: Sample = Sample {
     files: files!("shell":
         "README.md",
@@ -74,23 +74,23 @@ const SHELL: Sample = Sample {
     checks: Some(&["./tests/run.sh"]),
 };
 
-/// A demo that is laid out.
+/// A demo that is ready to run.
 #[derive(Debug, Clone)]
 pub struct Demo {
-    /// Its workshop.
+    /// The workshop of the demo.
     pub folder: PathBuf,
-    /// Its project, as it is to be opened to agents.
+    /// The project, as it will be opened to agents.
     pub portal: NewPortal,
-    /// The model that knows it.
+    /// The rehearsal model that knows the project.
     pub model: String,
-    /// Whoever calls, from the project.
+    /// The context for commands in the demo's workshop.
     pub caller: Caller,
 }
 
 impl Caller {
-    /// Lays a demo out in a folder of its own, beside those that were kept: a Python project where
-    /// there is Python, else one of shell scripts. What cannot be laid out whole leaves nothing
-    /// behind.
+    /// Creates a demo in a folder of its own, beside earlier demos that were kept. The project
+    /// is written in Python if `python3` is found, otherwise in shell. A demo that cannot be
+    /// completed is removed again.
     pub fn lay_out_demo(&self) -> Result<Demo, Problems> {
         let sample = match self.program("python3") {
             Some(_) => PYTHON,
@@ -99,13 +99,13 @@ impl Caller {
         let folder = self.new_demo_folder()?;
         let laid_out = self.laid_out(&sample, folder.clone());
         if laid_out.is_err() {
-            // Why it could not be made says more than why it could not be removed.
+            // The error of the creation says more than an error of the cleanup would.
             drop(self.remove(&folder));
         }
         laid_out
     }
 
-    /// Makes the first folder of the demo's name that is not there yet.
+    /// Creates the first demo folder that does not exist yet.
     fn new_demo_folder(&self) -> Result<PathBuf, Failure> {
         let home = self.places.home();
         let mut last = None;
@@ -158,7 +158,7 @@ impl Caller {
         })
     }
 
-    /// Removes a demo, and what was noted about it elsewhere.
+    /// Removes a demo, and the data about it that is kept elsewhere.
     pub fn remove_demo(&self, demo: &Demo) -> Result<(), Failure> {
         self.remove(&demo.folder)
     }

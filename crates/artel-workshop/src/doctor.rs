@@ -1,4 +1,4 @@
-//! Whether everything that Artel rests on is there, and what to do where it is not.
+//! Checks whether everything that Artel depends on is there, and says what to do if not.
 
 mod machine;
 mod models;
@@ -13,30 +13,28 @@ use serde::Serialize;
 
 use crate::caller::Caller;
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// As it should be.
+    /// Everything is as it should be.
     Ok,
-    /// It works, but less well.
+    /// It works, but not as well as it could.
     Warning,
     /// Something will not work.
     Problem,
 }
 
-/// One line of the report.
+/// One line of the doctor's report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// How it came out.
     pub health: Health,
-    /// What was looked at.
+    /// The area that was checked.
     pub area: &'static str,
-    /// What was found.
     pub found: String,
-    /// What to do about it.
+    /// The advice to the person.
     pub remedy: Option<String>,
-    /// What sort of failure it is; the exit code follows from it.
+    /// The kind of failure, which decides the exit code.
     #[serde(skip)]
     pub kind: FailureKind,
 }
@@ -89,7 +87,7 @@ impl Check {
 }
 
 impl Caller {
-    /// Looks at the machine, the workshop with its journal, and the models. Nothing is changed.
+    /// Checks the machine, the workshop with its journal, and the models. Changes nothing.
     pub fn doctor(&self) -> Vec<Check> {
         let mut checks = machine::checks(self);
         checks.extend(models::checks(self));
@@ -98,8 +96,8 @@ impl Caller {
         checks
     }
 
-    /// Looks whether this place is fit for a profile: the list to go through before others rely on
-    /// it. Every line passes or fails.
+    /// Checks whether this installation meets a profile, as a list to go through before others
+    /// rely on it. Every line passes or fails.
     pub fn doctor_profile(&self, profile: Profile) -> Vec<Check> {
         profile::checks(self, profile)
     }

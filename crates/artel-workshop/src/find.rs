@@ -1,4 +1,4 @@
-//! Which workshop a command means.
+//! Finds the workshop that a command means.
 
 use std::path::{Path, PathBuf};
 
@@ -10,22 +10,20 @@ use crate::registry;
 use crate::safety;
 use crate::trouble::shell_word;
 
-/// How a workshop was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// Named by `--workshop`.
     Flag,
     /// Named by `ARTEL_WORKSHOP`.
     Variable,
-    /// Named as what a command is about.
+    /// Named by the command's own argument.
     Argument,
-    /// The caller stands in it.
+    /// The current folder or one of its parents.
     Parent,
-    /// The one in the home folder.
+    /// The default workshop in the home folder.
     Home,
 }
 
-/// A folder that is a workshop.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) root: PathBuf,
@@ -34,7 +32,7 @@ pub(crate) struct Place {
 }
 
 impl Caller {
-    /// Returns the folder that was named explicitly, if one was.
+    /// Returns the folder that a flag or a variable names, if any.
     pub(crate) fn named(&self) -> Option<(PathBuf, Found)> {
         if let Some(flag) = &self.flags.workshop {
             return Some((self.absolute(flag), Found::Flag));
@@ -46,7 +44,8 @@ impl Caller {
         Some((self.absolute(Path::new(variable)), Found::Variable))
     }
 
-    /// Finds the workshop: named, around the caller, or in the home folder.
+    /// Finds the workshop: the named one, one around the current folder, or the one in the
+    /// home folder.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
         if let Some((root, found)) = self.named() {
             return named_place(&root, found);
@@ -61,8 +60,8 @@ impl Caller {
         }
     }
 
-    /// Looks upwards for a workshop that this user made or trusted. Others are passed over: a
-    /// repository may carry one, with settings of its own.
+    /// Searches upwards for a workshop that this user made or trusted. Others are skipped,
+    /// because a repository may contain one with its own settings.
     fn parent(&self) -> Result<Option<Place>, Failure> {
         let Some(here) = self.environment.current_dir() else {
             return Ok(None);
@@ -82,8 +81,9 @@ impl Caller {
         Ok(None)
     }
 
-    /// Somebody else's damaged marker on the way up is none of our business; to pass over our own
-    /// would be to work in another workshop than the person stands in.
+    /// Returns the failure only if the folder is one of this user's workshops. A damaged
+    /// marker of a foreign workshop does not matter, but skipping the user's own would
+    /// silently use a different workshop than the one they are in.
     fn refuse_if_ours(&self, folder: &Path, failure: Failure) -> Result<(), Failure> {
         if registry::knows_place(self.places.data(), folder)? {
             return Err(failure);
@@ -107,7 +107,7 @@ impl Caller {
         }
     }
 
-    /// Returns the nearest workshop around the caller that is not trusted.
+    /// Returns the nearest untrusted workshop around the current folder.
     pub(crate) fn untrusted(&self) -> Option<PathBuf> {
         let here = self.environment.current_dir()?;
         let is_marked = |folder: &&Path| matches!(Marker::read(folder), Ok(Some(_)));

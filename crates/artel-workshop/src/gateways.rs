@@ -1,5 +1,6 @@
-//! One gateway per process and journal, so that all runs of a process stand in one line before a
-//! provider: its places are places of the process, and the most urgent call of all runs is next.
+//! Keeps one gateway per process and journal, so that all runs of a process share one
+//! queue per provider. A provider's slots belong to the process, and the most urgent call
+//! of all runs goes next.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +9,10 @@ use std::time::Duration;
 use artel_model::{Gateway, WeakGateway};
 use artel_types::{Failure, Limits, Secret};
 
-/// The gateways that are open in this process.
 static OPEN: OpenGateways = OpenGateways(Mutex::new(Vec::new()));
 
-/// What a gateway was opened with. Who wants other terms gets another gateway, and the one before
-/// serves out what it has begun.
+/// The settings that a gateway was opened with. Different settings open another gateway,
+/// and the previous one finishes the calls it has begun.
 #[derive(PartialEq, Eq)]
 pub(crate) struct GatewayTerms {
     pub(crate) limits: Limits,
@@ -24,13 +24,13 @@ pub(crate) struct GatewayTerms {
 struct OpenGateways(Mutex<Vec<OpenGateway>>);
 
 struct OpenGateway {
-    /// The folder that the journal lies in.
+    /// The folder of the journal.
     journal: PathBuf,
     terms: GatewayTerms,
     gateway: WeakGateway,
 }
 
-/// Returns the gateway on a journal that is open with these terms, or opens one.
+/// Returns the open gateway on a journal with these settings, or opens one.
 pub(crate) fn shared_gateway(
     journal: &Path,
     terms: GatewayTerms,
@@ -46,7 +46,7 @@ impl OpenGateways {
         terms: GatewayTerms,
         open: impl FnOnce() -> Result<Gateway, Failure>,
     ) -> Result<Gateway, Failure> {
-        // Held while one is opened: two that come at once share it.
+        // The lock is held during opening, so that two simultaneous callers share one gateway.
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|known| known.gateway.upgrade().is_some());
         let known = all

@@ -1,5 +1,5 @@
-//! What agents may do here, and where they do it: policy, sandbox, tools, put together from the
-//! settings, the workshop's files and the person's environment.
+//! The access of agents: policy, sandbox and tools, assembled from the settings, the
+//! workshop's files and the person's environment.
 
 mod bench;
 mod command;

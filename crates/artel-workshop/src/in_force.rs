@@ -1,5 +1,5 @@
-//! What is in force in a process that stays: a file that is changed and wrong leaves in force what
-//! it said before.
+//! Keeps the last valid content of configuration files in a long-lived process: when a
+//! file is changed and becomes invalid, its previous content stays in force.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,38 +12,38 @@ use artel_skills::Skill;
 
 use crate::hands::Role;
 
-/// What was right when it was last read, by its file. A command that begins and ends remembers
-/// nothing: for it, what is wrong is wrong.
+/// The last valid content of each file. A short command remembers nothing and treats an
+/// invalid file as an error.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InForce(Option<Arc<Parts>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) settings: Part<Settings>,
-    /// With the text that they were read from.
+    /// Each role with the text that it was parsed from.
     pub(crate) roles: Part<(String, Role)>,
     pub(crate) grants: Part<Vec<Grant>>,
     pub(crate) rules: Part<RuleSet>,
     pub(crate) skills: Part<Skill>,
 }
 
-/// Things of one sort.
+/// The last valid content of one kind of file.
 #[derive(Debug)]
 pub(crate) struct Part<T>(Mutex<HashMap<PathBuf, T>>);
 
 impl InForce {
-    /// Remembers from now on, if it does not already.
+    /// Returns a copy that remembers from now on, if it does not already.
     #[must_use]
     pub(crate) fn remembering(&self) -> Self {
         Self(Some(self.0.clone().unwrap_or_default()))
     }
 
-    /// Returns what is remembered, where something is.
+    /// Returns the remembered content, or `None` if nothing is remembered.
     pub(crate) fn parts(&self) -> Option<&Parts> {
         self.0.as_deref()
     }
 
-    /// Returns what was read where it is right, else what was in force before.
+    /// Returns what was read if it is valid, otherwise the last valid content.
     pub(crate) fn keep<T: Clone, E>(
         &self,
         of: impl FnOnce(&Parts) -> &Part<T>,

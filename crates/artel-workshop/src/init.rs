@@ -1,4 +1,4 @@
-//! Makes a workshop, or completes one: what is there stays as it is.
+//! Creates a workshop, or completes one. Existing files are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::trouble::{Problems, file_failure, path_text, shell_word};
 use crate::upgrade;
 use crate::works::{DASHBOARD, dashboard, outside};
 
-/// The folders of a workshop that people see.
+/// The workshop's folders that people see.
 pub(crate) const FOLDERS: &[&str] = &[
     "Inbox",
     "Inbox/Requests",
@@ -38,46 +38,42 @@ pub(crate) const FOLDERS: &[&str] = &[
     "Policy",
 ];
 
-/// What to do with templates that exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Init {
-    /// Leave them.
+    /// Leave them as they are.
     Complete,
-    /// Write them anew where nobody edited them.
+    /// Write them again, unless a person edited them.
     Regenerate,
 }
 
-/// What making a workshop did.
+/// The outcome of creating a workshop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Made {
-    /// Where it is.
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
-    /// Its id.
     pub id: String,
-    /// Whether it is new.
     pub is_new: bool,
-    /// What was made or written, relative to the workshop.
+    /// The files and folders that were created or written, relative to the workshop.
     pub made: Vec<String>,
     /// Templates that were kept because a person edited them.
     pub kept: Vec<String>,
-    /// What a person should be told, a sentence each.
+    /// Notes for the person, one sentence each.
     pub notes: Vec<String>,
 }
 
 /// Whose workshop a folder is.
 enum Standing {
-    /// Nobody's yet.
+    /// The folder is not a workshop.
     None,
-    /// This user's.
+    /// This user's workshop.
     Ours(Marker),
-    /// It has a marker that this user did not make, and no journal that would go with it.
+    /// The folder has a marker that this user did not make, and no journal that belongs to it.
     Foreign,
 }
 
 impl Caller {
-    /// Makes a workshop in `folder`, or in the named one, or here. What already has something that
-    /// would decide in it is refused.
+    /// Creates a workshop in `folder`, in the named folder, or in the current one. Refuses a
+    /// folder that already contains files that would control a workshop.
     pub fn init(&self, folder: Option<&Path>, how: Init) -> Result<Made, Problems> {
         match self.brought(folder)? {
             Some(brought) => Err(brought.refusal().into()),
@@ -85,7 +81,8 @@ impl Caller {
         }
     }
 
-    /// Makes a workshop in a folder with what is already there, as a person saw it.
+    /// Creates a workshop in a folder with the existing files that a person has seen and
+    /// accepted.
     pub fn init_with(&self, seen: &Brought, how: Init) -> Result<Made, Problems> {
         match self.brought(Some(&seen.root))? {
             Some(brought) if brought != *seen => Err(brought.refusal().into()),
@@ -93,20 +90,20 @@ impl Caller {
         }
     }
 
-    /// Returns what a folder that is no workshop of this user's already has and that would decide
-    /// if it became one. Nothing is written.
+    /// Returns the files of a folder that would control it as a workshop. Returns `None` if it
+    /// already is this user's workshop. Writes nothing.
     pub fn brought(&self, folder: Option<&Path>) -> Result<Option<Brought>, Problems> {
         let wanted = self.target(folder)?;
-        // A folder may be reached through a link; what counts is where it really is.
+        // The folder may be named through a link; its real location counts.
         let wanted = wanted.canonicalize().unwrap_or(wanted);
         let is_ours = || Ok::<_, Failure>(matches!(self.standing(&wanted)?, Standing::Ours(_)));
         if is_ours()? {
             return Ok(None);
         }
-        // A setting that is wrong ends the command before anything is made.
+        // An invalid setting ends the command before anything is created.
         self.settings_in(&wanted)?;
         match Brought::find(&wanted) {
-            // Another process may have made a workshop of it meanwhile.
+            // Another process may have made it a workshop in the meantime.
             Some(brought) if !is_ours()? => Ok(Some(brought)),
             _ => Ok(None),
         }
@@ -129,7 +126,7 @@ impl Caller {
         let mut marker = self.mark(&root, standing)?;
         made.id = marker.id.to_string();
         if made.is_new {
-            // Folders that were here before are the workshop's from now on.
+            // From now on, the folders that already existed belong to the workshop.
             OpenModes::find(&root).tighten(&root);
             let no_longer_written = strangers::stop_writing(&root);
             if !no_longer_written.is_empty() {
@@ -144,7 +141,7 @@ impl Caller {
             marker,
             found: Found::Parent,
         })?;
-        // A whole workshop is only looked at: opening its journal for writing would already leave
+        // A complete workshop is left untouched: opening its journal for writing would leave
         // traces, such as the daily backup.
         if !made.made.is_empty() || !workshop.has_begun() {
             made.notes.extend(workshop.begin_journal()?);
@@ -152,7 +149,7 @@ impl Caller {
         Ok(made)
     }
 
-    /// Tells whose workshop a folder is. One with a journal that is not this user's is refused.
+    /// Returns whose workshop a folder is. Fails if it has a journal that is not this user's.
     fn standing(&self, root: &Path) -> Result<Standing, Failure> {
         let state = root.join(".artel");
         safety::check(&state)?;
@@ -163,7 +160,7 @@ impl Caller {
             }
             Some(_) if has_journal => Err(not_ours(root)),
             Some(_) => Ok(Standing::Foreign),
-            // A new id would part the journal from its workshop.
+            // A new id would separate the journal from its workshop.
             None if has_journal => Err(Marker::missing(root)),
             None => Ok(Standing::None),
         }
@@ -183,8 +180,8 @@ impl Caller {
         })
     }
 
-    /// Marks the folder as this user's workshop. It is noted as theirs first: a marker that is not
-    /// noted came from elsewhere.
+    /// Marks the folder as this user's workshop. The registry is written first, because a
+    /// marker without an entry counts as foreign.
     fn mark(&self, root: &Path, standing: Standing) -> Result<Marker, Failure> {
         let fresh = match &standing {
             Standing::Ours(marker) => return Ok(marker.clone()),
@@ -196,12 +193,12 @@ impl Caller {
         let data = self.places.data();
         registry::note(data, fresh.id, root, &self.redactor())?;
         if matches!(standing, Standing::Foreign) {
-            // No journal goes with it, so nothing names its id.
+            // No journal belongs to the old marker, so nothing refers to its id.
             fresh.write(root)?;
             return Ok(fresh);
         }
         fresh.create(root)?;
-        // Another process may have been first; its marker counts.
+        // Another process may have been first; then its marker counts.
         match Marker::read(root)? {
             Some(first) if first.id != fresh.id => {
                 registry::forget(data, fresh.id, root)?;
@@ -213,8 +210,8 @@ impl Caller {
 }
 
 impl crate::Workshop {
-    /// Tells whether the journal has its beginning. What cannot be read is looked at by
-    /// [`Self::begin_journal`], which says what is wrong.
+    /// Returns whether the journal holds its first events. If it cannot be read, the answer is
+    /// no, and [`Self::begin_journal`] reports what is wrong.
     fn has_begun(&self) -> bool {
         let recorded = |kind: &str| {
             let filter = Filter {
@@ -230,10 +227,10 @@ impl crate::Workshop {
             .is_some()
     }
 
-    /// Makes the journal if there is none, and records the beginning. An interrupted `init` is
-    /// completed by the next one. Returns what a person should be told.
+    /// Creates the journal if there is none, and records its first events. An interrupted
+    /// `init` is completed by the next one. Returns notes for the person.
     fn begin_journal(&self) -> Result<Vec<String>, Failure> {
-        // There is nothing yet that would be worth a copy.
+        // There is nothing worth a backup yet.
         let options = Options {
             backup_every: None,
             ..self.options()
@@ -245,7 +242,7 @@ impl crate::Workshop {
             version: self.marker.version.clone(),
         };
         let created = self.draft(created).on(self.root.display().to_string());
-        // Only the first of several processes finds the stream empty.
+        // If several processes try this, only the first finds the stream empty.
         let beginning = Batch::of([created, self.settings_draft()]);
         let beginning = beginning.expecting(Stream::workshop(), 0);
         match journal.append(beginning).wait() {
@@ -257,7 +254,7 @@ impl crate::Workshop {
     }
 }
 
-/// Makes the folder, if it is not there, and returns where it really is.
+/// Creates the folder if it does not exist, and returns its real path.
 fn make_root(wanted: &Path) -> Result<PathBuf, Failure> {
     make_dirs(wanted, 0o755).map_err(|error| file_failure(Code::W004, &error))?;
     wanted.canonicalize().map_err(|error| {
@@ -304,13 +301,13 @@ fn lay_out(root: &Path, made: &mut Made) -> Result<(), Failure> {
     }
     let ignore = state.join(".gitignore");
     if !ignore.exists() {
-        // A workshop may lie in a repository; its machine state never belongs into it.
+        // A workshop may lie in a repository, and its machine state must never be committed.
         make_new(&ignore, b"*\n", PRIVATE_FILE)?;
     }
     Ok(())
 }
 
-/// Makes a file; another `init` in the same folder may have made it a moment ago.
+/// Creates a file. It is not an error if another `init` has just created it.
 fn make_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
     match create_new(path, bytes, mode) {
         Ok(()) | Err(FileError::Exists { .. }) => Ok(()),
@@ -346,7 +343,8 @@ fn write_templates(
     Ok(())
 }
 
-/// Writes a template anew if it is still what we wrote; a person's edit is never touched.
+/// Rewrites a template if it is unchanged since Artel wrote it. A person's edit is never
+/// touched.
 fn regenerate(
     path: &Path,
     name: &str,
@@ -372,7 +370,7 @@ fn regenerate(
     Ok(())
 }
 
-/// Settings may be shared; what stands in a private folder is not.
+/// Settings may be shared; files in private folders may not.
 fn mode_of(template: &str) -> u32 {
     match template {
         DASHBOARD => PRIVATE_FILE,
@@ -380,7 +378,7 @@ fn mode_of(template: &str) -> u32 {
     }
 }
 
-/// Tells whether a file is a template as `init` writes it.
+/// Returns whether a file is a template exactly as `init` writes it.
 pub(crate) fn is_own_template(root: &Path, name: &Path) -> bool {
     if name != Path::new(DASHBOARD) {
         return false;
@@ -389,7 +387,7 @@ pub(crate) fn is_own_template(root: &Path, name: &Path) -> bool {
     hash_of(&String::from_utf8_lossy(&now)) == hash_of(&dashboard())
 }
 
-/// Returns the hash of a template without what Artel writes into it later.
+/// Returns the hash of a template without the parts that Artel fills in later.
 fn hash_of(text: &str) -> String {
     blake3::hash(outside(text).as_bytes()).to_hex().to_string()
 }

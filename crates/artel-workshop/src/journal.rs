@@ -1,4 +1,4 @@
-//! Upkeep of the journal: verify, back up, restore, prune, trust.
+//! Maintenance of the journal: verify, back up, restore, prune, trust.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -19,47 +19,47 @@ use crate::registry;
 use crate::trouble::Problems;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// What a restore would do.
+/// A preview of a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RestorePlan {
-    /// The ways to restore, the one with most events first.
+    /// The sources to restore from, the one with the most events first.
     pub candidates: Vec<Candidate>,
-    /// Whether the journal is intact as it is.
+    /// Whether the journal needs no restore.
     pub is_intact: bool,
 }
 
-/// What a prune would do.
+/// A preview of a prune.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PrunePlan {
-    /// Streams that ended before this are moved.
+    /// Streams that ended before this time are moved.
     pub before: Timestamp,
-    /// How many there are.
+    /// The number of those streams.
     pub streams: u64,
-    /// How many events they hold.
+    /// The number of their events.
     pub events: u64,
 }
 
 impl Workshop {
-    /// Checks everything: chain, signatures, archives, file, signed head, and the stored values
-    /// that events name.
+    /// Verifies everything: chain, signatures, archives, file, signed head, and the blobs that
+    /// events name.
     pub fn verify(&self) -> Result<Verified, Failure> {
         let mut verified = self.verify_events()?;
         let reader = self.reader_as_it_is()?;
-        // A chain that is broken cannot be read to its end, and is the first thing to mend.
+        // A broken chain cannot be read to its end and has to be repaired first.
         if verified.ok {
             self.verify_values(&reader, &mut verified)?;
         }
         Ok(verified)
     }
 
-    /// Checks everything but the stored values, which take as long to read as they are large.
+    /// Verifies everything but the blobs, which take a long time to read if they are large.
     pub fn verify_events(&self) -> Result<Verified, Failure> {
         drop(self.reader_as_it_is()?);
         let keys = Keys::load(self.home.data(), self.marker.id)?;
         Ok(verify(&self.home, self.marker.id, &keys)?)
     }
 
-    /// Looks for the first event that names a value which is gone or not the one that was stored.
+    /// Finds the first event that names a blob which is missing or changed.
     fn verify_values(&self, reader: &Reader, verified: &mut Verified) -> Result<(), Failure> {
         let blobs = Blobs::at(self.home.blobs());
         let mut known = BTreeSet::new();
@@ -76,9 +76,9 @@ impl Workshop {
         Ok(())
     }
 
-    /// Takes a copy of the journal.
+    /// Backs up the journal.
     pub fn back_up(&self) -> Result<Noted<Backup>, Failure> {
-        // The copy that is asked for is as good as the daily one.
+        // The requested backup takes the place of the daily one.
         let options = Options {
             backup_every: None,
             ..self.options()
@@ -88,7 +88,7 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Looks at what the journal could be restored from. A damaged journal is no obstacle.
+    /// Finds what the journal could be restored from. Works with a damaged journal too.
     pub fn plan_restore(&self, file: Option<&Path>) -> Result<RestorePlan, Failure> {
         let keys = Keys::load(self.home.data(), self.marker.id)?;
         let file = file.map(|file| self.caller.absolute(file));
@@ -113,13 +113,12 @@ impl Workshop {
         })
     }
 
-    /// Puts a candidate in the journal's place.
+    /// Replaces the journal with a candidate.
     pub fn restore(&self, candidate: &Candidate) -> Result<Restored, Failure> {
         let (options, actor) = (self.options(), self.caller.actor());
         Ok(candidate.restore(&self.home, self.marker.id, &options, &actor)?)
     }
 
-    /// Counts what a prune would move.
     pub fn plan_prune(&self, before: Timestamp) -> Result<PrunePlan, Failure> {
         let finished = self
             .reader_as_it_is()?
@@ -139,7 +138,7 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Returns the newest backup's time and how many there are.
+    /// Returns the time of the newest backup, and the number of backups.
     pub(crate) fn backups(&self) -> (Option<Timestamp>, usize) {
         let files = backups(&self.home);
         let newest = files
@@ -150,7 +149,7 @@ impl Workshop {
 }
 
 impl Caller {
-    /// Notes that the person trusts a workshop which came from elsewhere, with the keys that
+    /// Records that the person trusts a workshop from elsewhere, including the keys that
     /// signed its journal.
     pub fn trust(&self, folder: Option<&Path>) -> Result<Noted<Workshop>, Problems> {
         let workshop = self.at(self.place_to_trust(folder)?)?;
@@ -165,7 +164,7 @@ impl Caller {
             .draft(WorkshopTrusted { path: path.clone() })
             .on(path);
         journal.append(draft).wait().map_err(Failure::from)?;
-        // Noted last: a workshop that could not be opened is not one to be found.
+        // The registry is written last, so that a workshop that could not be opened is not listed.
         registry::note(
             self.places.data(),
             workshop.id(),

@@ -1,5 +1,5 @@
-//! What a process that stays keeps of the journal: one reader for all who look, one writer for all
-//! who write, and what was read last for as long as nobody does.
+//! The part of the journal that a long-lived process keeps open: one reader and one writer
+//! for all, and the results of recent reads while nothing is written.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,18 +8,18 @@ use artel_types::{Failure, RunId, WorkshopId};
 
 use crate::runs::Finding;
 
-/// So many long stories are kept, those that were looked at last.
+/// Maximum number of long timelines that are kept, the most recently used ones.
 const STORIES: usize = 8;
 
-/// Which story: the trace, and the run in it if one is meant.
+/// Names a timeline: the trace, and a run in it if only that run is meant.
 pub(crate) type StoryKey = (String, Option<RunId>);
 
-/// A journal that is open anyway, with what was found in it last.
+/// An open journal, with the latest results read from it.
 #[derive(Debug)]
 pub(crate) struct Kept {
     journal: Journal,
     pub(crate) reader: Arc<Reader>,
-    /// When its end was found to be there.
+    /// The journal version at which its end was verified to be present.
     whole: Mutex<Option<Sight>>,
     leases: Mutex<Option<(Sight, Arc<[LeaseInfo]>)>>,
     stories: Mutex<Vec<(StoryKey, Sight, Finding)>>,
@@ -36,12 +36,12 @@ impl Kept {
         }
     }
 
-    /// Returns the journal that is open anyway, for whoever writes with these options.
+    /// Returns the open journal for a writer with these options.
     pub(crate) fn journal(&self, options: &Options) -> Option<Journal> {
         self.journal.shared_with(options.clone())
     }
 
-    /// Refuses a journal whose end is missing; looks again only after something was written.
+    /// Refuses a journal whose end is missing. Checks again only after something was written.
     pub(crate) fn refuse_cut(&self, workshop: WorkshopId) -> Result<(), Failure> {
         let now = self.reader.sight()?;
         if *lock(&self.whole) == Some(now) {
@@ -52,7 +52,6 @@ impl Kept {
         Ok(())
     }
 
-    /// Returns the leases there are.
     pub(crate) fn leases(&self) -> Result<Arc<[LeaseInfo]>, Failure> {
         let now = self.reader.sight()?;
         if let Some((seen, leases)) = &*lock(&self.leases)
@@ -65,8 +64,8 @@ impl Kept {
         Ok(leases)
     }
 
-    /// Takes out what was found of a long story when it was looked at before; whoever goes on with
-    /// it puts it back. Of a journal that was restored since, nothing holds.
+    /// Takes the stored scan of a long timeline, if there is one. A caller that continues the
+    /// scan puts it back. After a restore of the journal, all stored scans are discarded.
     pub(crate) fn take_story(&self, key: &StoryKey, now: Sight) -> Option<Finding> {
         let mut stories = lock(&self.stories);
         stories.retain(|(_, seen, _)| now.is_same_file_as(seen));
@@ -74,7 +73,7 @@ impl Kept {
         Some(stories.remove(at).2)
     }
 
-    /// Keeps what was found of a long story, and when it was begun to be looked for.
+    /// Stores the scan of a long timeline, with the journal version at which the scan began.
     pub(crate) fn keep_story(&self, key: StoryKey, now: Sight, finding: Finding) {
         let mut stories = lock(&self.stories);
         stories.retain(|(kept, _, _)| *kept != key);

@@ -1,4 +1,4 @@
-//! Keys of providers: tried before they are stored, never shown.
+//! API keys of providers. A key is tried before it is stored, and is never shown.
 
 use artel_config::Settings;
 use artel_model::Chosen;
@@ -12,62 +12,58 @@ use crate::caller::Caller;
 use crate::models::{Models, text_of};
 use crate::trouble::Problems;
 
-/// A list of models comes at once, or something is wrong.
+/// Time limit for trying a key. A provider lists its models at once, or something is
+/// wrong.
 const LONGEST_TRY: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// Under this name the key store keeps what tools name; no provider has it.
+/// The name under which the key store keeps secrets for tools. No provider has this name.
 const TOOLS: &str = "tool";
 
-/// Whose key is meant.
+/// The account that a key belongs to.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// The provider.
     pub provider: Provider,
-    /// The account; the usual one if nothing.
+    /// The account, or `None` for the default account.
     pub name: Option<String>,
 }
 
-/// A key that was stored.
+/// The result of storing a key.
 #[derive(Debug, Clone, Serialize)]
 pub struct Stored {
-    /// The provider.
     pub provider: String,
-    /// The account.
     pub account: String,
-    /// Where it is now.
+    /// Where the key is stored.
     pub place: String,
-    /// How many models the provider listed when the key was tried.
+    /// The number of models that the provider listed when the key was tried.
     pub models: usize,
-    /// What a person should be told.
+    /// Notes for the person.
     pub notes: Vec<String>,
 }
 
-/// The keys there are.
+/// The keys that exist.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyReport {
-    /// Each of them.
     pub keys: Vec<KeyStatus>,
-    /// What is named and is not there.
+    /// Accounts and keys that are named somewhere but do not exist.
     pub notes: Vec<String>,
 }
 
-/// What is known about one key, without the key.
+/// The known facts about one key, without the key itself.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyStatus {
-    /// The provider.
     pub provider: String,
-    /// The account; nothing for a variable.
+    /// The account, or `None` if the key is in an environment variable.
     pub account: Option<String>,
-    /// Where the key is.
+    /// Where the key is stored.
     pub place: String,
-    /// Since when it is stored.
+    /// When it was stored.
     pub since: Option<Timestamp>,
-    /// Whether a call would use it, as things are configured here.
+    /// Whether a call would use it with the current configuration.
     pub is_used: bool,
 }
 
 impl Caller {
-    /// Finds out whether a key could be stored, before anybody is asked for one.
+    /// Checks whether a key could be stored, before the person is asked for it.
     pub fn prepare_key(&self, account: &Account) -> Result<(), Failure> {
         wire_of(account.provider)?;
         let (vault, name) = (self.vault(), self.account_name(account));
@@ -76,12 +72,13 @@ impl Caller {
             Err(error @ VaultError::BadName { .. }) => {
                 Err(Failure::from(error).advise("`--account work`, for example"))
             }
-            // Whatever else is wrong with what is there, it is about to be replaced.
+            // Any other problem with the stored key does not matter: the key is about to be
+            // replaced.
             _ => Ok(()),
         }
     }
 
-    /// Tries a key in a call that costs nothing, and stores it if the provider accepts it.
+    /// Tries a key with a free call, and stores it if the provider accepts it.
     pub async fn store_key(&self, account: &Account, key: Secret) -> Result<Stored, Problems> {
         let wire = wire_of(account.provider)?;
         let settings = self.settings_here()?;
@@ -115,7 +112,7 @@ impl Caller {
         })
     }
 
-    /// Finds out whether a secret for tools could be stored under this name.
+    /// Checks whether a secret for tools could be stored under this name.
     pub fn prepare_tool_secret(&self, name: &str) -> Result<(), Failure> {
         let vault = self.vault();
         vault.list()?;
@@ -127,7 +124,8 @@ impl Caller {
         }
     }
 
-    /// Stores a secret that tools name. Nobody can be asked whether it is right.
+    /// Stores a secret for tools. It cannot be tried first, because there is no provider to
+    /// ask.
     pub fn store_tool_secret(&self, name: &str, secret: &Secret) -> Result<Stored, Failure> {
         let kept = self.vault().set(TOOLS, name, secret, self.clock().now())?;
         let (place, notes) = described(&kept, secret);
@@ -140,7 +138,7 @@ impl Caller {
         })
     }
 
-    /// Removes a secret that tools name.
+    /// Removes a secret for tools.
     pub fn remove_tool_secret(&self, name: &str) -> Result<(), Failure> {
         match self.vault().remove(TOOLS, name)? {
             Removed::From(_) => Ok(()),
@@ -152,7 +150,7 @@ impl Caller {
         }
     }
 
-    /// Returns a stored secret that a tool names.
+    /// Returns the stored secret that a tool names.
     pub(crate) fn tool_secret(&self, name: &str) -> Option<Secret> {
         self.vault().get(TOOLS, name).ok()?
     }
@@ -164,7 +162,7 @@ impl Caller {
         Ok(of_tools.map(|stored| stored.account).collect())
     }
 
-    /// Lists what keys there are and which are used, without showing any.
+    /// Lists the keys and whether each is used, without showing any key.
     pub fn key_status(&self) -> Result<KeyReport, Problems> {
         let settings = self.settings_here()?;
         let models = Models::bare(self, &settings);
@@ -195,7 +193,7 @@ impl Caller {
         })
     }
 
-    /// Removes a stored key. Returns the name of the account.
+    /// Removes a stored key, and returns the name of its account.
     pub fn remove_key(&self, account: &Account) -> Result<String, Failure> {
         let (name, provider) = (self.account_name(account), account.provider.as_str());
         match self.vault().remove(provider, &name)? {
@@ -208,19 +206,20 @@ impl Caller {
         }
     }
 
-    /// Returns how many stored keys are too short to be known again in other text.
+    /// Returns the number of stored keys that are too short to be recognized in other text.
     pub(crate) fn short_keys(&self) -> usize {
         let is_short = |key: &Secret| key.expose().len() < artel_types::SHORTEST_KNOWN_VALUE;
         let stored = self.stored_secrets().iter();
         stored.filter(|key| is_short(key)).count()
     }
 
-    /// Removes all stored keys, also where they can no longer be read.
+    /// Removes all stored keys, including those that can no longer be read.
     pub fn forget_keys(&self) -> Result<Forgotten, Failure> {
         Ok(self.vault().forget_all()?)
     }
 
-    /// Returns the account that is meant: the one that is named, here or for all commands.
+    /// Returns the account that is meant: the one named for this key, the one named for all
+    /// commands, or the default.
     fn account_name(&self, account: &Account) -> String {
         let named = account.name.clone().or_else(|| self.named_account());
         named.unwrap_or_else(|| DEFAULT_ACCOUNT.to_owned())
@@ -230,7 +229,8 @@ impl Caller {
         text_of(&self.environment, "ARTEL_ACCOUNT")
     }
 
-    /// Says what was named and is not there: no other key takes its place.
+    /// Returns notes about keys that are named but do not exist. No other key takes their
+    /// place.
     fn missing_keys(
         &self,
         models: &Models,
@@ -251,8 +251,9 @@ impl Caller {
     }
 }
 
-/// Returns where a key belongs: to the entry of its account, else to the default, else to the
-/// first entry that names the provider. A key of one account must not be shown to another's server.
+/// Returns the model entry that a key belongs to: the entry of its account, otherwise the
+/// default entry, otherwise the first entry of the provider. A key of one account must not
+/// be sent to the server of another.
 fn entry_of(provider: Provider, account: &str, settings: &Settings) -> ModelEntry {
     let default = settings.models.get("default");
     let entries = default.into_iter().chain(settings.models.values());
@@ -269,7 +270,8 @@ fn entry_of(provider: Provider, account: &str, settings: &Settings) -> ModelEntr
         .unwrap_or_else(|| ModelEntry::named(provider, ""))
 }
 
-/// Returns the entries that name a provider; without any, it is asked at its usual place.
+/// Returns the entries of a provider. If there are none, returns an entry with the
+/// provider's usual address.
 fn entries_of(provider: Provider, settings: &Settings) -> Vec<ModelEntry> {
     let entries = settings.models.values().map(|entry| &entry.value);
     let entries = entries.filter(|entry| entry.provider == provider);
@@ -280,7 +282,8 @@ fn entries_of(provider: Provider, settings: &Settings) -> Vec<ModelEntry> {
     entries
 }
 
-/// Returns the variables that may hold a key: those that entries name, then the usual ones.
+/// Returns the variables that may hold a key: first those that entries name, then the
+/// usual ones.
 fn variables_of(provider: Provider, entries: &[ModelEntry]) -> Vec<String> {
     let named = entries.iter().filter_map(|entry| entry.api_key_env.clone());
     let usual = provider.key_variables().iter();
@@ -322,7 +325,8 @@ impl KeyStatus {
     }
 }
 
-/// Says why a key was not tried, or was refused. A provider may repeat the key in what it says.
+/// Returns the failure for a key that could not be tried or was refused. The key is
+/// removed from the provider's message, which may repeat it.
 fn not_tried(chosen: &Chosen, key: &Secret, fault: &Fault) -> Failure {
     let (provider, url) = (chosen.entry.provider, chosen.base_url());
     let said = fault.message.replace(key.expose(), REDACTED);

@@ -1,6 +1,6 @@
-//! The one API that every surface calls: finding and making workshops, their journal, their
-//! health. Surfaces parse, call this, and print; none has logic of its own.
-#![warn(missing_docs)]
+//! The API that every surface calls: finding and creating workshops, their journal, their
+//! health. Surfaces parse input, call this crate and print; they have no logic of their
+//! own.
 
 mod access;
 mod agents;

@@ -1,4 +1,4 @@
-//! Files that one process at a time may change: whoever holds the lock beside them.
+//! File locks for files that one process at a time may change.
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -7,8 +7,8 @@ use std::path::Path;
 use artel_types::{Code, Failure};
 use rustix::fs::OFlags;
 
-/// Waits for the lock, and holds it for as long as the file is open. It is for one small write: what
-/// is read before and written then is nobody else's in between.
+/// Waits for the lock, and holds it while the returned file is open. The lock covers one
+/// small read and write, with no other process in between.
 pub(crate) fn hold(path: &Path) -> Result<File, Failure> {
     let open = || -> std::io::Result<File> {
         let mut options = File::options();
@@ -17,7 +17,7 @@ pub(crate) fn hold(path: &Path) -> Result<File, Failure> {
             .create(true)
             .truncate(false)
             .mode(0o600)
-            // A pipe in its place would keep us waiting for whoever reads it.
+            // If the path were a pipe, opening it would block until a reader came.
             .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
             .open(path)?;
         file.lock()?;

@@ -11,21 +11,20 @@ use crate::caller::fresh_workshop;
 use crate::trouble::file_failure;
 use crate::upgrade::UPGRADES;
 
-/// The identity of a workshop, and which templates were written into it.
+/// The identity of a workshop, and the templates that were written into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
-    /// The workshop's id.
     pub id: WorkshopId,
-    /// The version of Artel that made it.
+    /// The version of Artel that created the workshop.
     pub version: String,
-    /// The hash of each template as it was written: a file that still has it was never edited.
+    /// The hash of each template as written. A file that still has this hash was never edited.
     #[serde(default)]
     pub templates: BTreeMap<String, String>,
-    /// How many of the changes that a newer Artel makes to an older workshop were made here.
+    /// The number of upgrades for older workshops that have been applied here.
     #[serde(default)]
     pub upgrades: u32,
-    /// The skills that were there before the workshop was, relative to it: somebody has to trust
-    /// them first.
+    /// The skills that existed before the workshop, relative to its root. A person has to
+    /// trust them first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills_found: Vec<std::path::PathBuf>,
 }
@@ -33,12 +32,11 @@ pub struct Marker {
 const LARGEST: u64 = 64 << 10;
 
 impl Marker {
-    /// Returns where the marker of a workshop is.
     pub(crate) fn path(root: &Path) -> std::path::PathBuf {
         root.join(".artel/workshop.json")
     }
 
-    /// Returns the marker of a workshop that is still to be made.
+    /// Returns the marker for a workshop that is about to be created.
     pub(crate) fn fresh() -> Result<Self, Failure> {
         Ok(Self {
             id: fresh_workshop()?,
@@ -49,7 +47,7 @@ impl Marker {
         })
     }
 
-    /// Reads the marker; nothing if the folder is no workshop.
+    /// Reads the marker, or returns `None` if the folder is not a workshop.
     pub(crate) fn read(root: &Path) -> Result<Option<Self>, Failure> {
         let path = Self::path(root);
         if path.symlink_metadata().is_err() {
@@ -64,7 +62,7 @@ impl Marker {
         })
     }
 
-    /// Says that a folder has a journal and no marker.
+    /// Returns the failure for a folder that has a journal but no marker.
     pub(crate) fn missing(root: &Path) -> Failure {
         Failure::new(
             Code::W008,
@@ -74,7 +72,8 @@ impl Marker {
         .advise("put it back from a copy; it holds the id that the journal names")
     }
 
-    /// Writes the marker, if there is none yet: of two processes one wins, and both use it.
+    /// Writes the marker unless there is one. If two processes try, one wins and both use its
+    /// marker.
     pub(crate) fn create(&self, root: &Path) -> Result<(), Failure> {
         match create_new(&Self::path(root), &self.bytes(), 0o600) {
             Ok(()) | Err(artel_files::FileError::Exists { .. }) => Ok(()),
@@ -82,7 +81,6 @@ impl Marker {
         }
     }
 
-    /// Replaces the marker.
     pub(crate) fn write(&self, root: &Path) -> Result<(), Failure> {
         write_atomic(&Self::path(root), &self.bytes(), 0o600)
             .map_err(|error| file_failure(Code::W004, &error))

@@ -1,4 +1,5 @@
-//! The models that can be asked from a workshop: chosen, reached, and called through the gateway.
+//! The models that a workshop can use: choosing one, connecting to it, and calling it
+//! through the gateway.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,37 +26,37 @@ use crate::providers::ModelRow;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
 
-/// A local model server answers at once or is not there.
+/// Time limit for reaching a local model server: it answers at once or is not running.
 const LOCAL_PATIENCE: Duration = Duration::from_millis(700);
 
-/// A script or a recording is small.
+/// Size limit of a script or recording, in bytes.
 const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
 
-/// What can be asked, and how it is reached.
+/// The available models, and how each is reached.
 pub struct Models {
     menu: Menu,
     vault: Vault,
-    /// Why stored keys cannot be had.
+    /// Why the stored keys cannot be read.
     no_keys: Option<Failure>,
     environment: Environment,
     connections: Connections,
     idle_timeout: Duration,
     clock: artel_types::Clock,
-    /// Rehearsals under way, by their scripts.
+    /// The rehearsals in progress, by script.
     begun: Mutex<HashMap<String, Arc<dyn Model>>>,
-    /// Keys that calls are made with.
+    /// The keys that calls have used.
     used: Mutex<Vec<Secret>>,
 }
 
 impl Workshop {
-    /// Finds out which models can be asked in this workshop. One that came from elsewhere is not
-    /// believed about models, also when it is named: its settings could send keys anywhere.
+    /// Finds the models that can be used in this workshop. An untrusted workshop is refused
+    /// even if it was named explicitly: its settings could send keys anywhere.
     pub async fn models(&self, named: Option<&str>) -> Result<Models, Failure> {
         self.caller.refuse_untrusted(self.id(), self.root())?;
         Ok(Models::find(&self.caller, &self.settings, named).await)
     }
 
-    /// Refuses a model that cannot be asked, before anything is on record that names it.
+    /// Refuses a model that cannot be used, before anything that names it is recorded.
     pub async fn ensure_model(&self, named: Option<&str>) -> Result<(), Failure> {
         if let Some(named) = named {
             self.models(Some(named)).await?.choose(Some(named))?;
@@ -63,10 +64,10 @@ impl Workshop {
         Ok(())
     }
 
-    /// Returns the gateway of this workshop on its journal: the one that is open in this process,
-    /// if one is that was opened with the same settings and keys.
+    /// Returns the gateway of this workshop on its journal. A gateway that this process has
+    /// already opened with the same settings and keys is shared.
     pub async fn gateway(&self, journal: &Journal, models: &Models) -> Result<Gateway, Failure> {
-        // So that the next opening folds only what comes from here on.
+        // The next opening then folds only later events.
         journal.keep(&ACCOUNT).await?;
         let settings = &self.settings;
         let mut secrets = self.secrets();
@@ -90,8 +91,8 @@ impl Workshop {
         shared_gateway(self.home.state(), terms, || Gateway::open(setup))
     }
 
-    /// Returns what takes secrets out: those of the environment, those that are stored, and those
-    /// in variables that the settings name.
+    /// Returns a redactor for the secrets of the environment, the stored keys, and the
+    /// variables that the settings name.
     pub(crate) fn redactor(&self) -> Redactor {
         Redactor::of_known_values(&self.secrets())
     }
@@ -109,9 +110,9 @@ impl Workshop {
 }
 
 impl Models {
-    /// Finds out which models can be asked. A local Ollama is looked for only where nothing else
-    /// is configured. What the person named for this command beats `ARTEL_MODEL`; it is still to be
-    /// chosen.
+    /// Finds the models that can be used. A local Ollama server is asked only if nothing else
+    /// is configured. A model that the person named for this command takes precedence over
+    /// `ARTEL_MODEL`, but is not chosen yet.
     pub(crate) async fn find(caller: &Caller, settings: &Settings, named: Option<&str>) -> Self {
         let mut models = Self::bare(caller, settings);
         if named.is_some() {
@@ -123,7 +124,8 @@ impl Models {
         models
     }
 
-    /// Takes what settings, environment and stored keys say; nobody is asked yet.
+    /// Builds the directory from settings, environment and stored keys, without asking any
+    /// server.
     pub(crate) fn bare(caller: &Caller, settings: &Settings) -> Self {
         let (environment, vault) = (caller.environment.clone(), caller.vault());
         let (keyed, no_keys) = keyed(&environment, &vault);
@@ -149,7 +151,7 @@ impl Models {
         }
     }
 
-    /// Returns what every alias means here.
+    /// Returns what each alias stands for here.
     pub fn list(&self) -> Vec<ModelRow> {
         self.menu.list().into_iter().map(ModelRow::from).collect()
     }
@@ -157,7 +159,7 @@ impl Models {
     /// Chooses a model: by alias, as `provider:model`, or the default.
     pub fn choose(&self, wanted: Option<&str>) -> Result<Chosen, Failure> {
         self.menu.choose(wanted).map_err(|failure| {
-            // Where the stored keys cannot be had, that is why there seem to be none.
+            // If the stored keys cannot be read, that is why there seem to be none.
             match &self.no_keys {
                 Some(why) if failure.code == Code::M004 => why.clone(),
                 _ => failure,
@@ -165,9 +167,10 @@ impl Models {
         })
     }
 
-    /// Finds the key that a choice would use, if there is one.
+    /// Finds the key that an entry would use, if there is one.
     pub fn key_of(&self, entry: &ModelEntry) -> Result<Option<Found>, Failure> {
-        // Who needs no key and names none does not depend on whether stored ones can be read.
+        // An entry that needs no key and names none must not depend on whether stored keys can be
+        // read.
         if !needs_key(entry.provider) && entry.account.is_none() && entry.api_key_env.is_none() {
             return Ok(None);
         }
@@ -185,13 +188,14 @@ impl Models {
             && entry.base_url.is_some()
             && entry.api_key_env.is_none();
         match found {
-            // An account for all commands is not meant for a server that needs no key at all.
+            // An account that was set for all commands is not meant for a server that needs no
+            // key.
             Err(VaultError::Missing { .. }) if entry.account.is_none() && may_need_none => Ok(None),
             found => Ok(found?),
         }
     }
 
-    /// Returns the model of a choice, ready to be asked.
+    /// Returns the chosen model, ready for calls.
     pub fn connect(&self, chosen: &Chosen, workshop: &Workshop) -> Result<Arc<dyn Model>, Failure> {
         match Wire::of(chosen.entry.provider) {
             Some(wire) => Ok(Arc::new(self.remote(wire, chosen)?)),
@@ -199,7 +203,8 @@ impl Models {
         }
     }
 
-    /// Returns a rehearsal, the same one for the same script: it remembers how far it has come.
+    /// Returns the rehearsal of a script. The same script gives the same rehearsal, which
+    /// remembers how far it has come.
     fn rehearsal(&self, chosen: &Chosen, workshop: &Workshop) -> Result<Arc<dyn Model>, Failure> {
         let name = &chosen.entry.model;
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,13 +218,13 @@ impl Models {
         Ok(model)
     }
 
-    /// Returns the keys that calls are made with, for whoever keeps them out of other text.
+    /// Returns the keys that calls have used, so that they can be redacted from other text.
     pub(crate) fn used_keys(&self) -> Vec<Secret> {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.clone()
     }
 
-    /// Returns the model behind HTTP that a choice means.
+    /// Returns the chosen model if it is reached over HTTP.
     pub fn remote(&self, wire: Wire, chosen: &Chosen) -> Result<Remote, Failure> {
         let entry = &chosen.entry;
         let key = self.key_of(entry)?.map(|found| found.secret);
@@ -231,7 +236,8 @@ impl Models {
         self.remote_with(wire, chosen, key)
     }
 
-    /// Tells whether nobody answers without a key: so it is at the usual places.
+    /// Returns whether the model refuses calls without a key, as the providers' usual
+    /// addresses do.
     pub(crate) fn needs_key(&self, chosen: &Chosen) -> bool {
         needs_key(chosen.entry.provider) && chosen.entry.base_url.is_none()
     }
@@ -261,7 +267,7 @@ impl Models {
         Ok(Remote::new(connection, address, model, chosen.card, clock))
     }
 
-    /// Asks a local Ollama for its models. Nobody there is no failure.
+    /// Asks a local Ollama server for its models. No server is not an error.
     async fn local_models(&self) -> Vec<String> {
         let entry = ModelEntry::named(Provider::Ollama, "");
         let chosen = Chosen {
@@ -278,8 +284,8 @@ impl Models {
     }
 }
 
-/// Returns the providers for which there is a key, in the order in which they are preferred, and
-/// why keys could not be had, if so.
+/// Returns the providers that have a key, in order of preference, and the failure if keys
+/// could not be read.
 fn keyed(environment: &Environment, vault: &Vault) -> (Vec<Provider>, Option<Failure>) {
     let variable = |name: &str| text_of(environment, name);
     let account = text_of(environment, "ARTEL_ACCOUNT");
@@ -315,14 +321,14 @@ fn no_key(provider: Provider) -> Failure {
 }
 
 impl Workshop {
-    /// Refuses a recording where a plan is to be made: what its agents are told is new each time,
-    /// so no recorded answer would ever fit.
+    /// Refuses a recording as the model for planning. The prompts of a plan's agents are
+    /// different each time, so no recorded reply would ever match.
     pub(crate) fn can_plan_with(&self, named: Option<&str>) -> Result<(), Failure> {
         let mut models = Models::bare(&self.caller, &self.settings);
         if named.is_some() {
             models.menu.override_with = None;
         }
-        // Who cannot be chosen is said where they are needed.
+        // If no model can be chosen, the code that needs one reports it.
         let Ok(chosen) = models.choose(named) else {
             return Ok(());
         };
@@ -377,8 +383,8 @@ fn rehearsal(name: &str, workshop: &Workshop) -> Result<Rehearsal, Failure> {
     }
 }
 
-/// Reads a recording. What stands there as the request is what is expected, also where somebody
-/// has edited it since: the fingerprint beside it is that of what was once asked.
+/// Reads a recording. The requests in the file are what is expected, even if somebody has
+/// edited them since: the stored fingerprints belong to the original requests.
 fn recording(text: &str) -> Result<Rehearsal, Failure> {
     let cassette = Cassette::read_jsonl(text)
         .map_err(|failure| failure.advise("`artel model record TRACE > FILE` makes one"))?;
@@ -397,19 +403,20 @@ fn script(path: &Path, workshop: &Workshop) -> Result<String, Failure> {
     })
 }
 
-/// Returns what `ARTEL_MODEL` says. What is no text is no model either, and is refused as such.
+/// Returns the value of `ARTEL_MODEL`. A value that is not UTF-8 cannot name a model, and
+/// is refused later.
 fn override_of(environment: &Environment) -> Option<String> {
     let said = environment.get("ARTEL_MODEL")?.to_string_lossy();
     (!said.is_empty()).then(|| said.into_owned())
 }
 
-/// Returns a variable as text; an empty one counts as not set.
+/// Returns a variable as text. An empty variable counts as not set.
 pub(crate) fn text_of(environment: &Environment, name: &str) -> Option<String> {
     let text = environment.get(name)?.to_str()?;
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Returns where a key comes from, for people.
+/// Describes where a key comes from, for people.
 pub fn key_origin(found: Option<&Found>) -> String {
     match found.map(|found| &found.from) {
         None => "none".to_owned(),

@@ -1,16 +1,16 @@
-//! Notes: what people put on record in their own words.
+//! Notes: what people record in their own words.
 
 use artel_journal::Batch;
 use artel_types::{Code, Draft, Failure, NoteAdded, Stream};
 
 use crate::workshop::{Noted, Workshop};
 
-/// Longer texts are no notes.
+/// Maximum length of a note.
 const LONGEST: usize = 10_000;
 
 impl Workshop {
-    /// Puts a note on record, about the piece of work whose id begins like this where one is named.
-    /// Returns the event and its trace.
+    /// Records a note, optionally about the piece of work whose id starts with the given
+    /// prefix. Returns the event and its trace.
     pub fn add_note(
         &self,
         text: &str,

@@ -1,10 +1,12 @@
-//! Which folders are workshops' own, told by what they are and not by what they are called.
+//! Finds the folders that belong to workshops, by what they are and not by what they are
+//! called.
 //!
-//! A folder is known by its real path and by device and inode, so that a link, a bind mount or
-//! another spelling of its name leads to the same answer. Workshops are the one in use, all that this
-//! user made or trusted, and every folder that is marked as one: a workshop that was moved, cloned or
-//! comes from somebody else is in nobody's list. The file of the person's own settings counts as one
-//! of these files, wherever a link in its place leads.
+//! A folder is identified by its real path and by device and inode, so a link, a bind
+//! mount or another spelling of its name gives the same answer. Workshops are the one in
+//! use, all that this user made or trusted, and every folder that is marked as one: a
+//! workshop that was moved or cloned, or that comes from somebody else, is in no list. The
+//! person's own settings file counts as one of these files, wherever a link in its place
+//! leads.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -20,7 +22,8 @@ use crate::marker::Marker;
 use crate::registry;
 use crate::workshop::Workshop;
 
-/// What in a workshop is read as configuration or as a person's word. Agents never change it.
+/// The entries of a workshop that are read as configuration or as a person's word. Agents
+/// never change them.
 const OWN: &[&str] = &[
     ".artel",
     "artel.toml",
@@ -33,17 +36,18 @@ const OWN: &[&str] = &[
     "Tools",
 ];
 
-/// Of these the entries may be links to where a person keeps them.
+/// The folders of a workshop whose entries may be links to where a person keeps them.
 const LINKING: &[&str] = &["Agents", "Inbox", "Knowledge", "Policy", "Skills", "Tools"];
 
-/// How many files and folders are looked at for a workshop that is in no list, the nearest first. In
-/// what lies beyond, its own files are protected when something is to be put there.
+/// Maximum number of files and folders that are searched for an unlisted workshop, nearest
+/// first. A workshop beyond that is still protected when something is about to be written
+/// into it.
 const MOST_LOOKED_AT: usize = 50_000;
 
-/// More links than anybody keeps in one folder.
+/// Maximum number of entries of one folder that are checked for links.
 const MOST_LINKS: usize = 1_000;
 
-/// The folders and files that are the own ones of this user's workshops.
+/// The own files and folders of this user's workshops.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnFolders {
     roots: Vec<KnownPlace>,
@@ -51,7 +55,7 @@ pub(crate) struct OwnFolders {
     mounts: Vec<KnownPlace>,
 }
 
-/// A folder or file by its real path and by its number on its device.
+/// A file or folder, identified by its real path, device and inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct KnownPlace {
     path: PathBuf,
@@ -70,20 +74,22 @@ impl KnownPlace {
 }
 
 impl Caller {
-    /// Finds the own folders of the workshop at `root` and of all that this user made or trusted.
+    /// Finds the own folders of the workshop at `root` and of all workshops that this user
+    /// made or trusted.
     pub(crate) fn own_folders(&self, root: &Path) -> Result<OwnFolders, Failure> {
         let mut roots = vec![root.to_owned()];
         roots.extend(registry::places(self.places.data())?);
         let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
         let mut found = OwnFolders::of(&roots, mount_points(&mounts));
-        // The person's own settings hold in every workshop, and may be kept in a project.
+        // The person's own settings apply in every workshop, and the file may be kept inside a
+        // project.
         found.add_own(self.user_file());
         Ok(found)
     }
 }
 
 impl Workshop {
-    /// Finds the own folders of this workshop and of the others of its person.
+    /// Finds the own folders of this workshop and of the person's other workshops.
     pub(crate) fn own_folders(&self) -> Result<OwnFolders, Failure> {
         self.caller.own_folders(&self.root)
     }
@@ -112,7 +118,7 @@ impl OwnFolders {
         found
     }
 
-    /// Notes a place by its name in the workshop, and by where a link under that name leads.
+    /// Adds a path by its name in the workshop, and by the target of a link under that name.
     fn add_own(&mut self, path: PathBuf) {
         if let Some(real) = leads_to(&path)
             && real != path
@@ -122,14 +128,15 @@ impl OwnFolders {
         self.own.push(KnownPlace::at(path));
     }
 
-    /// Returns a workshop that lies somewhere beneath a folder, which must be free of links. A
-    /// folder that is itself a workshop holds none. It walks the folder.
+    /// Returns a workshop somewhere beneath a folder, which must be free of links. A folder
+    /// that is itself a workshop does not count. Walks the folder.
     pub(crate) fn workshop_beneath(&self, folder: &Path) -> Option<PathBuf> {
         let known = self.known_workshop_beneath(folder).map(Path::to_owned);
         known.or_else(|| marked_beneath(folder))
     }
 
-    /// The same among the workshops that this user made or trusted, without a walk.
+    /// Returns such a workshop among those that this user made or trusted, without walking the
+    /// folder.
     pub(crate) fn known_workshop_beneath(&self, folder: &Path) -> Option<&Path> {
         let is_beneath = |root: &&KnownPlace| {
             root.path != folder && (root.path.starts_with(folder) || self.is_mounted(root, folder))
@@ -138,7 +145,7 @@ impl OwnFolders {
         Some(&root.path)
     }
 
-    /// Tells whether a mount beneath the folder shows the workshop or a folder above it.
+    /// Returns whether a mount beneath the folder shows the workshop or one of its parents.
     fn is_mounted(&self, root: &KnownPlace, folder: &Path) -> bool {
         let above: Vec<_> = root.path.ancestors().map(identity_of).collect();
         let mut inside = self.mounts_in(folder);
@@ -150,15 +157,15 @@ impl OwnFolders {
         mounts.filter(move |mount| mount.path != folder && mount.path.starts_with(folder))
     }
 
-    /// Returns the folder of a workshop's own that a folder is or lies in.
+    /// Returns the workshop's own folder that contains a folder or is that folder.
     pub(crate) fn around(&self, folder: &Path) -> Option<PathBuf> {
         let own = self.own.iter().find(|own| folder.starts_with(&own.path));
         own.map(|own| own.path.clone())
             .or_else(|| own_of_marked(folder))
     }
 
-    /// Returns what beneath a folder is a workshop's own, relative to it: for walls and policy of a
-    /// copy of that folder. The folder must be free of links.
+    /// Returns the workshop's own paths beneath a folder, relative to it, for the sandbox and
+    /// the policy of a copy of that folder. The folder must be free of links.
     pub(crate) fn within(&self, folder: &Path) -> Vec<PathBuf> {
         let by_path = self.own.iter().map(|own| own.path.as_path());
         let is_own = |mount: &&KnownPlace| {
@@ -178,8 +185,8 @@ impl OwnFolders {
         inside
     }
 
-    /// Tells whether writing here would change a workshop's own files, also through a link, a
-    /// mount, or a name that this file system takes for the same.
+    /// Returns whether writing to a path would change a workshop's own files, even through a
+    /// link, a mount, or a name that the file system treats as the same.
     pub(crate) fn owns(&self, place: &Path) -> bool {
         let there = place.ancestors().find_map(|above| {
             let real = above.canonicalize().ok()?;
@@ -200,7 +207,7 @@ fn is_marked(folder: &Path) -> bool {
     Marker::path(folder).symlink_metadata().is_ok()
 }
 
-/// Returns what is the own of a marked folder, where a place is or lies in that.
+/// Returns the own path of a marked folder that contains `place` or is `place`.
 fn own_of_marked(place: &Path) -> Option<PathBuf> {
     place.ancestors().skip(1).find_map(|root| {
         let entry = place.strip_prefix(root).ok()?.iter().next()?;
@@ -215,8 +222,8 @@ fn own_of_marked(place: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Looks beneath a folder for one that is marked as a workshop, as far as it is on the same file
-/// system.
+/// Searches beneath a folder, on the same file system only, for one that is marked as a
+/// workshop.
 fn marked_beneath(folder: &Path) -> Option<PathBuf> {
     let device = identity_of(folder)?.device;
     let mut left = MOST_LOOKED_AT;
@@ -240,8 +247,8 @@ fn marked_beneath(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Returns where a path leads; through a link to where nothing is yet, too: whoever makes it makes
-/// what the link is read as.
+/// Returns where a path leads. Also follows a link to a missing target: whatever is
+/// created there is read through the link.
 fn leads_to(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
@@ -266,8 +273,8 @@ fn links_in(folder: &Path) -> Vec<PathBuf> {
     links.map(|entry| entry.path()).collect()
 }
 
-/// Returns the mount points that the kernel lists: the fifth word of each line, with spaces and
-/// the like in octal.
+/// Returns the mount points in the kernel's list: the fifth word of each line, with spaces
+/// and similar characters in octal.
 fn mount_points(listed: &[u8]) -> Vec<PathBuf> {
     let lines = listed.split(|&byte| byte == b'\n');
     let fifth = lines.filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
@@ -328,7 +335,7 @@ mod tests {
             let found = known.known_workshop_beneath(&home.join(folder));
             assert_eq!(found.is_some(), holds, "{folder}");
         }
-        // A bind mount shows device and inode of what is bound: here a folder stands in for it.
+        // A bind mount shows the device and inode of its source. Here a folder stands in for it.
         let mount = |of: &Path| KnownPlace {
             path: home.join("view/mounted"),
             identity: identity_of(of),

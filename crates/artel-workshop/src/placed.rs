@@ -1,9 +1,10 @@
-//! What runs and plans put among the workshop's own files.
+//! Tracks which of the workshop's own files were put there by runs and plans.
 //!
-//! They no longer can; an older Artel let them, where a workshop lay in the folder that a run
-//! worked on. Until a person looked at such a file it counts as nobody's word: no skill is used,
-//! no role, tool or policy is in force, nothing is approved or filed by it. Files that a person
-//! changes with their own programs are theirs and never asked about.
+//! Runs and plans can no longer do this. An older Artel let them, if a workshop lay in the
+//! folder that a run worked on. Until a person has reviewed such a file, it has no
+//! authority: its skills are not used, its roles, tools and policies are not in force, and
+//! nothing is approved or filed because of it. Files that a person changes with their own
+//! programs are theirs and are never asked about.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,14 +15,14 @@ use artel_types::{Code, Fact, Failure, TraceId, WorkshopFileTrusted, counted};
 use crate::own_folders::OwnFolders;
 use crate::workshop::{Open, Workshop};
 
-/// A file of configuration is no larger.
+/// Size limit of a configuration file, in bytes.
 const LARGEST: u64 = 8 << 20;
 
-/// So many files are named.
+/// Maximum number of files that an error names.
 const MOST_NAMED: usize = 5;
 
-/// Where a file decides what agents may do or are told; skills have their own question, and the
-/// inbox takes nothing of this kind.
+/// Where a file decides what agents may do or are told. Skills have a question of their
+/// own, and the inbox takes no such files.
 const CONFIGURATION: [&str; 5] = [
     "Agents",
     "Knowledge/Context",
@@ -30,28 +31,28 @@ const CONFIGURATION: [&str; 5] = [
     "artel.toml",
 ];
 
-/// The workshop's own files that runs and plans put in place, each with the event that says so.
-/// It is folded from the journal, each event once.
+/// The workshop's own files that runs and plans put in place, each with its latest event.
+/// Folded from the journal, each event once.
 #[derive(Debug, Default)]
 pub(crate) struct PlacedFiles {
     files: BTreeMap<PathBuf, u64>,
-    /// The last event that is in it.
+    /// The last event that was folded.
     seq: u64,
 }
 
-/// A file of the configuration that a run put there and that nobody looked at since.
+/// A configuration file that a run put in place and that nobody has reviewed since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnseenFile {
-    /// Where it is.
     pub file: PathBuf,
-    /// BLAKE3 of its bytes, in hex.
+    /// BLAKE3 hash of its bytes, in hex.
     pub hash: String,
 }
 
 impl PlacedFiles {
-    /// Takes in what was put in place since the last look.
+    /// Folds the events since the last call.
     pub(crate) fn follow(&mut self, reader: &Reader, own: &OwnFolders) -> Result<(), Failure> {
-        // Read first: what comes in between is read again by the next look, which does no harm.
+        // The head is read first. Events that arrive in between are read again by the next call,
+        // which does no harm.
         let head = reader.head()?;
         let since = |kind: &str| match self.seq {
             0 => query(kind).few(),
@@ -87,12 +88,12 @@ impl PlacedFiles {
         }
     }
 
-    /// Tells whether a run put this file in place.
+    /// Returns whether a run put this file in place.
     pub(crate) fn has(&self, file: &Path) -> bool {
         self.files.contains_key(file)
     }
 
-    /// Returns the newest event by which something in a folder was put in place.
+    /// Returns the latest event that put something into a folder.
     pub(crate) fn newest_in(&self, folder: &Path) -> Option<u64> {
         let inside = self
             .files
@@ -103,15 +104,15 @@ impl PlacedFiles {
 }
 
 impl Workshop {
-    /// Returns what runs and plans put among the own files of workshops.
+    /// Returns what runs and plans put among workshops' own files.
     pub(crate) fn placed_files(&self, reader: &Reader) -> Result<PlacedFiles, Failure> {
         let mut placed = PlacedFiles::default();
         placed.follow(reader, &self.own_folders()?)?;
         Ok(placed)
     }
 
-    /// Returns the files of the configuration that a run put there and nobody looked at since. One
-    /// that a person looked at once is theirs to change.
+    /// Returns the configuration files that a run put in place and nobody has reviewed since.
+    /// A reviewed file is the person's to change.
     pub fn unseen_files(&self, reader: &Reader) -> Result<Vec<UnseenFile>, Failure> {
         let placed = self.placed_files(reader)?;
         let root = self.root.canonicalize();
@@ -151,7 +152,7 @@ impl Workshop {
         Ok(unseen)
     }
 
-    /// Refuses to begin anything while a run's own words are in force.
+    /// Refuses to start anything while unreviewed files from runs are in force.
     pub(crate) fn refuse_unseen(&self, reader: &Reader) -> Result<(), Failure> {
         let unseen = self.unseen_files(reader)?;
         if unseen.is_empty() {
@@ -180,7 +181,8 @@ impl Workshop {
         Err(Failure::new(Code::W009, what).because(why).advise(advice))
     }
 
-    /// Records that a person says of files as they are now that they count. Returns them.
+    /// Records that a person trusts the unreviewed files as they are now, and returns those
+    /// files.
     pub fn trust_unseen(&self) -> Result<Vec<UnseenFile>, Failure> {
         let unseen = self.unseen_files(&*self.reader()?)?;
         if unseen.is_empty() {
@@ -224,8 +226,8 @@ fn folders_of_changesets(reader: &Reader) -> Result<HashMap<TraceId, PathBuf>, F
     Ok(folders)
 }
 
-/// Returns the root of the repository that a folder lies in: the files of a merge are named from
-/// there.
+/// Returns the root of the repository around a folder. The files of a merge are named
+/// relative to it.
 pub(crate) fn repository_around(folder: &Path) -> &Path {
     let repository = folder.ancestors().find(|it| it.join(".git").exists());
     repository.unwrap_or(folder)

@@ -1,7 +1,9 @@
-//! Portals: project folders that a person opened to agents, and what holds in each.
+//! Portals: project folders that a person opened to agents, each with its permissions and
+//! label.
 //!
-//! The journal is the truth: the newest `portal.opened` of a name is what holds, `portal.closed`
-//! ends it. The card in `Knowledge/Portals` is how people see it and where their notes are.
+//! The journal decides: the newest `portal.opened` of a name is in force, and
+//! `portal.closed` ends it. The page in `Knowledge/Portals` shows a portal to people and
+//! keeps their notes.
 
 mod admit;
 mod card;
@@ -34,44 +36,41 @@ pub use verify::PortalCheck;
 use crate::trouble::path_text;
 use crate::workshop::Workshop;
 
-/// A project folder that is open to agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Portal {
-    /// The name that people and `@Name/path` use.
+    /// The name for people and for paths such as `@Name/path`.
     pub name: String,
-    /// The folder, without links.
+    /// The folder, with links resolved.
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
-    /// What may be done there.
+    /// The permitted operations.
     pub operations: Vec<PortalOperation>,
-    /// The roles that may work there; `*` for all.
+    /// The roles that may work in it; `*` for all.
     pub agents: Vec<String>,
-    /// Where its content may go.
+    /// Where its content may be sent.
     pub privacy: Privacy,
-    /// What it is made of, as far as it was found.
+    /// The detected technologies of the project.
     pub stack: Vec<String>,
-    /// The commands that build, lint and test it, where a person said so.
+    /// The commands that build, lint and test it, if a person set them.
     pub checks: Vec<String>,
 }
 
-/// What may be done in a portal. Changes are made in a run's own tree and reach the folder only
-/// by a changeset that a person approves.
+/// An operation that may be permitted in a portal. Changes are made in a run's own tree
+/// and reach the folder only through a changeset that a person approves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PortalOperation {
-    /// Its files are read.
+    /// Files can be read.
     Read,
-    /// Changes are made in a run's tree, and commands run there.
+    /// Changes can be made in a run's tree, and commands can run there.
     Write,
-    /// Git is used in a run's tree.
+    /// Git can be used in a run's tree.
     Git,
 }
 
 impl PortalOperation {
-    /// Every operation there is.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Git];
 
-    /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -108,19 +107,20 @@ impl From<PortalOperation> for Operation {
 }
 
 impl Portal {
-    /// Returns where its content may go: model calls of runs on it are made with this.
+    /// Returns where its content may be sent. Model calls of runs in this portal carry this
+    /// label.
     pub fn privacy(&self) -> Privacy {
         self.privacy
     }
 
-    /// Tells whether a role may work there at all.
+    /// Returns whether a role may work in the portal at all.
     pub fn is_for(&self, role: &str) -> bool {
         self.agents
             .iter()
             .any(|agent| agent == "*" || agent == role)
     }
 
-    /// Returns what it puts around a run that works on it.
+    /// Returns the bound for runs in this portal.
     pub fn bound(&self) -> Bound {
         Bound {
             name: format!("portal {}", self.name),
@@ -128,7 +128,6 @@ impl Portal {
         }
     }
 
-    /// Returns the word for its privacy.
     pub fn privacy_word(&self) -> &'static str {
         privacy_word(self.privacy)
     }
@@ -148,8 +147,8 @@ impl Portal {
 }
 
 impl From<PortalOpened> for Portal {
-    /// Words that this version does not know open nothing: an operation is left out, and content
-    /// stays on this machine.
+    /// Reads a recorded portal. Words that this version does not know open nothing: an unknown
+    /// operation is dropped, and with an unknown label the content stays on this machine.
     fn from(fact: PortalOpened) -> Self {
         let known = fact.operations.iter().filter_map(|word| word.parse().ok());
         Self {
@@ -168,12 +167,11 @@ impl From<PortalOpened> for Portal {
 }
 
 impl Workshop {
-    /// Returns the portals, by name.
+    /// Returns the open portals, ordered by name.
     pub fn portals(&self) -> Result<Vec<Portal>, Failure> {
         portals_in(&*self.reader()?)
     }
 
-    /// Returns a portal by its name.
     pub fn portal(&self, name: &str) -> Result<Portal, Failure> {
         let portals = self.portals()?;
         let names: Vec<String> = portals.iter().map(|portal| portal.name.clone()).collect();
@@ -181,13 +179,13 @@ impl Workshop {
         found.ok_or_else(|| unknown(name, &names))
     }
 
-    /// Returns the portal whose folder holds this one, the nearest if several do.
+    /// Returns the portal that contains a folder, the innermost if there are several.
     pub fn portal_of(&self, folder: &Path) -> Result<Option<Portal>, Failure> {
         Ok(holding(self.portals()?, folder))
     }
 }
 
-/// Returns what a journal says is open now, by name.
+/// Returns the open portals according to a journal, ordered by name.
 pub(crate) fn portals_in(reader: &Reader) -> Result<Vec<Portal>, Failure> {
     let filter = Filter {
         kind: Some("portal.".to_owned()),
@@ -209,7 +207,7 @@ pub(crate) fn portals_in(reader: &Reader) -> Result<Vec<Portal>, Failure> {
     Ok(open.into_values().collect())
 }
 
-/// Returns the nearest of the portals that hold a folder.
+/// Returns the innermost portal that contains a folder.
 pub(crate) fn holding(portals: Vec<Portal>, folder: &Path) -> Option<Portal> {
     let holds = |portal: &Portal| folder.starts_with(&portal.path);
     let depth = |portal: &Portal| portal.path.components().count();

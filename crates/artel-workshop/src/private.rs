@@ -1,36 +1,35 @@
-//! Who may read a workshop: nobody but its person. Requests, plans, reports and policy say more
-//! about a project than others on the machine should know.
+//! Keeps a workshop private: only its person may read it. Requests, plans, reports and
+//! policy say more about a project than other users of the machine should know.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// The mode of a file that only its person reads.
+/// The mode of a file that only the person can read.
 pub(crate) const PRIVATE_FILE: u32 = 0o600;
 
-/// The mode of a folder that only its person enters.
+/// The mode of a folder that only the person can enter.
 pub(crate) const PRIVATE_FOLDER: u32 = 0o700;
 
-/// What only its person enters and reads.
+/// The folders that only the person can enter and read.
 pub(crate) const PRIVATE: [&str; 4] = [".artel", "Inbox", "Knowledge", "Policy"];
 
-/// Trees of runs have the modes of the projects that they are copies of; the folder around them is
-/// closed.
+/// The trees of runs keep the modes of the projects they copy; the folder around them is
+/// private.
 const TREES: &str = ".artel/worktrees";
 
-/// More files than anybody keeps in a workshop are not looked through at a start.
+/// Maximum number of files that are checked at a start; far more than a workshop has.
 const MOST: usize = 200_000;
 
-/// What of a workshop others than its person can read or write.
+/// The paths of a workshop that other users can read or write.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OpenModes {
-    /// Folders and files, relative to the workshop.
+    /// The paths, relative to the workshop.
     pub(crate) paths: Vec<PathBuf>,
 }
 
 impl OpenModes {
-    /// Looks through a workshop. Links are not followed, and what belongs to others is left to
-    /// them.
+    /// Searches a workshop. Links are not followed, and files of other users are skipped.
     pub(crate) fn find(root: &Path) -> Self {
         let mut found = Self::default();
         let mut waiting: Vec<PathBuf> = PRIVATE.iter().map(PathBuf::from).collect();
@@ -56,7 +55,7 @@ impl OpenModes {
         found
     }
 
-    /// Takes every right away that others have. Returns how many could be changed.
+    /// Removes all rights of other users. Returns the number of paths that were changed.
     pub(crate) fn tighten(&self, root: &Path) -> usize {
         let shut = |path: &&PathBuf| {
             let path = root.join(path);

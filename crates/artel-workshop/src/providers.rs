@@ -1,4 +1,5 @@
-//! Models and their providers as people look at them: what an alias means, how a provider is.
+//! Models and providers as people see them: what an alias stands for, and the health of a
+//! provider.
 
 use artel_model::{Listed, Standing};
 use artel_types::model::{ModelCard, Provider};
@@ -13,20 +14,18 @@ use crate::models::{Models, key_origin, needs_key};
 use crate::trouble::Problems;
 use crate::workshop::{Open, Workshop};
 
-/// One model with all that is known about it.
+/// One model with everything that is known about it.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelShown {
-    /// What was asked for.
+    /// The alias or name that was asked for.
     pub alias: String,
-    /// Who answers.
     pub provider: Provider,
-    /// The model.
     pub model: String,
-    /// How the alias was resolved.
+    /// The way the alias was resolved.
     pub how: String,
-    /// Where it is.
+    /// The address of the provider, or `None` if it has none.
     pub base_url: Option<String>,
-    /// Whether it is on this machine.
+    /// Whether the model runs on this machine.
     pub is_local: bool,
     /// Where its key comes from.
     pub key: String,
@@ -34,33 +33,33 @@ pub struct ModelShown {
     pub card: Card,
     /// The provider's name in the journal and for `artel model reset`.
     pub provider_name: String,
-    /// How the provider is.
+    /// The health of the provider.
     pub health: String,
-    /// Until when it is left alone, if it is.
+    /// When the provider will be asked again, if it is suspended.
     pub until: Option<Timestamp>,
 }
 
-/// What is known of a model, for readers. Nothing means not known, never zero.
+/// The known facts about a model, for readers. `None` means unknown, never zero.
 #[derive(Debug, Clone, Serialize)]
 pub struct Card {
-    /// How many tokens the conversation may have.
+    /// Tokens that a conversation may have.
     pub context: Option<u64>,
-    /// How many tokens an answer may have.
+    /// Tokens that a reply may have.
     pub max_output: Option<u64>,
-    /// What a million tokens cost.
+    /// The price of a million tokens.
     pub usd_per_million: Option<Prices>,
 }
 
 /// Prices of a million tokens, in US dollars.
 #[derive(Debug, Clone, Serialize)]
 pub struct Prices {
-    /// Of tokens read.
+    /// Tokens read.
     pub input: f64,
-    /// Of tokens written.
+    /// Tokens written.
     pub output: f64,
-    /// Of tokens read from the cache; as those read, if not known.
+    /// Tokens read from the cache; `None` means the same as `input`.
     pub cache_read: Option<f64>,
-    /// Of tokens written to the cache; as those read, if not known.
+    /// Tokens written to the cache; `None` means the same as `input`.
     pub cache_write: Option<f64>,
 }
 
@@ -80,18 +79,15 @@ impl From<ModelCard> for Card {
     }
 }
 
-/// One alias and what it means here.
+/// One alias and what it stands for here.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelRow {
-    /// The alias.
     pub alias: String,
-    /// Who answers.
     pub provider: Option<Provider>,
-    /// The model.
     pub model: Option<String>,
     /// Its limits and prices.
     pub card: Option<Card>,
-    /// How the alias was resolved, or why it cannot be.
+    /// The way the alias was resolved, or the reason why it cannot be.
     pub how: String,
 }
 
@@ -122,25 +118,25 @@ impl From<Listed> for ModelRow {
 pub struct HeldBack {
     /// Its name in the journal and for `artel model reset`.
     pub name: String,
-    /// How it came to that.
+    /// Why it is suspended.
     pub by: HeldBy,
-    /// Until when.
+    /// When it will be asked again.
     pub until: Timestamp,
-    /// What was said about it last.
+    /// The latest recorded reason.
     pub why: String,
 }
 
-/// How it came that a provider is not asked.
+/// Why a provider is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeldBy {
-    /// It asked for a pause.
+    /// The provider asked for a pause.
     Itself,
-    /// It failed too often.
+    /// The provider failed too often.
     Failures,
 }
 
 impl HeldBack {
-    /// Says how a provider is held back; nothing where it may be asked.
+    /// Returns the suspension of a provider, or `None` if it may be asked.
     pub(crate) fn of(name: &str, standing: &Standing, now: Timestamp) -> Option<Self> {
         let paused = standing.paused.map(|(_, until)| (HeldBy::Itself, until));
         let open = standing.open_until.map(|until| (HeldBy::Failures, until));
@@ -156,19 +152,20 @@ impl HeldBack {
 }
 
 impl Caller {
-    /// Finds out which models can be asked from here, in a workshop or outside of any.
+    /// Finds the models that can be used here, inside or outside of a workshop.
     pub async fn models_here(&self, named: Option<&str>) -> Result<Models, Problems> {
         let settings = self.settings_here()?;
         Ok(Models::find(self, &settings, named).await)
     }
 
-    /// Shows one model.
+    /// Returns the details of one model.
     pub async fn show_model(&self, alias: Option<&str>) -> Result<ModelShown, Problems> {
         let models = self.models_here(alias).await?;
         self.shown_of(&models, alias)
     }
 
-    /// Shows one model: for an alias of the list, the one that runs would use.
+    /// Returns the details of one model. An alias from the list gives the model that runs
+    /// would use.
     pub async fn show_listed(&self, alias: &str) -> Result<ModelShown, Problems> {
         let models = self.models_here(None).await?;
         if models.list().iter().any(|row| row.alias == alias) {
@@ -217,8 +214,8 @@ impl Workshop {
         Ok(account.standings.get(provider).cloned().unwrap_or_default())
     }
 
-    /// Lets a provider be asked again at once. Returns the names of those that were held back: a
-    /// provider at several places has several.
+    /// Ends the suspension of a provider. Returns the names that were suspended: a provider
+    /// with several addresses has several names.
     pub fn reset_provider(&self, name: &str) -> Result<Vec<String>, Failure> {
         let word = name.split(':').next().unwrap_or(name);
         if word.parse::<Provider>().is_err() {

@@ -1,4 +1,4 @@
-//! Which workshops this user made or trusted, noted in their data folder.
+//! The list of workshops that this user made or trusted, kept in their data folder.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use crate::lock;
 use crate::trouble::file_failure;
 
-/// A workshop that may be found by standing in it.
+/// A workshop that is found when the person works inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     id: WorkshopId,
-    /// Where it was when it was noted, for people to read: without secrets, and as nearly as a
-    /// name that is not text can be shown.
+    /// The path when it was added, for people to read: with secrets redacted, and approximated
+    /// if it is not UTF-8.
     path: String,
-    /// The hash of the path, which is what counts; a copy elsewhere is not trusted.
+    /// The hash of the path, which decides. A copy elsewhere is not trusted.
     place: String,
 }
 
@@ -30,19 +30,19 @@ const LARGEST: u64 = 4 << 20;
 
 const LOCK: &str = "workshops.lock";
 
-/// Tells whether this user made or trusted the workshop at this place.
+/// Returns whether this user made or trusted this workshop at this path.
 pub(crate) fn knows(data: &Path, id: WorkshopId, root: &Path) -> Result<bool, Failure> {
     let is_it = |entry: &Entry| entry.id == id && entry.is_at(root);
     Ok(read(data)?.iter().any(is_it))
 }
 
-/// Tells whether this user made or trusted some workshop at this place.
+/// Returns whether this user made or trusted any workshop at this path.
 pub(crate) fn knows_place(data: &Path, root: &Path) -> Result<bool, Failure> {
     Ok(read(data)?.iter().any(|entry| entry.is_at(root)))
 }
 
-/// Returns where the workshops are that this user made or trusted, as far as they still are there
-/// under the path that was noted.
+/// Returns the paths of the workshops that this user made or trusted, if they still exist
+/// there.
 pub(crate) fn places(data: &Path) -> Result<Vec<PathBuf>, Failure> {
     let places = read(data)?.into_iter().map(|entry| {
         let path = PathBuf::from(&entry.path);
@@ -51,7 +51,7 @@ pub(crate) fn places(data: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(places.flatten().filter(|path| path.is_dir()).collect())
 }
 
-/// Notes a workshop.
+/// Adds a workshop to the list.
 pub(crate) fn note(
     data: &Path,
     id: WorkshopId,
@@ -63,7 +63,7 @@ pub(crate) fn note(
     }
     let failed = |error| file_failure(Code::W008, &error);
     make_dirs(data, 0o700).map_err(failed)?;
-    // Two processes at once would each leave the other's entry out.
+    // Without the lock, two processes could drop each other's entry.
     let _lock = lock::hold(&data.join(LOCK))?;
     let mut entries = read(data)?;
     entries.push(Entry {
@@ -74,7 +74,7 @@ pub(crate) fn note(
     store(data, &entries)
 }
 
-/// Takes a workshop off the list that is no longer there.
+/// Removes a workshop that no longer exists from the list.
 pub(crate) fn forget(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Failure> {
     if !knows(data, id, root)? {
         return Ok(());

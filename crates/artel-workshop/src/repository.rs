@@ -1,4 +1,4 @@
-//! Repositories that are begun for a person who said yes to one.
+//! Creates git repositories for people who agreed to one.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use artel_types::{Code, Failure};
 use crate::caller::Caller;
 use crate::trouble::shell_word;
 
-/// Says that a repository has nothing to start from, and how it gets something.
+/// Returns the failure for a repository without commits, with advice on how to make one.
 pub(crate) fn no_commit(folder: &Path) -> Failure {
     let (shown, at) = (folder.display(), shell_word(folder));
     Failure::new(Code::W008, format!("`{shown}` has no commit to start from"))
@@ -19,12 +19,13 @@ pub(crate) fn no_commit(folder: &Path) -> Failure {
 }
 
 impl Caller {
-    /// Tells whether a folder is in a git repository.
+    /// Returns whether a folder is in a git repository.
     pub fn is_in_repository(&self, folder: &Path) -> bool {
         folder.ancestors().any(|it| it.join(".git").exists())
     }
 
-    /// Refuses a folder whose repository has no commit yet: a branch has nothing to start from.
+    /// Refuses a folder whose repository has no commit yet, because a branch needs one to
+    /// start from.
     pub(crate) fn has_a_commit(&self, folder: &Path) -> Result<(), Failure> {
         let Some(git) = self
             .program("git")
@@ -36,12 +37,12 @@ impl Caller {
         let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         match found {
             Err(GitError::Refused { .. }) => Err(no_commit(folder)),
-            // Whoever needs git next says what is wrong with it.
+            // The next code that needs git reports any other problem.
             _ => Ok(()),
         }
     }
 
-    /// Begins a repository in a folder and commits what is there; the commit says this.
+    /// Creates a repository in a folder and commits its contents, with `says` as the message.
     pub fn begin_repository(&self, folder: &Path, says: &str) -> Result<(), Failure> {
         let git = self.program("git").ok_or_else(|| {
             Failure::new(Code::W008, "a repository needs git")

@@ -1,6 +1,6 @@
-//! Going on through a full disk. The journal waits for room by itself; whatever else lacks it fails,
-//! and is done again once there is some. That is safe for exactly what can be taken up after a
-//! crash: orders are on record, and carried out from wherever they stand.
+//! Survives a full disk. The journal waits for space by itself. Other operations fail and
+//! are retried once there is space again. That is safe for everything that can be resumed
+//! after a crash: orders are recorded, and are carried out from any state.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,55 +12,56 @@ use tokio::sync::watch;
 
 use crate::workshop::Workshop;
 
-/// How often, and within how long, something is done again whose failure says that there was no
-/// room, although there is some by now.
+/// Maximum number of retries, within the given time, of an operation that reports a full
+/// disk although there is space now.
 const MOST_TRIES: (usize, Duration) = (20, Duration::from_mins(10));
 
-/// What the system says where there is no room; git and other programs say it in its words.
+/// The system's messages for a full disk, which git and other programs repeat.
 const SAID: [&str; 3] = [
     "No space left on device",
     "Disk quota exceeded",
     "File too large",
 ];
 
-/// What the system says where a file system is mounted read-only.
+/// The system's message for a read-only file system.
 const SAID_READ_ONLY: &str = "Read-only file system";
 
-/// Says whether something that failed is to be done again, once there is room for it.
+/// Decides whether to retry an operation that failed for lack of disk space.
 pub(crate) struct Patience<'w> {
     workshop: &'w Workshop,
     folder: PathBuf,
-    /// Looks at the folder, and writes nothing.
+    /// Probes the folder without writing.
     seen: fn(&Path) -> Option<Shortage>,
     stop: Option<watch::Receiver<Stop>>,
     tries: usize,
-    /// Since when they are counted.
+    /// When the current count of retries began.
     since: Duration,
 }
 
-/// What a failure has to do with room.
+/// The relation of a failure to disk space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Said {
-    /// There was none.
+    /// There was no space.
     Full,
     /// The file system is mounted read-only.
     ReadOnly,
-    /// The journal's disk failed, which may be for that.
+    /// The journal's disk failed, possibly for lack of space.
     Broken,
 }
 
-/// What is waited for: the place, and the turn there.
+/// The place that is waited for, and the wait in progress there.
 type Wait = Option<(PathBuf, Waiting)>;
 
 impl Patience<'_> {
-    /// Ends the waiting, too, when this says to stop.
+    /// Also stops waiting when `stop` says so.
     #[must_use]
     pub(crate) fn until(self, stop: &watch::Receiver<Stop>) -> Self {
         let stop = Some(stop.clone());
         Self { stop, ..self }
     }
 
-    /// Waits for room, and tells whether to do it again: only what failed for lack of room is.
+    /// Waits for space, and returns whether to retry. Only failures for lack of space are
+    /// retried.
     pub(crate) async fn again(&mut self, failure: &Failure) -> bool {
         let mut wait = None;
         loop {
@@ -71,7 +72,7 @@ impl Patience<'_> {
         }
     }
 
-    /// The same for a thread that may wait.
+    /// Like [`Self::again`], for a thread that may block.
     pub(crate) fn again_blocking(&mut self, failure: &Failure) -> bool {
         let mut wait = None;
         loop {
@@ -82,8 +83,7 @@ impl Patience<'_> {
         }
     }
 
-    /// Looks once: either it is clear whether to do it again, or how long to wait before the next
-    /// look.
+    /// Checks once, and returns either the decision or the time to wait before the next check.
     fn look(&mut self, failure: &Failure, wait: &mut Wait) -> ControlFlow<bool, Duration> {
         let room = &self.workshop.caller.room;
         let stop = self.stop.as_ref();
@@ -91,7 +91,8 @@ impl Patience<'_> {
         let Some(said) = Said::of(failure).filter(|_| !is_stopped && room.is_awaited()) else {
             return ControlFlow::Break(false);
         };
-        // Without room for the journal everybody waits; a folder concerns whoever works on it.
+        // Lack of space for the journal stops everybody; lack of space in a folder concerns only
+        // its users.
         let (lack, is_own) = match (self.workshop.own_lack(), self.folder_lack(said)) {
             (Some(lack), _) => (lack, true),
             (None, Some(lack)) => (lack, false),
@@ -120,8 +121,8 @@ impl Patience<'_> {
         }
     }
 
-    /// Returns what the folder lacks of what the failure speaks of. Many a folder is read-only for
-    /// good, and works are about it all the same.
+    /// Returns what the folder lacks, if the failure is about that. Many folders are
+    /// permanently read-only, and work on them is still possible.
     fn folder_lack(&self, said: Said) -> Option<Lack> {
         let why = (self.seen)(&self.folder)?;
         let is_meant = match said {
@@ -133,7 +134,7 @@ impl Patience<'_> {
         is_meant.then_some(Lack { why, need, at })
     }
 
-    /// By the time of the look there may be room again.
+    /// Allows a limited number of retries when there is space again by the time of the check.
     fn is_tried_again(&mut self, said: Said) -> bool {
         let (most, span) = MOST_TRIES;
         let now = self.workshop.caller.clock.uptime();
@@ -155,7 +156,7 @@ impl Said {
             Code::J006 => Some(Self::Full),
             _ if SAID.iter().any(|said| says(said)) => Some(Self::Full),
             Code::J008 => Some(Self::Broken),
-            // A journal that cannot be opened for it was so from the start.
+            // A journal that cannot be opened because of this has been so from the start.
             Code::J001 | Code::J007 => None,
             _ => says(SAID_READ_ONLY).then_some(Self::ReadOnly),
         }
@@ -163,7 +164,7 @@ impl Said {
 }
 
 impl Workshop {
-    /// Returns whom to ask whether something that fails is to be done again.
+    /// Returns a retry policy for operations on a folder.
     pub(crate) fn patience(&self, folder: impl Into<PathBuf>) -> Patience<'_> {
         Patience {
             workshop: self,
@@ -175,7 +176,7 @@ impl Workshop {
         }
     }
 
-    /// Returns what is lacking in the workshop now.
+    /// Returns what the workshop lacks now.
     pub fn lack(&self) -> Option<Lack> {
         self.own_lack().or_else(|| {
             let (need, at) = (None, self.root.clone());
@@ -183,8 +184,8 @@ impl Workshop {
         })
     }
 
-    /// Returns what somebody waits for, or what the file system itself says is lacking: a look that
-    /// writes nothing, for whoever asks often.
+    /// Returns what is being waited for, or what the file system reports as lacking. Writes
+    /// nothing, so it can be called often.
     pub fn lack_seen(&self) -> Option<Lack> {
         let waited = self.caller.room.lack();
         waited.or_else(|| {
@@ -193,7 +194,7 @@ impl Workshop {
         })
     }
 
-    /// Returns what is lacking where the journal is.
+    /// Returns what the journal's folder lacks.
     fn own_lack(&self) -> Option<Lack> {
         let why = self.caller.room.shortage(&self.home.log())?;
         let (need, at) = (None, self.home.state().to_owned());

@@ -1,4 +1,4 @@
-//! Runs of skills and tasks: begun, taken up again, steered, put in place.
+//! Runs of skills and tasks: start, resume, steer, apply.
 
 mod apply;
 mod child;

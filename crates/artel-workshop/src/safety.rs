@@ -1,4 +1,4 @@
-//! Whether the state folder is ours alone.
+//! Checks that only this user can change the state folder.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use artel_types::{Code, Failure};
 
 use crate::trouble::shell_word;
 
-/// Refuses a state folder that somebody else could have prepared or can still change.
+/// Refuses a state folder that another user could have prepared or can still change.
 pub(crate) fn check(state: &Path) -> Result<(), Failure> {
     let unsafe_because = |why: &str, advice: String| {
         Err(Failure::new(
@@ -19,7 +19,7 @@ pub(crate) fn check(state: &Path) -> Result<(), Failure> {
     };
     let about = match state.symlink_metadata() {
         Ok(about) => about,
-        // A folder that is not there yet is made with the right mode.
+        // Artel creates a missing folder itself, with the right mode.
         Err(_) => return Ok(()),
     };
     if about.is_symlink() {
@@ -51,17 +51,17 @@ pub(crate) fn check(state: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Somebody else can write what a person decides by.
+/// The risk that another user can change a file that a person's decisions depend on.
 pub(crate) struct OpenToOthers {
-    /// What, and how.
+    /// The file, and how others can change it.
     pub(crate) why: String,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) advice: String,
 }
 
-/// Says who else could have put a file of the workshop where it is, or could have written it;
-/// nothing where only this user can. A folder that keeps others from taking files away lets them
-/// put new ones there all the same.
+/// Says who else could have put a file into the workshop or could have written it. Returns
+/// `None` if only this user can. Each folder on the way counts too: even a folder that
+/// keeps other users from removing files lets them add new ones.
 pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
     let mut on_the_way: Vec<&Path> = file.ancestors().take_while(|it| *it != root).collect();
     on_the_way.push(root);
@@ -98,7 +98,8 @@ pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
     })
 }
 
-/// What is written to and cleaned; a link in its place would name somebody else's files.
+/// Parts of the state folder that Artel writes to and cleans. A link in place of one would
+/// lead to other people's files.
 const PARTS: [&str; 9] = [
     "archive",
     "backups",

@@ -1,6 +1,7 @@
-//! Keys in what people say. A request, a task, a plan, a hint, an answer, a comment or a reason is
-//! stored, shown and sent to models, whichever door it comes through, so one that holds a key is taken
-//! through none. It is refused and not cut: a request with a hole in it would ask for something else.
+//! Refuses keys in the words of people. A request, a task, a plan, a hint, an answer, a
+//! comment or a reason is stored, shown and sent to models, so none of them may hold a
+//! key, on any surface. The text is refused and not cut: a request with a hole in it would
+//! ask for something else.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,8 @@ use crate::runs::Company;
 use crate::workshop::Workshop;
 
 impl Workshop {
-    /// Refuses words of a person that hold a value of the key store, or what looks like a key.
+    /// Refuses a person's words if they contain a value of the key store, or something that
+    /// looks like a key.
     pub(crate) fn refuse_secret_in(&self, words: &str) -> Result<(), Failure> {
         let looks_like = find_secret_in(words);
         let what = match looks_like.first() {
@@ -31,7 +33,7 @@ impl Workshop {
             .advise("take it out; `artel auth set --tool NAME` keeps keys for tools"))
     }
 
-    /// Returns this company with a person whose answers hold no secrets.
+    /// Returns these observers with a person whose answers are checked for secrets.
     pub(crate) fn without_secrets_said(self: &Arc<Self>, company: Company) -> Company {
         let person = company.person.map(|person| {
             Arc::new(SecretCheckedPerson {
@@ -45,12 +47,12 @@ impl Workshop {
     }
 }
 
-/// A person at a prompt who is asked again for as long as their answer holds a secret.
+/// A person at a prompt, who is asked again as long as the answer holds a secret.
 struct SecretCheckedPerson {
     workshop: Arc<Workshop>,
     audience: Arc<dyn Audience>,
     person: Arc<dyn Person>,
-    /// The questions that are none any more.
+    /// Questions that have been settled elsewhere.
     settled: Mutex<BTreeSet<String>>,
 }
 
@@ -59,7 +61,8 @@ impl SecretCheckedPerson {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks until the answer holds no secret, nobody answers, or the question is settled elsewhere.
+    /// Asks until the answer holds no secret, nobody answers, or the question is settled
+    /// elsewhere.
     fn ask(&self, question: &str, ask: impl Fn() -> Option<String>) -> Option<String> {
         let answer = loop {
             let Some(answer) = ask() else { break None };

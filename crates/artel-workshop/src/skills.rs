@@ -1,4 +1,5 @@
-//! What people do with skills besides running them: look, check, begin, trust, measure, test.
+//! The operations on skills other than running them: list, show, validate, create, trust,
+//! measure and test.
 
 mod learn;
 mod lessons;

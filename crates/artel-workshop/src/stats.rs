@@ -1,4 +1,4 @@
-//! What is in the journal, counted: a projection like any other.
+//! The counts of what is in the journal, kept as a projection like any other.
 
 use std::collections::BTreeMap;
 
@@ -11,35 +11,34 @@ use crate::workshop::Workshop;
 /// Counts over all events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
-    /// How many events there are.
+    /// Number of events.
     pub events: u64,
-    /// When the first was recorded.
+    /// Time of the first event.
     pub first: Option<Timestamp>,
-    /// When the last was recorded.
+    /// Time of the last event.
     pub last: Option<Timestamp>,
-    /// How many of each kind.
+    /// Number of events of each kind.
     pub kinds: BTreeMap<String, u64>,
-    /// How many by each actor.
+    /// Number of events by each actor.
     pub actors: BTreeMap<String, u64>,
 }
 
-/// The counts with what the files take.
+/// The event counts with the sizes of the files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// The counts.
     #[serde(flatten)]
     pub stats: Stats,
-    /// Bytes of the journal file with its log.
+    /// Bytes of the journal file and its log.
     pub journal_bytes: u64,
-    /// How many large values there are.
+    /// Number of blobs.
     pub blobs: u64,
-    /// Their bytes.
+    /// Bytes of all blobs.
     pub blob_bytes: u64,
-    /// How many backups there are.
+    /// Number of backups.
     pub backups: u64,
 }
 
-/// How the counts follow from events.
+/// The projection that derives the counts from events.
 pub(crate) const STATS: Projection<Stats> = Projection {
     name: "stats",
     version: 1,
@@ -55,7 +54,7 @@ fn fold(stats: &mut Stats, event: &Event) {
 }
 
 impl Workshop {
-    /// Counts what is in the journal.
+    /// Counts the contents of the journal.
     pub fn stats(&self) -> Result<Count, Failure> {
         let (stats, _) = STATS.state(&*self.reader_as_it_is()?)?;
         let blobs = artel_journal::Blobs::at(self.home.blobs()).list()?;

@@ -1,8 +1,8 @@
-//! What in a workshop somebody else could have written: rules, roles, tools and skills of another
-//! user are nobody's word.
+//! Finds what other users could have written in a workshop. Rules, roles, tools and skills
+//! of another user carry nobody's authority.
 //!
-//! The system's administrator is no stranger, and neither is a group that has its person alone for
-//! a member, as many systems make one for each user.
+//! The system's administrator counts as trusted, and so does a group with the workshop's
+//! person as its only member: many systems make such a group for each user.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -14,7 +14,7 @@ use artel_types::{Code, Failure};
 use crate::trouble::shell_word;
 use crate::workshop::Workshop;
 
-/// What decides about agents, or is told to them.
+/// Files and folders that decide about agents or become part of their prompts.
 const DECIDING: [&str; 5] = [
     "artel.toml",
     "Policy",
@@ -23,38 +23,39 @@ const DECIDING: [&str; 5] = [
     "Knowledge/Context",
 ];
 
-/// Skills are looked at one by one, where they are used; only their folder is looked at with the
+/// Skills are checked one by one when they are used. Only their folder is checked with the
 /// rest.
 const SKILLS: &str = "Skills";
 
-/// More than anybody keeps in one of these is not looked through.
+/// Largest number of files looked at in one of these places, more than anybody keeps
+/// there.
 const MOST: usize = 50_000;
 
-/// So many are named.
+/// Largest number of paths named in a message.
 const MOST_NAMED: usize = 5;
 
 /// The administrator, who can do everything anyway.
 const ROOT: u32 = 0;
 
-/// The rights of a mode with which others write.
+/// Mode bits that let other users write.
 const WRITE_OF_OTHERS: u32 = 0o022;
 
-/// Something that others than its person could have written.
+/// A path that others than its person could have written.
 #[derive(Debug)]
 struct Stranger {
     path: PathBuf,
-    /// The folder or file that was looked through when it was found.
+    /// The file or folder whose scan found the path.
     entry: PathBuf,
     why: Why,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
-    /// It, or the link that leads to it, belongs to this user.
+    /// The path, or the target of the link at it, belongs to this user.
     BelongsTo(u32),
-    /// Others than its owner can write it; with its mode.
+    /// Users other than the owner can write the path; holds its mode.
     Writable(u32),
-    /// There is more in it than anybody looks through.
+    /// The folder holds more files than are looked at.
     TooMuch,
 }
 
@@ -71,7 +72,7 @@ impl Stranger {
     }
 }
 
-/// What others could have written, of all that was looked at.
+/// All paths found that other users could have written.
 #[derive(Debug, Default)]
 pub(crate) struct Strangers(Vec<Stranger>);
 
@@ -80,7 +81,7 @@ impl Strangers {
         self.0.is_empty()
     }
 
-    /// Says what it is, and counts what is not named.
+    /// Describes the first paths and counts the rest.
     pub(crate) fn said(&self) -> String {
         let named = self.0.iter().take(MOST_NAMED).map(Stranger::said);
         let named = named.collect::<Vec<_>>().join("; ");
@@ -90,7 +91,7 @@ impl Strangers {
         }
     }
 
-    /// Says what to do about all of it.
+    /// Returns the remedies for all of the paths.
     pub(crate) fn advice(&self) -> String {
         let chmod = self.chmod();
         let mut advice = Vec::new();
@@ -110,7 +111,7 @@ impl Strangers {
         advice.join("; then ")
     }
 
-    /// Tells whether [`stop_writing`] can put all of it right.
+    /// Returns whether [`stop_writing`] can remedy all of them.
     pub(crate) fn ends_with_upgrade(&self) -> bool {
         let can_be_shut =
             |it: &Stranger| matches!(it.why, Why::Writable(_)) && !it.path.is_symlink();
@@ -126,8 +127,9 @@ impl Strangers {
         self.0.iter().filter(is_writable)
     }
 
-    /// The one command that takes all writing away from others. It goes through whole folders only
-    /// where all that is in them was looked at, and follows a link only where it is named.
+    /// Returns the one command that takes write access from all others. The command is
+    /// recursive only for folders whose whole contents were looked at, and follows a link only
+    /// if the command names it.
     fn chmod(&self) -> Option<String> {
         let (mut alone, mut whole) = (Vec::new(), Vec::new());
         for it in self.writable() {
@@ -155,7 +157,7 @@ impl Strangers {
     }
 }
 
-/// Finds what others could have written of all that decides in a workshop.
+/// Finds the deciding files and folders of a workshop that others could have written.
 pub(crate) fn written_by_others(root: &Path) -> Strangers {
     let look = Look::at(root);
     let mut found = Vec::new();
@@ -168,15 +170,15 @@ pub(crate) fn written_by_others(root: &Path) -> Strangers {
     Strangers(found)
 }
 
-/// Says what of a skill of the workshop others could have written; nothing where only its person
-/// can.
+/// Returns the paths of a workshop's skill that others could have written, or `None` if
+/// only its person could.
 pub(crate) fn in_skill(root: &Path, folder: &Path) -> Option<Strangers> {
     let found = Strangers(Look::at(root).beneath(folder));
     (!found.is_empty()).then_some(found)
 }
 
-/// Takes away from others that they can write what decides in a workshop, its skills included.
-/// Links are left alone. Returns what was changed, relative to the workshop.
+/// Takes write access from others on all that decides in a workshop, its skills included.
+/// Links stay as they are. Returns the changed paths, relative to the workshop.
 pub(crate) fn stop_writing(root: &Path) -> Vec<PathBuf> {
     let look = Look::at(root);
     let mut found: Vec<_> = look.here(root, root).into_iter().collect();
@@ -196,13 +198,13 @@ pub(crate) fn stop_writing(root: &Path) -> Vec<PathBuf> {
     stopped.collect()
 }
 
-/// Whose word counts while a workshop is looked at.
+/// The scan of a workshop, with the users whose word counts.
 struct Look {
     user: u32,
-    /// Who owns the workshop, where the administrator works for them: in a container the folder
-    /// that was brought in is often another user's.
+    /// The workshop's owner, if the administrator runs Artel for them: in a container, a
+    /// mounted folder often belongs to another user.
     person: Option<u32>,
-    /// The groups that these have to themselves, read once and only where a group can write.
+    /// The private groups of these users, read once and only if a group can write something.
     private_groups: OnceCell<Vec<u32>>,
     most: usize,
 }
@@ -219,7 +221,7 @@ impl Look {
         }
     }
 
-    /// Looks at a file or folder, and at all that is in it.
+    /// Checks a file or folder and everything in it.
     fn beneath(&self, entry: &Path) -> Vec<Stranger> {
         let mut found = Vec::new();
         let mut waiting: Vec<PathBuf> = vec![entry.to_owned()];
@@ -247,8 +249,8 @@ impl Look {
         found
     }
 
-    /// Says who else could have written what is here. Of a link, whose it is and what it leads to
-    /// count.
+    /// Checks whether others could have written this path. For a link, both the link's owner
+    /// and its target count.
     fn here(&self, path: &Path, entry: &Path) -> Option<Stranger> {
         let (link, about) = (path.symlink_metadata().ok()?, path.metadata().ok()?);
         let found = |why| Stranger {
@@ -269,7 +271,7 @@ impl Look {
         owner == ROOT || owner == self.user || self.person == Some(owner)
     }
 
-    /// Tells whether a group is one that a user whose word counts has to themselves.
+    /// Returns whether a group has only a user whose word counts.
     fn is_private_group(&self, group: u32) -> bool {
         let groups = self.private_groups.get_or_init(|| self.read_groups());
         groups.contains(&group)
@@ -284,8 +286,8 @@ impl Look {
     }
 }
 
-/// Returns the groups that a user has alone, by the system's lists: the one of the list, or the one
-/// with the user's number.
+/// Returns the private groups of a user by the system's lists: of their listed primary
+/// group and the group with the user's number, those that nobody else is in.
 fn groups_of_its_own(user: u32, users: &str, groups: &str) -> Vec<u32> {
     let listed = users.lines().find_map(|line| {
         let fields: Vec<_> = line.split(':').collect();
@@ -298,8 +300,9 @@ fn groups_of_its_own(user: u32, users: &str, groups: &str) -> Vec<u32> {
     own
 }
 
-/// Tells whether a user has a group alone, by the system's lists. A user or group that is on neither comes from elsewhere: there a
-/// group of one's own has the number of its user.
+/// Returns whether a user has a group alone, by the system's lists. A user or group on
+/// neither list comes from elsewhere, such as a directory service. There, a private group
+/// has the number of its user.
 fn has_alone(user: u32, group: u32, users: &str, groups: &str) -> bool {
     let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
     let number = |field: Option<&String>| field.and_then(|it| it.parse::<u32>().ok());
@@ -322,7 +325,7 @@ fn has_alone(user: u32, group: u32, users: &str, groups: &str) -> bool {
 }
 
 impl Workshop {
-    /// Refuses to begin anything while somebody else's words could be in force.
+    /// Refuses to begin anything while another user's words could be in force.
     pub(crate) fn refuse_written_by_others(&self) -> Result<(), Failure> {
         let open = written_by_others(self.root());
         if open.is_empty() {
@@ -350,7 +353,7 @@ mod tests {
     fn a_group_that_has_its_user_alone_for_a_member_is_no_stranger() {
         let alone = |user, group| has_alone(user, group, USERS, GROUPS);
         assert!(alone(1000, 1000) && alone(0, 0));
-        // Somebody else is in it, it is somebody else's, or it is for many.
+        // A group with another member, a group of another user, and groups of many.
         for (user, group) in [
             (1001, 1001),
             (1000, 1001),
@@ -367,7 +370,7 @@ mod tests {
             (own(1000), own(1001), own(5000)),
             (vec![1000], vec![], vec![5000])
         );
-        // Users of a directory service stand in no file.
+        // Users of a directory service are in no file.
         assert!(has_alone(5000, 5000, USERS, GROUPS) && !has_alone(5000, 200, USERS, GROUPS));
     }
 
@@ -438,7 +441,7 @@ mod tests {
         assert_eq!(mode(""), 0o2755);
         assert_eq!(mode("Skills/greet/SKILL.md"), 0o644);
         assert_eq!(mode("project/open.txt"), 0o666);
-        // The link is still named, with a command that follows it.
+        // The link is still reported, with a command that follows it.
         let found = written_by_others(root);
         assert!(
             found.advice().ends_with("Tools/y.toml`"),

@@ -1,4 +1,4 @@
-//! Everything that belongs to one piece of work.
+//! All events of one piece of work.
 
 use artel_journal::{Filter, Query, Record, TracesBy};
 use artel_types::{Code, Failure, Visibility};
@@ -9,19 +9,18 @@ use crate::workshop::Workshop;
 /// The events of one trace, in order.
 #[derive(Debug, Clone, Serialize)]
 pub struct Story {
-    /// The trace.
     pub trace: String,
-    /// Its events, as far as they are to be shown.
+    /// The events that may be shown.
     pub events: Vec<Record>,
-    /// How many more there are in the full view.
+    /// Number of events that only the full view shows.
     pub hidden: u64,
 }
 
-/// How many ids an unclear prefix shows.
+/// Number of ids shown for an ambiguous prefix.
 const SHOWN: usize = 5;
 
 impl Workshop {
-    /// Returns the events of the trace, run or session whose id begins like this, up to a
+    /// Returns the events of the trace, run or session whose id begins with `id`, up to a
     /// visibility.
     pub fn trace(&self, id: &str, up_to: Visibility) -> Result<Story, Failure> {
         let trace = self.resolve(id)?;
@@ -45,7 +44,7 @@ impl Workshop {
         })
     }
 
-    /// Returns the one trace that is meant.
+    /// Returns the id of the only trace that matches.
     pub(crate) fn resolve(&self, id: &str) -> Result<String, Failure> {
         let prefix = id.to_ascii_lowercase();
         let is_plain = |c: char| c.is_ascii_hexdigit() || c == '-';

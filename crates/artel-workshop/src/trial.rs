@@ -1,4 +1,4 @@
-//! A trial of a model: one tiny prompt and one tool call, through the whole gateway.
+//! A trial of a model: one tiny prompt and one tool call, sent through the whole gateway.
 
 mod question;
 
@@ -15,48 +15,46 @@ use serde::Serialize;
 use crate::models::Models;
 use crate::workshop::{Open, Workshop};
 
-/// A trial takes no longer, so that the command as a whole takes at most 20 s.
+/// Time limit of a trial, so that the command as a whole takes at most 20 s.
 const LONGEST: Duration = Duration::from_secs(18);
 
-/// How long a call that was called off may take to be settled.
+/// Time limit for settling a call that was called off.
 const LAST_REST: Duration = Duration::from_secs(1);
 
-/// Pieces that come within so little time were not written in it.
+/// Pieces that all arrive within this time were generated earlier, so the speed is
+/// measured over the whole answer.
 const AT_ONCE: Duration = Duration::from_millis(10);
 
-/// Whether something works.
+/// Whether a feature of the model works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Feature {
-    /// It was seen to work.
+    /// The trial saw it work.
     Works,
-    /// It was not seen; it may not be there.
+    /// The trial did not see it. The model may lack it.
     #[default]
     Unseen,
 }
 
-/// What a trial showed.
+/// The result of a trial.
 #[derive(Debug, Clone, Serialize)]
 pub struct Trial {
-    /// Whether text arrived and a well-formed call of the offered tool.
+    /// Whether text and a well-formed call of the offered tool arrived.
     pub ok: bool,
-    /// What was asked for.
+    /// The model name that was asked for.
     pub alias: String,
-    /// What that means here.
+    /// The model that this name stands for here.
     pub resolved: String,
-    /// Who answered.
     pub provider: String,
-    /// The model.
     pub model: String,
-    /// Where it is.
     pub base_url: Option<String>,
-    /// Words arrived.
+    /// Text arrived.
     pub text: Feature,
     /// A well-formed call of the offered tool arrived.
     pub tool_call: Feature,
-    /// The answer came in several pieces.
+    /// The answer arrived in several pieces.
     pub streaming: Feature,
-    /// Thoughts arrived.
+    /// Thinking arrived.
     pub thinking: Feature,
     /// The provider counted tokens.
     pub usage: Feature,
@@ -64,26 +62,27 @@ pub struct Trial {
     pub first_ms: Option<u64>,
     /// Milliseconds for all answers.
     pub total_ms: u64,
-    /// Tokens written in a second, as the provider counts them, from the first piece to the last.
+    /// Tokens generated per second from the first piece to the last, as the provider counts
+    /// them.
     pub tokens_per_second: Option<f64>,
-    /// What it took.
+    /// Tokens charged for all answers.
     pub tokens: u64,
-    /// What it cost, in millionths of a US dollar; nothing if no price is known.
+    /// The cost in millionths of a US dollar, or `None` if a price is unknown.
     #[serde(rename = "cost_microusd")]
     pub cost: Option<Money>,
-    /// Why there is no answer.
+    /// The failure that left the trial without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// What was noticed on the way.
+    /// Notices from along the way.
     pub notes: Vec<String>,
-    /// How many tokens were written in how long.
+    /// Number of generated tokens, and the time that took.
     #[serde(skip)]
     written: (u64, Duration),
 }
 
 impl Workshop {
-    /// Tries a model out that the person names, which beats `ARTEL_MODEL`. `say` hears what is
-    /// waited for.
+    /// Tries a model that the person names, which overrides `ARTEL_MODEL`. `say` gets messages
+    /// about what the trial waits for.
     pub async fn try_model(
         &self,
         alias: Option<&str>,
@@ -93,8 +92,8 @@ impl Workshop {
         self.try_of(models, alias, say).await
     }
 
-    /// Tries out what an alias of the list means to runs, with `ARTEL_MODEL` as they have it. What
-    /// is no alias is a model that is named.
+    /// Tries the model that runs get for a listed alias, with `ARTEL_MODEL` in force. A name
+    /// that is not an alias is tried as a named model.
     pub async fn try_listed(&self, alias: &str) -> Result<Trial, Failure> {
         let models = self.models(None).await?;
         if models.list().iter().any(|row| row.alias == alias) {
@@ -113,7 +112,8 @@ impl Workshop {
         let key = models.key_of(&chosen.entry)?.map(|found| found.from);
         let Open { journal, notes } = self.open()?;
         notes.into_iter().for_each(&mut *say);
-        // Before the model is connected: its key would make this gateway another than that of runs.
+        // This comes before connecting the model: its key would give this gateway other keys than
+        // runs have.
         let gateway = self.gateway(&journal, &models).await?;
         let model = models.connect(&chosen, self)?;
         let call = Call {
@@ -143,7 +143,7 @@ impl Workshop {
             Ok(Err(error)) => Some(advised(error.into(), &chosen, key.as_ref())),
             Err(_) => Some(advised(trial.too_slow(), &chosen, key.as_ref())),
         };
-        // What was called off is settled before the process ends.
+        // A call that was called off must be settled before the process ends.
         gateway.rest(LAST_REST).await;
         trial.conclude(say);
         Ok(trial)
@@ -151,7 +151,8 @@ impl Workshop {
 }
 
 impl Workshop {
-    /// Returns why a model is tried: nobody waits at a screen for what a program tries.
+    /// Returns the reason for the trial's calls. Nobody waits at a screen for a program's
+    /// trial.
     fn reason_to_try(&self) -> CallReason {
         match self.caller.actor().kind {
             ActorKind::Human => CallReason::PersonWaits,
@@ -192,7 +193,7 @@ impl Trial {
         Failure::new(Code::M009, what).because(why)
     }
 
-    /// Says what is missing where every question was answered.
+    /// Says what is missing if every question was answered.
     fn conclude(&mut self, say: &mut dyn FnMut(String)) {
         self.ok = self.text == Feature::Works && self.tool_call == Feature::Works;
         if self.ok || self.error.is_some() {
@@ -208,7 +209,7 @@ impl Trial {
         self.note(what, say);
     }
 
-    /// Asks for both at once, and then again for what did not come.
+    /// Asks for text and a call at once, then again for the one that did not arrive.
     async fn run(
         &mut self,
         gateway: &Gateway,
@@ -265,13 +266,13 @@ impl Trial {
         Err(CallError::CalledOff)
     }
 
-    /// Says what is waited for. Where nobody listens, it is not waited: the person who is watching
-    /// is the one who can change that.
+    /// Reports what the trial waits for. If the model is unreachable, returns the fault
+    /// instead: the person who is watching is the one who can change that.
     fn wait(&mut self, wait: Wait, say: &mut dyn FnMut(String)) -> Option<Fault> {
         let text = wait.to_string();
         let last = self.notes.last().map(String::as_str).unwrap_or_default();
         let Wait::Retry { fault, .. } = wait else {
-            // A pause is often announced by the attempt that brought it about.
+            // A pause is often announced already by the attempt that caused it.
             let until = text.rsplit_once(" until ").map(|(_, until)| until);
             if !until.is_some_and(|until| last.ends_with(until)) {
                 self.note(text, say);
@@ -281,7 +282,7 @@ impl Trial {
         if fault.kind == FaultKind::Unreachable {
             return Some(fault);
         }
-        // What went wrong may have been said the moment before.
+        // The fault may have been reported just before.
         let said = fault.to_string();
         let rest = text.strip_prefix(&said).filter(|_| last.ends_with(&said));
         let rest = rest.map(|rest| rest.trim_start_matches("; ").to_owned());
@@ -322,7 +323,8 @@ impl Trial {
         self.measure(answer);
     }
 
-    /// An answer that came all at once was written before it came.
+    /// Adds an answer to the speed. An answer that arrived all at once was generated before it
+    /// arrived.
     fn measure(&mut self, answer: &Answer) {
         let Some(usage) = answer.reply.usage else {
             return;
@@ -340,7 +342,7 @@ impl Trial {
     }
 }
 
-/// Whatever went wrong, there is a next thing to do.
+/// Adds a next step to any failure.
 fn advised(failure: Failure, chosen: &Chosen, key: Option<&Origin>) -> Failure {
     let provider = chosen.entry.provider;
     let advice = match (failure.code, key) {

@@ -5,12 +5,12 @@ use std::path::Path;
 use artel_files::FileError;
 use artel_types::{Code, Failure};
 
-/// One or more things that are wrong. Never empty.
+/// One or more failures. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems(pub Vec<Failure>);
 
 impl Problems {
-    /// Returns the first one: where one thing is asked for, it is the one that counts.
+    /// Returns the first failure, for callers that asked for one thing.
     pub fn first(self) -> Failure {
         let none = || Failure::new(Code::X001, "something is wrong, and nobody says what");
         self.0.into_iter().next().unwrap_or_else(none)
@@ -23,12 +23,12 @@ impl<F: Into<Failure>> From<F> for Problems {
     }
 }
 
-/// Says what went wrong with a file of the workshop.
+/// Makes a failure of an error with a workshop file.
 pub(crate) fn file_failure(code: Code, error: &FileError) -> Failure {
     use std::error::Error as _;
     let what = error.to_string();
     let failure = match error.source().map(ToString::to_string) {
-        // The words around the cause end with it; it is said once.
+        // The error's text ends with its cause, which is shown only once.
         Some(why) => {
             let what = what.strip_suffix(&format!(": {why}")).unwrap_or(&what);
             Failure::new(code, what).because(why)
@@ -45,7 +45,7 @@ pub(crate) fn file_failure(code: Code, error: &FileError) -> Failure {
     })
 }
 
-/// Shows a path to programs; a name that is not text is shown as nearly as it can be.
+/// Serializes a path as text. A name that is not UTF-8 is shown as closely as possible.
 pub(crate) fn path_text<S: serde::Serializer>(
     path: &Path,
     serializer: S,
@@ -53,7 +53,7 @@ pub(crate) fn path_text<S: serde::Serializer>(
     serializer.collect_str(&path.display())
 }
 
-/// Returns a path as it is typed into a shell: what is advised must work as it stands.
+/// Returns a path as it is typed into a shell: advice must work as it is printed.
 pub(crate) fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);

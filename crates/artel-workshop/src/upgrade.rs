@@ -1,5 +1,6 @@
-//! The first start of a newer Artel in an older workshop: what was possible then and is not any
-//! more is put right once, and said. It never keeps a workshop from starting.
+//! The first start of a newer Artel in an older workshop. It corrects, once, what older
+//! versions allowed and this one does not, and tells the person. It never keeps a workshop
+//! from starting.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,17 +16,17 @@ use crate::private::OpenModes;
 use crate::strangers;
 use crate::workshop::Workshop;
 
-/// How many upgrades there are. The first: a workshop's own folders are no project's, skills are
-/// known by their hashes, nobody else reads the workshop.
+/// Number of upgrades so far. The first one closes portals that contain a workshop or lie
+/// within one, records skills by their hashes, and shuts other users out of the workshop.
 pub(crate) const UPGRADES: u32 = 1;
 
-/// So many of the files that others could write are named.
+/// Largest number of files that others could write which are named.
 const MOST_NAMED: usize = 5;
 
 impl Workshop {
-    /// Makes the upgrades that this workshop has not had. What a person should be told is added to
-    /// the notes, a sentence each, also where a later part fails. Whoever comes second waits, and
-    /// finds them made.
+    /// Makes the upgrades that this workshop has not had. Adds a sentence to the notes for
+    /// each thing the person should know, even if a later part fails. A second process waits
+    /// for the first and finds the upgrades made.
     pub(crate) fn upgrade(
         &self,
         journal: &Journal,
@@ -48,7 +49,7 @@ impl Workshop {
         marker.write(&self.root)
     }
 
-    /// Tells whether an older Artel made this workshop, and none since has put it right.
+    /// Returns whether an older Artel made this workshop and no newer one has upgraded it.
     pub(crate) fn needs_upgrade(&self) -> bool {
         if self.marker.upgrades >= UPGRADES {
             return false;
@@ -57,7 +58,7 @@ impl Workshop {
         now.is_some_and(|marker| marker.upgrades < UPGRADES)
     }
 
-    /// Returns the portals in which a workshop lies.
+    /// Returns the portals that contain a workshop, or lie within a workshop's own folder.
     pub(crate) fn portals_around_workshops(&self, reader: &Reader) -> Result<Vec<Portal>, Failure> {
         let own = self.own_folders()?;
         let mut portals = portals_in(reader)?;
@@ -67,8 +68,8 @@ impl Workshop {
         Ok(portals)
     }
 
-    /// Closes the portals in which a workshop lies: its policy, roles and skills would be files of
-    /// a project.
+    /// Closes the portals that contain a workshop or lie within one: otherwise its policy,
+    /// roles and skills would be files of a project.
     pub(crate) fn close_portals_around_workshops(
         &self,
         journal: &Journal,
@@ -91,8 +92,9 @@ impl Workshop {
         Ok(notes)
     }
 
-    /// Returns the workshop's skills that were used before, in their present form. What was known
-    /// once is asked about if it changed since, so it is left out.
+    /// Returns the workshop's skills that were used before, in their present form. A skill
+    /// that was recorded as known before is left out: if it changed since, the person is asked
+    /// about it.
     pub(crate) fn used_skills(&self, reader: &Reader) -> Result<Vec<SkillKnown>, Failure> {
         let mut used = used_folders(reader)?;
         for folder in known_folders(reader)? {
@@ -113,8 +115,8 @@ impl Workshop {
         Ok(known)
     }
 
-    /// Takes the workshop's skills that were used before as known in their present form. What a
-    /// run put among them is asked about from now on.
+    /// Records the workshop's used skills as known in their present form. From now on, the
+    /// person is asked about any skill that a run adds.
     pub(crate) fn know_used_skills(&self, journal: &Journal) -> Result<Vec<String>, Failure> {
         let known = self.used_skills(journal.reader())?;
         if known.is_empty() {
@@ -131,8 +133,8 @@ impl Workshop {
         Ok(vec![said])
     }
 
-    /// Takes away from others what they could read of the workshop, and what they could write of
-    /// what decides in it.
+    /// Takes read access to the workshop from other users, and write access to its deciding
+    /// files.
     pub(crate) fn shut_to_others(&self) -> Option<String> {
         let open = OpenModes::find(&self.root);
         let no_longer_written = strangers::stop_writing(&self.root);
@@ -156,7 +158,8 @@ impl Workshop {
     }
 }
 
-/// Names files and folders of the workshop, given relative to it, and counts what is not named.
+/// Names the first files and folders of the workshop, given relative to it, and counts the
+/// rest.
 pub(crate) fn named(paths: &[PathBuf]) -> String {
     let name = |path: &PathBuf| match path.as_os_str().is_empty() {
         true => "the workshop's folder".to_owned(),
@@ -170,7 +173,7 @@ pub(crate) fn named(paths: &[PathBuf]) -> String {
     }
 }
 
-/// Counts what may be either.
+/// Counts paths that may be files or folders.
 pub(crate) fn files_or_folders(count: usize) -> String {
     match count {
         1 => "1 file or folder".to_owned(),
@@ -189,7 +192,7 @@ fn used_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
     Ok(used)
 }
 
-/// Returns the folders of the skills that were taken as known.
+/// Returns the folders of the skills that were recorded as known.
 fn known_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
     let mut known = BTreeSet::new();
     for fact in facts(reader, "skill.known")? {

@@ -1,4 +1,4 @@
-//! What was used: the calls in the journal, added up.
+//! Usage: the model calls in the journal, added up.
 
 use std::ops::ControlFlow;
 
@@ -11,34 +11,31 @@ use serde::Serialize;
 
 use crate::workshop::Workshop;
 
-/// What is asked about usage.
+/// A query about usage.
 #[derive(Debug, Clone, Default)]
 pub struct UsageQuery {
-    /// What rows stand for; by provider and model if nothing.
+    /// The grouping of the rows; by provider and model if empty.
     pub by: Vec<By>,
-    /// What must be named by a call, as far as written.
+    /// Names that a call must match; of a session or run, the beginning of its id.
     pub filter: Vec<(By, String)>,
-    /// Only what belongs to this day, week or month.
+    /// The day, week or month that calls must belong to.
     pub period: Option<Period>,
 }
 
-/// What was used.
 #[derive(Debug, Clone, Serialize)]
 pub struct UsageReport {
-    /// From when on; the first event if nothing.
+    /// Start of the period; the first event if `None`.
     pub since: Option<Timestamp>,
-    /// Until when.
     pub until: Option<Timestamp>,
     /// What the names of a row stand for.
     pub by: Vec<By>,
-    /// The rows.
     pub rows: Vec<Row>,
-    /// All of them together.
+    /// The sum of all rows.
     pub total: Sum,
 }
 
 impl Workshop {
-    /// Adds up what was used.
+    /// Adds up the usage.
     pub fn usage(&self, query: UsageQuery) -> Result<UsageReport, Failure> {
         let UsageQuery {
             mut by,

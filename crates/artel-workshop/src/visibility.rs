@@ -1,4 +1,4 @@
-//! Who sees how much of runs: rules that an admin can change while everything runs.
+//! Who sees how much of runs. An admin can change these rules while everything runs.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -12,49 +12,47 @@ use crate::lock;
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Workshop};
 
-/// The roles, from the lowest on.
+/// The roles, from the lowest to the highest.
 const ROLES: [Viewer; 3] = [Viewer::User, Viewer::Developer, Viewer::Admin];
 
-/// The part of the settings that this is about.
+/// The section of the settings with these rules.
 const SECTION: &str = "visibility";
 
-/// More than a settings file may have.
+/// Larger than any settings file may be, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 
-/// How many tools can be hidden, and how long their names can be.
+/// Largest number of hidden tools, and the longest of their names.
 const MOST_TOOLS: usize = 200;
 const LONGEST_TOOL: usize = 200;
 
-/// What one role may see, and who says so.
+/// The visibility for one role, and the setting behind it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RoleSees {
-    /// The role.
     pub role: &'static str,
     /// `summary` or `full`.
     pub sees: &'static str,
-    /// Where that comes from.
+    /// The setting's origin.
     pub origin: String,
 }
 
 /// Who sees how much of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WhoSees {
-    /// Each role.
     pub roles: Vec<RoleSees>,
-    /// Tools of which is shown only that they ran, whoever looks.
+    /// Tools of which every viewer sees only that they ran.
     pub hidden_tools: Vec<String>,
 }
 
-/// What is to be different.
+/// Changes to who sees how much. `None` leaves a rule as it is.
 #[derive(Debug, Clone, Default)]
 pub struct SeeOtherwise {
-    /// What users may see.
+    /// Visibility for users.
     pub user: Option<Shown>,
-    /// What developers may see.
+    /// Visibility for developers.
     pub developer: Option<Shown>,
-    /// What admins may see.
+    /// Visibility for admins.
     pub admin: Option<Shown>,
-    /// Tools of which is shown only that they ran.
+    /// Tools of which viewers see only that they ran.
     pub hidden_tools: Option<Vec<String>>,
 }
 
@@ -69,7 +67,7 @@ impl SeeOtherwise {
 }
 
 impl Workshop {
-    /// Says who sees how much of runs.
+    /// Returns who sees how much of runs.
     pub fn who_sees(&self) -> WhoSees {
         let runs = &self.settings.runs;
         let roles = ROLES.map(|role| {
@@ -86,16 +84,16 @@ impl Workshop {
         }
     }
 
-    /// Changes who sees how much, in the workshop's settings file; whatever else stands there stays.
-    /// It is in force for whoever loads the settings from then on, and on record as the caller's act.
-    /// Where a variable or a flag says otherwise, or the file does not let it be put in, nothing is
-    /// changed.
+    /// Changes who sees how much in the workshop's settings file, and leaves the rest of the
+    /// file as it is. The change applies to every process that loads the settings from then
+    /// on, and is on record as the caller's act. If a variable or a flag overrules it, or the
+    /// file has no place for it, the file stays unchanged.
     pub fn see_otherwise(&self, change: &SeeOtherwise) -> Result<Noted<WhoSees>, Problems> {
         if let Some(tools) = &change.hidden_tools {
             check_tools(tools)?;
         }
         let file = self.settings_file();
-        // One change at a time: none is lost, and what is taken back is one's own.
+        // One change at a time, so that none is lost and a change takes back only its own text.
         let _lock = lock::hold(&self.root().join(".artel/settings.lock"))?;
         let old = match file.exists() {
             true => {
@@ -128,7 +126,7 @@ impl Workshop {
                 return Err(problems);
             }
         };
-        // What is in force is put on record by whoever opens the journal with it first.
+        // The first process that opens the journal with new settings records them.
         let opened = loaded.open()?;
         Ok(Noted {
             done: loaded.who_sees(),
@@ -136,7 +134,7 @@ impl Workshop {
         })
     }
 
-    /// Returns the file that holds the settings of the workshop, behind a link if it is one.
+    /// Returns the workshop's settings file, or the target if it is a link.
     fn settings_file(&self) -> PathBuf {
         let file = self.root.join("artel.toml");
         file.canonicalize().unwrap_or(file)
@@ -165,7 +163,7 @@ impl Workshop {
     }
 }
 
-/// Refuses what would not come to be: a higher layer says otherwise.
+/// Refuses a change without effect because a higher layer overrules it.
 fn refuse_overruled(loaded: &Workshop, change: &SeeOtherwise) -> Result<(), Failure> {
     let runs = &loaded.settings.runs;
     let roles = ROLES.iter().filter_map(|role| {
@@ -201,7 +199,6 @@ fn check_tools(tools: &[String]) -> Result<(), Failure> {
         .advise("such as `bash`, or `git_*` for a sort of tools"))
 }
 
-/// Writes a list as TOML.
 fn list(items: &[String]) -> String {
     let quoted = items.iter().map(|item| {
         let escaped = item.replace('\\', "\\\\").replace('"', "\\\"");

@@ -1,4 +1,4 @@
-//! Work that is planned first: requests, plans, the runs that carry them out, changesets, reports.
+//! Planned work: requests, plans, the runs that carry them out, changesets and reports.
 
 mod acts;
 mod architect;

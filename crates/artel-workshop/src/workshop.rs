@@ -1,4 +1,4 @@
-//! One workshop, found and read: what every command but `init` starts from.
+//! One workshop, found and read: the starting point of every command but `init`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -26,44 +26,41 @@ pub struct Workshop {
     pub(crate) found: Found,
     pub(crate) home: Home,
     pub(crate) caller: Caller,
-    /// Joins what one command does to the workshop.
+    /// The trace that joins everything one command does to the workshop.
     trace: TraceId,
-    /// Which files of the inbox are whose, as far as this process has looked.
+    /// The index of request files, as far as this process has read the journal.
     pub(crate) inbox: Arc<Mutex<Index>>,
-    /// What is kept of the journal where the process stays.
+    /// The open journal and its last readings, in a process that stays.
     pub(crate) kept: Option<Arc<Kept>>,
-    /// The settings in force.
     pub settings: Arc<Settings>,
 }
 
-/// What a command that wrote has done, and what a person should be told besides.
+/// The result of a command that writes, with notes for the person.
 #[derive(Debug)]
 pub struct Noted<T> {
-    /// What was done.
     pub done: T,
-    /// What was noticed while the journal was opened, a sentence each.
+    /// Notes from opening the journal, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// A workshop whose journal is open for writing.
+/// A workshop's journal, open for writing.
 #[derive(Debug)]
 pub struct Open {
-    /// The journal.
     pub journal: Journal,
-    /// What a person should be told, a sentence each.
+    /// Notes for the person, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl Caller {
-    /// Finds the workshop and loads its settings. Nothing is written, and nothing is started if a
-    /// setting is wrong.
+    /// Finds the workshop and loads its settings. Writes nothing, and fails if a setting is
+    /// wrong, before anything starts.
     pub fn workshop(&self) -> Result<Workshop, Problems> {
         let place = self.place()?;
         self.at(place)
     }
 
-    /// Finds the workshop, and makes the one in the home folder where there is none: for commands
-    /// that write and that people may begin with.
+    /// Finds the workshop, or makes one in the home folder: for writing commands that people
+    /// may begin with.
     pub fn workshop_or_new(&self) -> Result<Noted<Workshop>, Problems> {
         let missing = match self.workshop() {
             Ok(done) => {
@@ -85,8 +82,8 @@ impl Caller {
         Ok(Noted { done, notes })
     }
 
-    /// Returns the workshop that [`Caller::workshop_or_new`] would make, for whoever only wants to
-    /// know what would come of something. Nothing is written; it has no journal.
+    /// Returns the workshop that [`Caller::workshop_or_new`] would make, for callers that only
+    /// want to know the effect of something. Writes nothing, so the workshop has no journal.
     pub fn workshop_to_be(&self) -> Result<Workshop, Problems> {
         self.at(Place {
             root: self.places.default_workshop(),
@@ -124,7 +121,8 @@ impl Workshop {
         self.acting_as(Actor::human(person, via))
     }
 
-    /// Returns the workshop for a person or a program that acts through a surface of this process.
+    /// Returns the workshop for a person or a program that acts through a surface of this
+    /// process.
     pub fn acting_as(&self, actor: Actor) -> Result<Self, Failure> {
         Ok(Self {
             caller: self.caller.acting_as(actor),
@@ -133,7 +131,8 @@ impl Workshop {
         })
     }
 
-    /// Returns the workshop as it looks from a folder: skills and hooks are found from there.
+    /// Returns the workshop as seen from a folder, which decides the skills and hooks that are
+    /// found.
     #[must_use]
     pub fn standing_in(&self, folder: &Path) -> Self {
         Self {
@@ -142,9 +141,9 @@ impl Workshop {
         }
     }
 
-    /// Returns the workshop for a process that stays and has the journal open: nothing is read again
-    /// as long as nobody writes, and nothing opened again. What is changed and wrong by then leaves
-    /// in force what it was.
+    /// Returns the workshop for a process that stays and has the journal open. As long as
+    /// nobody writes, the journal is not read or opened again. If a configuration file becomes
+    /// invalid, its last valid content stays in force.
     #[must_use]
     pub fn beside(&self, journal: &Journal) -> Self {
         Self {
@@ -154,28 +153,27 @@ impl Workshop {
         }
     }
 
-    /// Returns who calls.
+    /// Returns the context of the command.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Returns the folder.
+    /// Returns the workshop's folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns the id.
     pub fn id(&self) -> WorkshopId {
         self.marker.id
     }
 
-    /// Returns how it was found.
+    /// Returns how the workshop was found.
     pub fn found(&self) -> Found {
         self.found
     }
 
-    /// Opens the journal to tell from it how things stand. One whose end is missing is refused:
-    /// what was lost with it would seem never to have been.
+    /// Opens the journal to read the present state from it. A journal whose end is missing is
+    /// refused: lost events would seem never to have happened.
     pub fn reader(&self) -> Result<Arc<Reader>, Failure> {
         if let Some(kept) = &self.kept {
             kept.refuse_cut(self.marker.id)?;
@@ -186,8 +184,8 @@ impl Workshop {
         Ok(reader)
     }
 
-    /// Opens the journal to show what is in it; this works on a damaged one too, but not on one of
-    /// another workshop, whose events would be taken for ours.
+    /// Opens the journal to show its content. A damaged journal is accepted, but not one of
+    /// another workshop, whose events would be taken for this one's.
     pub fn reader_as_it_is(&self) -> Result<Arc<Reader>, Failure> {
         if let Some(kept) = &self.kept {
             return Ok(Arc::clone(&kept.reader));
@@ -197,7 +195,7 @@ impl Workshop {
         Ok(Arc::new(reader))
     }
 
-    /// Says what is missing at the end of the journal, for whoever is shown what is left.
+    /// Says what is missing at the end of the journal, for readers of what is left.
     pub fn missing_end(&self) -> Option<Failure> {
         let reader = self.reader_as_it_is().ok()?;
         reader.refuse_cut(self.marker.id).err().map(Failure::from)
@@ -226,15 +224,15 @@ impl Workshop {
         };
         self.record_settings(&open.journal)?;
         if let Err(failure) = self.upgrade(&open.journal, &mut open.notes) {
-            // What is refused because of what is still as it was is said where it is met.
+            // Refusals that follow from the incomplete upgrade are reported where they occur.
             let note = format!("the upgrade is not complete: {}", failure.what);
             open.notes.push(note);
         }
         Ok(open)
     }
 
-    /// Refuses to write what a person asked for into the state folder, where it could replace the
-    /// journal itself.
+    /// Refuses to write a file that a person named into the state folder, where it could
+    /// replace the journal itself.
     pub fn refuse_state_file(&self, file: &Path) -> Result<(), Failure> {
         let file = self.caller.absolute(file);
         let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
@@ -255,7 +253,7 @@ impl Workshop {
             },
             redactor: self.redactor(),
             clock: self.caller.clock.clone(),
-            // A day is longer than anybody waits, and keeps sums of times within bounds.
+            // Nobody waits longer than a day, and this limit keeps sums of times within bounds.
             patience: settings.busy_after.value.min(day),
             backup_every: Some(settings.backup_every.value),
             backups_kept: usize::try_from(settings.backups_kept.value).unwrap_or(usize::MAX),
@@ -264,7 +262,7 @@ impl Workshop {
         }
     }
 
-    /// Records the checksum of the settings, if it is not the one that was recorded last.
+    /// Records the checksum of the settings, unless it is the last recorded one.
     pub(crate) fn record_settings(&self, journal: &Journal) -> Result<(), Failure> {
         let checksum = self.settings.checksum();
         let filter = Filter {
@@ -284,7 +282,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Returns the event that says which settings are in force.
+    /// Returns the event that records the settings in force.
     pub(crate) fn settings_draft(&self) -> Draft {
         let checksum = self.settings.checksum();
         let files = self
@@ -297,12 +295,12 @@ impl Workshop {
             .shown(Visibility::Full)
     }
 
-    /// Returns the trace of what this command does.
+    /// Returns the trace of this command.
     pub fn trace_id(&self) -> TraceId {
         self.trace
     }
 
-    /// Returns an event of the workshop itself, done by the caller.
+    /// Returns an event of the workshop itself, with the caller as its actor.
     pub(crate) fn draft(&self, fact: impl Into<Fact>) -> Draft {
         Draft::new(Stream::workshop(), self.trace, self.caller.actor(), fact)
     }

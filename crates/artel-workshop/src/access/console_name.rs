@@ -4,13 +4,14 @@ use std::fmt;
 
 use artel_types::WorkshopId;
 
-/// The name below which every browser resolves to this machine, whatever its name server says.
+/// The domain whose names every browser resolves to this machine, whatever its name server
+/// says.
 const BELOW: &str = ".localhost";
 
 /// The host name of a workshop's console, without a port.
 ///
-/// Browsers send a cookie to every port of the host that set it, so the console shares its name with
-/// nothing else that listens here, and nobody can guess it.
+/// Browsers send a cookie to every port of the host that set it. The console therefore
+/// uses a host name that no other local service shares and that nobody can guess.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsoleName(String);
 
@@ -23,7 +24,7 @@ impl ConsoleName {
         ))
     }
 
-    /// Reads a name as it is on record; `None` for anything else.
+    /// Parses a recorded name, or returns `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let label = text.strip_suffix(BELOW)?;
         let (workshop, random) = label.split_once('-')?;
@@ -35,13 +36,12 @@ impl ConsoleName {
         (is_whole && is_hex(workshop) && is_hex(random)).then(|| Self(text.to_owned()))
     }
 
-    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Tells whether a `Host` is this name, at whatever port: a forwarded one is another than the
-    /// server's own.
+    /// Returns whether a `Host` header names this host. The port is ignored, because a
+    /// forwarded port differs from the server's own.
     pub fn is_in(&self, host: &str) -> bool {
         let Some((name, rest)) = host.split_at_checked(self.0.len()) else {
             return false;

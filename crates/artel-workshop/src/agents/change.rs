@@ -1,4 +1,4 @@
-//! A role's file, edited or removed by a person.
+//! Lets a person edit or remove the file of a role.
 
 use std::fs::{self, File};
 
@@ -15,24 +15,22 @@ use crate::models::refuse_rehearsal_over_http;
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Open, Workshop};
 
-/// More than a role's file needs.
+/// Size limit of a role file, in bytes; far more than one needs.
 const LARGEST: u64 = 1 << 20;
 
-/// A role as it is written.
+/// The source text of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentText {
-    /// Its id.
     pub id: String,
-    /// Its file; nothing where it is built in.
+    /// Its file, or `None` for a built-in role.
     pub file: Option<String>,
-    /// The whole text.
     pub text: String,
-    /// BLAKE3 of the text, in hex: what a change of it names.
+    /// BLAKE3 hash of the text in hex; a change of the text has to name it.
     pub hash: String,
 }
 
 impl Caller {
-    /// Returns a role as it is written.
+    /// Returns the source text of a role.
     pub fn agent_text(&self, id: &str) -> Result<AgentText, Problems> {
         let (file, text) = self.role_text(id)?;
         Ok(AgentText {
@@ -49,8 +47,9 @@ fn hash(text: &str) -> String {
 }
 
 impl Workshop {
-    /// Puts a person's text in the place of a role's. `seen` is how the hash of the text begins that
-    /// they changed: what somebody else wrote meanwhile stays. A text that cannot be used is refused.
+    /// Replaces the text of a role with a person's text. `seen` is a prefix of the hash of the
+    /// text that the person edited: if somebody else has changed the role since, the call
+    /// fails. A text that is not a valid role is refused.
     pub fn rewrite_agent(
         &self,
         id: &str,
@@ -96,12 +95,12 @@ impl Workshop {
         }
     }
 
-    /// Keeps two writers from changing roles at once, each without what the other wrote.
+    /// Locks the roles, so that two writers cannot overwrite each other's changes.
     fn lock_agents(&self) -> Result<File, Failure> {
         lock::hold(&self.home.state().join("agents.lock"))
     }
 
-    /// Puts on record that a role reads otherwise now.
+    /// Records that the text of a role changed.
     fn note_edit(
         &self,
         journal: &Journal,
@@ -122,8 +121,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// Opens a role's file in the person's editor, checks what came of it, and puts a change on
-    /// record. A built-in role gets a file for that, which goes again if nothing was changed.
+    /// Opens a role's file in the person's editor, checks the result and records the change. A
+    /// built-in role gets a file for this, which is removed again if nothing changed.
     pub fn edit_agent(&self, id: &str) -> Result<Noted<AgentReport>, Problems> {
         let (found, old) = self.caller.role_text(id)?;
         let Open { journal, notes } = self.open()?;
@@ -149,7 +148,8 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Makes sure that a role has a file to remove, and says what its removal would mean.
+    /// Checks that a role has a file to remove, and returns a sentence that says what the
+    /// removal would do.
     pub fn agent_to_remove(&self, id: &str) -> Result<String, Problems> {
         let (file, _) = self.caller.role_text(id)?;
         let Some(file) = file else {
@@ -164,7 +164,6 @@ impl Workshop {
         Ok(format!("Remove `{}`{after}", file.display()))
     }
 
-    /// Removes a role's file.
     pub fn remove_agent(&self, id: &str) -> Result<Noted<()>, Problems> {
         let Open { journal, notes } = self.open()?;
         let _lock = self.lock_agents()?;
@@ -180,7 +179,7 @@ impl Workshop {
     }
 }
 
-/// What a role was before it was edited.
+/// The state of a role before it was edited: its own file, or built in.
 #[derive(Clone, Copy)]
 enum Before {
     File,

@@ -1,4 +1,4 @@
-//! The person's own editor, started for them.
+//! Starts the person's own editor.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::models::text_of;
 use crate::trouble::shell_word;
 
-/// The variables that name an editor, the first one that is set counts.
+/// The variables that name an editor; the first one that is set wins.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
 impl Caller {

@@ -1,4 +1,4 @@
-//! A new role: its file is made from a template and from what the person says.
+//! Creates a role: its file is built from a template and from what the person specifies.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use crate::hands::{Role, parse_role};
 use crate::trouble::file_failure;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// What a role can be made from besides the built-in roles: a name, the built-in role whose words
-/// it begins with, its model, and what it is good at.
+/// The templates apart from the built-in roles: name, built-in role whose prompt is
+/// copied, model, and capabilities.
 const TEMPLATES: &[(&str, &str, Option<&str>, &[&str])] = &[
     ("default", "default", None, &["general"]),
     (
@@ -52,7 +52,7 @@ const TEMPLATES: &[(&str, &str, Option<&str>, &[&str])] = &[
     ),
 ];
 
-/// What a role can be made from, besides every built-in role.
+/// The names of the templates, not counting the built-in roles.
 pub const AGENT_TEMPLATES: &[&str] = &[
     "default",
     "coder",
@@ -63,33 +63,31 @@ pub const AGENT_TEMPLATES: &[&str] = &[
     "mock",
 ];
 
-/// More than a prompt needs.
+/// Size limit of a prompt file, in bytes; far more than a prompt needs.
 const LARGEST_PROMPT: u64 = 128 * 1024;
 
-/// A role to make. What is not said comes from the template.
+/// A role to create. Fields that are `None` come from the template.
 #[derive(Debug, Clone, Default)]
 pub struct NewAgent {
-    /// Its id: the name of its file.
+    /// The id, which is also the name of the file.
     pub id: String,
-    /// What people call it.
     pub name: String,
-    /// The model: an alias or `provider:model`.
+    /// An alias or `provider:model`.
     pub model: Option<String>,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     pub description: Option<String>,
-    /// What it is good at.
     pub capabilities: Option<Vec<String>>,
-    /// How it works, in words.
+    /// The instructions that the agent works by.
     pub prompt: Option<String>,
-    /// The same, in a file.
+    /// A file that holds the prompt.
     pub prompt_file: Option<PathBuf>,
-    /// What it is made from; `default` if not given.
+    /// The template; `default` if `None`.
     pub template: Option<String>,
 }
 
 impl Workshop {
-    /// Makes a role in the workshop's `Agents`. Nothing that exists is written over, and nothing
-    /// is written that would not pass its check.
+    /// Creates a role in the workshop's `Agents` folder. An existing file is never
+    /// overwritten, and a role that would fail its check is not written.
     pub fn create_agent(&self, new: &NewAgent) -> Result<Noted<AgentShown>, Failure> {
         validate::id(&new.id)?;
         let file = self.root.join(format!("Agents/{}.md", new.id));
@@ -127,7 +125,7 @@ impl Workshop {
         })
     }
 
-    /// Puts the text of a new role together.
+    /// Builds the text of a new role.
     fn agent_text(&self, new: &NewAgent) -> Result<String, Failure> {
         let template = template(new.template.as_deref().unwrap_or("default"))?;
         let Role {
@@ -194,7 +192,7 @@ struct Template {
     capabilities: Vec<String>,
 }
 
-/// Finds a template: one of the named ones, or a built-in role.
+/// Finds a template: a named one, or a built-in role.
 fn template(name: &str) -> Result<Template, Failure> {
     let named = TEMPLATES.iter().find(|(id, ..)| *id == name);
     let unknown = || {
@@ -220,7 +218,7 @@ fn template(name: &str) -> Result<Template, Failure> {
     })
 }
 
-/// Returns text or a list as JSON, which YAML reads as it is.
+/// Serializes a text or a list as JSON, which is also valid YAML.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::json!(value).to_string()
 }

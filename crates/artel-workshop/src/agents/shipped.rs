@@ -1,11 +1,11 @@
-//! The roles that are built in, as data: the same sort of file that a person writes.
+//! The built-in roles as data, in the same file format that people use.
 
-/// A built-in role: its id, and its file.
+/// The id and the text of a built-in role.
 type Shipped = (&'static str, &'static str);
 
 macro_rules! shipped {
     ($($id:literal),+ $(,)?) => {
-        /// Every built-in role, by id.
+        /// All built-in roles, with their ids.
         const SHIPPED: &[Shipped] = &[
             $( ($id, include_str!(concat!("../../roles/", $id, ".md"))), )+
         ];
@@ -26,13 +26,12 @@ shipped![
     "tester",
 ];
 
-/// Returns the file of a built-in role.
+/// Returns the file text of a built-in role.
 pub(crate) fn text(id: &str) -> Option<&'static str> {
     let found = SHIPPED.iter().find(|(shipped, _)| *shipped == id);
     found.map(|(_, text)| *text)
 }
 
-/// Returns the ids of the built-in roles.
 pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|(id, _)| *id)
 }

@@ -1,4 +1,4 @@
-//! Whether a role can be used: each thing that has to hold, and how it came out.
+//! Checks whether a role can be used, and reports the result of each check.
 
 use artel_config::Settings;
 use artel_model::{Catalogue, Menu};
@@ -9,44 +9,41 @@ use crate::caller::Caller;
 use crate::hands::{Role, declared_names, parse_role, unread_text};
 use crate::trouble::Problems;
 
-/// How long an id and a name can be.
+/// Maximum length of an id, which becomes a file name.
 const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 100;
 
-/// How much a prompt has to say.
+/// Minimum length of a prompt.
 const SHORTEST_PROMPT: usize = 50;
 
-/// How one thing came out.
+/// The result of one check of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentCheck {
-    /// id, frontmatter, name, model or prompt.
+    /// The part that was checked: id, frontmatter, name, model or prompt.
     pub what: &'static str,
-    /// What is wrong; nothing where it holds.
+    /// The failure, or `None` if the check passed.
     pub failure: Option<Failure>,
 }
 
-/// How a role came out.
+/// The results of all checks of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentReport {
-    /// The role.
     pub id: String,
-    /// Its file; nothing where it is built in.
+    /// Its file, or `None` for a built-in role.
     pub file: Option<String>,
-    /// Whether everything holds.
+    /// Whether every check passed.
     pub ok: bool,
-    /// Each thing that was looked at.
     pub checks: Vec<AgentCheck>,
 }
 
 impl AgentReport {
-    /// Returns the first thing that is wrong.
     pub(super) fn first_failure(&self) -> Option<Failure> {
         self.checks.iter().find_map(|check| check.failure.clone())
     }
 }
 
 impl Caller {
-    /// Checks roles: this one, or all there are.
+    /// Checks one role, or all roles if `id` is `None`.
     pub fn validate_agents(&self, id: Option<&str>) -> Result<Vec<AgentReport>, Problems> {
         let ids = match id {
             Some(id) => vec![id.to_owned()],
@@ -56,7 +53,7 @@ impl Caller {
         let mut reports = Vec::new();
         for id in ids {
             let found = self.role_text(&id);
-            // Of all, one whose name is no id is a finding; the one that was named has to exist.
+            // An invalid id is a finding of the report. A role with a valid id has to exist.
             let (file, text) = match found {
                 Ok(found) => found,
                 Err(_) if self::id(&id).is_err() => (None, String::new()),
@@ -69,7 +66,6 @@ impl Caller {
         Ok(reports)
     }
 
-    /// Checks the text of a role.
     pub(crate) fn validated(&self, id: &str, text: &str, settings: &Settings) -> AgentReport {
         let mut checks = vec![check("id", self::id(id))];
         match parse_role(None, text) {
@@ -108,7 +104,7 @@ fn check(what: &'static str, came: Result<(), Failure>) -> AgentCheck {
     }
 }
 
-/// An id is the name of a file and part of rules and branches.
+/// Checks an id, which becomes a file name and a part of rules and branch names.
 pub(super) fn id(id: &str) -> Result<(), Failure> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_good = !id.is_empty()
@@ -140,7 +136,8 @@ fn name(name: &str) -> Result<(), Failure> {
     Err(Failure::new(Code::C004, what).advise(advice))
 }
 
-/// A model that is named has to be known here; whether there is a key for it is another matter.
+/// Checks that a named model is known here. Whether there is a key for it is checked
+/// elsewhere.
 fn model(model: Option<&str>, settings: &Settings) -> Result<(), Failure> {
     let Some(model) = model else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! One run on the board: what its row in a list needs, and while it goes on, what tells how it
-//! stands.
+//! One run in the index: the fields of its row in a list and, until the run is over, the
+//! facts that its status is derived from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,64 +14,64 @@ use super::skills::skill_tokens;
 use super::{Drivers, Names};
 use crate::runs::{RunRow, Standing, grouped};
 
-/// What is known of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Card {
     pub(super) run: RunId,
     pub(super) trace: TraceId,
-    /// Where in the journal it began; 0 while only other events name it.
+    /// The sequence number of its start, or 0 while only other events name it.
     pub(super) seq: u64,
     at: Timestamp,
     pub(super) title: Box<str>,
     pub(super) skill: Option<Arc<str>>,
     pub(super) role: Option<Arc<str>>,
     pub(super) parent: Option<RunId>,
-    /// How many tokens of its first request were its skill's, once it is prepared.
+    /// The number of tokens in its first request that came from its skill; `None` until it is
+    /// prepared.
     pub(super) first_tokens: Option<u64>,
-    /// Whether it goes on with the work of its parent.
+    /// Whether it took over the work of its parent.
     pub(super) takes_over: bool,
-    /// The card of the run that goes on with its work.
+    /// The index of the run that took over its work.
     pub(super) heir: Option<usize>,
     is_of_plan: bool,
     pub(super) is_applied: bool,
-    /// How it ended.
+    /// Its final status, or `None` while it is open.
     pub(super) end: Option<Standing>,
     taken: Taken,
     files: u64,
-    /// The number and the time of its last event.
+    /// The sequence number and time of its last event.
     pub(super) last: (u64, Timestamp),
-    /// What nobody has answered, the oldest first.
+    /// Its unanswered questions, oldest first.
     pub(super) questions: Vec<Put>,
-    /// What is known only while it goes on.
+    /// The state that is tracked only until it is over.
     going: Option<Box<Going>>,
 }
 
-/// What a run took.
+/// Turns, tokens and cost that a run used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Taken {
     pub(super) turns: u64,
-    /// What models read and wrote.
+    /// Tokens that models read and wrote.
     pub(super) tokens: u64,
-    /// Nothing if a price is not known.
+    /// `None` if a price is unknown.
     pub(super) cost: Option<Money>,
 }
 
-/// What tells how a run that is not over stands.
+/// The state from which the status of an open run is derived.
 #[derive(Debug, Clone, Default)]
 struct Going {
     began: Option<Timestamp>,
-    /// The last event before it was taken up.
+    /// The last event before the run was resumed.
     after: Option<u64>,
     steered: Option<Timestamp>,
     is_paused: bool,
-    /// Calls that wait for a yes.
+    /// The calls that wait for approval.
     asking: BTreeSet<String>,
-    /// Those of them that anybody can answer.
+    /// The waiting calls that anybody can approve.
     calls: BTreeMap<String, OpenAsk>,
     tally: Tally,
 }
 
-/// A call that anybody can answer.
+/// A call that anybody can approve.
 #[derive(Debug, Clone)]
 pub(super) struct OpenAsk {
     pub(super) seq: u64,
@@ -79,7 +79,7 @@ pub(super) struct OpenAsk {
     pub(super) asked: ToolAsked,
 }
 
-/// A question that was put.
+/// An unanswered question.
 #[derive(Debug, Clone)]
 pub(super) struct Put {
     pub(super) seq: u64,
@@ -166,7 +166,7 @@ impl Card {
         }
     }
 
-    /// A call that was under way when the run ended is paid for all the same.
+    /// Charges a call that was under way when the run ended: it still has to be paid for.
     fn charged_late(&mut self, fact: &Fact) {
         let (charged, cost, usage) = match fact {
             Fact::ModelReplied(it) => (it.charged, it.paid(), it.usage),
@@ -178,7 +178,6 @@ impl Card {
         self.taken.cost = add_cost(self.taken.cost, charged, cost);
     }
 
-    /// Returns what it took.
     pub(super) fn taken(&self) -> Taken {
         match &self.going {
             Some(going) => going.taken(),
@@ -186,12 +185,12 @@ impl Card {
         }
     }
 
-    /// Tells whether a person stopped it and it is not over.
+    /// Returns whether a person paused the run and it is not over.
     pub(super) fn is_resting(&self) -> bool {
         self.end.is_none() && self.going.as_ref().is_some_and(|going| going.is_paused)
     }
 
-    /// Returns the calls that anybody can answer.
+    /// Returns the calls that anybody can approve.
     pub(super) fn calls(&self) -> impl Iterator<Item = &OpenAsk> {
         self.going.iter().flat_map(|going| going.calls.values())
     }
@@ -215,8 +214,8 @@ impl Card {
 
     pub(super) fn row(&self, drivers: &Drivers) -> RunRow {
         let taken = self.taken();
-        // What a plan's run made waits as a changeset, not as files, and so does what its steps
-        // made; what a run made that another called is put in place with the other's.
+        // The result of a plan run waits as a changeset, not as files, and so do the results of
+        // its steps. The files of a child run are applied together with those of its parent.
         let is_called = self.parent.is_some() && !self.takes_over;
         let has_files = !self.is_of_plan && !self.is_applied && !is_called;
         let named = |name: &Option<Arc<str>>| name.as_deref().map(str::to_owned);
@@ -238,7 +237,7 @@ impl Card {
         }
     }
 
-    /// Returns when it came to stand as it does.
+    /// Returns when the run got its current status.
     fn since(&self, drivers: &Drivers) -> Timestamp {
         let going = self.going.as_deref();
         let at = match self.standing(drivers) {
@@ -282,7 +281,7 @@ impl Going {
             Fact::RunContinued(continued) => {
                 self.began = Some(event.at);
                 self.after = Some(continued.after);
-                // Whoever takes it up asks anew.
+                // The process that resumes the run asks again.
                 self.calls.clear();
             }
             Fact::RunSteered(steered) => {
@@ -323,7 +322,7 @@ impl Going {
     }
 }
 
-/// Adds what was charged; a price that nobody knows makes the sum unknown.
+/// Adds a charge to a sum. An unknown price makes the sum unknown.
 pub(super) fn add_cost(sum: Option<Money>, charged: Amount, cost: Option<Money>) -> Option<Money> {
     match (sum, cost) {
         (Some(sum), Some(cost)) => Some(sum + cost),

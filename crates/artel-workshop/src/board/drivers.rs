@@ -1,4 +1,4 @@
-//! Who is at work on what, told by leases.
+//! Which process drives which run or piece of work, read from the leases.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use artel_types::{Failure, RunId, Timestamp, TraceId};
 
 use crate::workshop::Workshop;
 
-/// The processes that are at work now, each by what it calls itself.
+/// The processes at work now, each by its own description.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Drivers {
     runs: BTreeMap<RunId, String>,
@@ -15,7 +15,7 @@ pub struct Drivers {
 }
 
 impl Workshop {
-    /// Returns who drives which run and who is taking which piece of work on.
+    /// Returns which process drives each run, and which has taken up each piece of work.
     pub fn drivers_now(&self) -> Result<Drivers, Failure> {
         let now = self.caller.clock.now();
         match &self.kept {
@@ -30,10 +30,11 @@ impl Drivers {
         Ok(Self::of(&reader.leases()?, now))
     }
 
-    /// A lease that has run out, or whose process has ended, is nobody's.
+    /// Ignores a lease that has expired or whose process has ended.
     fn of(leases: &[LeaseInfo], now: Timestamp) -> Self {
         let mut drivers = Self::default();
-        // Whether a process lives is asked of the system: once for all that it holds.
+        // Asking the system whether a process is alive costs time, so each process is asked about
+        // once.
         let mut asked: Vec<(&Owner, Option<String>)> = Vec::new();
         for lease in leases.iter().filter(|lease| lease.expires > now) {
             let Some(owner) = &lease.owner else { continue };
@@ -63,12 +64,12 @@ impl Drivers {
         self.runs.get(&run).map(String::as_str)
     }
 
-    /// Returns the process that takes a piece of work on.
+    /// Returns the process that has taken up a piece of work.
     pub fn work(&self, trace: TraceId) -> Option<&str> {
         self.works.get(&trace).map(String::as_str)
     }
 
-    /// Returns every run that is driven, with by whom.
+    /// Returns every run that is driven, with the process that drives it.
     pub fn runs(&self) -> impl Iterator<Item = (RunId, &str)> {
         self.runs.iter().map(|(run, owner)| (*run, owner.as_str()))
     }

@@ -1,7 +1,7 @@
-//! How records come to a board: looked at first, decoded only if it needs them.
+//! Feeds records to an index, and decodes only those that the index needs.
 //!
-//! Decoding takes as long as folding. A whole journal is therefore read on one thread and folded on
-//! another; records that come one by one take the same way without threads.
+//! Decoding takes as long as folding. A whole journal is therefore read on one thread and
+//! folded on another. Records that arrive one by one take the same path without threads.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -11,27 +11,26 @@ use artel_types::{Code, Event, Failure, RunId, Timestamp, TraceId};
 
 use super::Board;
 
-/// So many records go from one thread to the other at once.
+/// Records per batch that the reading thread hands to the folding thread.
 const BATCH: usize = 256;
 
-/// So many batches may wait for the one that folds.
+/// Maximum number of batches that wait to be folded.
 const BATCHES: usize = 8;
 
-/// How much a board knows.
+/// The part of the journal that an index covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// Everything.
     #[default]
     Whole,
-    /// Who has to decide what, and what came of it: nothing of what models and tools did, which is
-    /// most of a journal.
+    /// Pending decisions and their outcomes. Leaves out the events of models and tools, which
+    /// are most of a journal.
     Waits,
-    /// How skills do.
+    /// The statistics of skills.
     Skills,
 }
 
 impl Depth {
-    /// Tells whether an event of this kind has to be decoded.
+    /// Returns whether an event of this kind has to be decoded.
     pub(super) fn wants(self, kind: &str) -> bool {
         if self == Self::Skills {
             return ["run.started", "run.prepared", "run.finished"].contains(&kind);
@@ -48,21 +47,22 @@ impl Depth {
     }
 }
 
-/// A newer build may have written kinds that this one does not know; they are no damage.
+/// A newer build may have written kinds that this one does not know. They do not count as
+/// damage.
 fn is_known(kind: &str) -> bool {
     artel_types::Fact::PAGES
         .iter()
         .any(|page| page.kind == kind)
 }
 
-/// A record as far as a board needs it.
+/// A record, reduced to the parts that an index needs.
 pub(super) struct Seen {
     pub(super) seq: u64,
-    /// When and in which piece of work, unless that is damaged.
+    /// The time and the piece of work, or `None` if they are damaged.
     pub(super) place: Option<(Timestamp, TraceId)>,
     pub(super) run: Option<RunId>,
     pub(super) is_of_work: bool,
-    /// The event, or why it cannot be read; nothing where the board does not need it.
+    /// The event, or why it cannot be read; `None` if the index does not need it.
     pub(super) event: Option<Result<Event, String>>,
 }
 
@@ -80,7 +80,7 @@ impl Seen {
     }
 }
 
-/// Folds everything that a journal holds.
+/// Folds the whole journal.
 pub(super) fn fold_all(reader: &Reader, depth: Depth) -> Result<Board, Failure> {
     let (sender, batches) = sync_channel::<Vec<Seen>>(BATCHES);
     std::thread::scope(|scope| {
@@ -105,7 +105,8 @@ pub(super) fn fold_all(reader: &Reader, depth: Depth) -> Result<Board, Failure> 
 
 fn send_all(reader: &Reader, depth: Depth, sender: SyncSender<Vec<Seen>>) -> Result<(), Failure> {
     let mut batch = Vec::with_capacity(BATCH);
-    // Nobody takes a batch any more only where folding has failed, which is told by its thread.
+    // Sending fails only after the folding thread has failed, and that thread reports the
+    // error.
     reader.visit_rows(&Query::all(), |row| {
         batch.push(Seen::of(row, depth));
         if batch.len() == BATCH {

@@ -1,4 +1,4 @@
-//! Lists of runs and of pieces of work: filtered, newest first, a page at a time.
+//! Lists of runs and of work: filtered, newest first, a page at a time.
 
 use std::collections::BTreeMap;
 
@@ -13,135 +13,125 @@ use crate::RequestStatus;
 use crate::runs::{RunRow, Standing, Which};
 use crate::works::{WaitSort, status_of};
 
-/// So many runs that are over are shown, if not all are wanted.
+/// Maximum number of finished runs in a list, unless all are wanted.
 const MOST_OVER: usize = 20;
 
-/// Some rows of a list.
+/// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Page<T> {
-    /// The rows, newest first.
     pub rows: Vec<T>,
-    /// What to ask for to get the next ones: the `before` of the next page; nothing at the end.
+    /// The `before` of the next page, or `None` on the last page.
     pub next: Option<u64>,
-    /// How many fit, on all pages together.
+    /// The number of matching rows on all pages together.
     pub total: u64,
 }
 
-/// Whether a run is over.
+/// Filters a list of runs by whether they are over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Stage {
-    /// Either.
+    /// Open runs and finished runs.
     #[default]
     Any,
-    /// Something may still happen in it.
+    /// Runs in which something may still happen.
     Open,
-    /// Nothing more happens in it.
+    /// Runs in which nothing more happens.
     Over,
 }
 
-/// Whether runs that other runs called are wanted.
+/// Filters a list of runs by whether they are child runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kinship {
-    /// Only those that nobody called.
+    /// Only runs that no other run called.
     #[default]
     TopLevel,
-    /// All of them.
+    /// All runs, child runs included.
     All,
 }
 
-/// Which runs are wanted. What is not named does not matter.
+/// A query for a list of runs. Fields that are `None` do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunsWanted {
-    /// Over or not.
     pub stage: Stage,
-    /// How it stands.
     pub state: Option<Standing>,
     /// The piece of work.
     pub trace: Option<TraceId>,
-    /// The skill.
     pub skill: Option<String>,
-    /// With those that runs called, or without.
     pub kinship: Kinship,
-    /// What the title contains, in any case.
+    /// Text that the title contains, ignoring case.
     pub text: Option<String>,
-    /// Only those that began before this: the `next` of the page before.
+    /// Only runs that started before this sequence number: the `next` of the previous page.
     pub before: Option<u64>,
-    /// So many at most.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
-/// Which pieces of work are wanted. What is not named does not matter.
+/// A query for a list of work. Fields that are `None` do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorksWanted {
-    /// How the request stands.
+    /// The status of the request.
     pub status: Option<RequestStatus>,
-    /// How far its plan has come.
+    /// The state of the plan.
     pub state: Option<PlanState>,
-    /// Only those that have a plan.
+    /// Only work that has a plan.
     pub planned: bool,
-    /// The portal.
     pub portal: Option<String>,
-    /// What the title contains, in any case.
+    /// Text that the title contains, ignoring case.
     pub text: Option<String>,
-    /// Only those that were asked for before this: the `next` of the page before.
+    /// Only work requested before this sequence number: the `next` of the previous page.
     pub before: Option<u64>,
-    /// So many at most.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
-/// A piece of work in a list.
+/// One piece of work in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkRow {
-    /// What it is called: the trace, cut short.
+    /// The short form of the trace.
     pub id: String,
-    /// What joins everything about it.
+    /// The id that joins everything about it.
     pub trace: TraceId,
-    /// When it was asked for.
+    /// When it was requested.
     pub at: Timestamp,
-    /// Who asked.
+    /// The person who requested it.
     pub by: String,
-    /// The title of its plan, or how the request begins.
+    /// The title of the plan, or the beginning of the request.
     pub title: String,
-    /// The portal it is about.
     pub portal: Option<String>,
     /// cli, file, interactive, api or console.
     pub source: String,
-    /// How urgent it is.
     pub urgency: Urgency,
-    /// How large it is.
     pub size: Size,
-    /// How the request stands.
+    /// The status of the request.
     pub status: &'static str,
-    /// How far its plan has come; nothing where none was begun.
+    /// The state of the plan, or `None` if planning has not begun.
     pub plan: Option<PlanState>,
-    /// The newest version of its plan.
+    /// The newest version of the plan.
     pub version: Option<u32>,
-    /// How its changeset stands.
+    /// The state of the changeset.
     pub changeset: Option<&'static str>,
-    /// Why it failed or was called off.
+    /// Why it failed or was cancelled.
     pub why: Option<String>,
-    /// What it waits for a person with.
+    /// The kind of attention that it needs from a person.
     pub waits: Option<WaitSort>,
     /// Whether a process is at work on it.
     pub driven: bool,
-    /// How many runs it took.
+    /// The number of its runs.
     pub runs: u64,
-    /// Tokens that it took.
+    /// Tokens that it used.
     pub tokens: u64,
-    /// What it cost; nothing if a price is not known.
+    /// Its cost, or `None` if a price is unknown.
     pub cost: Option<Money>,
-    /// When something was last recorded about it.
+    /// The time of its latest event.
     pub since: Timestamp,
-    /// How many events told of it: as long as they are no more, it is what it was.
+    /// The number of its events. While it stays the same, the work has not changed.
     #[serde(skip)]
     pub events: u64,
 }
 
-/// Text that is looked for, in any case.
+/// Search text, matched without regard to case.
 struct Needle(Option<String>);
 
 impl Board {
-    /// Lists runs, the latest first.
     pub fn runs(&self, wanted: &RunsWanted, drivers: &Drivers) -> Page<RunRow> {
         let needle = Needle::new(wanted.text.as_deref());
         let fits = |card: &&Card| wanted.fits(card, &needle, drivers);
@@ -151,7 +141,7 @@ impl Board {
         let cut = Cut::of(wanted.before, wanted.limit);
         let is_over = wanted.state.is_some_and(Standing::is_over);
         if wanted.stage == Stage::Open && !is_over {
-            // Few runs are open however many there were, so only those are looked at.
+            // However many runs there were, few are open, so only those are examined.
             let mut open: Vec<&Card> = self.open.iter().map(cards).filter(fits).collect();
             open.sort_by_key(|card| card.seq);
             return cut.page(open.into_iter().rev(), seq, row);
@@ -175,7 +165,7 @@ impl Board {
         cut.page(all.iter().rev().map(cards).filter(fits), seq, row)
     }
 
-    /// Lists pieces of work, the latest first.
+    /// Lists pieces of work, latest first.
     pub fn works(&self, wanted: &WorksWanted, drivers: &Drivers) -> Page<WorkRow> {
         let needle = Needle::new(wanted.text.as_deref());
         let works = |index: &usize| &self.works[*index];
@@ -192,14 +182,13 @@ impl Board {
         cut.page(all.filter(fits), seq, row)
     }
 
-    /// Returns one run.
     pub fn run(&self, run: RunId, drivers: &Drivers) -> Option<RunRow> {
         let card = &self.cards[*self.by_run.get(&run)?];
         (card.seq > 0).then(|| self.row(card, drivers))
     }
 
-    /// Returns a run as it stands in a list. What those took that went on with its work is its own:
-    /// to whoever began it, it is one run.
+    /// Returns the row of a run. It includes what its successors used: to the person who
+    /// started the run, it is one run.
     fn row(&self, card: &Card, drivers: &Drivers) -> RunRow {
         let mut row = card.row(drivers);
         for heir in self.heirs(card) {
@@ -211,7 +200,7 @@ impl Board {
         row
     }
 
-    /// Returns a run with those that went on with its work.
+    /// Returns a run followed by its successors.
     pub(crate) fn chain(&self, run: RunId) -> Vec<RunId> {
         let card = self.by_run.get(&run).map(|index| &self.cards[*index]);
         let heirs = card.into_iter().flat_map(|card| self.heirs(card));
@@ -220,23 +209,22 @@ impl Board {
             .collect()
     }
 
-    /// Returns the runs that went on with the work of one, in their order.
+    /// Returns the successors of a run, in order.
     fn heirs<'b>(&'b self, card: &'b Card) -> impl Iterator<Item = &'b Card> {
         let next = |card: &&'b Card| -> Option<&'b Card> {
             let heir = &self.cards[card.heir?];
-            // Runs that hand over begin before those that take over.
+            // A run starts before the run that takes over from it.
             (heir.seq > card.seq).then_some(heir)
         };
         std::iter::successors(next(&card), next)
     }
 
-    /// Returns one piece of work.
     pub fn work(&self, trace: TraceId, drivers: &Drivers) -> Option<WorkRow> {
         let work = &self.works[*self.by_trace.get(&trace)?];
         (work.seq > 0).then(|| self.work_row(work, drivers))
     }
 
-    /// Counts the runs that are not over by how they stand.
+    /// Counts the open runs by status.
     pub fn standings(&self, drivers: &Drivers) -> BTreeMap<&'static str, u64> {
         let mut counts = BTreeMap::new();
         for index in &self.open {
@@ -246,7 +234,7 @@ impl Board {
         counts
     }
 
-    /// Lists runs for a person at a terminal, the latest first.
+    /// Lists runs for a person at a terminal, latest first.
     pub(crate) fn run_rows(&self, which: Which, drivers: &Drivers) -> Vec<RunRow> {
         let cards = self.begun.iter().rev().map(|index| &self.cards[*index]);
         let mut over = 0;
@@ -254,7 +242,7 @@ impl Board {
             if which == Which::All {
                 return true;
             }
-            // What is older and not over is found by `--all`; nobody reads a list without end.
+            // Older runs that are still open are found with `--all`: nobody reads an endless list.
             let is_shown =
                 card.parent.is_none() && (over < MOST_OVER || drivers.run(card.run).is_some());
             over += usize::from(is_shown && card.end.is_some());
@@ -295,7 +283,7 @@ impl Board {
 }
 
 impl RunsWanted {
-    /// Tells whether how many fit is known without a look at each.
+    /// Returns whether the number of matches is known without examining each run.
     fn is_plain(&self) -> bool {
         let any = Self {
             stage: self.stage,
@@ -330,7 +318,7 @@ impl RunsWanted {
 }
 
 impl WorksWanted {
-    /// Tells whether all fit.
+    /// Returns whether everything matches.
     fn is_plain(&self) -> bool {
         let any = Self {
             before: self.before,
@@ -357,7 +345,7 @@ impl Needle {
 
     fn is_in(&self, text: &str) -> bool {
         let Some(wanted) = &self.0 else { return true };
-        // Most titles are plain, and there are many: those are looked through as they are.
+        // Titles are many and mostly ASCII, which can be searched without lowercasing a copy.
         if text.is_ascii() {
             let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
             let first = wanted.first().copied().unwrap_or_default();
@@ -376,7 +364,7 @@ impl Needle {
 struct Cut {
     before: Option<u64>,
     limit: usize,
-    /// How many fit, where that is known without a look at each.
+    /// The number of matches, if it is known without examining each row.
     total: Option<u64>,
 }
 
@@ -394,13 +382,13 @@ impl Cut {
         Self { total, ..self }
     }
 
-    /// Leaves out what is too new, of a list in the order of the journal.
+    /// Drops the entries that are too new from a list in journal order.
     fn rest<'l>(&self, all: &'l [usize], seq: impl Fn(&usize) -> u64) -> &'l [usize] {
         let is_wanted = |index: &usize| self.before.is_none_or(|before| seq(index) < before);
         &all[..all.partition_point(is_wanted)]
     }
 
-    /// Cuts a page out of what fits, newest first.
+    /// Cuts one page out of the matches, newest first.
     fn page<'b, T: 'b, R>(
         self,
         fitting: impl Iterator<Item = &'b T>,

@@ -1,4 +1,4 @@
-//! Sums over everything that only grow: what a graph over time is made of.
+//! Counters over the whole journal that only grow, for graphs over time.
 
 use std::collections::BTreeMap;
 
@@ -10,72 +10,73 @@ use super::card::Card;
 use super::skills::Loads;
 use crate::runs::Standing;
 
-/// The upper ends of the buckets that times are counted in, in milliseconds. What takes longer is
-/// in one more.
+/// The upper bounds of the duration buckets, in milliseconds. Longer durations go into one
+/// more bucket.
 pub const BUCKETS: [u64; 14] = [
     5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000,
 ];
 
-/// So many tools are told apart. A model may call one that does not exist by any name it likes;
-/// these are counted together.
+/// Maximum number of tools that are counted separately. A model may call nonexistent tools
+/// by any name; the rest are counted together.
 const MOST_TOOLS: usize = 200;
 
-/// What stands for the tools beyond that.
+/// The name under which all further tools are counted.
 const OTHER: &str = "other";
 
-/// How long things took, counted in buckets.
+/// Durations, counted in buckets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// How many took no longer than the bucket's end and longer than the one before; the last is
-    /// for those beyond all ends.
+    /// Per bucket, the number of durations up to its bound and above the previous one. The
+    /// last bucket counts those above all bounds.
     pub counts: [u64; BUCKETS.len() + 1],
-    /// How long all took together, in milliseconds.
+    /// The sum of all durations, in milliseconds.
     pub sum: u64,
 }
 
-/// How long a model took.
+/// The response times of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelTimes {
-    /// Until the first piece of an answer.
+    /// Until the first chunk of the reply.
     pub first: Histogram,
-    /// Until its end.
+    /// Until the end of the reply.
     pub total: Histogram,
 }
 
-/// Sums over everything that happened, as far as the journal goes back.
+/// Counters and durations of everything that happened, as far back as the journal goes.
 #[derive(Debug, Clone)]
 pub struct Meter {
-    /// Runs that began.
+    /// Runs that started.
     pub started: u64,
-    /// Runs that ended, by how.
+    /// Runs that ended, by status.
     pub ended: BTreeMap<&'static str, u64>,
     /// Turns of the runs that ended.
     pub turns: u64,
-    /// Failures after which the goal was reached another way, by kind, of the runs that ended.
+    /// Failures after which a run reached its goal another way, by kind, in the runs that
+    /// ended.
     pub recoveries: BTreeMap<String, u64>,
-    /// How long models took, by provider and model.
+    /// Response times, by provider and model.
     pub models: BTreeMap<(String, String), ModelTimes>,
-    /// Calls of tools, by tool and by how they ended.
+    /// Tool calls, by tool and result.
     pub tools: BTreeMap<String, BTreeMap<&'static str, u64>>,
-    /// How long tools took.
+    /// Durations of tool calls, by tool.
     pub tool_times: BTreeMap<String, Histogram>,
-    /// Requests, by where they came from.
+    /// Requests, by source.
     pub requests: BTreeMap<String, u64>,
-    /// What people decided about plans.
+    /// People's decisions about plans.
     pub plans: BTreeMap<&'static str, u64>,
-    /// What became of changesets.
+    /// Outcomes of changesets.
     pub changesets: BTreeMap<&'static str, u64>,
-    /// How skills do.
+    /// Statistics by skill.
     pub skills: BTreeMap<String, SkillStats>,
-    /// How roles do.
+    /// Statistics by role.
     pub roles: BTreeMap<String, SkillStats>,
-    /// How much of themselves skills showed to their runs.
+    /// Tokens that skills showed to their runs.
     pub(super) loads: Loads,
-    /// What models took, by day and by all that usage is looked at by.
+    /// Usage of models, by day and by every dimension that usage is viewed by.
     pub(super) usage: Tally,
 }
 
-/// What usage is kept by.
+/// The dimensions that usage is kept by.
 pub(super) const KEPT: [By; 6] = [
     By::Day,
     By::Provider,
@@ -86,21 +87,22 @@ pub(super) const KEPT: [By; 6] = [
 ];
 
 impl Histogram {
-    /// Counts one more.
+    /// Adds one duration, in milliseconds.
     pub fn add(&mut self, millis: u64) {
         let bucket = BUCKETS.iter().position(|end| millis <= *end);
         self.counts[bucket.unwrap_or(BUCKETS.len())] += 1;
         self.sum = self.sum.saturating_add(millis);
     }
 
-    /// Returns how many there were.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 }
 
 impl Meter {
-    /// Returns the attempts, tokens and cost of what is over by provider and model.
+    /// Returns the attempts, tokens and cost of everything that is settled, by provider and
+    /// model.
     pub fn spent(&self) -> Vec<Row> {
         self.usage.settled(&[By::Provider, By::Model])
     }
@@ -117,14 +119,14 @@ impl Meter {
         }
     }
 
-    /// Takes in a run that has just begun.
+    /// Counts a run that has just started.
     pub(super) fn run_began(&mut self, card: &Card) {
         if let Some(skill) = card.skill.as_ref().filter(|_| !card.takes_over) {
             self.loads.began(skill);
         }
     }
 
-    /// Takes in a run that has just ended.
+    /// Counts a run that has just ended.
     pub(super) fn run_ended(&mut self, card: &Card, finished: &RunFinished) {
         let standing = card.end.unwrap_or(Standing::Complete);
         *self.ended.entry(standing.as_str()).or_default() += 1;
@@ -138,7 +140,7 @@ impl Meter {
             *sum = sum.saturating_add(*times);
         }
         let state = finished.state.as_deref().and_then(|word| word.parse().ok());
-        // What took over from another run is a part of it, and not another try.
+        // A run that took over is part of the run it took over from, not another attempt.
         let Some(state) = state.filter(|_| card.seq > 0 && !card.takes_over) else {
             return;
         };

@@ -1,5 +1,5 @@
-//! How skills do, as far as events tell it; what loading on demand saved is told only with their
-//! files at hand.
+//! The statistics of skills, as far as events give them. How much loading on demand saved
+//! is known only together with the skills' files.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,16 @@ use artel_types::{RunMetrics, RunPrepared, RunState};
 
 use super::Meter;
 
-/// How skills do, to be held against their files.
+/// The statistics of all skills, to be combined with their files.
 #[derive(Debug, Clone, Default)]
 pub struct SkillSums {
     stats: BTreeMap<String, SkillStats>,
     loads: Loads,
 }
 
-/// How many tokens of a skill its runs were shown, for every skill that a run was begun with. Runs
-/// that were shown the same are counted together, so it stays small however many there are.
+/// The number of tokens that runs were shown of their skill, for every skill that a run
+/// was started with. Runs that were shown the same number are counted together, so the
+/// table stays small.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Loads(BTreeMap<String, BTreeMap<u64, u64>>);
 
@@ -27,8 +28,8 @@ impl Loads {
         }
     }
 
-    /// Takes in a run that has ended. One that a person cancelled says nothing about its skill, and
-    /// one that knows what was saved needs no more.
+    /// Counts a run that has ended. A run that a person cancelled says nothing about its
+    /// skill. A run that recorded how much was saved needs no counting.
     pub(super) fn ended(&mut self, skill: &str, state: RunState, first: u64, metrics: &RunMetrics) {
         if state == RunState::Cancelled || metrics.saved_percent.is_some() {
             return;
@@ -49,18 +50,18 @@ impl Meter {
 }
 
 impl SkillSums {
-    /// Tells whether a run was ever begun with a skill.
+    /// Returns whether any run was started with a skill.
     pub(crate) fn knows(&self, skill: &str) -> bool {
         self.loads.0.contains_key(skill)
     }
 
-    /// Returns the skills with runs that have ended.
+    /// Returns the names of the skills with finished runs.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.stats.keys().map(String::as_str)
     }
 
-    /// Returns how a skill does whose files have so many tokens; nothing is known of what was saved
-    /// where it is gone.
+    /// Returns the statistics of a skill whose files have `all` tokens. `None` means that the
+    /// files are gone; then the saving is unknown.
     pub(crate) fn of(&self, skill: &str, all: Option<u64>) -> SkillStats {
         let mut stats = self.stats.get(skill).cloned().unwrap_or_default();
         for (shown, runs) in self.loads.0.get(skill).into_iter().flatten() {
@@ -76,7 +77,7 @@ impl SkillSums {
     }
 }
 
-/// Returns how many tokens of a run's first request were the skill's.
+/// Returns how many tokens of a run's first request came from its skill.
 pub(super) fn skill_tokens(prepared: &RunPrepared) -> u64 {
     let parts = prepared.parts.iter().filter(|part| part.name == "skill");
     parts.map(|part| part.tokens).sum()

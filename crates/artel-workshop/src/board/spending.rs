@@ -1,4 +1,4 @@
-//! What was used over time, and what is left of each budget.
+//! Usage over time, and what is left of each budget.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::providers::HeldBack;
 use crate::usage::UsageReport;
 
 impl Board {
-    /// Adds up what was used on the last days, today among them, by any of day, provider, model,
-    /// skill, role and portal; other ways are not kept here, and [`crate::Workshop::usage`] knows
-    /// them.
+    /// Adds up the usage of the last days, today included, by any of day, provider, model,
+    /// skill, role and portal. The index keeps no other dimensions; [`crate::Workshop::usage`]
+    /// has them.
     pub fn usage(&self, by: &[By], days: u32, now: Timestamp) -> UsageReport {
         let span = Duration::from_secs(u64::from(days.saturating_sub(1)) * 86_400);
         let since = period_start(Period::Day, now.before(span));
@@ -31,12 +31,12 @@ impl Board {
         }
     }
 
-    /// Returns every limit that holds with what was used of it.
+    /// Returns every limit in force, with the amount used.
     pub fn budgets(&self, limits: &Limits, now: Timestamp) -> Vec<Left> {
         left(&self.account.ledger, limits, now)
     }
 
-    /// Returns the providers that are not asked just now, by their names.
+    /// Returns the providers that are currently not asked, ordered by name.
     pub fn held_back(&self, now: Timestamp) -> Vec<HeldBack> {
         let standings = self.account.standings.iter();
         standings

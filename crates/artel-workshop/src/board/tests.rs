@@ -1,4 +1,4 @@
-//! The board against what a plain reading of the events says, however they come in.
+//! Compares the index with a plain reading of the events, however the records arrive.
 
 mod facts;
 mod hostile;
@@ -13,7 +13,7 @@ use artel_types::{Actor, Draft, Fact, Outcome, RunId, Stream, Timestamp, TraceId
 
 use super::{Board, Drivers};
 
-/// Records as a journal would have them, without one.
+/// A sequence of records as a journal would hold them, without a journal.
 #[derive(Default)]
 pub(super) struct Tape {
     pub(super) records: Vec<Record>,
@@ -37,7 +37,7 @@ impl Tape {
         self.records.push(record(seq, at, &draft));
     }
 
-    /// Returns the board of all of them.
+    /// Returns the index of all records.
     pub(super) fn board(&self) -> Board {
         let mut board = Board::default();
         self.records.iter().for_each(|record| board.take(record));
@@ -57,7 +57,7 @@ pub(super) fn trace_id(number: u8) -> TraceId {
     TraceId::from_random([number; 16])
 }
 
-/// Returns the moment of an event on a tape.
+/// Returns the time of an event on a tape.
 pub(super) fn moment(seq: i64) -> Timestamp {
     Timestamp::from_micros(seq * 1_000_000)
 }

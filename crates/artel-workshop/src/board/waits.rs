@@ -1,4 +1,4 @@
-//! What needs a person, told from the board.
+//! Lists the things that need a person, read from the index.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::{Board, Drivers};
 use crate::works::{OpenCall, OpenQuestion, WaitSort, Waits, answer_settles, approval};
 
 impl Board {
-    /// Lists what needs a person, questions first, each sort in the order in which it came.
+    /// Lists what needs a person: questions first, each kind in order of arrival.
     pub fn waiting(&self, drivers: &Drivers) -> Vec<Arc<Waits>> {
         let questions = self.questions(drivers);
         let asking: BTreeSet<TraceId> = questions.iter().map(|it| it.trace).collect();
         let mut waits: Vec<_> = questions.iter().map(|it| Arc::new(question(it))).collect();
         let unsettled = self.unsettled.iter().map(|index| &self.works[*index]);
-        // Of what cannot be read it is not known what was asked.
+        // If the request cannot be read, it is unknown what was asked.
         for work in unsettled.filter(|work| work.seq > 0) {
             let own = self.own_waits(work).iter();
             let counts = |it: &&Arc<Waits>| {
@@ -30,8 +30,8 @@ impl Board {
         waits
     }
 
-    /// Returns what a piece of work waits for a person with, apart from questions; the last of it
-    /// that it was left, should nobody drive it.
+    /// Returns what a piece of work needs a person for, apart from questions. Its last item
+    /// says that the work was left, which counts only while no process drives it.
     pub(super) fn own_waits<'w>(&self, work: &'w WorkCard) -> &'w [Arc<Waits>] {
         work.waits.get_or_init(|| {
             let waits = [
@@ -45,7 +45,7 @@ impl Board {
         })
     }
 
-    /// Names the pieces of work whose plan is not over.
+    /// Returns the pieces of work whose plan is not over.
     pub(crate) fn open_plans(&self) -> impl Iterator<Item = TraceId> {
         let asked = self.asked.iter().map(|index| &self.works[*index]);
         let planned = asked.filter(|work| {
@@ -55,7 +55,7 @@ impl Board {
         planned.map(|work| work.trace)
     }
 
-    /// Returns the questions that nobody has answered, also those of runs that others called.
+    /// Returns the unanswered questions, including those of child runs.
     pub fn questions(&self, drivers: &Drivers) -> Vec<OpenQuestion> {
         let asking = self.asking.iter().map(|index| &self.cards[*index]);
         let mut asking: Vec<_> = asking.collect();
@@ -79,7 +79,8 @@ impl Board {
         open
     }
 
-    /// Returns the calls that wait for a yes while somebody drives their runs, the oldest first.
+    /// Returns the calls that wait for approval while a process drives their run, oldest
+    /// first.
     pub fn calls(&self, drivers: &Drivers) -> Vec<OpenCall> {
         let mut open = Vec::new();
         for card in self.open.iter().map(|index| &self.cards[*index]) {
@@ -100,7 +101,7 @@ impl Board {
         open
     }
 
-    /// Tells what a piece of work waits for a person with, if it does: the most urgent.
+    /// Returns the most urgent thing that a piece of work needs a person for, if any.
     pub(super) fn wait_of(&self, work: &WorkCard, drivers: &Drivers) -> Option<WaitSort> {
         let is_of_work = |index: &usize| self.cards[*index].trace == work.trace;
         if self.asking.iter().any(is_of_work) {
@@ -111,22 +112,22 @@ impl Board {
         own.next().map(|it| it.kind)
     }
 
-    /// Tells whether somebody is at work on a piece of work.
+    /// Returns whether a process is at work on a piece of work.
     pub(super) fn is_driven(&self, work: &WorkCard, drivers: &Drivers) -> bool {
         let is_driven = |root: &usize| drivers.run(self.cards[*root].run).is_some();
         drivers.work(work.trace).is_some() || work.roots.iter().any(is_driven)
     }
 
-    /// Tells whether the process that carried a plan out died between the plan's end and that of
-    /// its run.
+    /// Returns whether the process that carried out the plan died after the plan ended and
+    /// before the plan run did.
     fn is_cut_short(&self, work: &WorkCard) -> bool {
         let run = work.course.run().filter(|run| work.ended == Some(*run));
         let index = run.and_then(|run| self.by_run.get(&run));
         index.is_some_and(|index| self.open.contains(index))
     }
 
-    /// Tells that a plan failed before any step passed. One that left commits is told of with its
-    /// changeset.
+    /// Returns the item for a plan that failed before any step passed. A plan that left
+    /// commits is listed with its changeset.
     fn unfinished(&self, work: &WorkCard) -> Option<Waits> {
         if !has_failed(work) || work.course.changeset().is_some() || self.is_cut_short(work) {
             return None;
@@ -150,7 +151,8 @@ impl Board {
         })
     }
 
-    /// Tells whether a piece of work is to go on: it was left, unless somebody drives it.
+    /// Returns the item for work that can be resumed because it was left. Whether a process
+    /// drives it is checked by the caller.
     fn left(&self, work: &WorkCard) -> Option<Waits> {
         let text = match work.course.state() {
             Some(PlanState::Approved) => "approved and not begun",
@@ -185,7 +187,7 @@ impl Board {
     }
 }
 
-/// Tells whether something waits only while nobody is at work on it.
+/// Returns whether an item waits only while no process is at work on it.
 fn is_left(waits: &Waits) -> bool {
     matches!(waits.kind, WaitSort::Left | WaitSort::Paused)
 }
@@ -233,8 +235,8 @@ fn plan(work: &WorkCard) -> Option<Waits> {
     })
 }
 
-/// Tells that no plan came of a request, until somebody says what should be different or calls it
-/// off.
+/// Returns the item for a request that got no plan. It waits until a person says what
+/// should be different, or cancels it.
 fn unplanned(work: &WorkCard) -> Option<Waits> {
     if !work.course.has_no_plan() {
         return None;
@@ -257,7 +259,7 @@ fn unplanned(work: &WorkCard) -> Option<Waits> {
     })
 }
 
-/// Tells whether steps of a plan that was agreed to did not pass.
+/// Returns whether steps of an approved plan failed.
 fn has_failed(work: &WorkCard) -> bool {
     work.course.state() == Some(PlanState::Failed) && !work.course.has_no_plan()
 }

@@ -1,4 +1,4 @@
-//! One piece of work on the board: how far it has come, and what it took.
+//! One piece of work in the index: its progress, and its use of tokens and money.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,11 +12,10 @@ use super::card::add_cost;
 use super::{Board, Names};
 use crate::works::{ChangesetRow, ReportRow, Waits, changeset_row, changeset_word};
 
-/// What is known of a piece of work.
 #[derive(Debug, Clone)]
 pub(super) struct WorkCard {
     pub(super) trace: TraceId,
-    /// Where in the journal it was asked for; 0 while only other events name it.
+    /// The sequence number of its request, or 0 while only other events name it.
     pub(super) seq: u64,
     pub(super) at: Timestamp,
     pub(super) by: Option<Arc<str>>,
@@ -29,22 +28,22 @@ pub(super) struct WorkCard {
     pub(super) versions: Vec<Version>,
     changeset: Option<Box<Made>>,
     reports: Vec<Written>,
-    /// The run whose steps were over last.
+    /// The run whose steps ended last.
     pub(super) ended: Option<RunId>,
     pub(super) cost: Option<Money>,
     pub(super) tokens: u64,
-    /// How many runs it took.
+    /// The number of its runs.
     pub(super) runs: u64,
-    /// Runs that are not over and that no other run called.
+    /// Its open runs that are not child runs.
     pub(super) roots: Vec<usize>,
     pub(super) last: Timestamp,
-    /// How many events there were of it.
+    /// The number of its events.
     pub(super) events: u64,
-    /// What it waits for a person with, whoever drives it; told when somebody looks.
+    /// The things it needs a person for, whichever process drives it; computed on demand.
     pub(super) waits: OnceLock<Vec<Arc<Waits>>>,
 }
 
-/// A version of its plan.
+/// One version of its plan.
 #[derive(Debug, Clone)]
 pub(super) struct Version {
     pub(super) number: u32,
@@ -52,14 +51,14 @@ pub(super) struct Version {
     pub(super) title: Box<str>,
 }
 
-/// The changeset as it was made, with where in the journal.
+/// The changeset as created, with its sequence number in the journal.
 #[derive(Debug, Clone)]
 struct Made {
     seq: u64,
     row: ChangesetRow,
 }
 
-/// A report that was written.
+/// A written report.
 #[derive(Debug, Clone)]
 struct Written {
     at: Timestamp,
@@ -69,7 +68,7 @@ struct Written {
 }
 
 impl Board {
-    /// Returns every report, the newest first.
+    /// Returns all reports, newest first.
     pub fn reports(&self) -> Vec<ReportRow> {
         let works = self.asked.iter().rev().map(|work| &self.works[*work]);
         let mut rows: Vec<ReportRow> = works.flat_map(WorkCard::reports).collect();
@@ -77,7 +76,7 @@ impl Board {
         rows
     }
 
-    /// Returns every changeset, the newest first.
+    /// Returns all changesets, newest first.
     pub fn changesets(&self) -> Vec<ChangesetRow> {
         let found = self.works.iter().filter_map(WorkCard::changeset);
         let mut found: Vec<_> = found.collect();
@@ -85,7 +84,7 @@ impl Board {
         found.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Adds what was charged for a call to the piece of work that it belongs to.
+    /// Adds what was charged for a model call to the piece of work that it belongs to.
     pub(super) fn charge(&mut self, trace: TraceId, charged: Amount, cost: Option<Money>) {
         if let Some(work) = self.by_trace.get(&trace) {
             let work = &mut self.works[*work];
@@ -170,12 +169,12 @@ impl WorkCard {
         });
     }
 
-    /// Returns how the request begins.
+    /// Returns the beginning of the request.
     pub(super) fn request_title(&self) -> &str {
         &self.title
     }
 
-    /// Returns what it is called: the title of its plan, or how its request begins.
+    /// Returns the title of its plan, or the beginning of its request.
     pub(super) fn title(&self) -> &str {
         let approved = self.course.approved().map(|it| it.version.number);
         let mut versions = self.versions.iter().rev();
@@ -183,7 +182,7 @@ impl WorkCard {
         version.map_or(&self.title, |it| &it.title)
     }
 
-    /// Returns its reports, the oldest first.
+    /// Returns its reports, oldest first.
     fn reports(&self) -> impl Iterator<Item = ReportRow> {
         self.reports.iter().map(|it| ReportRow {
             id: self.trace.short(),
@@ -196,7 +195,7 @@ impl WorkCard {
         })
     }
 
-    /// Returns its changeset with where in the journal it was made.
+    /// Returns its changeset, with the sequence number of its creation in the journal.
     pub(super) fn changeset(&self) -> Option<(u64, ChangesetRow)> {
         let made = self.changeset.as_deref().filter(|_| self.seq > 0)?;
         let row = ChangesetRow {
@@ -207,12 +206,11 @@ impl WorkCard {
         Some((made.seq, row))
     }
 
-    /// Returns the word for how its changeset stands.
     pub(super) fn changeset_state(&self) -> Option<&'static str> {
         Some(changeset_word(self.course.changeset()?.state))
     }
 
-    /// Returns the changeset as it was made; its title and state are not told.
+    /// Returns the changeset as created; its title and state are not filled in.
     pub(super) fn made(&self) -> Option<&ChangesetRow> {
         self.changeset.as_deref().map(|made| &made.row)
     }

@@ -1,4 +1,4 @@
-//! What the daemon said while nobody looked: a file that grows, and begins anew when it is long.
+//! The daemon's log: a file that grows, and is rotated when it becomes too long.
 
 use std::fs::{File, Metadata};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -8,26 +8,26 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::workshop::Workshop;
 
-/// A log longer than this is set aside.
+/// Size at which a log is rotated, in bytes.
 const LONG: u64 = 8 * 1024 * 1024;
 
-/// How much of a log is looked at at once.
+/// Maximum number of bytes that one read of the log returns.
 const MOST: u64 = 1024 * 1024;
 
-/// A part of what the daemon said.
+/// A section of the daemon's log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DaemonLog {
-    /// The text.
     pub text: String,
-    /// Where it ends, to go on from.
+    /// The position of its end, from which the next read continues.
     pub position: u64,
 }
 
-/// Where a daemon writes down what it says, whoever started it: what it says elsewhere, in a
-/// terminal or to systemd, is not to be found there later by whoever asks for its log.
+/// Writes the daemon's output to its log file, however the daemon was started. Output that
+/// went only to a terminal or to systemd could not be shown later to a person who asks for
+/// the log.
 ///
-/// Nothing is opened before there is a line: a second daemon, which finds the place taken and ends,
-/// leaves the log of the first alone.
+/// The file is opened at the first line. A second daemon, which finds the lease taken and
+/// ends, therefore leaves the log of the first alone.
 #[derive(Debug)]
 pub struct DaemonJotter {
     log: PathBuf,
@@ -36,16 +36,16 @@ pub struct DaemonJotter {
 
 #[derive(Debug)]
 enum Jotting {
-    /// Nothing was said so far.
+    /// Nothing was written yet.
     Unopened,
-    /// So many bytes are in it.
+    /// The open file and its length in bytes.
     Open(File, u64),
-    /// What is said gets there by itself, or there is no way to write it.
+    /// The process's output already goes to the log, or the log cannot be written.
     Elsewhere,
 }
 
 impl DaemonJotter {
-    /// Writes down a line. A log that cannot be written keeps no daemon from its work.
+    /// Writes one line. A log that cannot be written does not stop the daemon.
     pub fn write(&self, line: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, Jotting::Unopened) {
@@ -57,7 +57,7 @@ impl DaemonJotter {
         let Jotting::Open(file, length) = &mut *state else {
             return;
         };
-        // One write for each line, so that none is cut by another's.
+        // One write per line, so that no other writer can cut it in two.
         if file.write_all(format!("{line}\n").as_bytes()).is_ok() {
             *length += line.len() as u64 + 1;
         }
@@ -67,7 +67,7 @@ impl DaemonJotter {
     }
 }
 
-/// Opens a log at its end; one that has become long begins anew.
+/// Opens a log for appending, and rotates it first if it has become too long.
 fn opened(log: &Path) -> Jotting {
     set_aside(log);
     let made = log.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -82,8 +82,8 @@ fn opened(log: &Path) -> Jotting {
     }
 }
 
-/// Tells whether what this process says already ends in the log: one that was started in the
-/// background has nothing else to say it to.
+/// Returns whether the standard error of this process already goes to the log, as it does
+/// for a daemon that was started in the background.
 fn is_said_to(log: &Path) -> bool {
     let said = std::fs::metadata("/proc/self/fd/2");
     let same =
@@ -94,17 +94,16 @@ fn is_said_to(log: &Path) -> bool {
     }
 }
 
-/// Begins a log anew that has become long; the last one stays beside it.
+/// Rotates a log that has become too long. The previous log is kept beside it.
 pub(super) fn set_aside(log: &Path) {
     let is_long = std::fs::metadata(log).is_ok_and(|about| about.len() > LONG);
     if is_long {
-        // Where it cannot be moved it goes on growing, as before.
+        // If the log cannot be renamed, it keeps growing.
         drop(std::fs::rename(log, log.with_extension("log.1")));
     }
 }
 
 impl Workshop {
-    /// Returns what writes down what the daemon says.
     pub fn daemon_jotter(&self) -> DaemonJotter {
         DaemonJotter {
             log: self.daemon_log(),
@@ -112,14 +111,14 @@ impl Workshop {
         }
     }
 
-    /// Returns the end of what the daemon said; one that said nothing has an empty log.
+    /// Returns the end of the daemon's log; empty if there is no log.
     pub fn daemon_said_last(&self) -> DaemonLog {
         let log = self.daemon_log();
         let length = std::fs::metadata(&log).map_or(0, |about| about.len());
         since(&log, length.saturating_sub(MOST))
     }
 
-    /// Returns what the daemon said after a place in its log.
+    /// Returns the part of the daemon's log after a position.
     pub fn daemon_said(&self, after: u64) -> DaemonLog {
         since(&self.daemon_log(), after)
     }
@@ -128,7 +127,7 @@ impl Workshop {
 fn since(log: &Path, position: u64) -> DaemonLog {
     let read = || {
         let mut file = File::open(log)?;
-        // A log that is shorter than it was is another one.
+        // A log that is now shorter is a new one.
         let begins = if file.metadata()?.len() < position {
             0
         } else {
@@ -139,9 +138,9 @@ fn since(log: &Path, position: u64) -> DaemonLog {
         file.take(MOST).read_to_end(&mut bytes)?;
         Ok::<_, std::io::Error>((begins, bytes))
     };
-    // A log that is not there says nothing.
+    // A missing log reads as empty.
     let (position, mut bytes) = read().unwrap_or((position, Vec::new()));
-    // A line that is not whole yet is told when it is.
+    // An unfinished line is returned later, when it is complete.
     let whole = bytes.iter().rposition(|byte| *byte == b'\n');
     bytes.truncate(whole.map_or(0, |at| at + 1));
     DaemonLog {

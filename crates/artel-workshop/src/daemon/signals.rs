@@ -1,6 +1,6 @@
-//! What a daemon is told by signals: to look at its settings anew, or to end. One that does not
-//! listen is killed. It is held by a handle meanwhile, so that no signal reaches another process
-//! that was given its number.
+//! Sends signals to the daemon: to reload its settings, or to stop. A daemon that does not
+//! stop is killed. A process handle is held meanwhile, so that no signal can reach another
+//! process that got the same process id.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -14,24 +14,24 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::DaemonRuns;
 use crate::workshop::Workshop;
 
-/// How often there is a look whether a process has ended.
+/// Poll interval while waiting for a process to end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long the system may take to clear a process away that was killed.
+/// Time limit for the system to remove a killed process.
 const CLEARING: Duration = Duration::from_secs(5);
 
-/// How a daemon ended that was told to.
+/// The way a daemon ended that was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DaemonEnded {
-    /// It came to rest by itself.
+    /// It stopped by itself.
     AtRest,
-    /// It did not listen for so long, and was killed. What was under way is taken up at the next
-    /// start, as after any death.
+    /// It did not stop within this time and was killed. Work under way is taken up at the next
+    /// start, as after a crash.
     Killed(Duration),
 }
 
 impl Workshop {
-    /// Has the daemon look at its settings anew.
+    /// Makes the daemon reload its settings.
     pub fn signal_reload(&self, runs: &DaemonRuns) -> Result<(), Failure> {
         match self.hold_daemon(runs)? {
             Some(process) => send(runs, &process, Signal::HUP).map(drop),
@@ -40,8 +40,8 @@ impl Workshop {
         }
     }
 
-    /// Ends the daemon. One that has not come to rest when patience ends is killed, and that is put
-    /// on record in its place.
+    /// Stops the daemon. If it has not stopped after `patience`, it is killed, and this
+    /// process records its end.
     pub async fn stop_daemon(
         &self,
         runs: &DaemonRuns,
@@ -65,13 +65,13 @@ impl Workshop {
             why: format!("killed, because it had not come to rest after {seconds} s"),
         };
         self.note_daemon(&self.open()?.journal, fact.into())?;
-        // Others may look for it; Artel does not.
+        // Other programs may look for this file; Artel does not.
         drop(std::fs::remove_file(self.daemon_pid_file()));
         Ok(DaemonEnded::Killed(patience))
     }
 
-    /// Waits for a daemon that was killed until the system has cleared it away: until then its
-    /// address is taken. One that lives on is not waited for.
+    /// Waits until the system has removed a daemon that was killed: its address stays in use
+    /// until then. Does not wait for a daemon that is still running.
     pub async fn outwait_dying_daemon(&self) -> Result<(), Failure> {
         let owner = self.daemon_owner()?.filter(Owner::is_ending);
         let Some(owner) = owner else { return Ok(()) };
@@ -81,13 +81,14 @@ impl Workshop {
         }
     }
 
-    /// Takes hold of the daemon; nothing where it has ended.
+    /// Opens a handle of the daemon's process, or returns `None` if it has ended.
     fn hold_daemon(&self, runs: &DaemonRuns) -> Result<Option<OwnedFd>, Failure> {
         let owner = self.daemon_owner()?.filter(|owner| owner.pid == runs.pid);
         owner.map_or(Ok(None), |owner| held(&owner))
     }
 
-    /// Returns the process that was the daemon last, whether it lives or not.
+    /// Returns the last process that held the daemon's lease, whether or not it is still
+    /// alive.
     fn daemon_owner(&self) -> Result<Option<Owner>, Failure> {
         let leases = self.reader_as_it_is()?.leases()?.into_iter();
         let mut ours = leases.filter(|lease| lease.name == super::NAME);
@@ -95,19 +96,19 @@ impl Workshop {
     }
 }
 
-/// Whether a signal found its process.
+/// Whether a signal reached its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Arrived,
     TooLate,
 }
 
-/// Takes hold of a process; nothing where it has ended.
+/// Opens a handle of a process, or returns `None` if it has ended.
 fn held(owner: &Owner) -> Result<Option<OwnedFd>, Failure> {
     let pid = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else { return Ok(None) };
     match pidfd_open(pid, PidfdFlags::empty()) {
-        // Looked at once it is held: what has this number now has it until we let go.
+        // The check comes after the handle is open: from then on the process id cannot be reused.
         Ok(process) => Ok((owner.is_ending() || !owner.is_dead()).then_some(process)),
         Err(Errno::SRCH) => Ok(None),
         Err(error) => Err(unreached(owner.pid, error)),
@@ -122,7 +123,7 @@ fn send(runs: &DaemonRuns, process: &OwnedFd, signal: Signal) -> Result<Sent, Fa
     }
 }
 
-/// Waits for the end of a process, all of its threads included.
+/// Waits up to `limit` for a process to end, including all of its threads.
 async fn has_ended(process: &OwnedFd, limit: Duration) -> bool {
     let mut waited = Duration::ZERO;
     loop {

@@ -1,4 +1,4 @@
-//! The machine: the walls it gives, and git.
+//! Checks of the machine: the sandbox it supports, and git.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(super) fn checks(caller: &Caller) -> Vec<Check> {
     vec![sandbox(caller), path(caller), git(caller)]
 }
 
-/// The walls around processes, tried out.
+/// Starts the sandbox and checks its level.
 fn sandbox(caller: &Caller) -> Check {
     let (sandbox, demand) = match caller.sandbox() {
         Ok(found) => found,
@@ -38,13 +38,13 @@ fn sandbox(caller: &Caller) -> Check {
         return Check::ok("sandbox", found);
     }
     if engaged.level == artel_sandbox::Level::Full {
-        // A missing cgroup is no lower level, and there is nothing that has to be done about it.
+        // A missing cgroup does not lower the level and needs no action.
         return Check::ok("sandbox", format!("{found}; without {missing}"));
     }
     Check::warning("sandbox", found, missing)
 }
 
-/// What the folders of `PATH` open to commands, besides the system's own.
+/// Shows which folders `PATH` opens to commands, apart from the system's own.
 fn path(caller: &Caller) -> Check {
     let Ok(standard) = caller.standard(&caller.closed_here()) else {
         return Check::problem(
@@ -69,8 +69,8 @@ fn path(caller: &Caller) -> Check {
     }
 }
 
-/// Returns the walls that stand: namespaces as one, and how the others stand only where there is
-/// more than one way.
+/// Lists the active layers. Namespaces are listed as one, and details are given only where
+/// a layer has more than one form.
 fn standing(engaged: &artel_sandbox::Engaged) -> String {
     let mut words: Vec<String> = Vec::new();
     for layer in engaged.layers.iter().filter(|layer| layer.stands) {
@@ -88,7 +88,7 @@ fn standing(engaged: &artel_sandbox::Engaged) -> String {
     words.join(", ")
 }
 
-/// Worktrees and `merge-tree --write-tree` need git 2.38 or newer.
+/// Checks for git 2.38 or newer, which worktrees and `merge-tree --write-tree` need.
 fn git(caller: &Caller) -> Check {
     const OLDEST: (u32, u32) = (2, 38);
     let missing = || Check::problem("git", "not found on PATH", "install git 2.38 or newer");
@@ -116,8 +116,8 @@ fn git(caller: &Caller) -> Check {
     )
 }
 
-/// Asks git for its version: an absolute path, a fixed argument, an empty environment, and no
-/// longer than it is worth waiting for.
+/// Asks git for its version, with an absolute path, a fixed argument, an empty environment
+/// and a short timeout.
 fn git_version(program: &Path) -> Option<String> {
     let call = Call {
         args: vec!["--version".into()],

@@ -1,4 +1,4 @@
-//! Models and keys: what would be asked, and whether it can be.
+//! Checks of models and keys: which model would be called, and whether it can be.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -10,11 +10,11 @@ use crate::caller::Caller;
 use crate::models::{Models, key_origin};
 use crate::trouble::Problems;
 
-/// A local server answers at once or is not there.
+/// Time limit for reaching a local server: it answers at once or is not running.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 pub(super) fn checks(caller: &Caller) -> Vec<Check> {
-    // Settings that cannot be read are told of elsewhere.
+    // Another check reports settings that cannot be read.
     let Ok(settings) = caller.settings_here() else {
         return Vec::new();
     };
@@ -37,7 +37,8 @@ pub(super) fn checks(caller: &Caller) -> Vec<Check> {
     checks
 }
 
-/// Nobody is asked anything: a look must not cost money, nor wait for the network.
+/// Checks the default model without calling it: a check must not cost money or wait for
+/// the network.
 fn default_model(models: &Models) -> Check {
     let chosen = match models.choose(None) {
         Ok(chosen) => chosen,

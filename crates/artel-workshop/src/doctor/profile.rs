@@ -1,4 +1,4 @@
-//! The list to go through before a profile is relied on.
+//! The checks to pass before a profile is relied on.
 
 use artel_config::{Profile, SizeLimit};
 use artel_engine::Family;
@@ -10,7 +10,8 @@ use super::Check;
 use crate::caller::Caller;
 use crate::runs::{SkillsFound, TrustQuestion};
 
-/// A usual run with skills that are divided well saves at least so many percent.
+/// The least that loading on demand should save in a typical run with well divided skills,
+/// in percent.
 const LEAST_SAVED: f64 = 35.0;
 
 pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
@@ -49,7 +50,7 @@ pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
     checks
 }
 
-/// Whether the settings say what is asked about.
+/// Checks whether the settings select the requested profile.
 fn demanded(caller: &Caller, profile: Profile) -> Check {
     let word = |profile: Profile| format!("{profile:?}").to_lowercase();
     match caller.settings_here() {
@@ -90,7 +91,7 @@ fn sandbox(engaged: &Engaged, profile: Profile) -> Check {
     )
 }
 
-/// Whether the walls of these names stand.
+/// Checks whether the layers with these names are active.
 fn layer(engaged: &Engaged, area: &'static str, names: &[&str], what: &str) -> Check {
     let missing = names.iter().find(|name| {
         let mut layers = engaged.layers.iter();
@@ -108,7 +109,7 @@ fn layer(engaged: &Engaged, area: &'static str, names: &[&str], what: &str) -> C
     }
 }
 
-/// Whether everything is on record, unbroken.
+/// Checks whether everything is recorded in an intact journal.
 fn audit(caller: &Caller) -> Check {
     let Ok(workshop) = caller.workshop() else {
         return Check::problem("audit", "there is no workshop", "`artel init`");
@@ -135,7 +136,7 @@ fn commands(caller: &Caller) -> Check {
     }
 }
 
-/// Whether the skills that are found here keep to what the profile demands.
+/// Checks whether the skills found here meet the profile's demands.
 fn skills(caller: &Caller, profile: Profile) -> Vec<Check> {
     let mut checks = match caller.skills_for_profile() {
         Ok(found) => vec![
@@ -158,8 +159,8 @@ fn skills(caller: &Caller, profile: Profile) -> Vec<Check> {
     checks
 }
 
-/// Whether the commands in skills can be judged. Those that are refused are not run; they are
-/// named, for their authors meant them to run.
+/// Checks whether the commands in skills can be judged. Refused commands are not run; they
+/// are listed because their authors meant them to run.
 fn injection(caller: &Caller, found: &SkillsFound) -> Check {
     let (mut all, mut refused) = (0_usize, Vec::new());
     for skill in &found.skills {
@@ -180,7 +181,7 @@ fn injection(caller: &Caller, found: &SkillsFound) -> Check {
     Check::ok("injection", text + ")")
 }
 
-/// Whether no skill is larger than every prompt should carry.
+/// Checks whether any skill is larger than a prompt should carry.
 fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
     let old: Vec<&str> = found
         .skills
@@ -221,7 +222,8 @@ fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
     )
 }
 
-/// Whether loading on demand saves what it should, computed from the files that are here.
+/// Checks whether loading on demand saves enough, computed from the skill files found
+/// here.
 fn saving(found: &SkillsFound) -> Check {
     let savings: Vec<(f64, &str)> = found
         .skills

@@ -1,4 +1,5 @@
-//! Rules that are stored and cannot be read: what they were for, and what they do now.
+//! Finds stored rules that cannot be read, and says what they were for and what they do
+//! now.
 
 use artel_policy::rules::{BadRule, Rule};
 
@@ -8,7 +9,8 @@ use crate::hands::{
     command_rules, declared_names, outdated_grants, stored_rules, unread_bans, unread_text,
 };
 
-/// Names every stored rule that grants nothing or stops everything; nothing where all can be read.
+/// Lists every stored rule that grants nothing or stops everything. The list is empty if
+/// all rules can be read.
 pub(super) fn checks(caller: &Caller) -> Vec<Check> {
     let Ok(Some(root)) = caller.workshop_root() else {
         return Vec::new();

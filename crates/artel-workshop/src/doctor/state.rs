@@ -1,4 +1,4 @@
-//! The workshop: its place, settings, journal, backups, room on disk.
+//! Checks of the workshop: location, settings, journal, backups, disk space.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ fn place(workshop: &Workshop) -> Check {
     Check::ok("workshop", format!("{} ({how})", workshop.root().display()))
 }
 
-/// Looks whether only the workshop's person decides in it, and reads it.
+/// Checks whether only the person can read the workshop's files and decide in it.
 fn own_files(workshop: &Workshop) -> Vec<Check> {
     let mut checks = Vec::new();
     let open = OpenModes::find(workshop.root()).paths;
@@ -109,8 +109,8 @@ fn own_files(workshop: &Workshop) -> Vec<Check> {
     checks
 }
 
-/// Looks whether somebody else could write what decides about agents. A first start takes that
-/// away from them.
+/// Checks whether other users could write files that decide about agents. The first start
+/// of a new version takes that access away.
 fn written_by_others(workshop: &Workshop) -> Option<Check> {
     let open = strangers::written_by_others(workshop.root());
     if open.is_empty() {
@@ -183,7 +183,8 @@ fn backups(workshop: &Workshop, now: Timestamp) -> Check {
         Some(taken) => {
             let age = now.since(taken);
             let found = format!("last one {} ago, {count} kept", span(age));
-            // Twice the interval: a workshop that nobody used has nothing new to copy.
+            // Allows twice the interval, because a workshop that was not used has nothing new to
+            // back up.
             if age > every.saturating_mul(2) {
                 return Check::warning("backup", found, "`artel journal backup`");
             }

@@ -1,4 +1,4 @@
-//! What an older Artel left in a workshop, before the first command of this one puts it right.
+//! Lists what an older Artel left in a workshop and this version has not upgraded yet.
 
 use artel_journal::{Filter, Query};
 use artel_types::{Failure, counted};
@@ -8,8 +8,8 @@ use super::Check;
 use crate::runs::{Standing, Which};
 use crate::workshop::Workshop;
 
-/// Lists what the first command that writes does, and what people are asked then; nothing where
-/// this workshop is up to date.
+/// Lists what the first writing command will upgrade, and what it will then ask the
+/// person. The list is empty if the workshop is up to date.
 pub(super) fn checks(workshop: &Workshop) -> Vec<Check> {
     if !workshop.needs_upgrade() {
         return Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn checks(workshop: &Workshop) -> Vec<Check> {
     std::iter::once(first).chain(found).collect()
 }
 
-/// What is said of so many of a kind.
+/// The wording for one kind of finding.
 #[derive(Clone, Copy)]
 struct Told {
     then: &'static str,
@@ -88,7 +88,7 @@ fn found(workshop: &Workshop) -> Result<Vec<Check>, Failure> {
     Ok(checks)
 }
 
-/// Counts the sign-ins that have no key: they hold no more.
+/// Counts the sign-ins without a key, which are no longer valid.
 fn keyless_sign_ins(workshop: &Workshop) -> Result<usize, Failure> {
     let filter = Filter {
         kind: Some("login.used".to_owned()),

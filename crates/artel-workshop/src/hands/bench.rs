@@ -1,4 +1,4 @@
-//! Where processes of agents run: the sandbox, its view, its environment.
+//! Sets up where the processes of agents run: the sandbox, its view, its environment.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::portals::holding;
 use crate::trouble::Problems;
 
 impl Caller {
-    /// Tries the sandbox out, and says what level the profile demands.
+    /// Starts the sandbox, and returns it with the level that the profile requires.
     pub(crate) fn sandbox(&self) -> Result<(Sandbox, Demand), Problems> {
         let settings = self.settings_here()?;
         let sandbox = Setup::of_this_program()
@@ -30,7 +30,7 @@ impl Caller {
         Ok((sandbox, demand(&settings)))
     }
 
-    /// Makes the place where processes of a tree run.
+    /// Sets up the sandbox for the processes of a tree.
     pub(crate) fn workroom(
         &self,
         tree: &Path,
@@ -65,16 +65,16 @@ impl Caller {
         })
     }
 
-    /// Returns what a command in the sandbox can see, without anything of its own. Of the closed
-    /// folders the `PATH` opens nothing but programs.
+    /// Returns what every command in the sandbox can see, without the command's own tree. Of
+    /// the `closed` folders, `PATH` opens only programs.
     pub(crate) fn view(&self, closed: &[PathBuf]) -> Result<View, Problems> {
         let mut view = View::standard(&self.standard(closed)?);
         view.protected = protected_names().map(str::to_owned).collect();
         Ok(view)
     }
 
-    /// Returns the portals of the workshop that is in use, if there is one, but for that around the
-    /// folder where the person stands: a virtual environment there is of use, as it is to a run.
+    /// Returns the portals of the current workshop, apart from the portal around the current
+    /// folder: a virtual environment there is useful, as it is to a run.
     pub(crate) fn closed_here(&self) -> Vec<PathBuf> {
         let portals = self.workshop().ok().and_then(|it| it.portals().ok());
         let portals = portals.unwrap_or_default();
@@ -86,7 +86,7 @@ impl Caller {
         others.filter(|path| !is_own(path)).collect()
     }
 
-    /// Returns what that is made of.
+    /// Returns the sources of the default view.
     pub(crate) fn standard(&self, closed: &[PathBuf]) -> Result<Standard, Problems> {
         let settings = self.settings_here()?;
         let path = self.environment.get("PATH").unwrap_or_default();
@@ -104,7 +104,8 @@ impl Caller {
         })
     }
 
-    /// Returns the environment of a command: a list of names, nothing that holds a secret.
+    /// Returns the environment of a command: an allow-list of variables, none of which holds a
+    /// secret.
     pub(crate) fn child_environment(&self) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
         environment::of_child(self.environment.variables(), &[])
     }
@@ -115,7 +116,7 @@ impl Caller {
             .map_err(|error| Failure::new(Code::B002, error.to_string()).because(causes(&error)))
     }
 
-    /// Reads `~` in a path of the settings.
+    /// Expands `~` in a path from the settings.
     fn below_home(&self, path: &Path) -> PathBuf {
         match path.strip_prefix("~") {
             Ok(rest) => self.places.home().join(rest),
@@ -124,8 +125,8 @@ impl Caller {
     }
 }
 
-/// Returns the number of the first command that has no output yet: a process before this one may
-/// have left some.
+/// Returns the first number without command output. An earlier process may have left some
+/// output in the folder.
 fn first_free(spool: &Path) -> u64 {
     let entries = std::fs::read_dir(spool).into_iter().flatten().flatten();
     let number = |name: std::ffi::OsString| {
@@ -139,7 +140,7 @@ fn first_free(spool: &Path) -> u64 {
     last.map_or(1, |last| last + 1)
 }
 
-/// The level that the profile demands.
+/// Returns the sandbox level that the profile requires.
 pub(crate) fn demand(settings: &Settings) -> Demand {
     let accepts_less = settings.hands.accept.value == Accept::Partial;
     match settings.hands.profile.value {
@@ -148,7 +149,7 @@ pub(crate) fn demand(settings: &Settings) -> Demand {
     }
 }
 
-/// Says why the sandbox does not stand.
+/// Returns the failure for a sandbox that could not be set up.
 pub(crate) fn sandbox_failed(error: &SandboxError) -> Failure {
     let code = match error {
         SandboxError::TooLow { .. } | SandboxError::NetworkNeedsFull { .. } => Code::B001,
@@ -162,7 +163,7 @@ pub(crate) fn sandbox_failed(error: &SandboxError) -> Failure {
     failure.advise("`artel doctor` shows every layer and what would help")
 }
 
-/// Returns what lies behind an error, outermost first.
+/// Returns the causes of an error, outermost first.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut texts = Vec::new();
     let mut next = error.source();

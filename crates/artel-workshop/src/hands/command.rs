@@ -1,4 +1,4 @@
-//! A command that a person types and wants behind the walls.
+//! Runs a command that a person types inside the sandbox.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -17,36 +17,36 @@ use super::scratch::Scratch;
 use crate::caller::Caller;
 use crate::trouble::Problems;
 
-/// What a person wants to run.
+/// A command that a person wants to run in the sandbox.
 #[derive(Debug, Clone, Default)]
 pub struct SandboxRun {
-    /// The program and its words.
+    /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// Folders that it can write.
+    /// Folders that the command may write.
     pub write: Vec<PathBuf>,
-    /// Hosts that it can reach.
+    /// Hosts that the command may reach.
     pub net: Vec<String>,
-    /// How much memory it may use, in bytes.
+    /// The memory limit, in bytes.
     pub memory: Option<u64>,
-    /// How long it may take; as long as it likes if not said.
+    /// The time limit, or `None` for no limit of its own.
     pub timeout: Option<Duration>,
 }
 
-/// How it ended.
+/// The outcome of a sandboxed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandboxed {
-    /// The exit code; that of a signal is 128 and its number, that of a timeout 124.
+    /// The exit code; 128 plus the number for a signal, 124 for a timeout.
     pub code: u8,
-    /// What a person should know besides.
+    /// A remark for the person.
     pub note: Option<String>,
 }
 
-/// A command without a limit still ends some day.
+/// The time limit of a command without one of its own.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 impl Caller {
-    /// Runs a command in the sandbox. A person typed it, so policy is not asked; its output goes
-    /// to where ours goes, as it is.
+    /// Runs a command in the sandbox. A person typed it, so policy is not asked. Its output
+    /// goes unchanged to this process's output.
     pub fn sandbox_run(&self, run: &SandboxRun) -> Result<Sandboxed, Problems> {
         let hosts = run
             .net
@@ -123,7 +123,7 @@ fn parse(host: &str) -> Result<Host, Failure> {
 }
 
 fn print(live: &Live<'_>) {
-    // Nobody to read is the command's to notice, not ours.
+    // A closed output is for the command to notice, not for this process.
     match live {
         Live::Output(Stream::Stdout, bytes) => {
             let mut out = io::stdout().lock();

@@ -1,4 +1,5 @@
-//! `Policy/grants.toml`: written by a person's act alone, with a reason, and on record.
+//! Manages `Policy/grants.toml`. Only an act of a person changes it, with a reason, and
+//! every change is recorded.
 
 use std::path::{Path, PathBuf};
 
@@ -13,15 +14,14 @@ use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::trouble::Problems;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// More than anybody grants by hand.
+/// Size limit of the file, in bytes; far more than anybody grants by hand.
 const LARGEST: u64 = 1 << 20;
 
-/// Where grants are kept in a workshop.
 fn file_in(root: &Path) -> PathBuf {
     root.join("Policy/grants.toml")
 }
 
-/// Reads the grants of a workshop; none where there is no file.
+/// Reads the grants of a workshop. A missing file means no grants.
 pub(super) fn read(root: &Path) -> Result<(GrantFile, Vec<Grant>), Failure> {
     let file = file_in(root);
     if !file.exists() {
@@ -32,13 +32,13 @@ pub(super) fn read(root: &Path) -> Result<(GrantFile, Vec<Grant>), Failure> {
     parse(&file, &text)
 }
 
-/// Returns the stored grants that grant nothing any more.
+/// Returns the stored grants that no longer grant anything.
 pub(crate) fn outdated_grants(root: &Path) -> Vec<BadRule> {
     read(root).map_or(Vec::new(), |(file, _)| file.outdated())
 }
 
 impl Workshop {
-    /// Returns what was granted for good, oldest first.
+    /// Returns the permanent grants, oldest first.
     pub fn grants(&self) -> Result<Vec<GrantEntry>, Problems> {
         Ok(read(self.root())?.0.grants)
     }
@@ -78,7 +78,8 @@ impl Workshop {
         })
     }
 
-    /// Refuses what cannot be granted for good: a rule that is too broad, or without a reason.
+    /// Refuses a rule that cannot be granted permanently: one that is too broad, or that has
+    /// no reason.
     pub(crate) fn refuse_grant(&self, text: &str, reason: &str) -> Result<(), Problems> {
         let parsed = rule(text)?;
         refuse_nameless(&parsed, &declared_names(self.root()))?;
@@ -101,8 +102,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// Takes a grant back: by its number in the list, or by its rule. A number is a place, and
-    /// places move: where the rule that was seen there is named too, no other one is taken back.
+    /// Revokes a grant, named by its number in the list or by its rule. Numbers shift, so if
+    /// `seen` gives the rule that the caller saw at that number, no other grant is revoked.
     pub fn revoke(&self, which: &str, seen: Option<&str>) -> Result<GrantEntry, Problems> {
         self.change(|file| {
             let found = named(&file.grants, which)?.clone();
@@ -118,7 +119,7 @@ impl Workshop {
         })
     }
 
-    /// Changes the file under a lock, after the change is on record.
+    /// Changes the file under a lock, after recording the change.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut GrantFile) -> Result<(Fact, T), Failure>,
@@ -146,7 +147,7 @@ fn secrets_of(rule: &Rule, stored: &[String]) -> Vec<String> {
     missing.map(str::to_owned).collect()
 }
 
-/// Refuses a rule for a tool that there is not.
+/// Refuses a rule for a tool that does not exist.
 fn refuse_nameless(rule: &Rule, declared: &[String]) -> Result<(), Failure> {
     let advice = "`artel tool list` names the tools that there are";
     let misspelled = |bad: BadRule| Failure::new(Code::P003, bad.to_string()).advise(advice);

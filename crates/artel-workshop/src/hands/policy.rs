@@ -1,4 +1,4 @@
-//! The policy in force: settings, the workshop's grants and command rules, the role.
+//! The policy in force: settings, the workshop's grants and command rules, and the role.
 
 use std::path::Path;
 
@@ -19,41 +19,41 @@ use crate::runs::walls_of_a_copy;
 use crate::trouble::Problems;
 use crate::workshop::Workshop;
 
-/// More than anybody writes by hand.
+/// Size limit of a rules file, in bytes; far more than anybody writes by hand.
 const LARGEST: u64 = 1 << 20;
 
-/// A command that somebody wants to know about.
+/// A command to ask the policy about.
 #[derive(Debug, Clone, Default)]
 pub struct CommandCheck {
-    /// What would go to `bash -c`.
+    /// The text that would be passed to `bash -c`.
     pub command: String,
-    /// Rules to allow besides what holds.
+    /// Rules to allow in addition to those in force.
     pub allow: Vec<String>,
-    /// The role; `default` if not given.
+    /// The role; `default` if `None`.
     pub role: Option<String>,
 }
 
-/// What is decided about a command by the rules, and in a run whose walls may judge.
+/// The policy's answer to a command, by the rules alone and in a run where the sandbox may
+/// decide.
 #[derive(Debug, Clone)]
 pub struct CommandJudged {
-    /// By the rules alone.
     pub by_rule: Decision,
-    /// In a run of its own tree, on this machine, with these settings and grants.
+    /// The answer in a run with its own tree, on this machine, with these settings and grants.
     pub in_a_run: Decision,
-    /// Why the walls would not be the judge there, if they would not.
+    /// Why the run would not be contained, if it would not.
     pub uncontained: Option<Uncontained>,
 }
 
-/// The part of the policy that people set, for readers.
+/// The part of the policy that people set, for display.
 #[derive(Debug, Clone)]
 pub struct PolicyShown {
-    /// What `policy.commands` says: allow or ask.
+    /// The value of `policy.commands`: allow or ask.
     pub commands: &'static str,
-    /// Where that comes from.
+    /// The origin of that setting.
     pub origin: String,
-    /// The rules of `Policy/rules.toml`: what is denied first, then what is asked about.
+    /// The rules of `Policy/rules.toml`: deny first, then ask, then allow.
     pub rules: Vec<RuleShown>,
-    /// Why that file cannot be used; then agents run nothing here.
+    /// Why that file cannot be used. While it cannot, agents run nothing here.
     pub broken: Option<Failure>,
 }
 
@@ -62,14 +62,14 @@ pub struct PolicyShown {
 pub struct RuleShown {
     /// deny, ask or allow.
     pub answer: &'static str,
-    /// The rule, as it is written.
+    /// The text of the rule.
     pub rule: String,
-    /// What it is for.
+    /// Why the person wrote it.
     pub reason: Option<String>,
 }
 
 impl Workshop {
-    /// Shows the part of the policy that people set.
+    /// Returns the part of the policy that people set.
     pub fn policy_shown(&self) -> PolicyShown {
         let (set, broken) = match command_rules(self.root()) {
             Ok(set) => (set, None),
@@ -100,7 +100,8 @@ impl Workshop {
 }
 
 impl Caller {
-    /// Says what policy would answer to a command that an agent wants to run in its own tree.
+    /// Returns what policy would answer to a command that an agent wants to run in its own
+    /// tree.
     pub fn check_command(&self, check: &CommandCheck) -> Result<CommandJudged, Problems> {
         let mut policy = self.policy(check.role.as_deref())?;
         for text in &check.allow {
@@ -131,8 +132,8 @@ impl Caller {
         })
     }
 
-    /// Puts the policy together that holds here. Without a workshop, settings and what is built
-    /// in hold.
+    /// Builds the policy that applies here. Without a workshop, it consists of the settings
+    /// and the built-in rules.
     pub(crate) fn policy(&self, role: Option<&str>) -> Result<Policy, Problems> {
         let settings = self.settings_here()?;
         let mut policy = Policy {
@@ -152,7 +153,7 @@ impl Caller {
         Ok(policy)
     }
 
-    /// Returns what was granted for good in the workshop that is in use, if one is.
+    /// Returns the permanent grants of the current workshop, if there is one.
     fn stored_grants(&self) -> Result<Vec<Grant>, Problems> {
         let Some(root) = self.workshop_root()? else {
             return Ok(Vec::new());
@@ -161,7 +162,7 @@ impl Caller {
         Ok(self.in_force.keep(|it| &it.grants, &root, read)?)
     }
 
-    /// Returns the folder of the workshop in use, if there is one.
+    /// Returns the root folder of the current workshop, if there is one.
     pub(crate) fn workshop_root(&self) -> Result<Option<std::path::PathBuf>, Problems> {
         match self.place() {
             Ok(place) => {
@@ -174,7 +175,7 @@ impl Caller {
     }
 }
 
-/// What files add to a policy.
+/// Adds the contents of files to a policy.
 trait Apply {
     fn apply(&mut self, role: Role);
     fn obey(&mut self, rules: RuleSet);
@@ -185,7 +186,7 @@ impl Apply for Policy {
         self.deny.extend(role.deny);
         let mut tools = role.tools;
         if let (Some(tools), Some(secrets)) = (&mut tools, &role.secrets) {
-            // What its file lets it hold need not stand in the list of its tools as well.
+            // The secrets that a role's file gives it need not be in its list of tools as well.
             let rules = secrets
                 .iter()
                 .map(|name| Rule::parse(&format!("Secret({name})")));
@@ -207,11 +208,11 @@ impl Apply for Policy {
     }
 }
 
-/// Returns what bounds a role: its own list, and for the roles of the git matrix that the shell is
-/// no way around it.
+/// Returns the bounds of a role: its own list of tools and, for the roles of the git
+/// matrix, a bound that keeps the shell from bypassing it.
 pub(super) fn bounds_of(role: &str, tools: Option<Vec<Rule>>) -> Vec<Bound> {
     let listed = tools.map(|tools| Bound::of_role(role, tools));
-    // `default` is what people's own skills run as, and other roles have their own lists.
+    // People's own skills run as `default`, and other roles have their own lists.
     let is_in_matrix = role != "default" && shipped::text(role).is_some();
     let git = is_in_matrix.then(|| Bound {
         name: format!("git of {role}"),
@@ -220,8 +221,8 @@ pub(super) fn bounds_of(role: &str, tools: Option<Vec<Rule>>) -> Vec<Bound> {
     listed.into_iter().chain(git).collect()
 }
 
-/// Reads `Policy/rules.toml`, where a person writes prefix rules for commands with examples that
-/// are checked now; none where there is no file.
+/// Reads `Policy/rules.toml`, in which a person writes prefix rules for commands with
+/// examples that are checked here. A missing file means no rules.
 pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
     let file = root.join("Policy/rules.toml");
     if !file.exists() {
@@ -232,7 +233,7 @@ pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
     };
     let text = text_of(&file).map_err(|why| unread(&why))?;
     let mut rules = RuleSet::from_toml(&text).map_err(|bad| unread(&bad))?;
-    // Doctor names them; a ban among them stops everything until then.
+    // The doctor lists these rules. A ban among them stops everything until it is corrected.
     rules.refuse_misspelled(&declared_names(root));
     let broad = |rule: &&Rule| too_broad(rule).is_some();
     match rules.allow.iter().find(broad) {
@@ -244,7 +245,7 @@ pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
     }
 }
 
-/// Returns the bans and questions of `Policy/rules.toml` that cannot be read.
+/// Returns the deny and ask rules of `Policy/rules.toml` that cannot be read.
 pub(crate) fn unread_bans(root: &Path) -> Vec<BadRule> {
     let text = text_of(&root.join("Policy/rules.toml"));
     let declared = declared_names(root);
@@ -291,7 +292,7 @@ fn containment(settings: &Settings) -> Containment {
     }
 }
 
-/// Reads a rule that a person wrote.
+/// Parses a rule that a person wrote.
 pub(crate) fn rule(text: &str) -> Result<Rule, Failure> {
     Rule::parse(text).map_err(|bad| {
         Failure::new(Code::P003, bad.to_string())
@@ -299,7 +300,7 @@ pub(crate) fn rule(text: &str) -> Result<Rule, Failure> {
     })
 }
 
-/// Says why a file of grants does not count.
+/// Returns the failure for a policy file that cannot be used.
 pub(super) fn broken(file: &std::path::Path, why: &impl std::fmt::Display) -> Failure {
     let what = format!(
         "`{}` cannot be used, so nothing in it counts",
@@ -310,7 +311,7 @@ pub(super) fn broken(file: &std::path::Path, why: &impl std::fmt::Display) -> Fa
         .advise("mend that place, or move the file away and grant anew")
 }
 
-/// Parses the text of a file of grants.
+/// Parses the text of a grants file.
 pub(super) fn parse(
     file: &std::path::Path,
     text: &str,

@@ -1,5 +1,5 @@
-//! A role: who does the work, as data. Ten and `default` are built in; a file `Agents/<id>.md` of
-//! the workshop adds one, or takes the place of a built-in one.
+//! An agent role: who does the work, as data. Ten roles and `default` are built in. A file
+//! `Agents/<id>.md` in the workshop adds a role or overrides a built-in one.
 
 use std::path::{Path, PathBuf};
 
@@ -13,46 +13,46 @@ use crate::agents::shipped;
 use crate::caller::Caller;
 use crate::trouble::Problems;
 
-/// More than a role's file needs.
+/// Size limit of a role file, in bytes; far more than one needs.
 const LARGEST: u64 = 256 * 1024;
 
-/// How many calls an attempt at a step has, where the role does not say.
+/// Tool calls per attempt at a step, if the role sets no number.
 const USUAL_CALLS: u32 = 8;
 
-/// How many it can have.
+/// The largest number of tool calls that a role can set.
 const MOST_CALLS: u32 = 100;
 
-/// What stands for all git tools in a role's list; the matrix says which of them it may use.
+/// Stands for all git tools in a role's list. The git matrix decides which of them the
+/// role may use.
 const GIT: &str = "Git";
 
-/// A role.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Role {
-    /// The file that says so; nothing where it is built in.
+    /// The role's file, or `None` if it is built in.
     pub(crate) file: Option<PathBuf>,
-    /// What people call it.
     pub(crate) name: String,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     pub(crate) description: String,
     /// The model it asks for: an alias or `provider:model`.
     pub(crate) model: Option<String>,
-    /// What it is good at, for people and planners; nothing is enforced by it.
+    /// Its strengths, for people and planners. Nothing is enforced by them.
     pub(crate) capabilities: Vec<String>,
-    /// How many tool calls one attempt at a step has before it is begun anew.
+    /// The tool calls of one attempt at a step. When they are used up, the step is tried
+    /// again.
     pub(crate) calls: u32,
-    /// What it may use; everything that fits it if not said.
+    /// The tools it may use, or `None` for whatever policy allows.
     pub(crate) tools: Option<Vec<Rule>>,
-    /// What it may not.
+    /// The tools it may not use.
     pub(crate) deny: Vec<Rule>,
-    /// What is wrong with rules of what it may use that earlier versions took, and this one does not.
+    /// Errors of allowing rules that earlier versions accepted and this version does not.
     pub(crate) outdated: Vec<String>,
     /// The same for what it may not: each of these denies nearly everything.
     pub(crate) unread_bans: Vec<BadRule>,
-    /// The secrets that it may use, if its file says so.
+    /// The secrets that it may use, or `None` if its file names none.
     pub(crate) secrets: Option<Vec<String>>,
-    /// What its runs go past, as it is written, and the file that says so.
+    /// The file that declares its hooks, and the hooks as written.
     pub(crate) hooks: Option<(PathBuf, serde_json::Value)>,
-    /// How it works, in words.
+    /// The instructions that the agent works by.
     pub(crate) persona: String,
 }
 
@@ -71,7 +71,7 @@ struct Front {
     hooks: Option<serde_json::Value>,
 }
 
-/// A list, or the same as text with commas.
+/// A list, or the same as comma-separated text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Names {
@@ -80,13 +80,14 @@ enum Names {
 }
 
 impl Caller {
-    /// Returns how a role works, in its own words; nothing where it has none, or cannot be read.
+    /// Returns the instructions of a role, or `None` if there are none or the role cannot be
+    /// read.
     pub(crate) fn persona(&self, name: &str) -> Option<String> {
         let persona = self.role(name).ok()?.persona;
         (!persona.is_empty()).then_some(persona)
     }
 
-    /// Returns the role that is in force: the workshop's file, or what is built in.
+    /// Returns the role in force: the workshop's file, or the built-in role.
     pub(crate) fn role(&self, name: &str) -> Result<Role, Problems> {
         let (file, text) = self.role_text(name)?;
         let (Some(file), Some(parts)) = (&file, self.in_force.parts()) else {
@@ -121,7 +122,7 @@ impl Caller {
         Ok(self.validated(name, text, &self.settings_here()?).ok)
     }
 
-    /// Returns the text of a role, with its file where it is not built in.
+    /// Returns the text of a role, and its file unless it is built in.
     pub(crate) fn role_text(&self, name: &str) -> Result<(Option<PathBuf>, String), Problems> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         if name.is_empty() || !name.chars().all(is_plain) {
@@ -179,7 +180,6 @@ fn unknown(name: &str) -> Failure {
         .advise(format!("`artel agent create {name} --name …` makes one"))
 }
 
-/// Reads the text of a role.
 pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
     let text = text.replace("\r\n", "\n");
     let (front, body) = match text.strip_prefix("---\n") {
@@ -234,7 +234,7 @@ fn is_secret_name(name: &str) -> bool {
     name.len() <= 64 && name.chars().all(is_part)
 }
 
-/// Parts the frontmatter, after its first line, from what follows it.
+/// Splits a role file at the end of its frontmatter. `rest` starts after the first line.
 fn split_front(rest: &str) -> Option<(&str, &str)> {
     let mut start = 0;
     for line in rest.split_inclusive('\n') {
@@ -277,8 +277,8 @@ fn outdated(names: &Names) -> Vec<BadRule> {
     judged.filter(BadRule::is_outdated).collect()
 }
 
-/// Reads a list of rules. What earlier versions took and this one does not is `read` by what the list
-/// is for: nobody is refused a start because of it.
+/// Parses a list of rules. `read` decides what becomes of a rule that only earlier
+/// versions accepted, so that such a rule does not keep anybody from starting.
 fn rules(
     names: Names,
     read: fn(&str) -> Result<Option<Rule>, Failure>,
@@ -295,7 +295,7 @@ fn rules(
     Ok(rules)
 }
 
-/// A rule that says what may be used: one that is outdated grants nothing.
+/// Parses an allowing rule. An outdated one grants nothing.
 fn granting(text: &str) -> Result<Option<Rule>, Failure> {
     match Rule::parse(text) {
         Err(bad) if bad.is_outdated() => Ok(None),
@@ -303,7 +303,7 @@ fn granting(text: &str) -> Result<Option<Rule>, Failure> {
     }
 }
 
-/// A rule that says what may not: one that is outdated stops every command.
+/// Parses a denying rule. An outdated one stops every command.
 fn banning(text: &str) -> Result<Option<Rule>, Failure> {
     match Rule::parse(text) {
         Err(bad) if bad.is_outdated() => Ok(Some(Rule::unreadable(text))),
@@ -311,7 +311,7 @@ fn banning(text: &str) -> Result<Option<Rule>, Failure> {
     }
 }
 
-/// Splits at commas outside of parentheses.
+/// Splits a text at commas outside of parentheses.
 fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut depth = 0_usize;

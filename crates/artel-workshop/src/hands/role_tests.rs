@@ -1,4 +1,4 @@
-//! Roles, by what their files say and by what they may do in git.
+//! Tests roles by what their files say and by what they may do in git.
 
 use artel_policy::{Action, Admits, Answer, Bound, GitOperation, Policy, Situation};
 
@@ -98,8 +98,8 @@ fn every_built_in_role_is_whole() {
     }
 }
 
-/// Who may do what in git, as `engineer designer inspector tester architect librarian`, with a
-/// tool and with what would do the same in the shell.
+/// Which role may do what in git, in the order `engineer designer inspector tester
+/// architect librarian`, both with a tool and with the equivalent shell command.
 const MATRIX: [(GitOperation, &str, [bool; 6]); 10] = {
     use GitOperation::*;
     const Y: bool = true;
@@ -127,7 +127,7 @@ const ROLES: [&str; 6] = [
     "librarian",
 ];
 
-/// Returns what a policy of this role says to an action.
+/// Returns the answer of a role's policy to an action.
 fn answer(role: &str, tool: &str, action: Action) -> (Answer, String) {
     let Role { tools, deny, .. } = built_in(role);
     let mut policy = Policy {

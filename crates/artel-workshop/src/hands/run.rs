@@ -1,4 +1,4 @@
-//! The journal of tool calls: the calls, the secrets they use, the hosts they reach.
+//! Records tool calls in the journal, with the secrets they use and the hosts they reach.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,14 +10,15 @@ use artel_types::{Actor, Draft, Fact, Outcome, SandboxPassage, Secret, SecretUse
 
 use crate::caller::Caller;
 
-/// Writes the calls of a run into the journal.
+/// Writes a run's tool calls to the journal.
 pub(crate) struct JournalLog {
     journal: Journal,
-    /// What every event of the run has in common.
+    /// The fields that all events of the run share.
     template: Draft,
 }
 
-/// Keeps the calls of a trial that has no workshop: nothing outside the scratch copy is touched.
+/// Keeps the calls of a trial outside of any workshop in memory. Nothing outside the
+/// scratch copy is touched.
 #[derive(Default)]
 pub(crate) struct TrialLog {
     facts: Mutex<Vec<Fact>>,
@@ -53,7 +54,8 @@ impl Log for TrialLog {
     }
 }
 
-/// The person's key store for one call. A use is on record before the value is handed out.
+/// The person's key store, as seen by one call. Every use is recorded before the value is
+/// returned.
 pub(crate) struct CallKeys {
     pub(crate) caller: Caller,
     pub(crate) log: Arc<dyn Log>,
@@ -81,11 +83,11 @@ impl Keys for CallKeys {
     }
 }
 
-/// Whoever is told what a call waits for.
+/// Receives a message about what a call is waiting for.
 pub(crate) type Told = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Nobody watches the output of a trial; the hosts that it wanted to reach are on record all the
-/// same, and the person is told what it waits for.
+/// Observes a trial. Nobody watches its output, but the hosts it wanted to reach are
+/// recorded, and the person hears what it is waiting for.
 pub(crate) struct Recorder {
     pub(crate) log: Arc<dyn Log>,
     pub(crate) told: Told,
@@ -112,7 +114,8 @@ impl Audience for Recorder {
         } else {
             Outcome::Denied
         };
-        // The traffic is over; a journal that fails stops the call where its result is recorded.
+        // The traffic is already over. If the journal fails, recording the result will stop the
+        // call.
         drop(self.log.append(fact.into(), outcome));
     }
 

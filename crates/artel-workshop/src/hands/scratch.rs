@@ -1,4 +1,4 @@
-//! A folder for a while, and a copy of a tree in it.
+//! A temporary folder, and a copy of a tree in it.
 
 mod difference;
 
@@ -13,23 +13,23 @@ pub(crate) use difference::differences;
 
 use crate::caller::{Caller, fresh_trace};
 
-/// More than a trial should copy.
+/// Maximum number of files that a trial may copy.
 const MOST_FILES: usize = 200_000;
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The file whose lock says that a folder is in use.
+/// The name of the file whose lock marks a folder as in use.
 const LOCK: &str = ".lock";
 
-/// A private folder that is gone when this is dropped.
+/// A private temporary folder that is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
-    /// Held as long as the folder is in use; the system lets go of it when the process ends.
+    /// Locked while the folder is in use; the system releases the lock when the process ends.
     _in_use: File,
 }
 
 impl Scratch {
-    /// Makes a folder of its own, and removes those whose makers were killed.
+    /// Creates a new scratch folder, and removes folders that killed processes left behind.
     pub(crate) fn new(caller: &Caller, name: &str) -> Result<Self, Failure> {
         let id = fresh_trace()?;
         let all = caller.places.state().join("scratch");
@@ -46,7 +46,8 @@ impl Scratch {
 
     fn made(all: &Path, path: PathBuf) -> io::Result<Self> {
         artel_files::make_dirs(all, 0o700).map_err(io::Error::other)?;
-        // One at a time: a folder that nobody holds yet is not taken for a dead one.
+        // One process at a time: a folder that is not locked yet must not be mistaken for an
+        // abandoned one.
         let turn = File::create(all.join(LOCK))?;
         turn.lock()?;
         sweep(all)?;
@@ -63,8 +64,8 @@ impl Scratch {
         &self.path
     }
 
-    /// Copies a tree into the folder, without the folder itself should it lie in the tree. Links
-    /// are copied as links; what is neither file, folder nor link is left out.
+    /// Copies a tree into the folder. Scratch folders inside the tree are left out. Links are
+    /// copied as links, and special files are skipped.
     pub(crate) fn copy(&self, tree: &Path) -> Result<PathBuf, Failure> {
         if !tree.is_dir() {
             return Err(Failure::new(
@@ -93,12 +94,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed now is tried again by the next one.
+        // If the folder cannot be removed now, the next scratch folder tries again.
         drop(remove(&self.path));
     }
 }
 
-/// Removes the folders that nobody holds any more.
+/// Removes the folders that no process uses any more.
 fn sweep(all: &Path) -> io::Result<()> {
     for entry in fs::read_dir(all)? {
         let path = entry?.path();
@@ -116,7 +117,7 @@ fn sweep(all: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a folder, also where a copied one inside may not be changed.
+/// Removes a folder, even if it contains copied folders that are read-only.
 fn remove(path: &Path) -> io::Result<()> {
     if fs::remove_dir_all(path).is_ok() {
         return Ok(());
@@ -136,9 +137,9 @@ fn open_up(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A copy under way, and how much more it may take.
+/// A copy in progress, with what it may still copy.
 struct Copy<'c> {
-    /// A folder that is left out.
+    /// The folder that is left out.
     without: &'c Path,
     files: usize,
     bytes: u64,
@@ -176,8 +177,9 @@ impl Copy<'_> {
     }
 }
 
-/// Whether it is a `.git` that only says where the repository is, as in a linked worktree: in a
-/// copy, git would change the repository itself.
+/// Returns whether the path is a `.git` link or file that points to a repository
+/// elsewhere, as in a linked worktree. In a copy, git would change the original repository
+/// through it.
 fn leads_to_a_repository(path: &Path, kind: FileType) -> io::Result<bool> {
     if kind.is_dir() || path.file_name() != Some(".git".as_ref()) {
         return Ok(false);

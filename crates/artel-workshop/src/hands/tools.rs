@@ -1,4 +1,4 @@
-//! The tools there are, and trying one in a scratch copy.
+//! Lists the tools, and tries one out in a scratch copy.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,72 +19,69 @@ use crate::caller::{Caller, fresh_trace};
 use crate::trouble::Problems;
 use crate::workshop::Open;
 
-/// More than a declaration needs.
+/// Size limit of a tool declaration, in bytes; far more than one needs.
 const LARGEST: u64 = 256 * 1024;
 
 /// A tool, for people and programs.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolShown {
-    /// Its name.
     pub name: String,
-    /// What it does, in a line.
+    /// Its purpose, in one line.
     pub line: String,
-    /// What a model is told.
+    /// The description that a model gets.
     pub description: String,
-    /// The schema of its input.
+    /// The JSON schema of its input.
     pub input: Value,
-    /// What it touches.
     pub effects: Vec<artel_tools::Effect>,
-    /// What an unknown outcome means.
+    /// The action to take after a crash with an unknown outcome.
     pub unknown: artel_tools::Unknown,
-    /// What it is found with.
+    /// The bundle that it is found in.
     pub bundle: String,
-    /// Whether its schema is in every request.
+    /// Whether every request contains its schema.
     pub always: bool,
 }
 
-/// A tool to try.
+/// A tool to try out.
 #[derive(Debug, Clone, Default)]
 pub struct ToolRun {
-    /// Its name.
     pub name: String,
-    /// Its input, as JSON.
+    /// The input, as JSON.
     pub input: String,
-    /// The folder to copy; where the caller stands if not given.
+    /// The folder to copy; the current folder if `None`.
     pub root: Option<PathBuf>,
-    /// The role; `default` if not given.
+    /// The role; `default` if `None`.
     pub role: Option<String>,
 }
 
-/// What came of it.
+/// The outcome of trying a tool.
 #[derive(Debug, Clone)]
 pub struct ToolDone {
-    /// What policy said.
+    /// The policy's decision.
     pub decision: Decision,
-    /// What a model would see.
+    /// The result that a model would see.
     pub result: Result<Observation, Trouble>,
-    /// What it changed in the copy, as unified differences.
+    /// Its changes in the copy, as unified diffs.
     pub difference: String,
     /// The files it changed.
     pub changed: Vec<String>,
 }
 
 impl Caller {
-    /// Returns every tool, built in and declared in the workshop that is in use, by name.
+    /// Returns all tools by name: the built-in ones and those that the current workshop
+    /// declares.
     pub fn tools(&self) -> Result<Vec<ToolShown>, Problems> {
         let registry = self.registry("default")?;
         Ok(registry.cards().map(shown).collect())
     }
 
-    /// Returns one tool.
     pub fn tool(&self, name: &str) -> Result<ToolShown, Problems> {
         let registry = self.registry("default")?;
         let tool = registry.get(name).map_err(unknown)?;
         Ok(shown(tool.card()))
     }
 
-    /// Runs a tool in a scratch copy of a folder, and says what it changed there. `told` hears what
-    /// the call waits for.
+    /// Runs a tool in a scratch copy of a folder, and returns what it changed there. `told`
+    /// receives messages about what the call is waiting for.
     pub fn run_tool(
         &self,
         run: &ToolRun,
@@ -168,7 +165,8 @@ impl Caller {
         })
     }
 
-    /// Returns for whom a tool is tried: what a program starts, no person typed.
+    /// Returns why a tool is tried. A command that a program starts does not count as typed by
+    /// a person.
     fn tries_tools_for(&self) -> StartedFor {
         match self.actor().kind {
             ActorKind::Human => StartedFor::TypedCommand,
@@ -176,7 +174,7 @@ impl Caller {
         }
     }
 
-    /// Returns the folder that a tool is tried on: the current one if none is named.
+    /// Returns the folder that the tool is tried on.
     fn root_of(&self, run: &ToolRun) -> PathBuf {
         match &run.root {
             Some(root) => self.absolute(root),
@@ -187,7 +185,7 @@ impl Caller {
         }
     }
 
-    /// Puts the registry of a role together.
+    /// Builds the tool registry of a role.
     pub(crate) fn registry(&self, role: &str) -> Result<Registry, Problems> {
         let mut registry = Registry::of(built_in());
         if let Some(root) = self.workshop_root()? {
@@ -205,7 +203,7 @@ impl Caller {
         Ok(registry)
     }
 
-    /// Returns what a role sees of the tools.
+    /// Returns the role and tool list that decide which tools are visible.
     pub(crate) fn viewer(&self, role: &str) -> Result<Viewer, Problems> {
         Ok(Viewer {
             role: role.to_owned(),
@@ -213,7 +211,7 @@ impl Caller {
         })
     }
 
-    /// The workshop's journal where there is one; a trial elsewhere is written down nowhere.
+    /// Returns a log in the workshop's journal. Without a workshop, a trial is not recorded.
     fn tool_log(&self) -> Result<Arc<dyn Log>, Problems> {
         if self.workshop_root()?.is_none() {
             return Ok(Arc::new(TrialLog::default()));
@@ -242,13 +240,14 @@ impl Caller {
     }
 }
 
-/// Says how a wall of the sandbox stands.
+/// Describes one layer of the sandbox.
 pub(crate) fn layer_text(layer: &artel_sandbox::Layer) -> String {
     let stands = if layer.stands { "" } else { "missing: " };
     format!("{stands}{}: {}", layer.name, layer.detail)
 }
 
-/// Returns the names of the tools that a workshop declares, also of those that cannot be read.
+/// Returns the names of the tools that a workshop declares, including those that cannot be
+/// read.
 pub(crate) fn declared_names(root: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(root.join("Tools")).into_iter().flatten();
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -298,7 +297,7 @@ fn declaration(file: &Path) -> Result<Declared, Failure> {
     Declared::parse(stem, &text).map_err(|error| bad(error.to_string()))
 }
 
-/// Takes out the names of files that are gone with the scratch folder.
+/// Removes file names that vanish with the scratch folder.
 fn without_spool(mut seen: Observation, scratch: &Path) -> Observation {
     if let Value::Object(data) = &mut seen.data {
         data.retain(|_, value| {

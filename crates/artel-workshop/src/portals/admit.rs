@@ -1,4 +1,4 @@
-//! Who may do what in a portal.
+//! Decides which role may do what in a portal.
 
 use artel_types::{Code, Failure};
 
@@ -7,9 +7,9 @@ use crate::trouble::shell_word;
 use crate::workshop::Workshop;
 
 impl Workshop {
-    /// Makes sure that a role may do something in a portal: that it is open, its folder is there,
-    /// the role is one of its own, and the operation is opened. Whoever asks puts a refusal on
-    /// record.
+    /// Checks that a role may do something in a portal: that the portal is open, that its
+    /// folder exists, that it admits the role, and that it permits the operation. The caller
+    /// records a refusal.
     pub fn admit(
         &self,
         portal: &str,
@@ -26,7 +26,7 @@ impl Workshop {
 }
 
 impl Portal {
-    /// The same, as far as the portal itself says.
+    /// Checks the role and the operation against the portal's own settings only.
     pub fn admit(&self, role: &str, operation: PortalOperation) -> Result<(), Failure> {
         let name = &self.name;
         let path = shell_word(&self.path);
@@ -54,7 +54,7 @@ impl Portal {
     }
 }
 
-/// Says that the folder of a portal is not there any more.
+/// Returns the failure for a portal whose folder no longer exists.
 pub(super) fn gone(portal: &Portal) -> Failure {
     let (name, path) = (&portal.name, portal.path.display());
     Failure::new(

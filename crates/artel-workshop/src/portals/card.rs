@@ -1,6 +1,6 @@
-//! The card of a portal: a page in `Knowledge/Portals` that tells agents and people what the
-//! project is. Everything from `## Notes` on is the person's, and stays byte for byte. What they wrote
-//! above it is put under it.
+//! Writes the page of a portal in `Knowledge/Portals`, which tells agents and people about
+//! the project. Everything from `## Notes` on is the person's and is kept byte for byte.
+//! Text that they wrote above the heading is moved below it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,19 +16,19 @@ use crate::workshop::Workshop;
 
 const NOTES: &[u8] = b"## Notes";
 
-/// More than anybody notes about a project.
+/// Size limit of a page, in bytes; far more than anybody notes about a project.
 const LARGEST: u64 = 4 << 20;
 
 impl Workshop {
-    /// Returns where the card of a portal is.
+    /// Returns the path of a portal's page.
     pub fn portal_card(&self, name: &str) -> PathBuf {
         self.root
             .join("Knowledge/Portals")
             .join(format!("{name}.md"))
     }
 
-    /// Writes the card of a portal, with the notes that are in it already. Says so where words were
-    /// put under the heading of the notes.
+    /// Writes the page of a portal and keeps the notes in it. Returns a message if text was
+    /// moved below the heading of the notes.
     pub(super) fn write_card(&self, portal: &Portal) -> Result<Option<String>, Failure> {
         let file = self.portal_card(&portal.name);
         let failed = |error| file_failure(Code::W008, &error);
@@ -60,7 +60,7 @@ impl Workshop {
         Ok(moved)
     }
 
-    /// Returns the lines above the notes that no card of this name ever had.
+    /// Returns the lines above the notes that no page of this portal ever had.
     fn lines_of_a_person(&self, name: &str, above: &[u8]) -> Result<Vec<u8>, Failure> {
         let filter = Filter {
             kind: Some("portal.opened".to_owned()),
@@ -83,7 +83,7 @@ impl Workshop {
         Ok(theirs.flatten().copied().collect())
     }
 
-    /// Removes the card of a portal, unless a person wrote into it.
+    /// Removes the page of a portal, unless a person wrote into it.
     pub(super) fn drop_card(&self, portal: &Portal) -> Result<(), Failure> {
         let Some(page) = self.read_card(&portal.name)? else {
             return Ok(());
@@ -101,7 +101,7 @@ impl Workshop {
         })
     }
 
-    /// Tells whether the card is there and says what holds.
+    /// Returns whether the page exists and is up to date.
     pub(super) fn has_current_card(&self, portal: &Portal) -> bool {
         let page = self.read_card(&portal.name).ok().flatten();
         page.is_some_and(|page| page.starts_with(head(portal).as_bytes()))
@@ -118,11 +118,11 @@ impl Workshop {
     }
 }
 
-/// What of an old page is the person's.
+/// The part of an existing page that is the person's.
 enum Kept<'p> {
-    /// What begins with the heading.
+    /// Everything from the heading of the notes on.
     Notes(&'p [u8]),
-    /// The heading is gone: all of it could be theirs.
+    /// The heading is missing, so the whole page may be the person's.
     Whole(&'p [u8]),
 }
 
@@ -137,7 +137,7 @@ fn notes(page: &[u8]) -> Kept<'_> {
     Kept::Whole(page)
 }
 
-/// Returns notes with more lines right below their heading.
+/// Inserts lines right below the heading of the notes.
 fn with_lines_on_top(notes: &[u8], lines: &[u8]) -> Vec<u8> {
     if lines.is_empty() {
         return notes.to_vec();
@@ -147,7 +147,7 @@ fn with_lines_on_top(notes: &[u8], lines: &[u8]) -> Vec<u8> {
     [heading, b"\n\n", lines, rest.get(1..).unwrap_or_default()].concat()
 }
 
-/// Returns the part that is written anew: frontmatter and what it says in words.
+/// Returns the generated part of the page: the frontmatter, and the same facts in words.
 fn head(portal: &Portal) -> String {
     let words: Vec<&str> = portal.operations.iter().map(|it| it.as_str()).collect();
     let path = portal.path.display().to_string();
@@ -175,7 +175,7 @@ fn head(portal: &Portal) -> String {
     text
 }
 
-/// Returns text or a list as JSON, which YAML reads as it is.
+/// Serializes a text or a list as JSON, which is also valid YAML.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::json!(value).to_string()
 }

@@ -1,4 +1,4 @@
-//! The first use of a folder: one question, then it is a portal.
+//! Asks once, at the first use of a folder, whether it may become a portal.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::runs::Trust;
 use crate::trouble::{path_text, shell_word};
 use crate::workshop::Workshop;
 
-/// What a person is asked before agents see a folder.
+/// The question to a person before agents see a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PortalQuestion {
-    /// The name that it would have.
+    /// The name that the portal would have.
     pub name: String,
-    /// The folder, without links.
+    /// The folder, with links resolved.
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
 }
@@ -34,9 +34,9 @@ impl fmt::Display for PortalQuestion {
     }
 }
 
-/// Says whether a folder may become a portal.
+/// Asks whether a folder may become a portal.
 pub trait FirstUse {
-    /// Asks; nothing where nobody can answer.
+    /// Asks the person; `None` if nobody can answer.
     fn open(&self, question: &PortalQuestion) -> Option<bool>;
 }
 
@@ -46,7 +46,7 @@ impl<F: Fn(&PortalQuestion) -> Option<bool>> FirstUse for F {
     }
 }
 
-/// Whoever is asked to trust skills is asked about folders, too.
+/// The approver for skills also answers questions about folders.
 impl FirstUse for Arc<dyn Trust> {
     fn open(&self, question: &PortalQuestion) -> Option<bool> {
         self.ask_portal(question)
@@ -54,13 +54,14 @@ impl FirstUse for Arc<dyn Trust> {
 }
 
 impl Workshop {
-    /// Returns the portal that holds a folder. Where there is none, the repository around the
-    /// folder becomes one, or the folder itself where no repository is, after a person said yes.
+    /// Returns the portal that contains a folder. If there is none, the repository around the
+    /// folder becomes a portal after a person agrees, or the folder itself if it is in no
+    /// repository.
     pub fn ensure_portal(&self, folder: &Path, first: &dyn FirstUse) -> Result<Portal, Failure> {
         let folder = self.project_folder(folder)?;
         let portals = portals_in(&*self.reader()?)?;
         if let Some(portal) = holding(portals.clone(), &folder) {
-            // A workshop may have been made in it since it was opened.
+            // A workshop may have been created in it since it was opened.
             self.refuse_portal(&portal)?;
             return Ok(portal);
         }
@@ -155,7 +156,8 @@ mod tests {
         );
         let again = workshop.ensure_portal(&root.join("code/shop"), &answers(None));
         assert_eq!(again.unwrap(), portal);
-        // Without a repository it is the folder itself, and of two that hold it the nearer counts.
+        // Without a repository, the folder itself is opened. If two portals contain a folder, the
+        // inner one is used.
         let inner = root.join("plain/inner");
         let plain = workshop.ensure_portal(&root.join("plain"), &answers(Some(true)));
         assert_eq!(workshop.ensure_portal(&inner, &answers(None)), plain);

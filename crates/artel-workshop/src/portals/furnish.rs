@@ -1,4 +1,4 @@
-//! What portals mean for a run: the trees that it may name, and what bounds it.
+//! The effect of portals on a run: the trees it may name, and the bound around it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,8 +10,8 @@ use artel_types::model::Privacy;
 use super::{Portal, PortalOperation};
 
 impl Portal {
-    /// Puts what holds for a role in this portal into the policy of a run that works on it. A role
-    /// that the portal is not open to can do nothing there.
+    /// Adds the bound of this portal to the policy of a run that works in it. A role that the
+    /// portal does not admit can do nothing there.
     pub(crate) fn limit(&self, policy: &mut Policy) {
         policy.portal = Some(self.name.clone());
         let bound = match self.is_for(&policy.role) {
@@ -25,8 +25,9 @@ impl Portal {
     }
 }
 
-/// Returns the trees that a run in the portal `own` may name as `@Name/…`: those that are open for
-/// reading to each of these roles, its own and those of the runs that called it. What has to stay on this machine is named only where the run stays there.
+/// Returns the trees that a run in the portal `own` may name as `@Name/…`: those that each
+/// of the `roles` may read. `roles` holds the role of the run and those of its callers.
+/// Local-only content can be named only if the run is local-only too.
 pub(crate) fn trees(
     portals: &[Portal],
     own: Option<&Portal>,
@@ -38,7 +39,7 @@ pub(crate) fn trees(
         let admits = |role: &&str| portal.admit(role, PortalOperation::Read).is_ok();
         roles.iter().all(admits) && (is_own || stays || portal.privacy() == Privacy::Any)
     };
-    // A folder that is gone has nothing to name.
+    // A portal whose folder no longer exists is left out.
     let tree = |portal: &Portal| Some((portal.name.clone(), root(&portal.path)?));
     portals.iter().filter(may).filter_map(tree).collect()
 }

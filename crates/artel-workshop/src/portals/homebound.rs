@@ -1,5 +1,5 @@
-//! What came of projects whose content stays on this machine: reports and lessons outlive the run
-//! that they tell of, and are told only where nothing leaves it either.
+//! Tracks what came of projects whose content stays on this machine. Reports and lessons
+//! outlive their run, and may be shown only to runs whose content stays here too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,12 +10,11 @@ use artel_types::{Fact, Failure, RunId, TraceId};
 
 use super::{Portal, label_of};
 
-/// The last word on every folder that ever was a portal. One that was closed keeps its label: what
-/// came of it is still there.
+/// The last label of every folder that ever was a portal. A closed portal keeps its label,
+/// because its reports and lessons still exist.
 pub(crate) struct Homebound(Vec<Portal>);
 
 impl Homebound {
-    /// Reads the labels from a journal.
     pub(crate) fn read(reader: &Reader) -> Result<Self, Failure> {
         let filter = Filter {
             kind: Some("portal.opened".to_owned()),
@@ -30,7 +29,7 @@ impl Homebound {
         Ok(Self(last.into_values().collect()))
     }
 
-    /// Tells whether what comes of a folder stays here.
+    /// Returns whether the results of work on a folder stay on this machine.
     fn has(&self, folder: &Path) -> bool {
         label_of(folder, &self.0) == Privacy::LocalOnly
     }
@@ -40,7 +39,7 @@ impl Homebound {
         labels.all(|label| label == Privacy::Any)
     }
 
-    /// Returns the pieces of work of which nothing may leave.
+    /// Returns the pieces of work whose content must not leave this machine.
     pub(crate) fn works(&self, reader: &Reader) -> Result<BTreeSet<TraceId>, Failure> {
         let mut works = BTreeSet::new();
         if self.is_empty() {
@@ -61,8 +60,8 @@ impl Homebound {
         Ok(works)
     }
 
-    /// Tells whether nothing of a run may leave. Of one that is not known any more nobody can say
-    /// that it may, where there is anything that has to stay.
+    /// Returns whether the content of a run must not leave this machine. An unknown run counts
+    /// as local-only if there is any local-only portal.
     pub(crate) fn has_run(&self, reader: &Reader, run: RunId) -> Result<bool, Failure> {
         if self.is_empty() {
             return Ok(false);

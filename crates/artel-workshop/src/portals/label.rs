@@ -1,4 +1,5 @@
-//! Where the content of a folder may go: portals lie in one another, and the narrowest label counts.
+//! Decides where the content of a folder may be sent. Portals can contain one another, and
+//! the narrowest label wins.
 
 use std::path::Path;
 
@@ -6,8 +7,8 @@ use artel_types::model::Privacy;
 
 use super::{Portal, holding};
 
-/// Returns where the content of a folder may go: no further than any portal says that holds the
-/// folder, or that lies in it.
+/// Returns where the content of a folder may be sent: no further than any portal allows
+/// that contains the folder or lies in it.
 pub(crate) fn label_of(folder: &Path, portals: &[Portal]) -> Privacy {
     let labels = portals.iter().filter(|it| it.overlaps(folder));
     labels
@@ -15,15 +16,15 @@ pub(crate) fn label_of(folder: &Path, portals: &[Portal]) -> Privacy {
         .fold(Privacy::Any, Privacy::narrowed)
 }
 
-/// Returns where the content that runs on a folder may read can go: they name everything of the
-/// portal that holds it.
+/// Returns where content may be sent that runs on a folder can read. Such runs can name
+/// everything in the portal that contains the folder.
 pub(crate) fn label_of_runs(folder: &Path, portals: &[Portal]) -> Privacy {
     let own = holding(portals.to_vec(), folder);
     let of_own = own.map_or(Privacy::Any, |own| label_of(&own.path, portals));
     label_of(folder, portals).narrowed(of_own)
 }
 
-/// Returns the portals, each with the label that counts for all that its folder holds.
+/// Returns the portals, each with the label that is effective for its whole folder.
 pub(crate) fn with_labels_that_count(portals: &[Portal]) -> Vec<Portal> {
     let with_label = |portal: &Portal| Portal {
         privacy: label_of(&portal.path, portals),
@@ -32,7 +33,8 @@ pub(crate) fn with_labels_that_count(portals: &[Portal]) -> Vec<Portal> {
     portals.iter().map(with_label).collect()
 }
 
-/// Says for which open portals the label of a portal counts, or whose label counts for it.
+/// Returns notes about overlapping portals with different labels, in which the narrower
+/// label applies to both.
 pub(super) fn told_of_labels(portal: &Portal, portals: &[Portal]) -> Vec<String> {
     let others = portals.iter().filter(|it| it.path != portal.path);
     let others = others.filter(|it| it.overlaps(&portal.path));

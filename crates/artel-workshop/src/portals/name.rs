@@ -1,19 +1,21 @@
-//! Names of portals: part of `@Name/path` and of a file's name, so they are plain and unique.
+//! Names of portals. A name is part of `@Name/path` and of a file name, so it is plain and
+//! unique.
 
 use super::Portal;
 
-/// Longer names help nobody.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 60;
 
-/// What `@Name` means already.
+/// Names for which `@Name` already has a meaning.
 const TAKEN: [&str; 1] = ["skill"];
 
-/// Returns a text as a name: letters, digits, `-`, `_` and `.`; everything else becomes `_`.
+/// Turns a text into a name: letters, digits, `-`, `_` and `.` are kept; everything else
+/// becomes `_`.
 pub(super) fn plain(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
     let letter = |letter: char| if is_plain(letter) { letter } else { '_' };
     let name: String = text.trim().chars().map(letter).take(LONGEST).collect();
-    // A leading dot would hide the card, a leading hyphen would look like a flag.
+    // A leading dot would hide the portal's page, and a leading hyphen would look like a flag.
     let name = name.trim_start_matches(['.', '-']).trim_end_matches('.');
     match name.trim_matches('_') {
         "" => "portal".to_owned(),
@@ -21,13 +23,14 @@ pub(super) fn plain(text: &str) -> String {
     }
 }
 
-/// Tells whether a name is in use. Some file systems take `Shop` and `shop` for one name.
+/// Returns whether a name is in use, ignoring case: on some file systems `Shop` and `shop`
+/// are the same.
 pub(super) fn is_taken(name: &str, portals: &[Portal]) -> bool {
     let same = |other: &str| other.to_lowercase() == name.to_lowercase();
     TAKEN.iter().any(|taken| same(taken)) || portals.iter().any(|portal| same(&portal.name))
 }
 
-/// Returns the name, or the first free one made from it.
+/// Returns the name, or the first free name of the form `name-2`.
 pub(super) fn free(name: &str, portals: &[Portal]) -> String {
     let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
     let mut all = std::iter::once(name.to_owned()).chain(numbered);

@@ -1,4 +1,4 @@
-//! Opening, changing and closing portals.
+//! Opens, changes and closes portals.
 
 use std::path::{Path, PathBuf};
 
@@ -12,29 +12,28 @@ use crate::own_folders::OwnFolders;
 use crate::trouble::shell_word;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// How often a name is chosen anew because somebody else wrote meanwhile.
+/// Maximum number of attempts when other writers get in between.
 const TRIES: usize = 50;
 
-/// A portal to open, or what is to change about an open one. What is not said stays as it is;
-/// in a new portal every role may do everything, and content may go to any model.
+/// A portal to open, or a change to an open one. Fields that are `None` keep their value.
+/// In a new portal, every role may do everything, and content may go to any model.
 #[derive(Debug, Clone, Default)]
 pub struct NewPortal {
-    /// The folder.
     pub path: PathBuf,
-    /// Its name; the folder's if not given.
+    /// The name; the name of the folder if `None`.
     pub name: Option<String>,
-    /// What may be done there.
+    /// The permitted operations.
     pub operations: Option<Vec<PortalOperation>>,
-    /// The roles that may work there; `*` for all.
+    /// The roles that may work in it; `*` for all.
     pub agents: Option<Vec<String>>,
-    /// Where its content may go.
+    /// Where its content may be sent.
     pub privacy: Option<Privacy>,
     /// The commands that build, lint and test it.
     pub checks: Option<Vec<String>>,
 }
 
 impl Workshop {
-    /// Opens a folder to agents, or changes what holds for one that is open.
+    /// Opens a folder to agents, or changes the settings of an open portal.
     pub fn open_portal(&self, new: &NewPortal) -> Result<Noted<Portal>, Failure> {
         let folder = self.project_folder(&new.path)?;
         self.refuse_folder(&folder)?;
@@ -78,8 +77,8 @@ impl Workshop {
         )
     }
 
-    /// Closes a folder to agents. The folder itself stays as it is, and so does its card where a
-    /// person wrote into it.
+    /// Closes a folder to agents. The folder stays as it is, and so does the portal's page if
+    /// a person wrote into it.
     pub fn close_portal(&self, name: &str) -> Result<Noted<Portal>, Failure> {
         let portal = self.portal(name)?;
         let Open { journal, mut notes } = self.open()?;
@@ -100,7 +99,7 @@ impl Workshop {
         })
     }
 
-    /// Looks anew at what a portal is made of, and writes its card.
+    /// Detects the technologies of a portal again, and writes its page.
     pub fn refresh_portal(&self, name: &str) -> Result<Noted<Portal>, Failure> {
         let portal = self.portal(name)?;
         if !portal.path.is_dir() {
@@ -112,7 +111,7 @@ impl Workshop {
         })
     }
 
-    /// Returns a folder without links.
+    /// Resolves the links in the path of a folder.
     pub(super) fn project_folder(&self, folder: &Path) -> Result<PathBuf, Failure> {
         let folder = self.caller.absolute(folder);
         let real = folder.canonicalize().map_err(|error| {
@@ -130,7 +129,7 @@ impl Workshop {
             .advise(format!("`artel portal add {}`", shell_word(parent))))
     }
 
-    /// Refuses folders that hold more than a project, or Artel's own state.
+    /// Refuses a folder that contains more than a project, or Artel's own state.
     pub(super) fn refuse_folder(&self, folder: &Path) -> Result<(), Failure> {
         let Some(why) = self.why_closed(folder) else {
             return Ok(());
@@ -141,7 +140,7 @@ impl Workshop {
             .advise("name the folder of one project"))
     }
 
-    /// Refuses a portal that was opened before a workshop was made in it.
+    /// Refuses a portal in which a workshop was created after it was opened.
     pub(crate) fn refuse_portal(&self, portal: &Portal) -> Result<(), Failure> {
         let Some(why) = self.why_closed_by_workshop(&portal.path) else {
             return Ok(());
@@ -153,15 +152,15 @@ impl Workshop {
         )))
     }
 
-    /// Says why a folder is never opened to agents, if it is not.
+    /// Returns why a folder can never be opened to agents, or `None` if it can.
     pub(crate) fn why_closed(&self, folder: &Path) -> Option<String> {
         self.why_closed_by_place(folder)
             .map(str::to_owned)
             .or_else(|| self.why_closed_by_workshop(folder))
     }
 
-    /// Says why no run works on a folder, but for what lies in it: whoever opens the folder for a run
-    /// looks for a workshop there.
+    /// Returns why no run may work on a folder, regardless of what lies in it. The code that
+    /// opens the folder for a run checks for workshops inside.
     pub(crate) fn why_closed_by_itself(&self, folder: &Path) -> Option<String> {
         let by_place = self.why_closed_by_place(folder).map(str::to_owned);
         by_place.or_else(|| match self.own_folders() {
@@ -170,13 +169,13 @@ impl Workshop {
         })
     }
 
-    /// Says so where a workshop lies in the folder: its policy, roles and skills would be files
-    /// of the project. A folder that is itself a workshop is open; what is the workshop's own
-    /// there is read-only.
+    /// Returns a reason if a workshop lies in the folder: its policy, roles and skills would
+    /// be files of the project. A folder that is itself a workshop is allowed, with the
+    /// workshop's own files read-only.
     pub(crate) fn why_closed_by_workshop(&self, folder: &Path) -> Option<String> {
         let known = match self.own_folders() {
             Ok(known) => known,
-            // Nobody can say then where workshops are.
+            // The locations of workshops are unknown, so the folder stays closed.
             Err(failure) => return Some(failure.what),
         };
         why_own(&known, folder).or_else(|| {
@@ -205,7 +204,7 @@ impl Workshop {
         }
     }
 
-    /// Makes sure that what is wanted makes sense, and brings it into its usual form.
+    /// Validates a portal's settings and normalizes them.
     fn checked(&self, new: &NewPortal) -> Result<NewPortal, Failure> {
         let mut new = new.clone();
         let bad = |what: &str, advice: &str| Err(Failure::new(Code::C004, what).advise(advice));
@@ -254,7 +253,7 @@ fn why_own(known: &OwnFolders, folder: &Path) -> Option<String> {
     ))
 }
 
-/// Returns what holds afterwards.
+/// Returns the portal as it will be after the change.
 fn settled(
     new: &NewPortal,
     folder: &Path,
@@ -302,7 +301,7 @@ fn fresh(name: String, folder: &Path) -> Portal {
     }
 }
 
-/// Returns how far the workshop's own events have come.
+/// Returns the position of the last event in the workshop's own stream.
 fn position(reader: &Reader) -> Result<u64, Failure> {
     let filter = Filter {
         stream: Some(Stream::workshop().to_string()),

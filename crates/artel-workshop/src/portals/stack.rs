@@ -1,9 +1,9 @@
-//! What a project is made of, read from the names of its files.
+//! Detects the technologies of a project from the names of its files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A file or an ending that shows what a project is made of, in the order in which it is told.
+/// Technologies with the file names and endings that indicate them, in display order.
 const MARKS: &[(&str, &[&str])] = &[
     ("Rust", &["Cargo.toml", ".rs"]),
     ("Go", &["go.mod", ".go"]),
@@ -41,7 +41,7 @@ const MARKS: &[(&str, &[&str])] = &[
     ("Git", &[".git"]),
 ];
 
-/// Folders that hold what others wrote or a build made.
+/// Folders with dependencies or build results, which are skipped.
 const SKIPPED: &[&str] = &[
     "node_modules",
     "target",
@@ -52,16 +52,16 @@ const SKIPPED: &[&str] = &[
     "out",
 ];
 
-/// How many names are looked at, and how deep.
+/// Maximum number of names that are read; below, the maximum depth.
 const MOST: usize = 5_000;
 const DEEPEST: usize = 3;
 
-/// Returns what a folder is made of. Only names are read, and only so many of them.
+/// Returns the technologies of a folder. Reads only names, and a limited number of them.
 pub(super) fn detect(folder: &Path) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut left = MOST;
     look(folder, DEEPEST, &mut left, &mut seen);
-    // Actions live in a hidden folder, which is not walked.
+    // GitHub Actions are in a hidden folder, which the walk skips.
     if folder.join(".github/workflows").is_dir() {
         seen.insert("workflows".to_owned());
     }
@@ -70,7 +70,7 @@ pub(super) fn detect(folder: &Path) -> Vec<String> {
     found.map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// Notes the names that say something, and the endings of all.
+/// Collects the names and endings of all files.
 fn look(folder: &Path, depth: usize, left: &mut usize, seen: &mut BTreeSet<String>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
@@ -83,7 +83,7 @@ fn look(folder: &Path, depth: usize, left: &mut usize, seen: &mut BTreeSet<Strin
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
-        // A link is neither: what it leads to is not part of the project.
+        // A link is treated as a file: its target is not part of the project.
         let Ok(kind) = entry.file_type() else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Whether portals are still what they were opened as.
+//! Checks whether portals are still as they were when they were opened.
 
 use artel_types::Failure;
 use serde::Serialize;
@@ -7,23 +7,20 @@ use super::{Portal, stack};
 use crate::doctor::Health;
 use crate::workshop::Workshop;
 
-/// One thing that was looked at in a portal.
+/// The result of one check of a portal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PortalCheck {
-    /// The portal.
     pub portal: String,
-    /// How it came out.
     pub health: Health,
     /// folder, repository, agents, card or stack.
     pub what: &'static str,
-    /// What was found.
     pub found: String,
-    /// What to do about it.
+    /// The advice to the person.
     pub remedy: Option<String>,
 }
 
 impl Workshop {
-    /// Looks at the portals of these names, or at all of them.
+    /// Checks the named portals, or all portals if no name is given.
     pub fn verify_portals(&self, names: &[String]) -> Result<Vec<PortalCheck>, Failure> {
         let portals = match names {
             [] => self.portals()?,
@@ -46,7 +43,7 @@ impl Workshop {
             remedy,
         };
         let path = portal.path.display();
-        // A folder that is a link now leads elsewhere than where it was opened.
+        // If the folder has become a link, it leads elsewhere than when it was opened.
         let real = portal.path.canonicalize().ok();
         if real.as_ref() != Some(&portal.path) || std::fs::read_dir(&portal.path).is_err() {
             let found = match real {

@@ -1,4 +1,4 @@
-//! What is waited for, for how long, and whom that concerns.
+//! Tests what is waited for, for how long, and whom it concerns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use artel_types::{Clock, Room, Via};
 use super::*;
 use crate::{Caller, Flags, Init};
 
-/// A workshop whose clock and whose own disk are set by hand.
+/// A workshop with a clock and a disk that the test controls.
 struct Hut {
     workshop: Workshop,
     minutes: Arc<AtomicU64>,

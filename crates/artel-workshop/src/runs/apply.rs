@@ -1,4 +1,4 @@
-//! What becomes of a run's files: shown, put in place by a person's word, removed.
+//! Handles the files of a run: show them, apply them on a person's order, remove them.
 
 use std::path::{Path, PathBuf};
 
@@ -17,34 +17,32 @@ use super::order::RunDone;
 use super::steer::refuse_running;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// What a run would put in place.
+/// The changes that a run would make to the folder.
 #[derive(Debug, Clone, Serialize)]
 pub struct Proposal {
-    /// Which run.
     pub run: RunId,
-    /// The folder it was made from, and would go to.
+    /// The folder that the run's tree was made from, which would be changed.
     pub folder: String,
-    /// The files that it made, changed or removed.
+    /// The files that the run created, changed or deleted.
     pub files: Vec<FileChange>,
 }
 
-/// What was put in place.
+/// The changes that were made to the folder.
 #[derive(Debug, Clone, Serialize)]
 pub struct Placed {
-    /// Which run.
     pub run: RunId,
-    /// Where.
+    /// The changed folder.
     pub folder: String,
-    /// Files that were made or changed.
+    /// Files that were created or changed.
     pub written: Vec<String>,
-    /// Files that were removed.
+    /// Files that were deleted.
     pub deleted: Vec<String>,
-    /// Files that were as the run left them already.
+    /// Files that were already as the run left them.
     pub already: Vec<String>,
 }
 
 impl Workshop {
-    /// Says what a run that is over would put in place.
+    /// Returns what a finished run would change in the folder.
     pub fn proposal(&self, run: RunId) -> Result<Proposal, Failure> {
         let Held { tree, _turn } = self.held_tree(run)?;
         let files = changes(&tree).map_err(|error| tree_failure(&error))?;
@@ -55,7 +53,7 @@ impl Workshop {
         })
     }
 
-    /// Returns the difference that a run made, as text.
+    /// Returns the changes of a run as a diff.
     pub fn run_diff(&self, run: RunId) -> Result<String, Failure> {
         let Held { tree, _turn } = self.held_tree(run)?;
         let changes = tree
@@ -71,10 +69,11 @@ impl Workshop {
         Ok(String::from_utf8_lossy(&diff).into_owned())
     }
 
-    /// Puts the files of a run in place. Only a person's act leads here. Files that were touched
-    /// meanwhile are refused by name, and then nothing is written. Files that a rule of the person
-    /// keeps as they are stay so, by whatever means the run changed its own, and a note names them.
-    /// Whoever else puts files into the folder meanwhile is waited for.
+    /// Applies the changes of a run to the folder. Only a person's act leads here. If any file
+    /// was touched in the meantime, the call fails, names the files and writes nothing. Files
+    /// that the person's rules keep unchanged stay so, however the run changed its copies, and
+    /// a note names them. Waits for other processes that are applying changes to the same
+    /// folder.
     pub async fn apply_run(&self, run: RunId) -> Result<Noted<Placed>, Failure> {
         let Held { tree, _turn } = self.held_tree(run)?;
         let (_, trace) = self.started(run)?;
@@ -99,13 +98,14 @@ impl Workshop {
             deleted: names(&done.deleted),
             already: names(&done.already),
         };
-        // Killed before this is on record, the next call finds everything in place and records it.
+        // If the process is killed before this is recorded, the next call finds everything in
+        // place and records it.
         let fact = RunApplied {
             id: run,
             folder: placed.folder.clone(),
             files: [&placed.written[..], &placed.deleted, &placed.already].concat(),
         };
-        // The run's own stream has ended with the run.
+        // The run's own stream ended with the run.
         let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), fact);
         journal.append(draft.on(run.to_string())).await?;
         tree.remove().map_err(|error| tree_failure(&error))?;
@@ -115,8 +115,8 @@ impl Workshop {
         })
     }
 
-    /// Sorts what a run changed by whether a rule of the person's keeps it as it is: one that holds
-    /// now, or one that the run was begun under.
+    /// Splits the changes of a run into those forbidden by the person's rules and the rest.
+    /// Rules that hold now count, and so do rules that the run started under.
     fn choice(&self, run: RunId, tree: &RunTree) -> Result<Choice, Failure> {
         let walls = self.kept_by_rules(run)?;
         let is_kept = |path: &PathBuf| {
@@ -130,8 +130,8 @@ impl Workshop {
         Ok(Choice { banned, free })
     }
 
-    /// Refuses files that the run's step does not let it change: a run that was forked from work on a
-    /// step is bound by its paths, and commands change what they like in its copy of the files.
+    /// Refuses files that the run's step may not change. A run forked from work on a step is
+    /// bound by the step's paths, but commands can change anything in its copy of the files.
     fn refuse_outside_of_step(&self, run: RunId, files: &[PathBuf]) -> Result<(), Failure> {
         let state = self.state_of(run)?;
         let Some(recorded) = &state.started.inherits else {
@@ -147,7 +147,7 @@ impl Workshop {
     fn kept_by_rules(&self, run: RunId) -> Result<Vec<PathWall>, Failure> {
         let state = self.state_of(run)?;
         let role = prepared(&state.events).map(|facts| facts.role.clone());
-        // A role that is gone since has no say any more; the person's own rules have.
+        // A role that no longer exists has no say, but the person's own rules still hold.
         let policy = self.caller.policy(role.as_deref());
         let policy = policy.or_else(|_| self.caller.policy(None));
         let mut policy = policy.map_err(|problems| problems.first())?;
@@ -159,14 +159,15 @@ impl Workshop {
         Ok(walls)
     }
 
-    /// Removes what a run needed only while it ran; all of it, where nothing waits for a word.
+    /// Removes what a run needed only while it ran, or everything if no changes are waiting to
+    /// be applied.
     pub(crate) fn tidy_run(&self, done: &RunDone) {
         let Some(finished) = &done.finished else {
             return;
         };
         let at = self.run_place(done.run);
         let has_files = finished.changed.as_ref().is_some_and(|it| !it.is_empty());
-        // What cannot be removed now is found by `artel clean`.
+        // What cannot be removed now is left to `artel clean`.
         if has_files {
             drop(artel_files::remove_tree(&at.join("spool")));
             drop(artel_files::remove_tree(&at.join("layers")));
@@ -176,7 +177,7 @@ impl Workshop {
         }
     }
 
-    /// Returns what a run that was left has changed so far, as far as that can be seen.
+    /// Returns the visible changes of a suspended run so far.
     pub(crate) fn left_changes(&self, run: RunId) -> Vec<FileChange> {
         let git = self.caller.program("git");
         let tree = git.and_then(|git| RunTree::open(&git, &self.run_place(run)).ok());
@@ -191,17 +192,17 @@ impl Workshop {
         self.home.state().join("worktrees").join(run.to_string())
     }
 
-    /// Returns the tree of a run that is over and whose files are not in place yet, with the turn to
-    /// put them there.
+    /// Returns the tree of a finished run whose changes are not applied yet, with the lock to
+    /// apply them.
     fn held_tree(&self, run: RunId) -> Result<Held, Failure> {
         let turn = self.tree_to_apply(run)?.turn();
         let turn = turn.map_err(|error| tree_failure(&error))?;
-        // Somebody may have put these in place while this waited for its turn.
+        // Another process may have applied them while this one waited for the lock.
         let tree = self.tree_to_apply(run)?;
         Ok(Held { tree, _turn: turn })
     }
 
-    /// Returns the tree of a run that is over and whose files are not in place yet.
+    /// Returns the tree of a finished run whose changes are not applied yet.
     fn tree_to_apply(&self, run: RunId) -> Result<RunTree, Failure> {
         let state = self.state_of(run)?;
         refuse_running(&state)?;
@@ -214,7 +215,7 @@ impl Workshop {
         }
         let has_files = state.finished().is_some_and(|it| it.changed.is_some());
         let at = self.run_place(run);
-        // Files that are in place are first on record as that, and then the tree goes.
+        // The order matters: applying is recorded before the tree is removed.
         let is_there = at.join("run").exists();
         self.refuse_applied(run)?;
         if !has_files || !is_there {
@@ -244,7 +245,8 @@ impl Workshop {
         Err(Failure::new(Code::R008, what).advise(advice))
     }
 
-    /// Returns where a folder lies in the workshop: its own files are protected by their places.
+    /// Returns the path of a folder relative to the workshop, whose own files are protected by
+    /// their paths.
     fn inside_workshop(&self, folder: &Path) -> PathBuf {
         let root = self
             .root
@@ -257,17 +259,16 @@ impl Workshop {
     }
 }
 
-/// A run's files, and the right to put them in place.
+/// A run's file tree, with the lock to apply it.
 struct Held {
     tree: RunTree,
     _turn: FolderTurn,
 }
 
-/// What a run changed.
+/// The paths that a run changed.
 struct Choice {
-    /// What a rule keeps as it is.
+    /// Paths that a rule keeps unchanged.
     banned: Vec<PathBuf>,
-    /// The rest.
     free: Vec<PathBuf>,
 }
 
@@ -283,7 +284,7 @@ fn outside_failure(outside: &OutsideOfStep, run: RunId) -> Failure {
         ))
 }
 
-/// Names what stays as it is.
+/// Returns a note that names the files that were not applied.
 fn left_out_note(banned: &[PathBuf]) -> Option<String> {
     let (first, others) = banned.split_first()?;
     let more = match others.len() {
@@ -320,7 +321,7 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(name).collect()
 }
 
-/// Says why nothing was put in place.
+/// Returns the failure for changes that were not applied.
 fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
     let short = run.short();
     let why = causes(error);

@@ -1,4 +1,4 @@
-//! Runs that runs call: a skill that calls another, in a conversation of its own.
+//! Child runs: a skill that calls another skill in a conversation of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,10 +23,10 @@ use super::start::Beginning;
 use crate::caller::random_run;
 use crate::works::Contract;
 
-/// The role of a run that plays none in particular.
+/// The role of a run that has no specific role.
 pub(super) const DEFAULT_ROLE: &str = "default";
 
-/// Returns what a kind of sub-agent may do at most.
+/// Returns the bound for a kind of sub-agent.
 pub(super) fn bound_of_kind(agent: Option<&AgentKind>) -> Option<Bound> {
     matches!(agent, Some(AgentKind::Explore | AgentKind::Plan)).then(|| Bound {
         name: "read-only agent".to_owned(),
@@ -34,41 +34,39 @@ pub(super) fn bound_of_kind(agent: Option<&AgentKind>) -> Option<Bound> {
     })
 }
 
-/// What a run has from the runs above it.
+/// Everything that a run has from the runs above it.
 #[derive(Clone)]
 pub(crate) struct Kin {
     pub(crate) parent: Option<RunId>,
-    /// The call of the parent that began it.
+    /// The call of the parent that started it.
     pub(crate) call: Option<String>,
-    /// The run whose tree it works in, if not its own.
+    /// The run whose tree it works in, unless it has its own.
     pub(crate) root_run: Option<RunId>,
     /// The skills from the first run down to this one.
     pub(crate) chain: Vec<String>,
-    /// Whether another run called it for a part of its work; one that takes over is what the
-    /// earlier one was.
+    /// Whether another run called it for a part of its work. A successor has the value of the
+    /// run that it took over from.
     pub(crate) is_called: bool,
-    /// How many forks lie above it.
+    /// The number of forks above it.
     pub(crate) depth: u32,
     pub(crate) family: Family,
     pub(crate) ground: Option<Arc<Ground>>,
-    /// The role that it plays.
     pub(crate) role: String,
-    /// What kind of sub-agent it is.
     pub(crate) agent: Option<AgentKind>,
-    /// What it was handed down.
+    /// The bounds and grants that it inherited.
     pub(crate) inherits: Inheritance,
-    /// How many turns it gets at most, as a fork.
+    /// Maximum number of turns, if it is a fork.
     pub(crate) share: Option<u32>,
-    /// What the run that called it wants it to know.
+    /// The text that the calling run passes on to it.
     pub(crate) told: Option<String>,
-    /// What a plan sets for it.
+    /// The terms that a plan sets for it.
     pub(crate) contract: Option<Arc<Contract>>,
-    /// Where it keeps its files, if not where its tree is by its name.
+    /// The folder for its files, unless it is the one named after its tree.
     pub(crate) place: Option<std::path::PathBuf>,
 }
 
 impl Kin {
-    /// A run that nobody called.
+    /// Returns the lineage of a top-level run.
     pub(crate) fn root(chain: Vec<String>, inherits: Inheritance) -> Self {
         Self {
             parent: None,
@@ -89,7 +87,7 @@ impl Kin {
         }
     }
 
-    /// A fork has no more turns than its share.
+    /// Limits a fork to its share of turns.
     pub(super) fn bounded(&self, mut limits: Limits) -> Limits {
         if let Some(share) = self.share {
             limits.turns = limits.turns.min(share);
@@ -102,7 +100,7 @@ impl Kin {
 }
 
 impl House {
-    /// Puts the tools of a run together: those of its role, and the one that calls skills.
+    /// Builds the tools of a run: those of its role, and the one that calls skills.
     pub(super) fn registry(
         self: &Arc<Self>,
         kin: &Kin,
@@ -135,7 +133,7 @@ impl House {
         Ok(registry)
     }
 
-    /// Finds the run that a call began before this process.
+    /// Finds a run that a call started in an earlier process.
     pub(crate) fn child_of(
         &self,
         trace: TraceId,
@@ -159,7 +157,7 @@ impl House {
     }
 }
 
-/// Calls a skill from within a run.
+/// The tool that calls a skill from within a run.
 struct SkillTool {
     card: Card,
     house: Arc<House>,
@@ -168,7 +166,7 @@ struct SkillTool {
     trace: TraceId,
     ground: Arc<Ground>,
     left: Arc<AtomicU32>,
-    /// What holds for whatever the run calls.
+    /// The terms that every child run inherits.
     terms: ChildTerms,
     runtime: Handle,
 }
@@ -206,7 +204,7 @@ fn card() -> Card {
 }
 
 impl SkillTool {
-    /// Returns the place of a called skill among the runs, or why it cannot be called.
+    /// Returns the lineage of a called skill, or why it cannot be called.
     fn kin_of(&self, skill: &Skill, call: &str) -> Result<Kin, Trouble> {
         let mut chain = self.kin.chain.clone();
         let shown = || {
@@ -263,7 +261,7 @@ impl SkillTool {
         })
     }
 
-    /// Returns what a skill that is called here is handed down.
+    /// Returns what a skill called here inherits.
     fn handed_down(&self, agent: Option<&AgentKind>) -> Inheritance {
         let mut terms = self.terms.clone();
         terms.bounds.extend(bound_of_kind(agent));
@@ -280,7 +278,7 @@ impl SkillTool {
         let call = kin.call.clone().unwrap_or_default();
         if let Some(run) = self.house.child_of(self.trace, Some(self.run), &call)? {
             let (started, _) = self.house.workshop.started(run)?;
-            // What its skill says now is no way out of what bounded it when it began.
+            // The skill's current text must not loosen the bounds the run started with.
             if started.inherits.is_some() {
                 let recorded = self.house.inheritance_of(&started)?;
                 kin.inherits = kin.inherits.narrowed_by(&recorded);
@@ -293,7 +291,7 @@ impl SkillTool {
                 .filter(|text| !text.trim().is_empty())
                 .into_iter()
                 .collect(),
-            // What a person named for all that goes on beats what the skill says.
+            // A model that a person named for the whole run takes precedence over the skill's.
             model: kin.inherits.model().map(str::to_owned),
             ..RunOrder::default()
         };
@@ -304,7 +302,7 @@ impl SkillTool {
             order,
             kin,
         };
-        // A run that calls a run that calls a run: the type of one would hold the next.
+        // Boxed, because runs call runs: the future would otherwise contain itself.
         Box::pin(self.house.begin(beginning)).await
     }
 }
@@ -355,7 +353,7 @@ impl SkillTool {
     }
 }
 
-/// Says what a called run came to, with where all of it can be seen.
+/// Returns the result of a child run, with a pointer to its trace.
 fn told(skill: &str, done: &RunDone) -> Result<Observation, Trouble> {
     let trace = format!("trace: `artel trace {}`", done.run);
     let Some(finished) = &done.finished else {

@@ -1,5 +1,6 @@
-//! Of a story that is very long, what a page of it is made of: all that gives it its shape, and its
-//! latest events. The rest stays in the journal until somebody asks for it.
+//! Selects what one page of a very long timeline consists of: all events that give it its
+//! shape, and the latest of the others. The rest stays in the journal until somebody asks
+//! for it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
@@ -11,13 +12,13 @@ use super::story::{belongs, of_run};
 use super::view::{Eyes, seen};
 use crate::workshop::Workshop;
 
-/// A story with no more events than this is told whole.
+/// Maximum number of events of a timeline that is shown whole.
 const WHOLE: usize = 4_000;
 
-/// Of a longer one so many are told that agents made turn by turn.
+/// Number of turn-by-turn events that are shown of a longer timeline.
 const LATEST: usize = 1_000;
 
-/// How the kinds begin of which a story has more the longer it goes on.
+/// Prefixes of the kinds of events that become more the longer a run continues.
 const TURN_BY_TURN: [&str; 10] = [
     "model.",
     "tool.",
@@ -31,38 +32,38 @@ const TURN_BY_TURN: [&str; 10] = [
     "note.",
 ];
 
-/// What a page of a story is made of.
+/// The records that make up one page of a timeline.
 #[derive(Debug, Default)]
 pub struct Excerpt {
-    /// The events, in order.
+    /// The records, in order.
     pub records: Vec<Record>,
-    /// How many are left out.
+    /// The number of events left out.
     pub left_out: u64,
-    /// How many of those are replies of models, by run: a turn each.
+    /// The number of model replies among those, by run. Each is one turn.
     pub(crate) replies: BTreeMap<RunId, u32>,
 }
 
-/// What is found of a long story while its events go by. It can be gone on with: events are only
-/// ever added.
+/// A scan of a long timeline. It can be continued later, because events are only ever
+/// added.
 #[derive(Debug)]
 pub(crate) struct Finding {
-    /// The last event that went by.
+    /// The last event scanned.
     position: u64,
-    /// The runs that are meant; all of them if none is named.
+    /// The selected runs, or `None` for all.
     family: Option<BTreeSet<RunId>>,
-    /// What gives the story its shape.
+    /// The events that give the timeline its shape.
     shape: Vec<Record>,
-    /// The latest of all others, with the runs whose replies they are.
+    /// The latest other events, each with its run if it is a model reply.
     latest: VecDeque<(u64, Option<RunId>)>,
     left_out: u64,
     replies: BTreeMap<RunId, u32>,
-    /// What could not be read first of all.
+    /// The first record that could not be read.
     damaged: Option<JournalError>,
 }
 
 impl Workshop {
-    /// Returns the events of a run as [`Workshop::run_records`] does; where there are very many,
-    /// all that give the story its shape and the latest of the others.
+    /// Returns the events of a run like [`Workshop::run_records`]. If there are very many,
+    /// returns those that give the timeline its shape and the latest of the others.
     pub fn run_excerpt(&self, id: &str) -> Result<Excerpt, Failure> {
         let trace = self.resolve(id)?;
         let of_trace = Query::of(Filter {
@@ -101,7 +102,8 @@ impl Workshop {
         Ok(excerpt)
     }
 
-    /// Returns the latest events of a run before one of them that these eyes see, the newest first.
+    /// Returns the latest events of a run before an event, newest first, as far as the viewer
+    /// may see them.
     pub fn run_records_before(
         &self,
         id: &str,
@@ -152,7 +154,8 @@ impl Finding {
         }
     }
 
-    /// Returns what was found, with the latest events read again: they are too large to be kept.
+    /// Returns the selected records. The latest events are read again, because they are too
+    /// large to keep.
     fn excerpt(&mut self, reader: &Reader, of_trace: Query) -> Result<Excerpt, Failure> {
         if let Some(error) = self.damaged.take() {
             return Err(error.into());
@@ -217,7 +220,8 @@ impl Finding {
         }
     }
 
-    /// Keeps what is meant. Those that a run calls begin after it, so one look finds all of them.
+    /// Keeps the event if it belongs to a selected run. Child runs start after their parent,
+    /// so one pass finds them all.
     fn take_shape(&mut self, row: &Row<'_>, kind: &str, run: Option<RunId>) {
         let Some(family) = &mut self.family else {
             return self.keep(row);

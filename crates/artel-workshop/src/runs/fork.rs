@@ -1,4 +1,4 @@
-//! Goes on differently from any point of a run: a new run with the same past.
+//! Forks a run: starts a new run that shares the past of another up to any event.
 
 mod step;
 
@@ -22,37 +22,37 @@ use crate::caller::random_run;
 use crate::portals::label_of_runs;
 use crate::workshop::{Open, Workshop};
 
-/// Where a run is gone on from.
+/// The point to fork a run from.
 #[derive(Debug, Clone)]
 pub struct ForkOrder {
-    /// The run; of one that called others, the event says which is meant.
+    /// The run to fork. If it is a plan run, the event decides which of its runs is meant.
     pub from: RunId,
-    /// The last of its events that counts.
+    /// The last event that the fork keeps.
     pub at: u64,
-    /// What the new run is told first.
+    /// A hint for the new run to start with.
     pub hint: Option<String>,
-    /// The model that goes on; the one it began with if not given.
+    /// The model of the new run, or `None` to keep the model.
     pub model: Option<String>,
 }
 
-/// Whether files are as they were at an event.
+/// Whether the files are as they were at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exactness {
     AsThen,
-    /// What was changed shortly before is not in them.
+    /// The latest changes before the event are missing.
     Earlier,
 }
 
 /// The snapshot of the files that a step began with.
 const BEGINNING: &str = "start";
 
-/// What a run is told whose files are not quite as it remembers them.
+/// The hint for a run whose files are not quite as it remembers them.
 const EARLIER: &str = "the files were put back to a state before your last changes; look at them \
                        again before you go on";
 
 impl Workshop {
-    /// Makes a run that has the past of another up to an event, with the files as they were then.
-    /// Taking it up goes on from there.
+    /// Creates a run that shares the past of another up to an event, with the files as they
+    /// were then. Resuming it continues from there.
     pub async fn fork_run(self: &Arc<Self>, order: &ForkOrder) -> Result<RunId, Failure> {
         let from = self.run_at(order.from, order.at)?;
         let (started, trace) = self.started(from)?;
@@ -120,15 +120,15 @@ impl Workshop {
         Ok(run)
     }
 
-    /// Returns where the content of the folder of a run may go now.
+    /// Returns where the content of the run's folder may be sent now.
     fn label_of_runs_on(&self, started: &RunStarted) -> Result<Privacy, Failure> {
         let portals = self.portals()?;
         let folder = started.folder.as_deref().map(Path::new);
         Ok(folder.map_or(Privacy::Any, |folder| label_of_runs(folder, &portals)))
     }
 
-    /// Returns what a fork may cost: no more than the run that it goes on from, or the step that it
-    /// was a part of.
+    /// Returns the cost limit of a fork: no more than that of the original run, or of the step
+    /// it was part of.
     fn limit_of_fork(
         &self,
         source: &Chronicle,
@@ -157,8 +157,8 @@ impl Workshop {
         }))
     }
 
-    /// Copies the files of a step as they were after an event. The copy borrows nothing from the
-    /// plan, which may be cleaned away before it is done.
+    /// Copies the files of a step as they were after an event. The copy borrows nothing from
+    /// the plan, whose files may be cleaned up earlier.
     fn fork_step(
         &self,
         stand: &Stand,
@@ -181,7 +181,7 @@ impl Workshop {
         Ok((made, exactness))
     }
 
-    /// Copies the tree of a run and puts the copy back to a snapshot.
+    /// Copies the tree of a run, and restores the copy to a snapshot.
     fn fork_tree(&self, from: RunId, to: RunId, snapshot: &str) -> Result<(), Failure> {
         let (source, copy) = (self.run_place(from), self.run_place(to));
         if !source.join("run").exists() {
@@ -216,8 +216,8 @@ fn not_copied(what: &dyn std::fmt::Display) -> Failure {
     .advise("look at `.artel/worktrees`, then repeat")
 }
 
-/// Returns how a fork begins: it belongs to no other run and to no plan, and is bounded as the run
-/// was that it goes on from, and by the label of its folder now.
+/// Returns the start of a fork. It belongs to no other run and no plan. It has the bounds
+/// of the original run, and the current label of its folder.
 fn on_its_own(
     started: RunStarted,
     run: RunId,
@@ -232,7 +232,7 @@ fn on_its_own(
     }
     let mut inherits = started.inherits;
     if let Some(inherits) = &mut inherits {
-        // The plan's money is the plan's.
+        // The plan's budget stays with the plan.
         inherits.step_budget = None;
         inherits.privacy = inherits.privacy.narrowed(label);
         inherits.model = model.map(str::to_owned).or(inherits.model.take());
@@ -247,7 +247,8 @@ fn on_its_own(
     })
 }
 
-/// Refuses an event at which the run had not begun or was over: from there nothing goes on.
+/// Refuses an event before the run had started or after it was over: a fork cannot start
+/// there.
 fn refuse_outside(events: &[Event], from: RunId, at: u64) -> Result<(), Failure> {
     let run = from.short();
     let seq_of = |wanted: fn(&Fact) -> bool| {
@@ -313,7 +314,7 @@ fn of_snapshot(event: &Event) -> Option<(u64, &str)> {
     }
 }
 
-/// Copies a folder with all that is in it; links stay links.
+/// Copies a folder with its contents. Links stay links.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     fs::set_permissions(to, fs::metadata(from)?.permissions())?;

@@ -1,5 +1,5 @@
-//! The hands of a run: first those that only read the person's folder, then those that work in the
-//! run's own tree, with the sandbox around its processes.
+//! Builds the tool runner of a run: first one that only reads the person's folder, then
+//! one that works in the run's own tree, with a sandbox around its processes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,13 +26,14 @@ use crate::hands::{CallKeys, Recorder, layer_text};
 use crate::portals::trees;
 use crate::works::Contract;
 
-/// The bound that holds as long as a run has no tree of its own.
+/// The name of the bound that applies until a run has its own tree.
 const NO_TREE: &str = "no tree yet";
 
-/// A command may make so many times the files that a tree keeps: what builds throw away counts too.
+/// A command may create this many times the files that a tree keeps, because temporary
+/// build files count too.
 const FILES_PER_KEPT: u64 = 5;
 
-/// What the hands of a run are made from.
+/// Everything that the tool runner of a run is made from.
 pub(crate) struct Outfit {
     pub(crate) house: Arc<House>,
     pub(crate) chronicle: Chronicle,
@@ -41,20 +42,21 @@ pub(crate) struct Outfit {
     pub(crate) role: String,
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) variables: Option<Arc<prepare::Variables>>,
-    /// What the run was handed down.
+    /// The bounds and grants that the run inherited.
     pub(crate) inherits: Inheritance,
-    /// What a plan sets for the run.
+    /// The terms that a plan sets for the run.
     pub(crate) contract: Option<Arc<Contract>>,
-    /// Where the run keeps its files.
+    /// The folder for the run's files.
     pub(crate) at: PathBuf,
-    /// What its piece of work has read that nobody vouched for, and the secrets that it was given.
+    /// The unverified sources that its piece of work has read, and the secrets that it was
+    /// given.
     pub(crate) marks: ContentMarks,
-    /// Why its processes start.
+    /// Why its processes are started.
     pub(crate) started_for: StartedFor,
 }
 
 impl Outfit {
-    /// Returns hands that only read the person's folder.
+    /// Returns a tool runner that only reads the person's folder.
     pub(crate) fn reading(&self) -> Result<Hands, Failure> {
         let folder = &self.house.folder;
         let root =
@@ -62,7 +64,7 @@ impl Outfit {
         let mut bench = Bench::new(root, Arc::new(NoGuard), self.role.clone());
         bench.git = self.house.workshop.caller.program("git");
         let house = &self.house;
-        // What may not be read by whoever called the run is not read by it for them.
+        // The run must not read for its callers what they may not read themselves.
         let above = self.inherits.roles();
         let roles: Vec<&str> = std::iter::once(self.role.as_str()).chain(above).collect();
         bench.portals = Arc::new(trees(&house.portals, house.portal.as_ref(), &roles));
@@ -117,7 +119,7 @@ impl Outfit {
         Ok(hands)
     }
 
-    /// Returns where the run's files will be: below the same folders as in the repository.
+    /// Returns where the run's files will be, at the same relative path as in the repository.
     pub(crate) fn files(&self) -> PathBuf {
         let folder = &self.house.folder;
         let root = folder.ancestors().find(|it| it.join(".git").exists());
@@ -131,7 +133,7 @@ impl Outfit {
         self.at.join("transcripts").join(name)
     }
 
-    /// Returns what moves the hands into the run's tree.
+    /// Returns the function that moves the tool runner into the run's tree.
     pub(crate) fn furnish(self: &Arc<Self>) -> Arc<Furnish> {
         let this = Arc::clone(self);
         Arc::new(move |tree, hands| this.furnished(tree, hands))
@@ -143,9 +145,9 @@ impl Outfit {
         let demand = room.demand;
         let missing = match engaged.level {
             Level::Full => self.not_shown(tree, &room),
-            // There is no view of their own for commands.
+            // Commands have no view of their own at this level.
             Level::Partial => self.bring_shared(tree),
-            // No command runs.
+            // No command runs at this level.
             Level::None => Vec::new(),
         };
         let settings = &self.house.workshop.settings;
@@ -175,8 +177,9 @@ impl Outfit {
         }))
     }
 
-    /// Makes the place where processes run: the tree can be written, the repository and the
-    /// skill's folder read, and shared folders appear with a layer of the run's own over them.
+    /// Sets up the sandbox for the run's tree. The tree is writable, the repository and the
+    /// skill's folder are readable, and shared folders are overlaid with a layer of the run's
+    /// own.
     fn workroom(&self, tree: &RunTree) -> Result<Workroom, Failure> {
         let mut room = self.room(tree.files())?;
         let policy = self.policy()?;
@@ -188,7 +191,7 @@ impl Outfit {
         let own = self.house.own_folders.within(tree.origin()).into_iter();
         let own = own.map(|inside| tree.files().join(inside));
         room.view.read_only.extend(own);
-        // What may not be read stands in the history too.
+        // Content that may not be read is in the git history too.
         let keeps_reading = |wall: &PathWall| wall.keeps == PathKeep::Reading;
         if room.path_walls.iter().any(keeps_reading) {
             room.view.hidden.push(tree.repository());
@@ -196,7 +199,7 @@ impl Outfit {
             room.view.read.push(tree.repository());
             room.view.read.extend(tree.borrowed().iter().cloned());
         }
-        // What a step is held to, no command of its worker changes.
+        // A step's worker must not change the tests it is held to.
         let kept = self.inherits.kept_tests().iter();
         let kept = kept.map(|path| tree.files().join(path));
         let there = kept.filter(|path| path.symlink_metadata().is_ok());
@@ -205,11 +208,12 @@ impl Outfit {
             return Ok(room);
         }
         for (index, inside) in self.shared(tree).iter().enumerate() {
-            // What a rule hides is looked for in the tree, and a shared folder is none of it.
+            // The search for hidden paths covers only the tree, and a shared folder is not part of
+            // it.
             if keep_from_reading_in(tree.origin(), inside, &room.path_walls) {
                 continue;
             }
-            // In a tree that is only read, the sandbox cannot make what the folder is laid on.
+            // In a read-only tree, the sandbox cannot create the mount point of the overlay.
             if !policy.changes_files() && !has_ground(tree.files(), inside) {
                 continue;
             }
@@ -232,20 +236,20 @@ impl Outfit {
         Ok(room)
     }
 
-    /// Returns the folders of the person that commands in a tree see too.
+    /// Returns the person's folders that commands in a tree can also see.
     fn shared(&self, tree: &RunTree) -> Vec<PathBuf> {
         let names = &self.house.workshop.settings.runs.share.value;
         shared_folders(tree.origin(), names)
     }
 
-    /// Copies the shared folders into a tree, and returns those that cannot be.
+    /// Copies the shared folders into a tree, and returns those that could not be copied.
     fn bring_shared(&self, tree: &RunTree) -> Vec<PathBuf> {
         let mut folders = self.shared(tree);
         folders.retain(|folder| tree.bring(folder).is_err());
         folders
     }
 
-    /// Returns the shared folders that are not in the view of commands.
+    /// Returns the shared folders that commands do not see.
     fn not_shown(&self, tree: &RunTree, room: &Workroom) -> Vec<PathBuf> {
         let overlays = &room.view.overlays;
         let is_shown = |at: &Path| overlays.iter().any(|overlay| overlay.at == at);
@@ -300,7 +304,7 @@ impl Outfit {
     fn room(&self, tree: &Path) -> Result<Workroom, Failure> {
         let caller = &self.house.workshop.caller;
         let log: Arc<dyn Log> = Arc::clone(&self.log) as Arc<dyn Log>;
-        // Which call wanted a secret stands in its own events, around the use.
+        // The call that wanted a secret is known from its own events, recorded around the use.
         let keys = CallKeys {
             caller: caller.clone(),
             log: Arc::clone(&log),
@@ -316,7 +320,8 @@ impl Outfit {
         };
         let watcher = Watcher { recorder, audience };
         let spool = self.at.join("spool");
-        // Of its own portal the run sees the files anyway; a virtual environment there is of use.
+        // The run sees the files of its own portal anyway, and a virtual environment there is
+        // useful.
         let own = self.house.portal.as_ref().map(|portal| &portal.path);
         let portals = self.house.portals.iter().map(|portal| &portal.path);
         let closed: Vec<PathBuf> = portals.filter(|it| Some(*it) != own).cloned().collect();
@@ -339,13 +344,13 @@ impl Outfit {
         Ok(room)
     }
 
-    /// Puts the policy together: what holds here, bounded by the skill's list and by all that the
-    /// run was handed down.
+    /// Builds the policy: the rules that apply here, bounded by the skill's list of tools and
+    /// by everything that the run inherited.
     pub(crate) fn policy(&self) -> Result<Policy, Failure> {
         self.policy_by(self.skill.as_deref().and_then(skill_list))
     }
 
-    /// The same by a skill's list in these words.
+    /// Builds the policy with the given list of tools for the skill.
     fn policy_by(&self, listed: Option<Vec<String>>) -> Result<Policy, Failure> {
         let caller = &self.house.workshop.caller;
         let mut policy = caller
@@ -364,9 +369,9 @@ impl Outfit {
         Ok(policy)
     }
 
-    /// Returns what holds for whatever the run calls, beside what it was handed down itself: the
-    /// bounds of its role, its skill and its portal. A list that names scripts of its own skill
-    /// names none of another's.
+    /// Returns the terms for child runs, in addition to what this run inherited itself: the
+    /// bounds of its role, its skill and its portal. Scripts that a skill's list names are not
+    /// those of another skill.
     pub(crate) fn terms_for_child(&self) -> Result<ChildTerms, Failure> {
         let role = self.house.workshop.caller.role(&self.role);
         let role = role.map_err(|problems| problems.first())?;
@@ -390,7 +395,7 @@ impl Outfit {
         })
     }
 
-    /// Returns facts for policy about commands that only read the person's folder.
+    /// Returns the policy context for commands that only read the person's folder.
     pub(crate) fn reading_situation(&self, room: &Workroom) -> Situation {
         Situation {
             is_walled: room.sandbox.engaged().level >= room.demand.0,
@@ -400,12 +405,13 @@ impl Outfit {
     }
 }
 
-/// Says that commands do not see a shared folder, among the layers of the sandbox.
+/// Describes a shared folder that commands do not see, as a line among the sandbox layers.
 fn missing_text(folder: &Path) -> String {
     format!("missing: shared folder: `{}`", folder.display())
 }
 
-/// Makes a folder in a tree where it is missing; no link is followed. Tells whether it is there.
+/// Creates a folder in a tree if it is missing, without following links. Returns whether
+/// it exists.
 fn has_ground(files: &Path, inside: &Path) -> bool {
     let mut here = files.to_owned();
     inside.components().all(|part| {
@@ -417,7 +423,7 @@ fn has_ground(files: &Path, inside: &Path) -> bool {
     })
 }
 
-/// Returns the walls around a run's own tree, by the level that the sandbox has reached.
+/// Returns the walls around a run's own tree at a sandbox level.
 pub(crate) fn walls_of_a_copy(level: Level) -> Walls {
     Walls {
         sandbox: match level {
@@ -428,12 +434,12 @@ pub(crate) fn walls_of_a_copy(level: Level) -> Walls {
     }
 }
 
-/// Returns the rules of a skill's own list; what cannot be read admits nothing.
+/// Returns the rules of a skill's own list. An unreadable rule admits nothing.
 pub(crate) fn skill_rules(skill: &Skill) -> Vec<Rule> {
     rules_of_list(&skill_list(skill).unwrap_or_default())
 }
 
-/// Returns what a skill's list bounds.
+/// Returns the bound that a skill's list sets.
 pub(crate) fn bound_of_skill(name: &str, list: &[String]) -> Bound {
     Bound {
         name: format!("skill {name}"),
@@ -446,8 +452,9 @@ fn rules_of_list(list: &[String]) -> Vec<Rule> {
     rules.collect()
 }
 
-/// Returns a skill's own list. Those written for other agents know one tool that runs programs:
-/// where it may run any, or names the skill's scripts, the tool that runs those is on the list.
+/// Returns a skill's own list of tools. Lists written for other agents know only one tool
+/// that runs programs. If that tool may run anything, or names the skill's scripts, the
+/// `script` tool is added.
 pub(crate) fn skill_list(skill: &Skill) -> Option<Vec<String>> {
     let mut list = skill.front.allowed_tools.clone()?;
     let runs_scripts = |rule: &String| {
@@ -460,10 +467,10 @@ pub(crate) fn skill_list(skill: &Skill) -> Option<Vec<String>> {
     Some(list)
 }
 
-/// The tool that runs what a skill brings.
+/// The tool that runs a skill's scripts.
 const SCRIPT: &str = "script";
 
-/// Shows what commands print, and records what they reach.
+/// Shows the output of commands, and records the hosts they reach.
 struct Watcher {
     recorder: Recorder,
     audience: Arc<dyn artel_engine::Audience>,

@@ -1,4 +1,4 @@
-//! A skill is held to what a person trusted for as long as its run goes on, not only at its start.
+//! Keeps a skill to what a person trusted during its whole run, not only at the start.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use artel_skills::{SizeLimit, Skill};
 
 use super::house::House;
 
-/// Says why nothing of a skill may be started now, unless it is as it was when the run began, or as
-/// it is trusted since.
+/// Returns why nothing of a skill may be started now, or `None` if the skill is unchanged
+/// since the run started or is trusted in its present form.
 pub(crate) fn why_not(house: &House, skill: &Skill) -> Option<String> {
     let (name, folder) = (&skill.name, skill.folder.display());
     let Ok(now) = artel_skills::load(&skill.folder, skill.scope, SizeLimit::Warn) else {
@@ -28,7 +28,7 @@ pub(crate) fn why_not(house: &House, skill: &Skill) -> Option<String> {
     ))
 }
 
-/// Returns what a run asks before it starts a script of its skill.
+/// Returns the check that a run makes before it starts a script of its skill.
 pub(crate) fn ask(house: &Arc<House>, skill: &Arc<Skill>) -> Arc<artel_tools::SkillHeld> {
     let (house, skill) = (Arc::clone(house), Arc::clone(skill));
     Arc::new(move || why_not(&house, &skill))

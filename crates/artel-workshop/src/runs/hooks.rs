@@ -1,8 +1,8 @@
-//! The hooks of a run: gathered from where they may be declared, shown where nobody saw them yet,
-//! and handed to the run.
+//! The hooks of a run: collected from where they can be declared, shown to the person if
+//! they are new, and passed to the run.
 //!
-//! The person's own settings come first, then the workshop's, the role's and those of the folder
-//! that the run works on. All but the first run only as a person trusted them.
+//! The person's own settings come first, then those of the workshop, the role, and the
+//! folder that the run works on. Only the person's own hooks run without their trust.
 
 mod look;
 
@@ -28,15 +28,15 @@ use super::furnish::Outfit;
 use super::house::House;
 use crate::workshop::Workshop;
 
-/// More than a settings file of hooks needs.
+/// Size limit of a settings file with hooks, in bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// Where other agents keep the hooks of a folder.
 const PORTAL_FILES: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 
 impl House {
-    /// Returns the hooks of a run. About those that nobody saw the person is asked, once for all
-    /// that the run calls.
+    /// Returns the hooks of a run. The person is asked about new hooks once, at the top-level
+    /// run.
     pub(super) async fn hooks(&self, outfit: &Outfit, kin: &Kin) -> Result<Hooks, Failure> {
         let declared = self.workshop.declared_hooks(&self.folder, &outfit.role)?;
         if kin.parent.is_none() {
@@ -74,7 +74,7 @@ impl House {
         Ok(Hooks::new(declared.hooks, runner))
     }
 
-    /// Shows a hook and asks about it; a yes is on record before it counts.
+    /// Shows a hook and asks whether to trust it. A yes is recorded before it takes effect.
     async fn trusts_hook(&self, stranger: &Stranger) -> Result<bool, Failure> {
         let trust = Arc::clone(&self.company.trust);
         let lines = stranger.lines.clone();
@@ -96,7 +96,8 @@ impl House {
 }
 
 impl Workshop {
-    /// Gathers the hooks that are declared for a role here, in the order in which equals run.
+    /// Collects the hooks declared for a role here, in the order in which hooks of the same
+    /// priority run.
     pub(super) fn declared_hooks(&self, folder: &Path, role: &str) -> Result<Declared, Failure> {
         let mut all = Declared::default();
         for entry in &self.settings.hooks {
@@ -134,7 +135,7 @@ impl Workshop {
     }
 }
 
-/// Returns the hashes of hooks that a person trusted.
+/// Returns the hashes of the hooks that a person trusted.
 fn trusted_hooks(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
     let filter = Filter {
         kind: Some("hook.trusted".to_owned()),
@@ -156,7 +157,7 @@ fn add(all: &mut Declared, file: &Path, more: Declared) {
     all.hooks.extend(more.hooks);
 }
 
-/// Makes a hook of what a settings file declares.
+/// Builds a hook from its declaration in a settings file.
 fn of_entry(entry: &HookEntry) -> Result<Hook, Failure> {
     let bad = |why: String| {
         Failure::new(

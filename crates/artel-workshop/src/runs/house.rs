@@ -1,4 +1,5 @@
-//! What all runs of one process share: the journal, the gateway, the models, the skills.
+//! The environment that all runs of one process share: the journal, the gateway, the
+//! models, the skills.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,24 +20,23 @@ use crate::own_folders::OwnFolders;
 use crate::portals::{Portal, holding, label_of, portals_in, with_labels_that_count};
 use crate::workshop::{Open, Workshop};
 
-/// Who is there while a run goes on.
+/// Everybody who observes or decides while a run is driven.
 #[derive(Clone)]
 pub struct Company {
-    /// Watches.
+    /// Watches the run.
     pub audience: Arc<dyn Audience>,
-    /// Says yes or no to calls.
+    /// Approves or denies calls.
     pub approver: Option<Arc<dyn Approver>>,
-    /// Answers questions.
+    /// Answers the agent's questions.
     pub person: Option<Arc<dyn Person>>,
-    /// Trusts skills at their first use.
+    /// Decides about skills, hooks and folders at their first use.
     pub trust: Arc<dyn Trust>,
-    /// Says when this process should stop.
+    /// Signals when this process should stop.
     pub stop: watch::Receiver<Stop>,
-    /// Whether the model is told what to try after a failure.
+    /// Whether the model gets hints on what to try after a failure.
     pub hints: Hints,
 }
 
-/// What all runs of one process share.
 pub(crate) struct House {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) journal: Journal,
@@ -45,18 +45,18 @@ pub(crate) struct House {
     pub(crate) wheel: Wheel,
     pub(crate) skills: SkillsFound,
     pub(crate) company: Company,
-    /// The model that the person named for all that goes on here.
+    /// The model that the person named for all runs in this process.
     pub(crate) named: Option<String>,
-    /// The folder that runs work on, without links.
+    /// The folder that the runs work on, with links resolved.
     pub(crate) folder: PathBuf,
-    /// The portals, each with the label that counts for it, and the one that holds the folder.
+    /// The portals with their effective labels; below, the portal that contains the folder.
     pub(crate) portals: Vec<Portal>,
     pub(crate) portal: Option<Portal>,
-    /// Where content may go, by the portals that hold the folder and those that lie in it.
+    /// Where content may be sent, according to the portals that contain the folder and those
+    /// inside it.
     label: Privacy,
-    /// What the pieces of work that it carries out have read and been given.
+    /// The marks of the pieces of work in this process: sources read and secrets given.
     pub(crate) marks: MarksOfWorks,
-    /// The own folders of workshops.
     pub(crate) own_folders: OwnFolders,
 }
 
@@ -86,7 +86,7 @@ impl House {
         let portals = portals_in(journal.reader())?;
         let label = label_of(folder, &portals);
         let mut portals = with_labels_that_count(&portals);
-        // Its limits hold for what lies in it, also where it can no longer be named.
+        // The limits of the folder's own portal apply even if the portal can no longer be named.
         let portal = holding(portals.clone(), folder);
         portals.retain(|portal| own_folders.known_workshop_beneath(&portal.path).is_none());
         Ok(Arc::new(Self {
@@ -107,8 +107,9 @@ impl House {
         }))
     }
 
-    /// Returns where content may go: no further than the portals say that the folder is part of or
-    /// holds, whatever else is wanted. Everything of its own portal can be named in a run.
+    /// Returns where content may be sent: no further than the portals allow that contain the
+    /// folder or lie in it, whatever else is wanted. The label of the folder's own portal
+    /// counts as well, because a run can name everything in it.
     pub(crate) fn privacy(&self, wanted: Privacy) -> Privacy {
         let of_portal = self.portal.as_ref().map_or(Privacy::Any, Portal::privacy);
         self.label.narrowed(of_portal).narrowed(wanted)
@@ -119,13 +120,13 @@ impl House {
         self.workshop.caller.actor()
     }
 
-    /// Returns where the tree of a run is.
+    /// Returns the folder of a run's tree.
     pub(crate) fn tree_of(&self, run: artel_types::RunId) -> PathBuf {
         self.workshop.run_place(run)
     }
 }
 
-/// Refuses a folder whose agents would work on the files of a workshop.
+/// Returns the failure for a folder whose agents would work on the files of a workshop.
 fn holds_a_workshop(folder: &Path, held: &Path) -> Failure {
     let what = format!("agents cannot work on `{}`", folder.display());
     Failure::new(Code::F003, what)

@@ -1,6 +1,6 @@
-//! What is handed down from a run to whatever it begins. There is one way to get it, and on that
-//! way it only narrows: called skills, forks, the agents of a plan and runs that take over cannot
-//! touch, reach, spend or tell more than whoever began them.
+//! The inheritance that a run passes on to the runs it starts. There is only one way to
+//! inherit, and it can only narrow: called skills, forks, the agents of a plan and
+//! successors cannot touch, reach, spend or disclose more than the run that started them.
 
 mod ancestors;
 mod record;
@@ -12,8 +12,8 @@ use artel_policy::{Admits, Bound, Grant, Policy};
 use artel_types::RunId;
 use artel_types::model::{CallReason, Priority, Privacy};
 
-/// All that a run was handed down by whatever began it. What it sets for itself, by its role and its
-/// skill, is added when it begins something.
+/// Everything that a run inherited. What its own role and skill add is included only when
+/// it starts another run.
 #[derive(Debug, Clone)]
 pub(crate) struct Inheritance {
     bounds: Vec<Bound>,
@@ -28,39 +28,39 @@ pub(crate) struct Inheritance {
     step_budget: Option<String>,
 }
 
-/// What whoever begins a run sets for it, beside what it was handed down itself.
+/// The terms that the starter of a run sets for it, in addition to the starter's own
+/// inheritance.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChildTerms {
-    /// The run that it is begun by; nothing if a person begins it.
+    /// The run that starts it, or `None` if a person does.
     pub(crate) parent: Option<RunId>,
-    /// Bounds of policy that hold from here on.
+    /// Policy bounds that apply from here on.
     pub(crate) bounds: Vec<Bound>,
     /// Rules that deny from here on.
     pub(crate) denied: Vec<Rule>,
-    /// What a person granted with the plan that it works for.
+    /// Grants that a person gave together with the plan that it works for.
     pub(crate) granted: Vec<Grant>,
-    /// Files that say what has to be done, and stay as they are.
+    /// Files that define the task and must not change.
     pub(crate) kept_tests: Vec<String>,
-    /// Where content may go from here on.
+    /// Where content may be sent from here on.
     pub(crate) privacy: Privacy,
-    /// Why it calls a model; for the same reason as whoever begins it, if not given.
+    /// Why it calls a model, or `None` for the same reason as its starter.
     pub(crate) reason: Option<CallReason>,
-    /// The budget of a step that it counts against, as [`artel_types::Level::Step`] names it.
+    /// The step budget that it counts against, as named by [`artel_types::Level::Step`].
     pub(crate) step_budget: Option<String>,
 }
 
-/// Files that a step of a plan does not let a run change.
+/// Files that a plan step does not allow a run to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutsideOfStep {
-    /// The bound that the step draws, such as `step parse`.
+    /// The name of the step's bound, such as `step parse`.
     pub(crate) step: String,
-    /// The files.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Inheritance {
-    /// What a person hands to what they begin: nothing bounds it but what is in force here, and
-    /// the model that they named is the one for all of it.
+    /// Returns what a run inherits from a person: no bounds except those in force here, and
+    /// the model that the person named, which applies to everything below.
     pub(crate) fn of_person(model: Option<&str>) -> Self {
         Self {
             bounds: Vec::new(),
@@ -76,8 +76,8 @@ impl Inheritance {
         }
     }
 
-    /// Hands down to a child: everything that holds here holds there, and what is set for the child
-    /// comes on top. There is no other way.
+    /// Returns what a child run inherits: everything that applies here, plus what is set for
+    /// the child. There is no other way to inherit.
     pub(crate) fn for_child(&self, terms: ChildTerms) -> Self {
         let ChildTerms {
             parent,
@@ -107,7 +107,7 @@ impl Inheritance {
             None => self.urgency,
         };
         child.least_urgency = match reason {
-            // Whatever is done while a person waits, they wait for.
+            // The person waits for everything that is done while they wait.
             Some(CallReason::PersonWaits) => child.urgency,
             _ => self.urgency.max(self.least_urgency),
         };
@@ -118,21 +118,21 @@ impl Inheritance {
         child
     }
 
-    /// Returns the same, bounded by this as well.
+    /// Adds a bound.
     #[must_use]
     pub(crate) fn bounded(mut self, bound: Bound) -> Self {
         self.add_bound(bound);
         self
     }
 
-    /// Returns the same, with content that goes no further than this.
+    /// Narrows where content may be sent.
     #[must_use]
     pub(crate) fn labelled(mut self, privacy: Privacy) -> Self {
         self.privacy = self.privacy.narrowed(privacy);
         self
     }
 
-    /// Returns the same, held as well to what another says that the run may touch and tell.
+    /// Adds the limits of another inheritance on what the run may touch and disclose.
     #[must_use]
     pub(crate) fn narrowed_by(mut self, other: &Self) -> Self {
         for bound in &other.bounds {
@@ -144,7 +144,7 @@ impl Inheritance {
         self
     }
 
-    /// Returns the roles above, by whose rights the run is bound.
+    /// Returns the roles of the runs above, whose rights also limit this run.
     pub(crate) fn roles(&self) -> impl Iterator<Item = &str> {
         self.bounds.iter().filter_map(|bound| match &bound.admits {
             Admits::RightsOf { role, .. } => Some(role.as_str()),
@@ -152,8 +152,8 @@ impl Inheritance {
         })
     }
 
-    /// Returns the steps of plans that bind the run, each with those of the files that it does not
-    /// let change. Tests that the step keeps are its own.
+    /// Returns the plan steps that bind the run, each with those of the `files` that it may
+    /// not change. Tests that a step keeps belong to the step.
     pub(crate) fn outside_of_steps(&self, files: &[PathBuf]) -> Vec<OutsideOfStep> {
         let outside = self.bounds.iter().filter_map(|bound| {
             let Admits::Step(step) = &bound.admits else {
@@ -179,7 +179,7 @@ impl Inheritance {
         }
     }
 
-    /// A bound that is there already need not be asked twice.
+    /// Skips a bound that is already there, so that it is not checked twice.
     fn add_bound(&mut self, bound: Bound) {
         let new = record::of_bound(&bound);
         if !self.bounds.iter().any(|it| record::of_bound(it) == new) {
@@ -187,49 +187,49 @@ impl Inheritance {
         }
     }
 
-    /// Puts what was handed down into the policy of the run.
+    /// Adds everything that was inherited to the policy of the run.
     pub(crate) fn hold_in(&self, policy: &mut Policy) {
         policy.bounds.extend(self.bounds.iter().cloned());
         policy.deny.extend(self.denied.iter().cloned());
         policy.grants.extend(self.granted.iter().cloned());
     }
 
-    /// Returns the files that say what has to be done, and stay as they are.
+    /// Returns the files that define the task and must not change.
     pub(crate) fn kept_tests(&self) -> &[String] {
         &self.kept_tests
     }
 
-    /// Returns where content may go.
+    /// Returns where content may be sent.
     pub(crate) fn privacy(&self) -> Privacy {
         self.privacy
     }
 
-    /// Returns the model that a person named for all that goes on.
+    /// Returns the model that a person named for the run and everything below it.
     pub(crate) fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// Returns how urgent calls of the run are.
+    /// Returns the priority of the run's model calls.
     pub(crate) fn urgency(&self) -> Priority {
         self.urgency
     }
 
-    /// Returns how urgent a call is at least, whatever it is for.
+    /// Returns the lowest priority of a model call, whatever the call is for.
     pub(crate) fn least_urgency(&self) -> Priority {
         self.least_urgency
     }
 
-    /// Returns the runs above, the one that began it first.
+    /// Returns the runs above, starting with the parent.
     pub(crate) fn ancestors(&self) -> &[RunId] {
         &self.ancestors
     }
 
-    /// Returns the budget of the step that it counts against.
+    /// Returns the step budget that the run counts against.
     pub(crate) fn step_budget(&self) -> Option<&str> {
         self.step_budget.as_deref()
     }
 
-    /// Returns the same with another model: a person named it for what goes on from here.
+    /// Sets the model that a person named from here on, if there is one.
     #[must_use]
     pub(crate) fn with_model(mut self, model: Option<&str>) -> Self {
         if let Some(model) = model {
@@ -238,7 +238,7 @@ impl Inheritance {
         self
     }
 
-    /// Returns the same, more urgent: a person waits for it now.
+    /// Raises the priority, because a person is waiting for the run now.
     #[must_use]
     pub(crate) fn waited_for(mut self) -> Self {
         self.urgency = Priority::of_call(CallReason::PersonWaits, self.urgency);

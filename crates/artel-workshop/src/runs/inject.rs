@@ -1,5 +1,5 @@
-//! Commands in a skill's text: judged, run in the sandbox before the first turn, and replaced by
-//! what they printed.
+//! Commands in a skill's text. They are judged, run in the sandbox before the first turn,
+//! and replaced by their output.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,27 +14,28 @@ use artel_skills::{Skill, prepare};
 use artel_tools::{Bench, Order, TroubleKind, run_order};
 use artel_types::{Failure, Outcome, SkillInjected};
 
-/// No command takes longer.
+/// Time limit of one command.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// No more of its output is taken in.
+/// Maximum number of characters of a command's output that are inserted.
 const MOST_CHARS: usize = 10_000;
 
-/// All commands of one skill together take no longer: so many run, the others are told.
+/// Maximum number of commands per skill. They run at the same time, so together they take
+/// no longer than one. Further commands are replaced by a refusal.
 const MOST_COMMANDS: usize = 20;
 
-/// What is needed to judge and run the commands of a skill.
+/// Judges and runs the commands of a skill.
 pub(crate) struct Injection {
     pub(crate) skill: Arc<Skill>,
     pub(crate) variables: Arc<prepare::Variables>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) policy: Policy,
     pub(crate) situation: Situation,
-    /// A bench whose workroom only reads.
+    /// A tool context whose sandbox only reads.
     pub(crate) bench: Bench,
 }
 
-/// What takes the place of a command.
+/// The text that replaces a command, and how it came about.
 struct Injected {
     text: String,
     rule: String,
@@ -43,7 +44,7 @@ struct Injected {
 }
 
 impl Injection {
-    /// Runs every distinct command once, together, and records each.
+    /// Runs each distinct command once, all at the same time, and records each result.
     pub(crate) async fn run(
         self,
         chronicle: &Chronicle,
@@ -147,14 +148,15 @@ impl Injection {
         }
     }
 
-    /// Returns the rule that lets a command run, or the one that does not.
+    /// Returns the rule that allows a command as `Ok`, or the rule that refuses it as `Err`.
     fn refusal(&self, command: &str) -> Result<String, String> {
         admitted(command, &self.rules, &self.policy, &self.situation)
     }
 }
 
-/// Returns the rule that lets a command of a skill run, or the one that does not. It must be plain
-/// in form, on the skill's own list, and within what holds anyway.
+/// Returns the rule that allows a skill's command as `Ok`, or the rule that refuses it as
+/// `Err`. A command must have a plain form, be on the skill's own list, and be allowed by
+/// the policy in force.
 pub(crate) fn admitted(
     command: &str,
     rules: &[Rule],
@@ -191,14 +193,14 @@ impl Injected {
     }
 }
 
-/// Returns the beginning of what a command printed.
+/// Returns the beginning of a command's output.
 fn read_start(path: Option<&str>) -> String {
     use std::io::Read as _;
     let Some(file) = path.and_then(|path| std::fs::File::open(Path::new(path)).ok()) else {
         return String::new();
     };
     let mut bytes = Vec::new();
-    // What cannot be read is not there.
+    // Output that cannot be read counts as empty.
     drop(file.take(4 * MOST_CHARS as u64 + 4).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }

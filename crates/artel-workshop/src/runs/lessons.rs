@@ -1,4 +1,5 @@
-//! What runs of a skill taught: kept in bounds, shown to the next run as data.
+//! Lessons from the runs of a skill: kept within limits, and shown to the next run as
+//! data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +14,16 @@ use crate::portals::Homebound;
 /// The sort of lessons that somebody put into words.
 pub(crate) const FEEDBACK: &str = "feedback";
 
-/// So many are kept of each skill and sort.
+/// Maximum number of lessons kept per skill and kind.
 pub(crate) const MOST_KEPT: usize = 20;
 
-/// So many are shown to a run.
+/// Maximum number of lessons shown to a run.
 const MOST_SHOWN: usize = 8;
 
-/// What skills have learned takes no more bytes of a planner's prompt.
+/// Maximum length of the lessons in a planner's prompt, in bytes.
 const LONGEST_SURVEY: usize = 6_000;
 
-/// No lesson is longer.
+/// Maximum length of a lesson.
 pub(crate) const LONGEST: usize = 600;
 
 /// Something that is kept of a skill.
@@ -41,20 +42,20 @@ impl KeptLesson {
     }
 }
 
-/// What is told of earlier runs.
+/// The lessons from earlier runs for a prompt.
 pub(crate) struct LessonsTold {
-    /// In words; empty where there is nothing to tell.
+    /// The text for the prompt; empty if there are no lessons.
     pub(crate) text: String,
     /// What nobody vouched for: what those runs had read, and words of programs.
     pub(crate) foreign: Vec<ForeignSource>,
 }
 
-/// Returns what is kept of a skill, oldest first.
+/// Returns the lessons of a skill, oldest first.
 pub(crate) fn kept(reader: &Reader, skill: &str) -> Result<Vec<KeptLesson>, Failure> {
     Ok(all_kept(reader)?.remove(skill).unwrap_or_default())
 }
 
-/// Returns what is kept of each skill, oldest first.
+/// Returns the lessons of each skill, oldest first.
 fn all_kept(reader: &Reader) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failure> {
     let filter = Filter {
         kind: Some("lesson.".to_owned()),
@@ -87,7 +88,7 @@ fn all_kept(reader: &Reader) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failur
 }
 
 impl House {
-    /// Returns what is kept of each skill and may be told here, oldest first.
+    /// Returns the lessons of each skill that may be shown here, oldest first.
     fn told_lessons(&self, wanted: Privacy) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failure> {
         let reader = self.journal.reader();
         let mut all = all_kept(reader)?;
@@ -98,7 +99,7 @@ impl House {
         for lessons in all.values_mut() {
             let mut free = Vec::new();
             for kept in lessons.drain(..) {
-                // What a person wrote by themselves comes of no run.
+                // A lesson that a person wrote directly comes from no run.
                 let stays = match kept.lesson.from {
                     Some(run) => homebound.has_run(reader, run)?,
                     None => false,
@@ -112,7 +113,7 @@ impl House {
         Ok(all)
     }
 
-    /// Returns what the next run of a skill is told.
+    /// Returns the lessons for the next run of a skill.
     pub(crate) fn lessons_of(&self, skill: &str, wanted: Privacy) -> Result<LessonsTold, Failure> {
         let lessons = self.told_lessons(wanted)?.remove(skill);
         let lessons = lessons.unwrap_or_default();
@@ -127,7 +128,7 @@ impl House {
         for kept in lessons {
             foreign.extend(kept.program().map(ForeignSource::program));
             let lesson = &kept.lesson;
-            // What a person wrote by themselves comes of no run.
+            // A lesson that a person wrote directly comes from no run.
             let Some(run) = lesson.from.filter(|run| known.insert(*run)) else {
                 continue;
             };
@@ -140,8 +141,8 @@ impl House {
         Ok(LessonsTold { text, foreign })
     }
 
-    /// Returns what skills have learned, for whoever may plan with them: a few of each, those first
-    /// that fit the request, in bounds.
+    /// Returns lessons of all skills for a planner: a few of each skill, the skills that match
+    /// the request first, within a size limit.
     pub(crate) fn lessons_for(
         &self,
         request: &str,
@@ -163,9 +164,8 @@ impl House {
     }
 }
 
-/// Tells what each of these skills has learned: what a person said, what failed and what worked,
-/// the newest of each, as far as there is room.
-/// Returns those too that are in it.
+/// Builds the text with the newest feedback, failure and success of each skill, as far as
+/// there is room. Also returns the lessons that it contains.
 fn survey<'l>(
     all: impl Iterator<Item = (&'l str, &'l [KeptLesson])>,
 ) -> (String, Vec<&'l KeptLesson>) {
@@ -204,8 +204,8 @@ fn line(kept: &KeptLesson) -> String {
     }
 }
 
-/// Chooses what the next run is told: what people said first, then failures, then successes, the
-/// newest of each.
+/// Selects the lessons for the next run: people's feedback first, then failures, then
+/// successes, newest first.
 fn chosen(lessons: &[KeptLesson]) -> Vec<&KeptLesson> {
     let of = |sort: &'static str| {
         let newest = lessons.iter().rev();

@@ -1,4 +1,4 @@
-//! Which runs there are, and how each of them stands.
+//! Lists runs with their status.
 
 use std::collections::BTreeSet;
 
@@ -12,30 +12,26 @@ use serde::Serialize;
 use crate::board::{Board, Drivers};
 use crate::workshop::Workshop;
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// A process drives it.
     Running,
-    /// A person paused it.
     Paused,
-    /// It needs an answer.
+    /// It is waiting for an answer.
     Waiting,
-    /// The process that drove it is gone; it can be taken up.
+    /// The process that drove it is gone; the run can be resumed.
     Left,
-    /// It is done.
     Complete,
     /// It ended before it was done.
     Partial,
-    /// Nothing came of it.
+    /// It ended without a result.
     Failed,
     /// A person ended it.
     Cancelled,
 }
 
 impl Standing {
-    /// Every one there is.
     pub const ALL: [Self; 8] = [
         Self::Running,
         Self::Paused,
@@ -47,7 +43,7 @@ impl Standing {
         Self::Cancelled,
     ];
 
-    /// Returns the word that machines read.
+    /// Returns the word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -55,8 +51,8 @@ impl Standing {
         }
     }
 
-    /// Returns how a run stands that ended so; without a word it is an old record of one that was
-    /// done.
+    /// Returns the status of a run with this recorded ending. Old records without a word mean
+    /// that the run was complete.
     pub(crate) fn of_ending(state: Option<&str>) -> Self {
         match state {
             Some("partial") => Self::Partial,
@@ -66,7 +62,7 @@ impl Standing {
         }
     }
 
-    /// Returns the words that people read.
+    /// Returns the words for people.
     pub fn words(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -80,7 +76,7 @@ impl Standing {
         }
     }
 
-    /// Tells whether nothing more happens in it.
+    /// Returns whether nothing more happens in the run.
     pub fn is_over(self) -> bool {
         !matches!(
             self,
@@ -89,55 +85,49 @@ impl Standing {
     }
 }
 
-/// One run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunRow {
-    /// Which run.
     pub run: RunId,
     /// The piece of work it belongs to.
     pub trace: TraceId,
-    /// How it stands.
     pub state: Standing,
-    /// What it does, in a line.
+    /// Its purpose, in one line.
     pub title: String,
-    /// The skill it carries out.
+    /// The skill that it carries out.
     pub skill: Option<String>,
-    /// The role that does it.
     pub role: Option<String>,
-    /// How many turns it took.
     pub turns: u64,
-    /// What models read and wrote for it.
+    /// Tokens that models read and wrote.
     pub tokens: u64,
-    /// What it cost; nothing if a price is not known.
+    /// Its cost, or `None` if a price is unknown.
     pub cost: Option<Money>,
-    /// When it began.
+    /// When it started.
     pub at: Timestamp,
-    /// When it came to stand so.
+    /// When it got its status.
     pub since: Timestamp,
-    /// More about that.
+    /// A remark about its status.
     pub note: Option<String>,
-    /// The run that called it.
+    /// The run that started it, if any.
     pub parent: Option<RunId>,
-    /// Files that wait to be put in place.
+    /// The number of changed files that wait to be applied.
     pub files: u64,
 }
 
-/// Which runs are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Those that are not over, and the latest of the others.
+    /// Open runs, and the latest of the others.
     Recent,
-    /// All, with those that runs called.
+    /// All runs, child runs included.
     All,
 }
 
-/// All that is on record of one run, and whether a process is at work on it.
+/// All recorded events of one run, and the process that drives it.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) started: RunStarted,
     pub(crate) trace: TraceId,
     pub(crate) events: Vec<Event>,
-    /// The process that drives it, if one does.
+    /// The process that drives it, or `None`.
     pub(crate) driver: Option<String>,
 }
 
@@ -149,17 +139,17 @@ impl State {
         })
     }
 
-    /// Returns the question that is open; the oldest, where the run of a plan has several.
+    /// Returns the open question. A plan run can have several; then this is the oldest.
     pub(crate) fn question(&self) -> Option<&RunAsked> {
         self.question_at().map(|(_, asked)| asked)
     }
 
-    /// Returns the same with where it was asked.
+    /// Returns the open question with its sequence number.
     pub(crate) fn question_at(&self) -> Option<(u64, &RunAsked)> {
         self.questions().into_iter().next()
     }
 
-    /// Returns the questions that nobody has answered, each with where it was asked.
+    /// Returns the unanswered questions, each with its sequence number.
     pub(crate) fn questions(&self) -> Vec<(u64, &RunAsked)> {
         let mut open: Vec<(u64, &RunAsked)> = Vec::new();
         for event in &self.events {
@@ -179,7 +169,8 @@ impl State {
         self.paused_at().is_some()
     }
 
-    /// Returns where it was paused, if it is.
+    /// Returns the sequence number of the event that paused the run, or `None` if it is not
+    /// paused.
     pub(crate) fn paused_at(&self) -> Option<u64> {
         let last = self
             .events
@@ -192,7 +183,7 @@ impl State {
         last.filter(|(_, act)| *act == "pause").map(|(seq, _)| seq)
     }
 
-    /// Tells whether a call waits for a yes.
+    /// Returns whether a call waits for approval.
     fn is_asking(&self) -> bool {
         let mut open = BTreeSet::new();
         for event in &self.events {
@@ -229,8 +220,8 @@ impl State {
 }
 
 impl Workshop {
-    /// Lists runs, the latest first. Of a list of the latest, only what models and tools did in
-    /// those is read: it is most of a journal.
+    /// Lists runs, latest first. For [`Which::Recent`], the events of models and tools, which
+    /// are most of a journal, are read only for the listed runs.
     pub fn runs(&self, which: Which) -> Result<Vec<RunRow>, Failure> {
         let drivers = self.drivers_now()?;
         if which == Which::All {
@@ -240,7 +231,7 @@ impl Workshop {
         let rows = board.run_rows(which, &drivers).into_iter();
         rows.map(|row| {
             let whole = Board::of_runs(&reader, &board.chain(row.run))?;
-            // Whether files were put in place is not told in the run's own line of events.
+            // Whether files were applied is not recorded in the run's own stream.
             let files = row.files;
             Ok(match whole.run(row.run, &drivers) {
                 Some(whole) => RunRow { files, ..whole },
@@ -250,7 +241,7 @@ impl Workshop {
         .collect()
     }
 
-    /// Returns all that is on record of a run.
+    /// Reads all recorded events of a run.
     pub(crate) fn state_of(&self, run: RunId) -> Result<State, Failure> {
         let (started, trace) = self.started(run)?;
         let reader = self.reader()?;
@@ -279,12 +270,12 @@ impl Workshop {
         })
     }
 
-    /// Returns the runs that a run called and that are not over, with those that they called.
+    /// Returns the open runs below a run: its child runs, their child runs and so on.
     pub(crate) fn open_below(&self, run: RunId) -> Result<Vec<RunId>, Failure> {
         let reader = self.reader()?;
         let all = started_runs(&reader)?;
         let mut family = BTreeSet::from([run]);
-        // Children begin after their parents, so one look is enough.
+        // Children start after their parents, so one pass is enough.
         for (started, _) in &all {
             if started
                 .parent
@@ -309,12 +300,12 @@ impl Workshop {
     }
 }
 
-/// Returns how all runs began, in their order. Kinds that this build does not know are no runs.
+/// Returns the start facts of all runs, in order. Unknown kinds of events are skipped.
 pub(crate) fn started_runs(reader: &Reader) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
     started(reader, Filter::default())
 }
 
-/// Returns how the runs of one piece of work began.
+/// Returns the start facts of the runs of one piece of work.
 pub(crate) fn started_runs_of(
     reader: &Reader,
     trace: TraceId,
@@ -341,7 +332,7 @@ fn started(reader: &Reader, filter: Filter) -> Result<Vec<(RunStarted, TraceId)>
     Ok(runs)
 }
 
-/// Returns the runs whose files were put in place.
+/// Returns the runs whose changes were applied.
 pub(crate) fn applied(reader: &Reader) -> Result<BTreeSet<RunId>, Failure> {
     let filter = Filter {
         kind: Some("run.applied".to_owned()),

@@ -1,5 +1,6 @@
-//! What a piece of work has read that nobody vouched for, and which secrets its processes were given:
-//! folded from the journal, and shared by all of its runs in this process.
+//! Tracks the unverified sources that a piece of work has read and the secrets that its
+//! processes were given. Folded from the journal, and shared by all of its runs in this
+//! process.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -14,19 +15,19 @@ use artel_types::{Fact, Failure, ForeignRead, ForeignSource, RunForked, TraceId}
 use super::house::House;
 use crate::workshop::Workshop;
 
-/// The marks of the pieces of work that this process carries out.
+/// The marks of the pieces of work in this process.
 #[derive(Debug, Default)]
 pub(crate) struct MarksOfWorks(Mutex<HashMap<TraceId, ContentMarks>>);
 
 impl House {
-    /// Returns the marks of a piece of work. Its runs hand each other words and files in every
-    /// direction, so what one of them has read counts for all.
+    /// Returns the marks of a piece of work. Its runs pass text and files to each other in
+    /// every direction, so what one of them has read counts for all.
     pub(crate) fn marks_of(&self, trace: TraceId) -> Result<ContentMarks, Failure> {
         self.marks.of(&self.workshop, self.journal.reader(), trace)
     }
 
-    /// Returns what a piece of work has read that nobody vouched for, for whoever is told what came
-    /// of it. `unknown` stands for what nobody can look up any more.
+    /// Returns the unverified sources that a piece of work has read, for runs that are shown
+    /// its results. `unknown` stands for what can no longer be looked up.
     pub(crate) fn foreign_behind(
         &self,
         trace: TraceId,
@@ -36,7 +37,7 @@ impl House {
         if facts_of(reader, trace, "run.started")?.is_empty() {
             return Ok(vec![unknown]);
         }
-        // What it was forked from may be gone, and then nobody knows what that had read.
+        // The work that it was forked from may be gone, and then nobody knows what that had read.
         let Ok(past) = with_its_past(&self.workshop, reader, trace) else {
             return Ok(vec![unknown]);
         };
@@ -47,7 +48,8 @@ impl House {
         Ok(sources)
     }
 
-    /// Marks a piece of work with what it is told, and returns what of that is to be put on record.
+    /// Marks a piece of work with the sources it is shown, and returns those that are not
+    /// recorded yet.
     pub(crate) fn marked_with(
         &self,
         trace: TraceId,
@@ -67,8 +69,8 @@ impl House {
         }))
     }
 
-    /// Says that a run begins with the words of strangers: its skill is not the workshop's own, or
-    /// the lessons of the skill come of runs that read such words.
+    /// Returns the event for a run that starts with unverified text: its skill is not the
+    /// workshop's own, or the skill's lessons come from runs that read such text.
     pub(super) fn begun_with(
         &self,
         skill: Option<&Skill>,
@@ -86,8 +88,8 @@ impl House {
 }
 
 impl MarksOfWorks {
-    /// Returns the marks of a piece of work: those on record, and from then on what its runs in this
-    /// process note.
+    /// Returns the marks of a piece of work: the recorded ones, and later ones from its runs
+    /// in this process.
     pub(super) fn of(
         &self,
         workshop: &Workshop,
@@ -123,8 +125,8 @@ fn marks_on_record(
     Ok(marks)
 }
 
-/// Returns a piece of work and those that it was forked from: a fork has the conversation and the
-/// files of what it was forked from.
+/// Returns a piece of work and those it was forked from, because a fork has their
+/// conversation and files.
 pub(super) fn with_its_past(
     workshop: &Workshop,
     reader: &Reader,

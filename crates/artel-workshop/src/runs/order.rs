@@ -1,4 +1,4 @@
-//! What is asked of a run, and what comes back.
+//! Options for starting a run, and its outcome.
 
 use std::path::PathBuf;
 
@@ -6,37 +6,36 @@ use artel_engine::Left;
 use artel_skills::Mode;
 use artel_types::{Money, RunFinished, RunId, TraceId};
 
-/// A run to begin.
+/// A run to start.
 #[derive(Debug, Clone, Default)]
 pub struct RunOrder {
-    /// The skill; a task in free words if not given.
+    /// The skill, or `None` for a task in free text.
     pub skill: Option<String>,
-    /// What it works on, or the task.
+    /// The arguments of the skill, or the words of the task.
     pub arguments: Vec<String>,
-    /// The model, which beats what the skill says.
+    /// The model; takes precedence over the skill's.
     pub model: Option<String>,
-    /// How it goes, which beats what the skill says.
+    /// The mode; takes precedence over the skill's.
     pub mode: Option<Mode>,
-    /// How many turns it has, which beats what the skill says.
+    /// The maximum number of turns; takes precedence over the skill's.
     pub max_turns: Option<u32>,
-    /// What it may cost, which beats what the skill says.
+    /// The cost limit; takes precedence over the skill's.
     pub max_cost: Option<Money>,
-    /// The folder whose files it works on; where the caller stands if not given.
+    /// The folder that the run works on; the current folder if `None`.
     pub folder: Option<PathBuf>,
 }
 
-/// What came of driving a run.
+/// The outcome of driving a run.
 #[derive(Debug)]
 pub struct RunDone {
-    /// Which run.
     pub run: RunId,
     /// The piece of work it belongs to.
     pub trace: TraceId,
-    /// How it ended; nothing if it was left.
+    /// The final record, or `None` if the run was suspended.
     pub finished: Option<Box<RunFinished>>,
-    /// Why it was left; nothing if it is over.
+    /// The reason for the suspension, or `None` if the run is over.
     pub left: Option<Left>,
-    /// The whole answer.
+    /// The complete answer.
     pub answer: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Everything that is settled before the first turn: the skill's text, the prompt, the limits.
+//! Prepares everything that is fixed before the first turn: the skill's text, the prompt,
+//! the limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,13 +18,12 @@ use super::house::House;
 use super::order::RunOrder;
 use super::standing::Standing;
 
-/// How much of a prompt the list of skills may take.
+/// Maximum length of the list of skills in a prompt, in characters.
 const CATALOGUE_CHARS: usize = 8_000;
 
-/// How many tokens fit a model of which nobody knows.
+/// The assumed context size of an unknown model, in tokens.
 const USUAL_WINDOW: u64 = 128_000;
 
-/// The limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) turns: u32,
@@ -33,7 +33,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// What the person says beats the skill, which beats the settings.
+    /// Determines the limits. The person's choice takes precedence over the skill, and the
+    /// skill over the settings.
     pub(crate) fn of(house: &House, order: &RunOrder, skill: Option<&Skill>) -> Self {
         let front = skill.map(|skill| &skill.front);
         let settings = &house.workshop.settings.runs;
@@ -57,7 +58,7 @@ impl Limits {
     }
 }
 
-/// Returns the values that names in a skill's text stand for.
+/// Returns the values of the variables in a skill's text.
 pub(crate) fn variables(
     house: &House,
     outfit_files: &std::path::Path,
@@ -81,7 +82,7 @@ pub(crate) fn variables(
     }
 }
 
-/// What a run is told at its start.
+/// Everything that a run's first prompt is built from.
 pub(crate) struct Told<'t> {
     pub(crate) house: &'t House,
     pub(crate) skill: Option<&'t Skill>,
@@ -92,14 +93,13 @@ pub(crate) struct Told<'t> {
     pub(crate) viewer: &'t Viewer,
     pub(crate) calls: Calls,
     pub(crate) standing: &'t Standing,
-    /// What a role's own file says about how it works.
+    /// The instructions from the role's own file.
     pub(crate) persona: Option<String>,
-    /// What a run that called this one wants it to know.
+    /// The text that the calling run passes on to this run.
     pub(crate) from_parent: Option<String>,
 }
 
 impl Told<'_> {
-    /// Puts the prompt together.
     pub(crate) fn prompt(&self) -> Result<Prompt, Failure> {
         let mut role = self.persona.clone().unwrap_or_else(|| ROLE.to_owned());
         let skill_text = match (self.skill, self.variables) {
@@ -170,7 +170,7 @@ impl Told<'_> {
     }
 }
 
-/// Returns what is put on record about a run that is ready to begin.
+/// Returns the fact that is recorded when a run is ready to start.
 pub(crate) fn prepared(
     outfit: &Outfit,
     prompt: &Prompt,
@@ -212,7 +212,7 @@ pub(crate) fn prepared(
     })
 }
 
-/// Returns how tools are called here.
+/// Returns how models call tools here.
 pub(crate) fn calls_of(house: &Arc<House>) -> Calls {
     match house.workshop.settings.runs.tool_calls.value {
         artel_config::ToolCalls::Native => Calls::Native,

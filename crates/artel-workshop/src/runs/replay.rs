@@ -1,5 +1,6 @@
-//! Plays a recorded run again, without a model and without effects: every recorded step must be
-//! what the machine would do next, and every call is decided anew by the policy that holds now.
+//! Replays a recorded run without a model and without effects. Every recorded step must be
+//! what the state machine would do next, and every call is decided again by the current
+//! policy.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -26,48 +27,44 @@ use super::marks::with_its_past;
 use crate::portals::{holding, trees, with_labels_that_count};
 use crate::workshop::{Open, Workshop};
 
-/// What came of playing a run again.
+/// The outcome of replaying a run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Replay {
-    /// How many steps of the machine were compared.
+    /// The number of steps that were compared.
     pub steps: u64,
-    /// How many turns there were.
+    /// The number of turns.
     pub turns: u32,
-    /// Where the record and the machine part.
+    /// Where the record differs from the state machine.
     pub divergences: Vec<Divergence>,
-    /// Calls that policy would answer differently now.
+    /// Calls that the current policy decides differently.
     pub differences: Vec<Difference>,
-    /// How many calls were decided anew.
+    /// The number of calls that were decided again.
     pub decided: u64,
-    /// Whether the run is over.
     pub is_over: bool,
 }
 
-/// A recorded step that the machine would not take.
+/// A recorded step that the state machine would not take.
 #[derive(Debug, Clone, Serialize)]
 pub struct Divergence {
-    /// The event.
     pub seq: u64,
-    /// What is on record.
+    /// The recorded step.
     pub recorded: String,
-    /// What the machine says.
+    /// The step that the state machine would take.
     pub machine: String,
 }
 
-/// A call that policy would answer differently now.
+/// A call that the current policy decides differently.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
-    /// The event.
     pub seq: u64,
-    /// The tool.
     pub tool: String,
-    /// What was decided then.
+    /// The recorded decision.
     pub then: String,
-    /// What is decided now.
+    /// The current decision.
     pub now: String,
     /// The rule that decides now.
     pub rule: String,
-    /// Why.
+    /// The reason for the current decision.
     pub why: String,
 }
 
@@ -82,32 +79,33 @@ impl Replay {
     }
 }
 
-/// What holds for calls now.
+/// Decides recorded calls by the current policy.
 struct Judge {
     registry: Registry,
     bench: Bench,
     policy: Policy,
     situation: Situation,
-    /// What the piece of work and its past read and were given, with when: a call is judged by what
-    /// came before.
+    /// Sources that the piece of work and its past read, and secrets they were given, with
+    /// sequence numbers: only those before a call count for it.
     marked: Vec<(u64, Fact)>,
-    /// What people allowed for the tree of the run, each from its place in the journal on.
+    /// Grants that people gave for the whole tree of runs, each from its place in the journal
+    /// on.
     grants: TreeGrants,
 }
 
-/// The machine on its way through the record.
+/// Steps the state machine through the recorded events.
 struct Player {
     turn: Turn,
-    /// The calls that the machine handed out last: they come back in any order, whatever else
-    /// happened meanwhile.
+    /// The latest calls that the state machine requested. Their results may arrive in any
+    /// order, between other events.
     batch: BTreeSet<String>,
-    /// What calls so far let through the walls.
+    /// Openings in the sandbox walls that earlier calls were given.
     opened: RecordedOpenings,
     replay: Replay,
 }
 
 impl Workshop {
-    /// Plays a recorded run again; of one that carries a plan out, all that it called.
+    /// Replays a recorded run. For a plan run, replays the runs that it started.
     pub fn replay_run(&self, run: RunId) -> Result<Replay, Failure> {
         if let Some(replay) = self.replay_one(run)? {
             return Ok(replay);
@@ -129,7 +127,7 @@ impl Workshop {
         Ok(whole)
     }
 
-    /// Returns the runs that a run called, as they began.
+    /// Returns the child runs of a run, in the order in which they started.
     fn called_by(&self, run: RunId) -> Result<Vec<RunId>, Failure> {
         let (_, trace) = self.started(run)?;
         let filter = Filter {
@@ -148,7 +146,7 @@ impl Workshop {
         Ok(called)
     }
 
-    /// Plays the turns of one run again; nothing where it has none of its own.
+    /// Replays the turns of one run, or returns `None` if it has none of its own.
     fn replay_one(&self, run: RunId) -> Result<Option<Replay>, Failure> {
         let (started, trace) = self.started(run)?;
         let Open { journal, .. } = self.open()?;
@@ -157,7 +155,7 @@ impl Workshop {
         let Some(facts) = prepared(&events) else {
             return Ok(None);
         };
-        // A fork begins with the calls of what it was forked from: those were judged there.
+        // A fork begins with calls of the run it was forked from, which were judged there.
         let reader = chronicle.journal().reader();
         let past = with_its_past(self, reader, trace)?;
         let grants = TreeGrants::read(reader, past.iter().copied())?;
@@ -166,7 +164,7 @@ impl Workshop {
             ..self.judge(&started, facts, grants)?
         };
         let mut rules = rules_of(facts, &judge.registry);
-        // The tool that calls skills is made for each run, and is no part of the others.
+        // The tool that calls skills is built for each run, so the registry lacks it.
         rules.tools.entry("skill".to_owned()).or_default();
         let opening = chronicle.text(&facts.opening)?;
         let mut player = Player {
@@ -235,7 +233,7 @@ impl Workshop {
         })
     }
 
-    /// Returns what holds now for a run of before, within what bounded it then.
+    /// Returns the current policy for an old run, within the bounds it had then.
     fn policy_again(
         &self,
         started: &RunStarted,
@@ -255,7 +253,8 @@ impl Workshop {
     }
 }
 
-/// Returns what pieces of work read that nobody vouched for, and the secrets they were given.
+/// Returns the unverified sources that pieces of work read, and the secrets they were
+/// given.
 fn marked_in(reader: &Reader, traces: &BTreeSet<TraceId>) -> Result<Vec<(u64, Fact)>, Failure> {
     let mut marked = Vec::new();
     for trace in traces {
@@ -275,7 +274,7 @@ fn marked_in(reader: &Reader, traces: &BTreeSet<TraceId>) -> Result<Vec<(u64, Fa
 }
 
 impl Judge {
-    /// Returns the facts that policy asks for as they were before an event.
+    /// Returns the policy context as it was before an event.
     fn situation_at(&self, seq: u64) -> Situation {
         let marks = ContentMarks::default();
         let before = self.marked.iter().filter(|(at, _)| *at < seq);
@@ -289,7 +288,8 @@ impl Judge {
         marks.in_situation(&self.situation)
     }
 
-    /// Decides a recorded call anew; nothing where that cannot be done any more.
+    /// Decides a recorded call again. Returns `None` if that is no longer possible, and
+    /// `Some(None)` if the decision is the same.
     fn differs(
         &self,
         event: &Event,
@@ -352,7 +352,7 @@ impl Player {
         folded.map_err(|unreadable| Failure::new(Code::J018, unreadable.to_string()))
     }
 
-    /// Compares what is on record with what the machine says.
+    /// Compares a recorded event with the state machine's next action.
     fn compare(&mut self, event: &Event) {
         let next = self.turn.next();
         if let Next::Act(acts) = &next {
@@ -375,10 +375,10 @@ impl Player {
             Fact::RunFinished(finished) => {
                 self.replay.is_over = true;
                 match &next {
-                    // It ends as the run that it was handed over to.
+                    // The run ends like the run it was handed over to.
                     Next::Follow(_) => true,
                     Next::End(ending) => finished.state.as_deref() == Some(ending.state().as_str()),
-                    // Budgets and time end a run from outside.
+                    // Budgets and time limits end a run from outside.
                     _ => finished.state.as_deref() != Some("complete"),
                 }
             }
@@ -395,7 +395,8 @@ impl Player {
     }
 }
 
-/// Hooks and refusals speak from outside; all else the machine says itself.
+/// Hooks and refusals come from outside; all other texts come from the state machine
+/// itself.
 fn is_said(said: &RunSaid, next: &Next) -> bool {
     if matches!(said.why.as_str(), "hook" | "refused") {
         return true;

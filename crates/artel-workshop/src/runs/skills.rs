@@ -1,4 +1,4 @@
-//! The skills that can be used from a folder, and in which order they count.
+//! Finds the skills that can be used in a folder, in their order of precedence.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,19 @@ use crate::caller::Caller;
 use crate::in_force::Part;
 use crate::workshop::Workshop;
 
-/// The skills that were found.
 #[derive(Debug, Clone, Default)]
 pub struct SkillsFound {
-    /// Those that can be used, by name.
+    /// The usable skills, by name.
     pub skills: Vec<Skill>,
-    /// Those of a name that another one has, which counts.
+    /// Skills whose name is taken by one that was found earlier.
     pub shadowed: Vec<Shadowed>,
-    /// Those that could not be loaded.
+    /// Skills that could not be loaded.
     pub broken: Vec<Broken>,
 }
 
 impl Workshop {
-    /// Finds the skills of the workshop, of the project that a folder is in, and of the person;
-    /// of two with one name the one found first counts.
+    /// Finds the skills of the workshop, of the project around a folder, and of the person. If
+    /// two have the same name, the one found first is used.
     pub fn find_skills(&self, folder: &Path) -> SkillsFound {
         let mut sources = vec![Source {
             folder: self.root.join("Skills"),
@@ -42,8 +41,8 @@ impl Workshop {
 }
 
 impl Workshop {
-    /// Returns the folders besides the workshop's own in which skills are looked for: in the
-    /// person's home, and in every portal.
+    /// Returns the folders outside the workshop that are searched for skills: in the person's
+    /// home folder and in every portal.
     pub fn skill_folders(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for place in self.skill_places()? {
@@ -55,7 +54,7 @@ impl Workshop {
         Ok(folders)
     }
 
-    /// Returns what is wrong with skills, wherever runs here would find them.
+    /// Returns the broken skills in all places where runs of this workshop would look.
     pub(crate) fn broken_skills(&self) -> Result<Vec<Broken>, Failure> {
         let mut broken: Vec<Broken> = Vec::new();
         for place in self.skill_places()? {
@@ -67,7 +66,7 @@ impl Workshop {
         Ok(broken)
     }
 
-    /// Returns the folders that runs are begun in.
+    /// Returns the folders that runs start in.
     fn skill_places(&self) -> Result<Vec<PathBuf>, Failure> {
         let portals = self.portals()?.into_iter().map(|it| it.path);
         Ok(std::iter::once(self.root.clone()).chain(portals).collect())
@@ -75,8 +74,8 @@ impl Workshop {
 }
 
 impl Caller {
-    /// Returns where skills are besides the workshop: in the project that a folder is in, then in
-    /// the person's home.
+    /// Returns the skill folders outside the workshop: those of the project around a folder,
+    /// then those in the person's home folder.
     pub(crate) fn skill_sources(&self, folder: &Path) -> Vec<Source> {
         let below = |root: &Path, scope| {
             [".agents/skills", ".claude/skills"].map(|name| Source {
@@ -93,8 +92,8 @@ impl Caller {
     }
 }
 
-/// Returns a folder and those above it, up to the root of its repository; only itself where there
-/// is none.
+/// Returns a folder and its parents up to the root of its repository, or only the folder
+/// if it is in no repository.
 fn project_folders(folder: &Path, home: &Path) -> Vec<PathBuf> {
     let is_root = |folder: &&Path| folder.join(".git").exists();
     let root = folder.ancestors().find(is_root);
@@ -109,8 +108,8 @@ fn project_folders(folder: &Path, home: &Path) -> Vec<PathBuf> {
 }
 
 impl SkillsFound {
-    /// Remembers the skills that are right; one that is not is what it was. It is listed as broken
-    /// all the same.
+    /// Remembers the valid skills. An invalid skill is replaced by its last valid version, but
+    /// is still listed as broken.
     fn keep(&mut self, known: &Part<Skill>) {
         for skill in &self.skills {
             if known.get(&skill.folder).is_none_or(|it| it != *skill) {
@@ -127,7 +126,6 @@ impl SkillsFound {
         self.skills.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    /// Returns a skill by its name.
     pub fn get(&self, name: &str) -> Result<&Skill, Failure> {
         if let Some(skill) = self.skills.iter().find(|skill| skill.name == name) {
             return Ok(skill);
@@ -153,7 +151,7 @@ impl SkillsFound {
     }
 }
 
-/// Says why a skill is not there.
+/// Returns the failure for a skill that could not be loaded.
 pub(crate) fn cannot_load(broken: &Broken) -> Failure {
     let what = format!("the skill in `{}` cannot be used", broken.path.display());
     let failure = Failure::new(Code::R002, what);

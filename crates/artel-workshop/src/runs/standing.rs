@@ -1,4 +1,5 @@
-//! What holds in a folder whatever is done there: AGENTS.md and the workshop's own context.
+//! The standing context of a folder, which applies to everything done there: `AGENTS.md`
+//! and the workshop's own notes.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +7,20 @@ use artel_rules::excerpt::marked;
 
 use crate::workshop::Workshop;
 
-/// All of it together has no more bytes; what comes last is cut.
+/// Maximum size of the standing context, in bytes. The end is cut off.
 const MOST: usize = 32 * 1024;
 
-/// Standing context, and the files it came from.
+/// The text of the standing context, and the files it came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) text: String,
-    /// Each file with the BLAKE3 of its bytes.
+    /// Each file, followed by the BLAKE3 hash of its bytes.
     pub(crate) files: Vec<String>,
 }
 
 impl Workshop {
-    /// Reads what stands for a folder: the project's files from its root down, so that what is
-    /// nearer comes later and counts more; then `Knowledge/Context`.
+    /// Reads the standing context of a folder: first the project's files from its root down,
+    /// so that nearer files come later and have more weight, then `Knowledge/Context`.
     pub(crate) fn standing_context(&self, folder: &Path) -> Standing {
         let mut standing = Self::project_context(folder);
         let context = self.root.join("Knowledge/Context");
@@ -36,7 +37,7 @@ impl Workshop {
         standing
     }
 
-    /// Reads what stands in a project itself, without the workshop's notes.
+    /// Reads the standing context of a project without the workshop's notes.
     pub(crate) fn project_context(folder: &Path) -> Standing {
         let mut standing = Standing::default();
         for file in project_files(folder) {
@@ -73,8 +74,8 @@ impl Standing {
     }
 }
 
-/// Returns the instruction files from the root of the project down to a folder: in each folder
-/// `AGENTS.override.md`, else `AGENTS.md`, else `CLAUDE.md`.
+/// Returns the instruction files from the root of the project down to a folder. Each
+/// folder contributes `AGENTS.override.md`, otherwise `AGENTS.md`, otherwise `CLAUDE.md`.
 fn project_files(folder: &Path) -> Vec<PathBuf> {
     let root = folder.ancestors().find(|it| it.join(".git").exists());
     let mut folders: Vec<_> = match root {

@@ -1,4 +1,4 @@
-//! Begins a run.
+//! Starts runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,14 +30,14 @@ use crate::caller::random_run;
 use crate::works::Brings;
 use crate::workshop::Workshop;
 
-/// How long a lease on a run holds, and how often it is renewed.
+/// Lifetime of a lease on a run; below, the interval at which it is renewed.
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
 pub(crate) const RENEW: Duration = Duration::from_secs(20);
 
-/// How long calls that were called off may take to be settled.
+/// Maximum wait for cancelled model calls to be settled.
 pub(crate) const LAST_REST: Duration = Duration::from_secs(1);
 
-/// A run as it stands before it is driven.
+/// A run that is about to start.
 pub(crate) struct Beginning {
     pub(crate) run: RunId,
     pub(crate) trace: TraceId,
@@ -47,7 +47,7 @@ pub(crate) struct Beginning {
 }
 
 impl Workshop {
-    /// Returns how much is kept of what is made in trees of runs and steps.
+    /// Returns the limits on what the trees of runs and steps keep.
     pub(crate) fn tree_bounds(&self) -> TreeBounds {
         let runs = &self.settings.runs;
         TreeBounds {
@@ -56,7 +56,7 @@ impl Workshop {
         }
     }
 
-    /// Begins a run and drives it to its end, or to where it has to be left.
+    /// Starts a run and drives it until it ends or has to be suspended.
     pub async fn start_run(
         self: &Arc<Self>,
         order: &RunOrder,
@@ -101,7 +101,7 @@ impl Workshop {
         house.gateway.rest(LAST_REST).await;
         let mut patience = self.patience(&folder).until(&company.stop);
         let done = match done {
-            // What has begun goes on once there is room again.
+            // A run that has started is resumed once there is disk space again.
             Err(failure) if self.started(run).is_ok() && patience.again(&failure).await => {
                 self.resume_run(run, order.model.as_deref(), company).await
             }
@@ -110,7 +110,7 @@ impl Workshop {
         done.inspect(|done| self.tidy_run(done))
     }
 
-    /// Returns the folder that a run works on, without links.
+    /// Returns the folder that a run works on, with links resolved.
     pub(crate) fn run_folder(&self, named: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
         let folder = self
             .caller
@@ -125,7 +125,7 @@ impl Workshop {
     }
 }
 
-/// What a run stands on, begun or taken up.
+/// Everything that is needed to drive a run, whether it was started or resumed.
 pub(super) struct Stage {
     pub(super) outfit: Arc<Outfit>,
     pub(super) ground: Arc<Ground>,
@@ -142,12 +142,13 @@ impl House {
             Some(wanted) => Some(wanted),
             None => self.model_of_role(&beginning.kin.role)?,
         };
-        // Nothing is written for a run whose model cannot be asked.
+        // Nothing is recorded for a run whose model cannot be used.
         let connected = self.connect(wanted.as_deref())?;
         let fence = self.lease(beginning.run).await?;
         let done = self.begin_as(beginning, (wanted, connected), &fence).await;
         if done.is_err() {
-            // Whoever comes next, maybe this process, need not wait until it runs out.
+            // The next process to drive the run, perhaps this one, need not wait for the lease to
+            // expire.
             drop(self.journal.release_lease(&fence).await);
         }
         done
@@ -166,8 +167,8 @@ impl House {
             order,
             mut kin,
         } = beginning;
-        // The label of its portal goes on record with it: by the time that it is taken up or forked,
-        // the portal may be closed or have another.
+        // The label of the portal is recorded with the run: when the run is resumed or forked, the
+        // portal may be closed or have another label.
         kin.inherits = kin.inherits.labelled(self.privacy(Privacy::Any));
         let wanted = wanted.as_deref();
         let chronicle = Chronicle::new(
@@ -178,11 +179,12 @@ impl House {
             Actor::agent(&kin.role),
         )
         .fenced(fence.clone());
-        // A process that was killed before the run was ready has begun it, and no more.
+        // If a process was killed before the run was ready, the start is recorded already, and
+        // nothing else.
         if kin.contract.is_none() || self.workshop.started(run).is_err() {
             let words = order.arguments.join(" ");
             let mut started = self.started(run, skill.as_deref(), &words, &kin);
-            // A person may ask for something in more words than an event holds.
+            // A person's request may be longer than an event can hold.
             started.task = Some(chronicle.keep(words)?);
             let started = Entry::shown(started).by(self.person());
             chronicle.append(vec![started]).await?;
@@ -207,7 +209,7 @@ impl House {
         self.drive(setup, (hooks, begins), succession, fence).await
     }
 
-    /// Puts together what a run stands on.
+    /// Builds what is needed to drive a run.
     pub(super) fn stage(
         self: &Arc<Self>,
         chronicle: Chronicle,
@@ -252,7 +254,7 @@ impl House {
         })
     }
 
-    /// Settles what the run is told and what limits it, and puts it on record.
+    /// Builds the prompt, determines the limits, and records both.
     async fn prepare(
         self: &Arc<Self>,
         stage: &Stage,
@@ -299,7 +301,7 @@ impl House {
         Ok((facts, prompt))
     }
 
-    /// Puts together what a run is driven with; what it is told is still to be added.
+    /// Builds the setup of the run driver. The system prompt is still missing.
     pub(super) fn setup(
         &self,
         stage: Stage,
@@ -335,7 +337,7 @@ impl House {
         })
     }
 
-    /// Drives a run while its lease is renewed.
+    /// Drives a run and keeps its lease renewed.
     pub(super) async fn drive(
         &self,
         setup: Setup,
@@ -345,7 +347,7 @@ impl House {
     ) -> Result<RunDone, Failure> {
         let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
         let chronicle = setup.chronicle.clone();
-        // What a run that took over taught, the one teaches whose work it was.
+        // Lessons of a successor are learned by the run whose work it took over.
         let skill = setup.voice.account.skill.clone();
         let skill = skill.filter(|_| begins != Begins::TakenOver);
         let driving = Driver::new(setup)
@@ -362,7 +364,7 @@ impl House {
                 _ = renewal.tick() => self.journal.renew_lease(fence, LEASE).await?,
             }
         };
-        // Whoever comes next takes the lease over if it cannot be given back.
+        // If the lease cannot be released, the next process takes it over when it expires.
         drop(self.journal.release_lease(fence).await);
         let done = match ended? {
             Ended::Over(finished) => {
@@ -386,7 +388,8 @@ impl House {
         Ok(done)
     }
 
-    /// Returns the model that a role asks for, if it does; one that is not known here is refused.
+    /// Returns the model that a role asks for, if any. A model that is unknown here is
+    /// refused.
     pub(crate) fn model_of_role(&self, role: &str) -> Result<Option<String>, Failure> {
         let known = self.workshop.caller.role(role);
         let Some(model) = known.map_err(|problems| problems.first())?.model else {
@@ -465,7 +468,7 @@ impl House {
         viewer.map_err(|problems| problems.first())
     }
 
-    /// Returns the ground of a run of its own.
+    /// Returns the tree handle of a run with its own tree.
     pub(super) fn ground(&self, at: &std::path::Path, arguments: &[String]) -> Arc<Ground> {
         let named = arguments.iter().map(|word| self.folder.join(word));
         let plot = Plot {
@@ -483,7 +486,7 @@ impl House {
         let chronicle = &outfit.chronicle;
         let contract = outfit.contract.as_deref();
         let inherits = &outfit.inherits;
-        // What a step's agent calls is done for the step.
+        // Calls of a step's agent are attributed to the step.
         let of_step = inherits.step_budget().and_then(|it| it.split_once('/'));
         let of_step = of_step.map(|(_, step)| step.to_owned());
         Voice {

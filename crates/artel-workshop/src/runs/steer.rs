@@ -1,4 +1,4 @@
-//! How people reach a run from any process: pause, resume, cancel, a hint, an answer.
+//! Lets people steer a run from any process: pause, resume, cancel, hint, answer.
 
 use std::collections::BTreeSet;
 
@@ -15,42 +15,40 @@ use super::start::LEASE;
 use crate::works::already_decided;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// What a person wants of a run.
+/// A command from a person to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Steer {
-    /// Begin nothing new until it may go on.
+    /// Start nothing new until resumed.
     Pause,
-    /// Go on.
     Resume,
-    /// End.
+    /// End the run.
     Cancel,
-    /// Know something.
+    /// Pass this text on to the agent.
     Hint(String),
 }
 
-/// Where a wish arrived.
+/// Where a steering command arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Steered {
-    /// It is on record for the process that drives the run, whose name this is. Whether that has
-    /// read it is not known: it holds a lease, and may hang.
+    /// It is recorded for the process that drives the run, named here. Whether that process
+    /// has read it is unknown: it holds a lease but may hang.
     Sent(String),
-    /// Nobody drives the run; it counts when somebody takes it up.
+    /// No process drives the run. The command takes effect when the run is resumed.
     Kept,
-    /// Nobody drove the run, and now it is over.
+    /// No process drove the run, and it is over now.
     Ended,
 }
 
-/// A step of a plan that was steered.
+/// A plan step that was steered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SteeredStep {
-    /// Its title.
     pub title: String,
-    /// Where the wish arrived.
     pub arrived: Steered,
 }
 
 impl Steered {
-    /// Returns the process that drives what was steered. Whether it has read the wish is not known.
+    /// Returns the process that drives the run or step. Whether it has read the command is
+    /// unknown.
     pub fn into_driver(self) -> Option<String> {
         match self {
             Self::Sent(driver) => Some(driver),
@@ -69,7 +67,8 @@ impl Steer {
         }
     }
 
-    /// Says for people what became of the wish. What was sent is not said to have been read.
+    /// Describes for people what became of the command. A command that was sent is not
+    /// described as read.
     pub fn told(&self, run: RunId, steered: &Steered) -> String {
         let (word, short) = (self.word(), run.short());
         let then = match self {
@@ -88,7 +87,7 @@ impl Steer {
         }
     }
 
-    /// Says the same of a wish about one step of a plan.
+    /// Describes for people what became of a command about one plan step.
     pub fn told_of_step(&self, trace: TraceId, steered: &SteeredStep) -> String {
         let (word, short, title) = (self.word(), trace.short(), &steered.title);
         let then = match (self, &steered.arrived) {
@@ -129,9 +128,9 @@ impl Steer {
 }
 
 impl Workshop {
-    /// Steers a run, wherever it is driven. What it called is steered with it, but for hints:
-    /// these are for whoever does the work. Where that is a plan's run, everybody at its steps
-    /// hears them now, and whoever begins later is told.
+    /// Steers a run, whichever process drives it. Its child runs are steered too, except that
+    /// a hint goes only to the run that does the work. For a plan run, all agents at its steps
+    /// get the hint now, and later agents get it when they start.
     pub async fn steer_run(&self, run: RunId, steer: &Steer) -> Result<Noted<Steered>, Failure> {
         let state = self.state_of(run)?;
         refuse_over(&state)?;
@@ -164,7 +163,8 @@ impl Workshop {
             (Some(driver), _) => Steered::Sent(driver.clone()),
             (None, Steer::Cancel) => match self.end_all_left(&journal, runs).await {
                 Ok(()) => Steered::Ended,
-                // Somebody took it up just now, and finds on record that it is cancelled.
+                // Another process has just resumed the run, and will find the cancellation on
+                // record.
                 Err(failure) if failure.code == Code::J011 => {
                     let driver = self.state_of(run)?.driver;
                     driver.map_or(Steered::Ended, Steered::Sent)
@@ -176,8 +176,8 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Returns which of the runs below one are paused, or go on, with it. Those that were paused
-    /// before it stay so, and those whose step is held: that is another wish.
+    /// Returns the runs below a run that are paused or resumed with it. Runs that were paused
+    /// earlier stay paused, and so do runs whose step is held: those are separate decisions.
     fn concerned(&self, above: &State, steer: &Steer) -> Result<Vec<RunId>, Failure> {
         let below = self.open_below(above.started.id)?;
         let mut concerned = Vec::new();
@@ -198,7 +198,7 @@ impl Workshop {
         Ok(concerned)
     }
 
-    /// Ends runs that nobody drives, those that were called first.
+    /// Ends runs that no process drives, child runs first.
     async fn end_all_left(&self, journal: &Journal, runs: Vec<RunId>) -> Result<(), Failure> {
         for run in runs.into_iter().rev() {
             self.end_left(journal, run).await?;
@@ -206,10 +206,11 @@ impl Workshop {
         Ok(())
     }
 
-    /// Puts on record that a person stopped the process that drove a run: it rests until they take
-    /// it up, and nobody takes it for one whose process died. What another process drives goes on.
+    /// Records that a person stopped the process that drove a run. The run stays paused until
+    /// a person resumes it, and is not mistaken for one whose process died. A run that another
+    /// process drives continues.
     pub async fn rest_run(&self, run: RunId) -> Result<(), Failure> {
-        // One that has not begun yet needs no rest.
+        // A run that has not started need not be paused.
         if self.started(run).is_err() {
             return Ok(());
         }
@@ -223,7 +224,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// The same for a piece of work: whatever of it is not over rests.
+    /// Pauses all open runs of a piece of work, like [`Self::rest_run`].
     pub async fn rest_work(&self, trace: TraceId) -> Result<(), Failure> {
         for run in self.open_runs(&self.work(trace)?)? {
             self.rest_run(run).await?;
@@ -231,8 +232,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// Puts on record that a piece of work which a person stopped goes on, and says what was
-    /// noticed besides.
+    /// Records that a piece of work that a person stopped continues. Returns notes for the
+    /// person.
     pub async fn wake_work(&self, trace: TraceId) -> Result<Vec<String>, Failure> {
         let mut notes = Vec::new();
         for run in self.open_runs(&self.work(trace)?)? {
@@ -243,7 +244,7 @@ impl Workshop {
         Ok(notes)
     }
 
-    /// Tells whether a person stopped a piece of work and nobody drives it.
+    /// Returns whether a person stopped a piece of work and no process drives it.
     pub fn is_resting(&self, trace: TraceId) -> Result<bool, Failure> {
         for run in self.open_runs(&self.work(trace)?)? {
             let state = self.state_of(run)?;
@@ -254,7 +255,7 @@ impl Workshop {
         Ok(false)
     }
 
-    /// Answers the open question of a run, unless somebody was first.
+    /// Answers the open question of a run, unless somebody else answered first.
     pub fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
         let run = self.at_work(run)?;
         let state = self.state_of(run)?;
@@ -284,13 +285,13 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Says how a run stands, and who drives it.
+    /// Returns the status of a run and the process that drives it.
     pub fn standing_of(&self, run: RunId) -> Result<(Standing, Option<String>), Failure> {
         let state = self.state_of(run)?;
         Ok((state.standing(), state.driver.clone()))
     }
 
-    /// Returns the run that goes on with the work of this one; itself, if none does.
+    /// Returns the latest successor of a run, or the run itself if it has none.
     fn at_work(&self, run: RunId) -> Result<RunId, Failure> {
         let handed = |run| -> Result<Option<RunId>, Failure> {
             let state = self.state_of(run)?;
@@ -301,7 +302,7 @@ impl Workshop {
         };
         let mut last = run;
         while let Some(heir) = handed(last)? {
-            // It may not have begun yet.
+            // The successor may not have started yet.
             if self.started(heir).is_err() {
                 break;
             }
@@ -310,7 +311,7 @@ impl Workshop {
         Ok(last)
     }
 
-    /// Returns the runs that are at work on the steps of a plan's run.
+    /// Returns the runs at work on the steps of a plan run.
     fn at_steps(&self, run: RunId) -> Result<BTreeSet<RunId>, Failure> {
         let mut runs = BTreeSet::new();
         for open in self.open_below(run)? {
@@ -326,13 +327,13 @@ impl Workshop {
         Draft::new(Stream::run(run), trace, self.caller.actor(), fact).in_run(run)
     }
 
-    /// Ends a run that nobody drives: what it changed stays in its tree.
+    /// Cancels a run that no process drives. Its changes stay in its tree.
     pub(crate) async fn end_left(&self, journal: &Journal, run: RunId) -> Result<(), Failure> {
         let how = (RunState::Cancelled, "it was cancelled");
         self.end_as(journal, run, how).await
     }
 
-    /// Ends a run that nobody takes up any more, and says why.
+    /// Ends a run that will not be resumed as failed, with the reason.
     pub(crate) async fn fail_left(
         &self,
         journal: &Journal,
@@ -380,7 +381,7 @@ impl Workshop {
     }
 }
 
-/// Refuses to steer a run that is over.
+/// Fails if the run is over and cannot be steered any more.
 pub(crate) fn refuse_over(state: &State) -> Result<(), Failure> {
     let standing = state.standing();
     if !standing.is_over() {
@@ -391,7 +392,7 @@ pub(crate) fn refuse_over(state: &State) -> Result<(), Failure> {
         .advise(format!("`artel trace {run}` shows what happened")))
 }
 
-/// Refuses to touch the files of a run that is not over.
+/// Fails if the run is not over, because its files must not be touched yet.
 pub(crate) fn refuse_running(state: &State) -> Result<(), Failure> {
     let standing = state.standing();
     if standing.is_over() {

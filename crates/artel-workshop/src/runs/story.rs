@@ -1,4 +1,5 @@
-//! What is on record of runs, in order, as far as it is to be shown: while it comes, and later.
+//! Returns the recorded events of runs in order, as far as a viewer may see them, both
+//! live and afterwards.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -10,44 +11,42 @@ use artel_types::{Fact, Failure, RunId, Timestamp, TraceId};
 use super::view::{Eyes, Line, Words};
 use crate::workshop::Workshop;
 
-/// Reads the events of one trace as they come.
+/// Reads new events of one trace as they arrive.
 pub struct Follower {
     reader: Arc<Reader>,
     trace: TraceId,
     position: u64,
 }
 
-/// Which part of a story is wanted.
+/// The part of a timeline to return.
 #[derive(Debug, Clone, Copy)]
 pub struct StoryWanted {
-    /// Only what events after this one tell.
+    /// Only lines of events after this one.
     pub after: u64,
-    /// How many lines.
+    /// Maximum number of lines.
     pub limit: usize,
 }
 
-/// A page of a story.
+/// One page of a timeline.
 #[derive(Debug, Default)]
 pub struct StoryPage {
-    /// The lines, in order.
     pub lines: Vec<ToldLine>,
-    /// The event after which it goes on; nothing at its end.
+    /// The `after` of the next page, or `None` at the end.
     pub next: Option<u64>,
 }
 
-/// A line of a story, with the event that it tells of.
+/// One line of a timeline, with its event.
 #[derive(Debug)]
 pub struct ToldLine {
-    /// The event.
+    /// The sequence number of the event.
     pub seq: u64,
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// What is told.
     pub line: Line,
 }
 
 impl Workshop {
-    /// Follows a trace from the last event there is now.
+    /// Follows a trace from its current last event on.
     pub fn follow(&self, trace: TraceId) -> Result<Follower, Failure> {
         let reader = self.reader()?;
         let position = reader.head()?;
@@ -63,8 +62,8 @@ impl Workshop {
         Ok(self.started(run)?.1)
     }
 
-    /// Returns the events of a run and all that it called, with what was said and done about it
-    /// later. An id that names several is refused; one of a trace means all of its runs.
+    /// Returns the events of a run and the runs below it, including later feedback and applied
+    /// changes. An ambiguous id is refused. The id of a trace selects all of its runs.
     pub fn run_records(&self, id: &str) -> Result<Vec<Record>, Failure> {
         let trace = self.resolve(id)?;
         let filter = Filter {
@@ -75,8 +74,8 @@ impl Workshop {
         Ok(self.narrowed(id, &trace, records))
     }
 
-    /// Tells what happened in a run and all that it called, a page of it: from behind an event on,
-    /// until there are so many lines. What one event tells is on one page.
+    /// Returns one page of the timeline of a run and the runs below it. The lines of one event
+    /// are always on the same page.
     pub fn run_story(
         &self,
         id: &str,
@@ -96,7 +95,8 @@ impl Workshop {
         let mut narrator = self.narrator(eyes, Words::Told);
         let mut page = StoryPage::default();
         let mut has_run = false;
-        // Whoever tells has to know what came before, also where that is not asked for.
+        // The timeline builder has to see earlier events too, even if their lines are not
+        // requested.
         self.reader()?.visit(&query, |record| {
             if family.as_ref().is_some_and(|it| !belongs(it, &record)) {
                 return ControlFlow::Continue(());
@@ -118,13 +118,13 @@ impl Workshop {
             ControlFlow::Continue(())
         })?;
         if !has_run {
-            // A piece of work without a run has no story; the id is told to be none of a run.
+            // A piece of work without runs has no timeline. This reports that the id names no run.
             self.run_named(id)?;
         }
         Ok(page)
     }
 
-    /// Leaves the events of a run and all that it called, if it is a run that is named.
+    /// Keeps only the events of a run and the runs below it, if the id names a run.
     pub(super) fn narrowed(&self, id: &str, trace: &str, mut records: Vec<Record>) -> Vec<Record> {
         if trace.starts_with(&id.to_ascii_lowercase()) {
             return records;
@@ -137,7 +137,7 @@ impl Workshop {
         records
     }
 
-    /// Returns a run with all that it called.
+    /// Returns a run with all runs below it.
     pub(super) fn family_of(&self, run: RunId, trace: &str) -> Result<BTreeSet<RunId>, Failure> {
         let filter = Filter {
             trace: Some(trace.to_owned()),
@@ -149,7 +149,7 @@ impl Workshop {
 }
 
 impl Follower {
-    /// Returns what has come since.
+    /// Returns the events since the last call.
     pub fn news(&mut self) -> Result<Vec<Record>, Failure> {
         if self.reader.head()? <= self.position {
             return Ok(Vec::new());
@@ -168,7 +168,7 @@ impl Follower {
     }
 }
 
-/// Returns a run with all that it called.
+/// Returns a run with all runs below it.
 fn family(run: RunId, records: &[Record]) -> BTreeSet<RunId> {
     let mut family = BTreeSet::from([run]);
     for record in records.iter().filter(|record| record.kind == "run.started") {
@@ -184,7 +184,7 @@ fn family(run: RunId, records: &[Record]) -> BTreeSet<RunId> {
     family
 }
 
-/// Tells whether an event is one of these runs, or speaks of one of them.
+/// Returns whether an event belongs to one of these runs or is about one of them.
 pub(super) fn belongs(family: &BTreeSet<RunId>, record: &Record) -> bool {
     match &record.run {
         Some(named) => named.parse().is_ok_and(|run| family.contains(&run)),
@@ -192,7 +192,7 @@ pub(super) fn belongs(family: &BTreeSet<RunId>, record: &Record) -> bool {
     }
 }
 
-/// Returns the run that an event outside of runs speaks of.
+/// Returns the run that an event outside of any run is about.
 pub(super) fn of_run(record: &Record) -> Option<RunId> {
     match record.event().ok()?.fact {
         Fact::RunApplied(applied) => Some(applied.id),

@@ -1,5 +1,5 @@
-//! Runs that go on with the work of a run whose conversation is worn out: told the same, in the
-//! same files, with the turns and the money that are left.
+//! Successor runs take over the work of a run whose conversation is used up: with the same
+//! instructions, in the same files, with the remaining turns and money.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::start::Stage;
 use crate::caller::random_run;
 
 impl House {
-    /// Returns who would go on with the work of a run.
+    /// Returns the run that would take over from a run.
     pub(super) fn succession(self: &Arc<Self>, stage: &Stage) -> Result<Succession, Failure> {
         let house = Arc::clone(self);
         let from = stage.outfit.chronicle.clone();
@@ -48,7 +48,7 @@ impl House {
         })
     }
 
-    /// Begins the run that goes on, or takes it up, and drives it.
+    /// Starts the successor, or resumes it if it has started, and drives it.
     async fn succeed(
         self: &Arc<Self>,
         from: &Chronicle,
@@ -61,7 +61,8 @@ impl House {
         followed(self.take_up(to, Some(heir)).await?)
     }
 
-    /// Puts on record how the run that goes on begins: as the first one did, but for its words.
+    /// Records the start of the successor. It starts like the first run, apart from its
+    /// opening message.
     async fn begin_heir(&self, from: &Chronicle, to: RunId, left: u32) -> Result<(), Failure> {
         let (started, trace) = self.workshop.started(from.run())?;
         let events = from.events()?;
@@ -114,7 +115,7 @@ impl House {
     }
 }
 
-/// Tells whether a run has only been begun.
+/// Returns whether a run has started but done nothing yet.
 pub(super) fn is_fresh(events: &[Event]) -> bool {
     let is_beginning = |event: &Event| {
         matches!(
@@ -132,7 +133,7 @@ fn handed_over(events: &[Event]) -> Option<&RunHandedOver> {
     })
 }
 
-/// Says what came of the run that went on.
+/// Converts the outcome of the successor.
 fn followed(done: RunDone) -> Result<Followed, Failure> {
     let Some(finished) = done.finished else {
         let lost = || Failure::new(Code::X001, "a run was neither left nor ended");

@@ -1,4 +1,4 @@
-//! Takes up runs that another process left.
+//! Resumes runs that another process left.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,8 +46,8 @@ impl Workshop {
         }
     }
 
-    /// Returns the run whose id begins like this, or the latest run of the piece of work whose id
-    /// does.
+    /// Returns the run whose id starts with the given text, or the latest run of the piece of
+    /// work whose id does.
     pub fn run_named(&self, id: &str) -> Result<RunId, Failure> {
         let prefix = id.to_ascii_lowercase();
         let is_plain = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
@@ -73,7 +73,7 @@ impl Workshop {
         }
     }
 
-    /// Returns the run that a piece of work came to last, without those that it called.
+    /// Returns the latest top-level run of a piece of work.
     fn run_of_work(&self, prefix: &str) -> Result<Option<RunId>, Failure> {
         let reader = self.reader()?;
         let [trace] = &reader.traces(TracesBy::Trace, prefix, 2)?[..] else {
@@ -95,7 +95,7 @@ impl Workshop {
         Ok(latest)
     }
 
-    /// Returns how a run began.
+    /// Returns the start fact of a run and its trace.
     pub(crate) fn started(&self, run: RunId) -> Result<(RunStarted, TraceId), Failure> {
         let filter = Filter {
             run: Some(run.to_string()),
@@ -112,7 +112,7 @@ impl Workshop {
     }
 }
 
-/// Returns the model that a fork goes on with, where it was given another.
+/// Returns the model that a fork was given, if it was given another one.
 fn forked_to(events: &[Event]) -> Option<&str> {
     events.iter().rev().find_map(|event| match &event.fact {
         Fact::RunForked(forked) => forked.model.as_deref(),
@@ -126,7 +126,7 @@ pub(crate) fn no_such_run(id: &str) -> Failure {
 }
 
 impl House {
-    /// Takes a run up where it was left.
+    /// Resumes a run where it was left.
     pub(crate) async fn take_up(
         self: &Arc<Self>,
         run: RunId,
@@ -159,7 +159,8 @@ impl House {
             Err(failure) => Err(failure),
         };
         if done.is_err() {
-            // Whoever comes next, maybe this process, need not wait until it runs out.
+            // The next process to drive the run, perhaps this one, need not wait for the lease to
+            // expire.
             drop(self.journal.release_lease(fence).await);
         }
         done
@@ -246,7 +247,8 @@ impl House {
         Box::pin(self.drive(setup, (hooks, begins), succession, fence)).await
     }
 
-    /// Notes what the runs that work on the same files let through its walls before.
+    /// Adds what the runs on the same files were earlier allowed through the walls of their
+    /// tree.
     fn fold_openings(&self, trace: TraceId, top: RunId, ground: &Ground) -> Result<(), Failure> {
         let filter = |kind: &str, run: Option<RunId>| Filter {
             trace: Some(trace.to_string()),
@@ -274,7 +276,7 @@ impl House {
         Ok(())
     }
 
-    /// Returns the place of a run that is taken up by itself.
+    /// Returns the lineage of a run that is resumed on its own.
     fn kin_of(&self, started: &RunStarted, facts: &RunPrepared) -> Result<Kin, Failure> {
         let inherits = self.inheritance_of(started)?;
         let is_custom = facts.role != DEFAULT_ROLE;
@@ -290,10 +292,11 @@ impl House {
         })
     }
 
-    /// Tells whether another run called it, or the one whose work it goes on with.
+    /// Returns whether the run, or the first run whose work it took over, was called by
+    /// another run.
     fn is_called(&self, started: &RunStarted) -> bool {
         let mut first = started.clone();
-        // A chain is as short as the turns are few.
+        // The loop is bounded, because no chain is longer than the number of turns.
         for _ in 0..Family::MOST_TURNS {
             let earlier = first.parent.filter(|_| first.takes_over());
             match earlier.and_then(|run| self.workshop.started(run).ok()) {
@@ -304,10 +307,10 @@ impl House {
         first.parent.is_some()
     }
 
-    /// Returns the run at the top.
+    /// Returns the top-level run above a run.
     fn root_of(&self, run: RunId) -> RunId {
         let mut top = run;
-        // A chain is short; a journal that says otherwise is not followed for ever.
+        // The loop is bounded, in case a damaged journal contains a cycle.
         for _ in 0..Family::MOST_TURNS {
             match self
                 .workshop
@@ -322,7 +325,8 @@ impl House {
         top
     }
 
-    /// Returns how many replies a run and all that it called have had: no fewer than its turns.
+    /// Returns the number of model replies so far, which is at least the number of turns of
+    /// the run and the runs below it.
     fn turns_of(&self, run: RunId) -> u32 {
         let Ok((_, trace)) = self.workshop.started(run) else {
             return 0;
@@ -338,7 +342,7 @@ impl House {
         })
     }
 
-    /// Tells whether a tree was made, by this run or by one that works in the same.
+    /// Returns whether a tree exists, made by this run or by one that shares it.
     fn has_tree(&self, trace: TraceId, events: &[Event]) -> Result<bool, Failure> {
         if events
             .iter()
@@ -355,8 +359,8 @@ impl House {
         Ok(!made.is_empty())
     }
 
-    /// Returns the skill that a run began with. What it says is on record; its files are needed
-    /// as they were, or as they are trusted now.
+    /// Returns the skill that a run started with. Its text is recorded; its files must be
+    /// unchanged, or trusted as they are now.
     async fn skill_again(
         &self,
         started: &RunStarted,
@@ -391,7 +395,8 @@ impl House {
     }
 }
 
-/// What its skill listed when the run began holds, whatever the skill says now.
+/// Bounds the run by the skill's list of tools as recorded at the start, whatever the
+/// skill says now.
 fn held_to_its_list(
     inherits: Inheritance,
     started: &RunStarted,
@@ -421,7 +426,7 @@ fn newest_snapshot(events: &[Event]) -> Option<&str> {
     })
 }
 
-/// Returns what came of a run that is over.
+/// Returns the outcome of a run that is over.
 fn over(
     run: RunId,
     trace: TraceId,

@@ -1,4 +1,4 @@
-//! Trust in skills that came from elsewhere: asked once for what they are now.
+//! Asks for trust in skills from elsewhere, once for each state of a skill.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,36 +15,35 @@ use crate::portals::PortalQuestion;
 use crate::strangers;
 use crate::workshop::Workshop;
 
-/// What a skill may run, shown before its first use.
+/// A question about trusting a skill, with everything that the skill may run. Asked before
+/// its first use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrustQuestion {
-    /// Its name.
     pub skill: String,
-    /// Where it is.
     pub folder: String,
-    /// Commands that are run when it begins.
+    /// Commands that run when the skill starts.
     pub commands: Vec<String>,
-    /// Scripts it brings.
+    /// Scripts that the skill contains.
     pub scripts: Vec<String>,
-    /// The tools it wants; nothing where it does not say.
+    /// The tools that it wants, or `None` if it does not say.
     pub tools: Option<Vec<String>>,
     /// Addresses in its text.
     pub urls: Vec<String>,
-    /// BLAKE3 of its files, in hex.
+    /// BLAKE3 hash of its files, in hex.
     pub hash: String,
 }
 
-/// Says whether a skill is trusted.
+/// Asks a person for trust.
 pub trait Trust: Send + Sync {
-    /// Asks; nothing where nobody can answer.
+    /// Asks whether to trust a skill; `None` if nobody can answer.
     fn ask(&self, question: &TrustQuestion) -> Option<bool>;
 
-    /// Asks about a hook, which these lines show; nothing where nobody can answer.
+    /// Asks whether to trust a hook, which these lines describe; `None` if nobody can answer.
     fn ask_hook(&self, _lines: &[String]) -> Option<bool> {
         None
     }
 
-    /// Asks about a folder at its first use; nothing where nobody can answer.
+    /// Asks about a folder at its first use; `None` if nobody can answer.
     fn ask_portal(&self, _question: &PortalQuestion) -> Option<bool> {
         None
     }
@@ -57,7 +56,7 @@ impl Trust for Nobody {
 }
 
 impl TrustQuestion {
-    /// Shows what a skill may run.
+    /// Describes what a skill may run.
     pub fn about(skill: &Skill) -> Self {
         let commands = prepare::commands(&skill.body);
         let scripts = skill.scripts.iter().map(|script| script.path.clone());
@@ -73,7 +72,7 @@ impl TrustQuestion {
     }
 }
 
-/// Returns the addresses in a text, each once.
+/// Returns the distinct addresses in a text.
 fn urls(text: &str) -> Vec<String> {
     let ends = |letter: char| letter.is_whitespace() || "<>()[]{}\"'`".contains(letter);
     let words = text.split(ends);
@@ -82,13 +81,12 @@ fn urls(text: &str) -> Vec<String> {
     found.into_iter().take(20).collect()
 }
 
-/// What is on record about trust in skills.
+/// The recorded facts about trust in skills.
 #[derive(Debug, Default)]
 pub(crate) struct SkillTrust {
-    /// The workshop's folder.
     root: PathBuf,
     placed: PlacedFiles,
-    /// The skills that were there before the workshop was.
+    /// The skills that existed before the workshop.
     found: Vec<PathBuf>,
     said: Vec<SaidOfSkill>,
 }
@@ -103,17 +101,17 @@ struct SaidOfSkill {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TrustWord {
-    /// A person looked at it.
+    /// A person reviewed it.
     Trusted,
-    /// It was in use before anybody asked.
+    /// It was in use before Artel began to ask.
     Known,
 }
 
 impl SkillTrust {
-    /// Tells whether a skill may be used as it is. One of the workshop's own that a run put there,
-    /// or that was there before the workshop, has to be known or trusted since; from then on it is
-    /// the person's to change. One that others
-    /// can change has to be known or trusted as it is now.
+    /// Returns whether a skill may be used as it is. A workshop skill that a run put there, or
+    /// that existed before the workshop, has to be known or trusted since; after that, it is
+    /// the person's to change. A workshop skill that other users can change has to be known or
+    /// trusted in its present form.
     pub(crate) fn trusts(&self, skill: &Skill) -> bool {
         let folder = skill.folder.display().to_string();
         let mut about = self.said.iter().filter(|it| it.folder == folder);
@@ -131,7 +129,8 @@ impl SkillTrust {
         }
     }
 
-    /// Returns the event behind which a person's word counts, for a skill that no person put there.
+    /// Returns the event after which a person's decision counts, if no person put the skill
+    /// there.
     fn not_by_a_person(&self, folder: &Path) -> Option<u64> {
         let was_there = self.found.iter().any(|it| it == folder);
         let before_all = was_there.then_some(0);
@@ -140,13 +139,12 @@ impl SkillTrust {
 }
 
 impl Workshop {
-    /// Tells whether a skill may be used as it is: it is the workshop's own and no run put it
-    /// there, or it was trusted.
+    /// Returns whether a skill may be used as it is: because it is the workshop's own and no
+    /// run put it there, or because it is trusted.
     pub fn trusts(&self, reader: &Reader, skill: &Skill) -> Result<bool, Failure> {
         Ok(self.skill_trust(reader)?.trusts(skill))
     }
 
-    /// Reads what is on record about trust in skills.
     pub(crate) fn skill_trust(&self, reader: &Reader) -> Result<SkillTrust, Failure> {
         let mut trust = SkillTrust {
             root: self.root.clone(),
@@ -177,7 +175,7 @@ impl Workshop {
         Ok(trust)
     }
 
-    /// Says that a skill is not trusted.
+    /// Returns the failure for a skill that is not trusted.
     pub(crate) fn untrusted_skill(&self, skill: &Skill, why: &str) -> Failure {
         let (name, folder) = (&skill.name, skill.folder.display());
         Failure::new(
@@ -199,7 +197,7 @@ impl Workshop {
         ))
     }
 
-    /// Records that a person trusts a skill as it is.
+    /// Returns the fact that a person trusts a skill as it is.
     pub(crate) fn trusted(&self, skill: &Skill) -> SkillTrusted {
         SkillTrusted {
             skill: skill.name.clone(),
@@ -210,7 +208,7 @@ impl Workshop {
 }
 
 impl House {
-    /// Makes sure that a skill is trusted, by asking where that is still open.
+    /// Makes sure that a skill is trusted, and asks the person if that is undecided.
     pub(crate) async fn ensure_trust(&self, skill: &Skill) -> Result<(), Failure> {
         if self.workshop.trusts(self.journal.reader(), skill)? {
             return Ok(());

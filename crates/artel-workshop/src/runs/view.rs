@@ -1,5 +1,6 @@
-//! What people see of a run: one way from events to lines, for the terminal, for traces, and for
-//! programs. Who looks decides how much of it there is; the strictest rule wins.
+//! Turns the events of a run into the lines that people see, in the same way for the
+//! terminal, for traces and for programs. The viewer's role decides how much is shown, and
+//! the strictest rule wins.
 
 mod aside;
 mod call;
@@ -23,41 +24,40 @@ use artel_types::{Code, Failure};
 
 use crate::workshop::Workshop;
 
-/// How much is shown.
+/// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// What came of each step.
+    /// The result of each step.
     Summary,
-    /// Turn by turn, with calls and their results.
+    /// Every turn, with its calls and their results.
     Full,
 }
 
-/// Whether the words of the model are shown by whoever hears them as they come.
+/// Whether the timeline contains the model's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// They are told with their reply.
+    /// The text is part of the timeline, with its reply.
     Told,
-    /// Somebody else shows them.
+    /// Somebody else shows the text as it streams.
     Heard,
 }
 
-/// Who looks at runs, and how closely.
+/// The visibility of runs for one viewer.
 #[derive(Debug, Clone)]
 pub struct Eyes {
-    /// How much is wanted.
+    /// The requested detail.
     pub view: View,
-    /// Who looks.
     pub role: Viewer,
-    /// The most that they may see.
+    /// The most detail that the viewer may see.
     pub most: View,
-    /// Tools of which is shown only that they ran, whoever looks.
+    /// Tools of which every viewer sees only that they ran.
     pub hidden: Vec<String>,
 }
 
 impl Workshop {
-    /// Returns the eyes that the settings give; `view` is what was asked for. Whoever is said to
-    /// be a user sees summaries alone; where nobody is said to be anything, a person who asks for
-    /// more gets it.
+    /// Returns the visibility according to the settings; `view` is what was asked for. If the
+    /// settings assign a role that sees only summaries, a request for more is refused. If they
+    /// assign no role, a person who asks for more gets it.
     pub fn eyes(&self, view: Option<View>) -> Result<Eyes, Failure> {
         let settings = &self.settings.runs;
         let role = settings.role.value;
@@ -78,7 +78,7 @@ impl Workshop {
         })
     }
 
-    /// Returns the eyes of a role, which see as much as it may.
+    /// Returns the visibility of a role, with all the detail it may see.
     pub fn eyes_of(&self, role: Viewer) -> Eyes {
         let settings = &self.settings.runs;
         let most = match settings.sees(role).value {
@@ -93,7 +93,6 @@ impl Workshop {
         }
     }
 
-    /// Returns what tells the story of runs.
     pub fn narrator(&self, eyes: Eyes, words: Words) -> Narrator {
         let home = self.caller.environment.get("HOME");
         let home = home.map(std::path::PathBuf::from);
@@ -102,7 +101,7 @@ impl Workshop {
 }
 
 impl Eyes {
-    /// Returns the same eyes, looking as closely as is asked for and as they may.
+    /// Changes the detail, as far as the viewer may see it.
     #[must_use]
     pub fn looking(self, view: View) -> Self {
         let view = match self.most {
@@ -112,17 +111,18 @@ impl Eyes {
         Self { view, ..self }
     }
 
-    /// Tells whether the input and output of a tool are nobody's to see.
+    /// Returns whether the input and output of a tool are hidden from everybody.
     pub fn hides(&self, tool: &str) -> bool {
         self.hidden.iter().any(|pattern| fits(pattern, tool))
     }
 
-    /// Tells whether they may see what a call would do, without which nobody can say yes to it.
+    /// Returns whether the viewer may see what a call would do. Without that, nobody can
+    /// approve it.
     pub fn see_call(&self, tool: &str) -> bool {
         self.most == View::Full && !self.hides(tool)
     }
 
-    /// How many lines of a result are shown.
+    /// Returns how many lines of a result are shown.
     fn lines_of_results(&self) -> usize {
         match self.most {
             View::Summary => 1,
@@ -131,7 +131,7 @@ impl Eyes {
     }
 }
 
-/// Tells whether a name is meant by a pattern in which `*` stands for any text.
+/// Returns whether a name matches a pattern in which `*` stands for any text.
 fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut parts = pattern.split('*');

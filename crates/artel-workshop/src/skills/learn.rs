@@ -1,4 +1,4 @@
-//! What a run of a skill teaches, taken from its events when it is over.
+//! Lessons that a run of a skill teaches, taken from its events when it is over.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,23 @@ use serde_json::Value;
 use super::lessons::{lesson, one_line};
 use crate::runs::{House, started_runs_of};
 
-/// So many calls are told.
+/// Largest number of calls in one list of a lesson.
 const MOST_CALLS: usize = 12;
 
-/// So much of what a call is about is told.
+/// Longest description of a call or failed attempt in a lesson, in characters.
 const LONGEST_ABOUT: usize = 60;
 
 impl House {
-    /// Keeps what a run that is over taught, once. That nothing could be kept does not make the
-    /// run worse; a person is told.
+    /// Keeps what a finished run taught, once. A failure to keep it does not change the run's
+    /// result; the person gets a notice.
     pub(crate) async fn learn(&self, chronicle: &Chronicle, skill: &str, finished: &RunFinished) {
         let events = chronicle.events();
         let lesson = events.and_then(|events| self.lesson_of(&events, skill, finished));
         self.keep_lesson(lesson).await;
     }
 
-    /// The same for a skill that was done by a plan: what those taught who worked at its steps.
+    /// Keeps what a plan taught about its skill: the lessons of the agents that worked on its
+    /// steps.
     pub(crate) async fn learn_planned(&self, chronicle: &Chronicle, skill: &str) {
         let lesson = self.planned_events(chronicle).and_then(|events| {
             let run = chronicle.run();
@@ -42,10 +43,11 @@ impl House {
         self.keep_lesson(lesson).await;
     }
 
-    /// Returns the events of a plan's run with those of the workers of its steps, in their order.
+    /// Returns the events of a plan's run and of the agents that worked on its steps, in
+    /// order.
     fn planned_events(&self, chronicle: &Chronicle) -> Result<Vec<Event>, Failure> {
         let mut events = chronicle.own_events()?;
-        // The checks are the runtime's own: nobody learns from having made them.
+        // Artel made the checks itself, so they teach nothing.
         events.retain(|event| !event.fact.kind().starts_with("tool."));
         let trace = chronicle.trace();
         for (started, _) in started_runs_of(self.journal.reader(), trace)? {
@@ -104,7 +106,8 @@ impl House {
         lesson(skill, sort, text, Some(run)).map(Some)
     }
 
-    /// Tells whether something was kept from a run before: a process may have ended in between.
+    /// Returns whether a lesson of this run was kept already. An earlier process may have kept
+    /// it and then ended.
     fn has_learnt_from(&self, run: RunId, began: u64) -> Result<bool, Failure> {
         let filter = Filter {
             kind: Some("lesson.learned".to_owned()),
@@ -123,8 +126,8 @@ impl House {
     }
 }
 
-/// The calls of a run in the order in which they ended; where it followed a plan, also the
-/// attempts at its steps that did not pass.
+/// The calls of a run in the order in which they ended, and the failed attempts at steps
+/// if the run followed a plan.
 struct Calls(Vec<Call>, Vec<String>);
 
 struct Call {
@@ -165,7 +168,7 @@ impl Calls {
         Self(calls, attempts)
     }
 
-    /// Tells in one line what worked, and what did not on the way.
+    /// Says on one line what worked, and what failed on the way.
     fn worked(&self) -> String {
         let worked = self.0.iter().filter(|call| call.failure.is_none());
         let steps = listed(worked.map(|call| call.text.trim().to_owned()));
@@ -181,7 +184,7 @@ impl Calls {
         format!("{text}; did not work: {wrong}")
     }
 
-    /// Tells in one line why a run came to nothing, and what was tried.
+    /// Says on one line why the run failed, and what was tried.
     fn failed(&self, finished: &RunFinished) -> String {
         let why = finished.why.as_deref().unwrap_or(&finished.summary);
         let why: String = one_line(why).chars().take(200).collect();
@@ -202,13 +205,13 @@ impl Calls {
     }
 }
 
-/// Tells of an attempt at a step that did not pass.
+/// Describes a failed attempt at a step.
 fn attempt(step: &str, round: u32, why: &str) -> String {
     let why: String = one_line(why).chars().take(LONGEST_ABOUT).collect();
     format!("step {step}, attempt {round} ({why})")
 }
 
-/// Puts calls on one line, those that come again only once.
+/// Joins calls on one line. A repeated call appears only once.
 fn listed(calls: impl Iterator<Item = String>) -> String {
     let mut list: Vec<String> = Vec::new();
     for call in calls {
@@ -219,7 +222,7 @@ fn listed(calls: impl Iterator<Item = String>) -> String {
     list.join(" → ")
 }
 
-/// Returns what a call is about: the file, the command, what is looked for.
+/// Returns the object of a call, such as the file, the command or the search text.
 fn about(input: &Text) -> String {
     let Text::Inline(text) = input else {
         return String::new();

@@ -1,4 +1,4 @@
-//! What is kept of a skill's runs, as people see and change it; and what they say themselves.
+//! Lessons kept of a skill's runs, which people can see, change and add to.
 
 use artel_journal::{Batch, Reader};
 use artel_types::{
@@ -10,36 +10,33 @@ use crate::caller::random_run;
 use crate::runs::lessons::{FEEDBACK, KeptLesson, LONGEST, MOST_KEPT, kept};
 use crate::workshop::{Open, Workshop};
 
-/// Something that is kept for the next runs of a skill.
+/// A lesson kept for the next runs of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LessonKept {
-    /// Names it.
     pub id: String,
-    /// success, failure or feedback.
+    /// `success`, `failure` or `feedback`.
     pub sort: String,
-    /// What is kept.
     pub text: String,
-    /// The run it comes from.
+    /// The run that taught it.
     pub from: Option<String>,
     /// Who put it into words; nobody where a run taught it.
     pub by: Option<String>,
 }
 
-/// What became of a person's words about a run.
+/// The result of a person's feedback on a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Given {
-    /// Which run.
     pub run: String,
-    /// The skill whose next runs are told; none for a task.
+    /// The skill whose next runs get the feedback, or `None` if the run was a task.
     pub skill: Option<String>,
 }
 
 impl Workshop {
-    /// Returns what is kept of a skill, oldest first.
+    /// Returns the lessons of a skill, oldest first.
     pub fn lessons(&self, skill: &str) -> Result<Vec<LessonKept>, Failure> {
         let lessons = kept(&*self.reader()?, skill)?;
         if lessons.is_empty() {
-            // A misspelt name has no lessons either, and should be told.
+            // A misspelt name has no lessons either, so the caller gets an error for it.
             self.find_skills(&self.run_folder(None)?).get(skill)?;
         }
         let shown = |KeptLesson { lesson, worded_by }| LessonKept {
@@ -52,7 +49,7 @@ impl Workshop {
         Ok(lessons.into_iter().map(shown).collect())
     }
 
-    /// Keeps what a person wants the next runs of a skill to know; returns its id.
+    /// Keeps a person's lesson for the next runs of a skill and returns its id.
     pub fn add_lesson(&self, skill: &str, text: &str) -> Result<String, Failure> {
         let found = self.find_skills(&self.run_folder(None)?);
         let name = found.get(skill)?.name.clone();
@@ -65,7 +62,7 @@ impl Workshop {
         Ok(id)
     }
 
-    /// Changes what is kept.
+    /// Changes the text of a lesson.
     pub fn edit_lesson(&self, skill: &str, id: &str, text: &str) -> Result<(), Failure> {
         let id = self.lesson_id(skill, id)?;
         let text = self.lesson_text(text)?;
@@ -76,7 +73,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Removes what is kept.
+    /// Removes a lesson.
     pub fn remove_lesson(&self, skill: &str, id: &str) -> Result<(), Failure> {
         let id = self.lesson_id(skill, id)?;
         let Open { journal, .. } = self.open()?;
@@ -84,7 +81,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Records how a run went in a person's words; the next runs of its skill are told.
+    /// Records a person's feedback on a run. The next runs of its skill get to know it.
     pub fn give_feedback(&self, run: &str, text: &str) -> Result<Given, Failure> {
         let (started, _) = self.started(self.run_named(run)?)?;
         let text = self.lesson_text(text)?;
@@ -105,7 +102,8 @@ impl Workshop {
         })
     }
 
-    /// Returns the events that keep a lesson and remove the oldest of its sort beyond the bound.
+    /// Returns the events that keep a lesson and remove the oldest of its sort beyond the
+    /// limit.
     pub(super) fn bounded(
         &self,
         reader: &Reader,
@@ -147,7 +145,7 @@ impl Workshop {
     }
 }
 
-/// Makes a lesson with an id of its own.
+/// Makes a lesson with a new id.
 pub(super) fn lesson(
     skill: &str,
     sort: &str,
@@ -163,7 +161,7 @@ pub(super) fn lesson(
     })
 }
 
-/// Returns a text on one line and within its bound.
+/// Returns a text on one line, cut to the length limit of a lesson.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");

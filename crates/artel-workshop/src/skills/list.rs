@@ -1,4 +1,4 @@
-//! The skills that can be used from where the caller stands.
+//! The skills that can be used from the caller's folder.
 
 use std::path::PathBuf;
 
@@ -10,52 +10,51 @@ use crate::caller::Caller;
 use crate::runs::{SkillTrust, SkillsFound};
 use crate::trouble::{Problems, path_text};
 
-/// One line of a list of skills.
+/// One row of a list of skills.
 #[derive(Debug, Clone, Serialize)]
 pub struct SkillRow {
-    /// Its name.
     pub name: String,
-    /// Whose it is.
+    /// The skill's origin.
     pub scope: Scope,
-    /// Whether it may be used as it is without a question.
+    /// Whether the skill in its present form may be used without a question.
     pub trusted: bool,
-    /// How many lines its `SKILL.md` has.
+    /// Number of lines in its `SKILL.md`.
     pub lines: usize,
-    /// What it does and when to use it.
+    /// The skill's purpose, and when to use it.
     pub description: String,
-    /// Where it is.
     #[serde(serialize_with = "path_text")]
     pub folder: PathBuf,
-    /// What its author should know, a sentence each.
+    /// Remarks for its author, a sentence each.
     pub remarks: Vec<String>,
 }
 
-/// All that was found.
+/// All skills that were found.
 #[derive(Debug, Clone, Serialize)]
 pub struct SkillList {
-    /// Those that can be used.
+    /// Usable skills.
     pub skills: Vec<SkillRow>,
-    /// Those of a name that another one has, which counts.
+    /// Skills hidden by another skill of the same name.
     pub shadowed: Vec<Shadowed>,
-    /// Those that could not be loaded, and why.
+    /// Skills that could not be loaded, and why.
     pub broken: Vec<Broken>,
 }
 
-/// The skills seen from somewhere, with what is on record about them where there is a workshop.
+/// The skills found from a folder, with their recorded trust if there is a workshop.
 pub(super) struct Here {
     pub(super) found: SkillsFound,
     trust: SkillTrust,
 }
 
 impl Here {
-    /// Tells whether a skill may be used without a question.
+    /// Returns whether a skill may be used without a question.
     pub(super) fn trusts(&self, skill: &Skill) -> bool {
         self.trust.trusts(skill)
     }
 }
 
 impl Caller {
-    /// Lists the skills. Without a workshop those of the project and of the person are found.
+    /// Lists the skills. Without a workshop, only those of the project and of the person are
+    /// found.
     pub fn skills(&self) -> Result<SkillList, Problems> {
         let here = self.skills_here()?;
         let row = |skill: &Skill| SkillRow {
@@ -74,7 +73,7 @@ impl Caller {
         })
     }
 
-    /// Returns the skills themselves, for whoever judges them.
+    /// Returns the skills themselves, for the profile.
     pub(crate) fn skills_for_profile(&self) -> Result<SkillsFound, Problems> {
         Ok(self.skills_here()?.found)
     }

@@ -1,4 +1,4 @@
-//! A new skill in the workshop.
+//! Creates new skills in the workshop.
 
 use std::path::PathBuf;
 
@@ -10,24 +10,22 @@ use serde::Serialize;
 use crate::trouble::{file_failure, path_text};
 use crate::workshop::Workshop;
 
-/// A skill that was begun.
+/// A new skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct NewSkill {
-    /// Its name.
     pub name: String,
-    /// Where it is.
     #[serde(serialize_with = "path_text")]
     pub folder: PathBuf,
-    /// Its files, relative to the folder.
+    /// The skill's files, relative to its folder.
     pub files: Vec<String>,
 }
 
 impl Workshop {
-    /// Begins a skill in the workshop's `Skills`. Nothing that exists is written over.
+    /// Creates a skill in the workshop's `Skills`. Existing files are never overwritten.
     pub fn new_skill(&self, name: &str) -> Result<NewSkill, Failure> {
         let files = template::files(name);
         for (path, text) in &files {
-            // A wrong name shows in the text that is made with it, before it is part of a path.
+            // A bad name shows up in the generated text, before the name becomes part of a path.
             if *path == "SKILL.md"
                 && let Some(complaint) = validate_skill(text, Some(name)).first()
             {

@@ -1,4 +1,4 @@
-//! How skills do, over all their runs on record.
+//! Success figures of skills, over all their recorded runs.
 
 use artel_rules::tally::SkillStats;
 use artel_skills::savings::Sizes;
@@ -8,22 +8,21 @@ use serde::Serialize;
 use crate::board::SkillSums;
 use crate::workshop::Workshop;
 
-/// How a skill does.
+/// Success figures of one skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct SkillReport {
-    /// The skill.
     pub skill: String,
     /// The share of complete runs, from 0 to 1.
     pub success_rate: Option<f64>,
-    /// How many turns a run takes.
+    /// Average number of turns of a run.
     pub average_turns: Option<f64>,
-    /// The share of failed calls after which the goal was reached, from 0 to 1.
+    /// The share of failed calls after which the goal was still reached, from 0 to 1.
     pub recovery_rate: Option<f64>,
     /// The most common kind of recovery.
     pub common_recovery: Option<String>,
-    /// Its share of all recoveries, from 0 to 1.
+    /// That kind's share of all recoveries, from 0 to 1.
     pub common_share: Option<f64>,
-    /// Tokens that loading on demand saves, in percent.
+    /// Tokens saved by loading on demand, in percent.
     pub saved_percent: Option<u64>,
     /// The sums behind these rates.
     #[serde(flatten)]
@@ -31,12 +30,12 @@ pub struct SkillReport {
 }
 
 impl Workshop {
-    /// Returns how skills do: one, or all that have run, by name.
+    /// Returns the figures of one skill, or of all skills that have run, by name.
     pub fn skill_stats(&self, skill: Option<&str>) -> Result<Vec<SkillReport>, Failure> {
         self.skill_reports(&self.board_of_skills()?.skills(), skill)
     }
 
-    /// Returns the same where it is folded already.
+    /// Returns the same figures from counts that are already folded.
     pub fn skill_reports(
         &self,
         sums: &SkillSums,
@@ -44,7 +43,7 @@ impl Workshop {
     ) -> Result<Vec<SkillReport>, Failure> {
         let found = self.find_skills(&self.run_folder(None)?);
         if let Some(name) = skill.filter(|name| !sums.knows(name)) {
-            // A misspelt name has no runs either, and should be told.
+            // A misspelt name has no runs either, so the caller gets an error for it.
             found.get(name)?;
         }
         let names = match skill {

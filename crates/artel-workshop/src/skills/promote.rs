@@ -1,4 +1,4 @@
-//! A recorded run becomes a test of its skill.
+//! Turns a recorded run into a test of its skill.
 
 mod before;
 
@@ -17,25 +17,24 @@ use crate::trouble::{file_failure, path_text};
 use crate::workshop::Workshop;
 use before::Before;
 
-/// A run that became a test.
+/// A run that became a test case.
 #[derive(Debug, Clone, Serialize)]
 pub struct Promoted {
-    /// The skill.
     pub skill: String,
-    /// The case.
+    /// The file of the case.
     #[serde(serialize_with = "path_text")]
     pub case: PathBuf,
-    /// What the model says in it.
+    /// The file with the model's recorded replies.
     #[serde(serialize_with = "path_text")]
     pub recording: PathBuf,
-    /// The input files that the case brings.
+    /// Input files that the case includes.
     pub files: Vec<String>,
-    /// Files that were read, and are too large, too many or no text.
+    /// Files that the run read but the case leaves out: too large, too many, or not text.
     pub left_out: Vec<String>,
 }
 
 impl Workshop {
-    /// Writes a test from a run: what it was given, what the model said, how it ended.
+    /// Writes a test case from a run: its input, the model's replies and its outcome.
     pub fn promote_run(&self, id: &str, name: Option<&str>) -> Result<Promoted, Failure> {
         let (started, _) = self.started(self.run_named(id)?)?;
         let run = started.id;
@@ -98,7 +97,7 @@ impl Workshop {
         found.get(name).cloned()
     }
 
-    /// Looks through the events of a run.
+    /// Collects the facts of a run from its events.
     fn seen(&self, run: RunId) -> Result<SeenRun, Failure> {
         let filter = Filter {
             run: Some(run.to_string()),
@@ -134,12 +133,12 @@ impl Workshop {
 
 #[derive(Default)]
 struct SeenRun {
-    /// The paths that calls named.
+    /// Paths that the run's calls named.
     read: BTreeSet<String>,
     finished: Option<RunFinished>,
 }
 
-/// Returns the words of an input that may be paths of files: fields that are, and the words of
+/// Returns the words of an input that may be paths of files: path fields, and the words of
 /// commands.
 fn paths_in(input: &serde_json::Value) -> Vec<String> {
     let mut paths = Vec::new();
@@ -156,7 +155,7 @@ fn paths_in(input: &serde_json::Value) -> Vec<String> {
 }
 
 impl Promoted {
-    /// Writes the files; nothing that exists is written over.
+    /// Writes the files. Existing files are never overwritten.
     fn write(&self, case: Run, cassette: &Cassette) -> Result<(), Failure> {
         for file in [&self.case, &self.recording] {
             if file.symlink_metadata().is_ok() {

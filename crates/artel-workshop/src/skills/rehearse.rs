@@ -1,4 +1,5 @@
-//! One rehearsed run of a skill: played on a stage, compared with what was expected.
+//! One rehearsed run of a skill: driven in a temporary workshop and compared with the
+//! expected outcome.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,14 +22,15 @@ use crate::caller::Caller;
 use crate::runs::{Company, RunDone, RunOrder, Stop, Trust, TrustQuestion};
 use crate::trouble::Problems;
 
-/// More than a script or a recording has, and more than is looked at of a file.
+/// Largest script or recording that is read, and largest part of a file that is looked at,
+/// in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// What stands in scripts for folders that are elsewhere in every run.
+/// Placeholders in scripts for folders whose paths differ from run to run.
 pub(super) const WORKSPACE: &str = "${WORKSPACE}";
 pub(super) const SKILL_DIR: &str = "${SKILL_DIR}";
 
-/// Plays a run and says what differs.
+/// Drives a rehearsed run and returns its differences from the expected outcome.
 pub(super) async fn rehearse(
     caller: &Caller,
     skill: &Skill,
@@ -43,7 +45,7 @@ pub(super) async fn rehearse(
         turns: 0,
         differences: Vec::new(),
     };
-    // Others may have its name; the one under test comes first.
+    // Other skills may have the same name, so the skill under test comes first.
     let mut skills = vec![skill];
     skills.extend(trusted.iter().filter(|it| it.folder != skill.folder));
     match play(caller, skill, &skills, run).await {
@@ -63,7 +65,8 @@ pub(super) async fn rehearse(
     tried
 }
 
-/// What the files that are asked about hold at the end; nothing where there is none.
+/// Each file of the expected outcome with its expected state and its content at the end,
+/// or `None` if the file does not exist.
 type Files = Vec<(String, FileState, Option<String>)>;
 
 async fn play(
@@ -89,7 +92,7 @@ async fn play(
         folder: Some(stage.work.clone()),
         ..RunOrder::default()
     };
-    // Held as long as the run: nobody stops it.
+    // The sender lives as long as the run, and nobody stops the run.
     let (_stop, stops) = watch::channel(Stop::No);
     let company = Company {
         audience: Arc::new(Nobody),
@@ -104,7 +107,8 @@ async fn play(
     Ok((done, files))
 }
 
-/// On a stage there are only skills that the person trusts.
+/// Trusts every skill. A rehearsal workshop holds only skills that the person trusts
+/// already.
 struct AllTrusted;
 
 impl Trust for AllTrusted {
@@ -113,8 +117,8 @@ impl Trust for AllTrusted {
     }
 }
 
-/// Reads the script of a case. A recording becomes a script that says the same, one answer after
-/// the other: what is asked differs a little in every folder and on every day.
+/// Reads the script of a case. A recording becomes a script with the same replies in the
+/// same order: the requests differ a little in every folder and on every day.
 fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
     let unusable = |why: String| {
         Failure::new(
@@ -130,7 +134,7 @@ fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
     let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| unusable(error.to_string()))?;
     if !name.ends_with(".jsonl") {
-        // A mistake is named by the file that its author knows.
+        // Load it once under this name, so that an error names the file that the author knows.
         drop(Rehearsal::load(&text, &format!("tests/{name}"))?);
         return Ok(text);
     }
@@ -139,7 +143,7 @@ fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
     Ok(json!({ "lines": lines }).to_string())
 }
 
-/// Returns an answer as a line of a script.
+/// Returns a reply as a line of a script.
 fn line(reply: &Reply) -> Value {
     let (mut think, mut say, mut calls) = (String::new(), String::new(), Vec::new());
     for part in &reply.parts {
@@ -171,7 +175,8 @@ fn looked_at(stage: &Stage, run: RunId, expect: &Expect) -> Result<Files, Failur
     Ok(expect.files.iter().map(look).collect())
 }
 
-/// Returns where a run's files are: in its own tree, or where they were if it changed nothing.
+/// Returns the folder of a run's files: its own tree, or the work folder if the run
+/// changed nothing.
 fn files_of(stage: &Stage, run: RunId) -> PathBuf {
     let workshop = &stage.workshop;
     let at = workshop.run_place(run);
@@ -184,7 +189,7 @@ fn any(_: &Path, _: Op) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Says what is not as it was expected.
+/// Lists the differences between the outcome of a run and the expected one.
 fn differences(expect: &Expect, done: &RunDone, turns: u64, files: &Files) -> Vec<String> {
     let mut differences = Vec::new();
     let Some(finished) = &done.finished else {

@@ -1,4 +1,4 @@
-//! One skill, with everything that it may run.
+//! One skill in detail, with everything that it may run.
 
 use artel_policy::{Admits, Bound, Situation};
 use artel_skills::savings::Sizes;
@@ -12,51 +12,48 @@ use crate::trouble::Problems;
 /// A command in the text of a skill, and whether it would run.
 #[derive(Debug, Clone, Serialize)]
 pub struct CommandShown {
-    /// What stands between the backticks.
+    /// The text between the backticks.
     pub command: String,
-    /// Whether it would run when the skill begins.
+    /// Whether the command would run when the skill begins.
     pub allowed: bool,
     /// The rule that decides.
     pub rule: String,
 }
 
-/// A skill as it is shown before somebody uses it.
+/// A skill as it is shown to a person before its first use.
 #[derive(Debug, Clone, Serialize)]
 pub struct SkillShown {
-    /// Its name.
     pub name: String,
-    /// What it does and when to use it.
+    /// The skill's purpose, and when to use it.
     pub description: String,
-    /// Where it is.
     pub folder: String,
-    /// Whose it is.
+    /// The skill's origin.
     pub scope: Scope,
-    /// Whether it may be used as it is without a question.
+    /// Whether the skill in its present form may be used without a question.
     pub trusted: bool,
-    /// BLAKE3 of its files: what trust is given to.
+    /// BLAKE3 hash of its files. Trust is bound to this hash.
     pub hash: String,
-    /// How many lines its `SKILL.md` has.
+    /// Number of lines in its `SKILL.md`.
     pub lines: usize,
-    /// Its other fields.
+    /// The other fields of its frontmatter.
     pub front: Front,
-    /// What can be read on demand.
+    /// Files that an agent can read on demand.
     pub files: Vec<Supporting>,
-    /// What can be run.
+    /// Scripts that an agent can run.
     pub scripts: Vec<Script>,
-    /// Commands that run when it begins.
+    /// Commands that run when the skill begins.
     pub commands: Vec<CommandShown>,
     /// Addresses in its text.
     pub urls: Vec<String>,
-    /// Tokens that every turn carries.
+    /// Tokens that the skill adds to every turn.
     pub tokens_first: u64,
     /// Tokens if all its files were loaded at once.
     pub tokens_all: u64,
-    /// What its author should know, a sentence each.
+    /// Remarks for its author, a sentence each.
     pub remarks: Vec<String>,
 }
 
 impl Caller {
-    /// Shows one skill.
     pub fn skill(&self, name: &str) -> Result<SkillShown, Problems> {
         let here = self.skills_here()?;
         let skill = here.found.get(name)?;
@@ -81,7 +78,7 @@ impl Caller {
         })
     }
 
-    /// Judges the commands of a skill as a run from here would.
+    /// Judges the commands of a skill as a run from the caller's folder would.
     pub(crate) fn judged(
         &self,
         skill: &Skill,

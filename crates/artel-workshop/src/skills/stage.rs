@@ -1,5 +1,6 @@
-//! A workshop for the length of one rehearsed run: a skill's tests see nothing of the person's
-//! settings, keys and journal, so they come out the same everywhere, and count nowhere.
+//! A temporary workshop for one rehearsed run. The tests of a skill do not see the
+//! person's settings, keys and journal, so they come out the same everywhere and do not
+//! count in any statistics.
 
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
@@ -16,10 +17,10 @@ use crate::init::Init;
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::Workshop;
 
-/// What a run in a test still has from outside: where programs are, and who works.
+/// Environment variables that a test run keeps: where programs are, and who works.
 const KEPT: [&str; 4] = ["PATH", "USER", "LANG", "TZ"];
 
-/// A workshop and a folder to work on, gone when this is dropped.
+/// A temporary workshop and a work folder. Both are removed on drop.
 pub(super) struct Stage {
     scratch: Scratch,
     pub(super) workshop: Arc<Workshop>,
@@ -28,7 +29,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Sets the stage with these skills as the workshop's own.
+    /// Makes the workshop, with these skills as its own.
     pub(super) fn set(caller: &Caller, skills: &[&Skill]) -> Result<Self, Problems> {
         let scratch = Scratch::new(caller, "skill-test")?;
         let place = |name: &str| scratch.path().join(name);
@@ -69,7 +70,7 @@ impl Stage {
         })
     }
 
-    /// Puts a file into the folder that the run works on.
+    /// Puts a file into the work folder.
     pub(super) fn put(&self, path: &str, text: &str) -> Result<(), Failure> {
         let inside = Path::new(path);
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
@@ -81,7 +82,7 @@ impl Stage {
         self.write(&self.work.join(inside), text)
     }
 
-    /// Puts the script of the model where the run does not see it; returns where.
+    /// Writes the model's script to a place that the run cannot see and returns its path.
     pub(super) fn script(&self, text: &str) -> Result<PathBuf, Failure> {
         let file = self.scratch.path().join("script.yaml");
         self.write(&file, text)?;

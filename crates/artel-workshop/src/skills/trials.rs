@@ -1,4 +1,5 @@
-//! A skill's own tests: what must choose it, and runs that must come out as they are written.
+//! A skill's own tests: requests that must or must not choose it, and runs with an
+//! expected outcome.
 
 use std::path::PathBuf;
 
@@ -11,58 +12,56 @@ use super::rehearse::rehearse;
 use crate::trouble::{Problems, path_text};
 use crate::workshop::Workshop;
 
-/// A request, and whether the choice of skills is as it must be.
+/// A test request, and whether it chose the right skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct TriggerTried {
-    /// What somebody asks.
+    /// A person's words.
     pub request: String,
-    /// Whether the skill must be chosen.
+    /// Whether the request must choose the skill.
     pub must: bool,
-    /// What was chosen: its name, `unsure: …` with what a model would be offered, or `none`.
+    /// The choice: a skill's name, `unsure: …` with the skills that a model would be offered,
+    /// or `none`.
     pub chosen: String,
-    /// Whether that is right.
+    /// Whether the choice is right.
     pub ok: bool,
 }
 
-/// A rehearsed run, and what differs from what was expected.
+/// A rehearsed run and its differences from the expected outcome.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunTried {
-    /// What it is called.
     pub name: String,
-    /// The file it stands in, relative to the skill's folder.
+    /// The file of the case, relative to the skill's folder.
     pub file: String,
-    /// Whether nothing differs.
+    /// Whether there are no differences.
     pub ok: bool,
-    /// How it ended.
+    /// The state in which the run ended.
     pub state: Option<String>,
-    /// How many turns it took.
+    /// Number of turns that the run took.
     pub turns: u64,
-    /// What differs, a sentence each.
+    /// The differences, a sentence each.
     pub differences: Vec<String>,
 }
 
-/// All tests of one skill.
+/// All test results of one skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct SkillTried {
-    /// Its name.
     pub skill: String,
-    /// Where it is.
     #[serde(serialize_with = "path_text")]
     pub folder: PathBuf,
-    /// Whether everything is as it must be.
+    /// Whether every test passed.
     pub ok: bool,
-    /// Why it was not tried, if it was not.
+    /// The reason for not testing the skill, if it was skipped.
     pub skipped: Option<String>,
-    /// What is wrong with the files of the tests.
+    /// Errors in the test files.
     pub errors: Vec<Complaint>,
-    /// Requests.
+    /// Results of the test requests.
     pub triggers: Vec<TriggerTried>,
-    /// Runs.
+    /// Results of the rehearsed runs.
     pub runs: Vec<RunTried>,
 }
 
 impl Workshop {
-    /// Runs the tests of a skill, or of all that have any and are trusted.
+    /// Runs the tests of one skill, or of all trusted skills that have tests.
     pub async fn test_skills(&self, name: Option<&str>) -> Result<Vec<SkillTried>, Problems> {
         let found = self.find_skills(&self.run_folder(None)?);
         let reader = self.reader()?;
@@ -151,7 +150,7 @@ impl SkillTried {
     }
 }
 
-/// Whether a request is for a skill.
+/// Whether a test request must choose the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Must {
     Choose,
@@ -164,8 +163,9 @@ impl From<bool> for Must {
     }
 }
 
-/// Tries a request. Words alone may leave the choice open; then a model is offered some, and the
-/// skill must be the first of them. A request for something else must not choose it for sure.
+/// Tests a request. Words alone may leave the choice open; a model is then offered several
+/// skills, and this skill must be the first of them. A request for something else must not
+/// choose this skill for certain.
 fn trigger(skill: &Skill, all: &[Skill], request: &str, must: Must) -> TriggerTried {
     let choice = best(request, all);
     let ok = match (&choice, must) {

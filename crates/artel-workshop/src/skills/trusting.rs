@@ -1,4 +1,4 @@
-//! Trust in a skill, given by a person before its first use.
+//! Trust in a skill, which a person gives before its first use.
 
 use artel_types::Failure;
 
@@ -6,8 +6,8 @@ use crate::runs::TrustQuestion;
 use crate::workshop::{Open, Workshop};
 
 impl Workshop {
-    /// Returns what a person is asked about a skill; nothing where there is nothing to ask, for it
-    /// is the workshop's own or trusted as it is.
+    /// Returns the question about trust in a skill, or `None` if the skill may be used in its
+    /// present form without one.
     pub fn trust_question(&self, name: &str) -> Result<Option<TrustQuestion>, Failure> {
         let found = self.find_skills(&self.run_folder(None)?);
         let skill = found.get(name)?;
@@ -17,8 +17,8 @@ impl Workshop {
         Ok(Some(TrustQuestion::about(skill)))
     }
 
-    /// Records that a person trusts a skill as it was shown. What has changed since is not
-    /// trusted.
+    /// Records that a person trusts a skill as it was shown. A later change to the skill is
+    /// not covered.
     pub fn trust_skill(&self, question: &TrustQuestion) -> Result<(), Failure> {
         let fact = artel_types::SkillTrusted {
             skill: question.skill.clone(),

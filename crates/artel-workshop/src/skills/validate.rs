@@ -1,4 +1,4 @@
-//! The strict check of skills: files of people, and lines of programs.
+//! The strict check of skills, both for people's files and for batches of JSON lines.
 
 use std::path::{Path, PathBuf};
 
@@ -13,23 +13,22 @@ use serde_json::json;
 use crate::caller::Caller;
 use crate::trouble::{Problems, file_failure, path_text};
 
-/// More than any `SKILL.md` may have.
+/// Largest file that is checked, in bytes. No `SKILL.md` may be this large.
 const LARGEST: u64 = 4 << 20;
 
-/// No message says more; most of what it could say is the value it complains about.
+/// Longest message, in characters. Most of a longer one would be the value it complains
+/// about.
 const LONGEST: usize = 200;
 
-/// A `SKILL.md` that was checked.
+/// The result of checking a `SKILL.md`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
-    /// The file.
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
-    /// Whether nothing is wrong.
+    /// Whether there are no errors.
     pub ok: bool,
-    /// What is wrong.
     pub errors: Vec<Complaint>,
-    /// What works, and could be better.
+    /// Things that work, but could be better.
     pub warnings: Vec<Remark>,
 }
 
@@ -40,8 +39,8 @@ struct Line {
     text: String,
 }
 
-/// Judges one line of a batch: `{"kind", "dir"?, "text"}`, answered by `{"ok", "errors"}`, and
-/// `warnings` where there are any.
+/// Checks one line of a batch, `{"kind", "dir"?, "text"}`, and returns `{"ok", "errors"}`
+/// with `warnings` if there are any.
 pub fn validate_skill_line(line: &str) -> String {
     let mut warnings = Vec::new();
     let errors = match serde_json::from_str::<Line>(line) {
@@ -78,8 +77,9 @@ fn cut(message: &str) -> String {
 }
 
 impl Caller {
-    /// Checks skills by their folders or files; without any, the one in the current folder, or
-    /// all that are found from here. No workshop is needed, and none is made.
+    /// Checks skills by their folders or files. Without paths, checks the skill in the current
+    /// folder, or else all skills that are found from there. This needs no workshop and makes
+    /// none.
     pub fn validate_skills(&self, paths: &[PathBuf]) -> Result<Vec<Checked>, Problems> {
         let files = match paths {
             [] => self.skill_files()?,
@@ -89,7 +89,7 @@ impl Caller {
         checked.collect::<Result<_, _>>().map_err(Problems::from)
     }
 
-    /// Returns the folder of a skill, also of one that cannot be loaded.
+    /// Returns the folder of a skill, even of one that cannot be loaded.
     pub fn skill_folder(&self, name: &str) -> Result<PathBuf, Problems> {
         let found = self.skills_here()?.found;
         let is_it = |path: &Path| path.file_name().is_some_and(|it| it == name);
@@ -139,7 +139,7 @@ impl Caller {
         if let Some(folder) = &folder {
             match load(folder, Scope::User, SizeLimit::Warn) {
                 Ok(skill) => warnings.extend(beside(&errors, skill.remarks)),
-                // Whatever keeps it from loading is wrong, too.
+                // A reason why the skill cannot be loaded is an error, too.
                 Err(complaints) => errors.extend(beside(&errors, complaints)),
             }
             errors.extend(cases::read(folder).err().into_iter().flatten());
@@ -159,7 +159,7 @@ impl Caller {
     }
 }
 
-/// Leaves out what was said about the same place before.
+/// Leaves out complaints about a place that has one already.
 fn beside(said: &[Complaint], complaints: Vec<Complaint>) -> Vec<Complaint> {
     let is_new = |complaint: &Complaint| {
         let same = |it: &Complaint| (it.line, &it.field) == (complaint.line, &complaint.field);

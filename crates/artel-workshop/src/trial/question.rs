@@ -1,19 +1,19 @@
-//! What is asked in a trial, and what counts as an answer to it.
+//! The questions of a trial, and the check of its answers.
 
 use std::sync::Arc;
 
 use artel_types::model::{Message, Request, ToolCall, ToolChoice, ToolSpec};
 
-/// The tool that is offered.
+/// The tool that the model is offered.
 const TOOL: &str = "echo";
 
-/// Asks for words and a call at once.
+/// Asks for text and a call at once.
 pub(super) fn both() -> Request {
     let words = "Say hello in one short sentence. Then call the tool `echo` with that sentence.";
     with_tool(words, ToolChoice::Auto)
 }
 
-/// Asks for a call, and leaves no choice.
+/// Asks for a call, and leaves the model no choice.
 pub(super) fn only_call() -> Request {
     with_tool(
         "Call the tool `echo` with the text `hello`.",
@@ -21,12 +21,12 @@ pub(super) fn only_call() -> Request {
     )
 }
 
-/// Asks for words.
+/// Asks for text.
 pub(super) fn only_words() -> Request {
     request("Say hello in one short sentence.")
 }
 
-/// Says what is wrong with a call, if anything is.
+/// Returns the fault of a call, or `None` if the call is right.
 pub(super) fn complaint(call: &ToolCall) -> Option<String> {
     if call.name != TOOL {
         return Some(format!(

@@ -1,5 +1,6 @@
-//! What people decide about plans. Each decision is asked for by how far the plan has come, and
-//! recorded only if nothing came in between: of two people who decide at once, one does.
+//! The decisions of people about plans. Each one is checked against the plan's present
+//! state and recorded only if nothing came in between: of two people who decide at once,
+//! one succeeds.
 
 mod again;
 mod background;
@@ -33,39 +34,39 @@ pub use edit::Edited;
 
 pub(crate) use edit::free_beside;
 
-/// How a plan is looked at where nothing is begun.
+/// The rules for looking at a plan without beginning anything.
 pub(crate) const LOOKING: Rules = Rules {
     at_once: 1,
     failure: artel_rules::conduct::Failure::Continue,
 };
 
-/// How two versions differ.
+/// The difference between two versions of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PlanDifference {
-    /// The older one.
+    /// The older version.
     pub from: u32,
-    /// The newer one.
+    /// The newer version.
     pub to: u32,
-    /// What differs; nothing where they are equal.
+    /// The difference as text, empty if the versions are equal.
     pub text: String,
 }
 
-/// What a person agrees to.
+/// An approval to be recorded.
 struct Agreed<'a> {
     version: u32,
     hash: &'a str,
     plan: &'a Plan,
     by: Actor,
-    /// The model that they name for it.
+    /// The model that the person names for the run.
     model: Option<&'a str>,
-    /// What goes on record before it, in the same breath.
+    /// Facts that are recorded before the approval, in the same batch.
     before: Vec<Fact>,
 }
 
 impl Workshop {
-    /// Approves the version of a plan that is in review, as the person saw it. Beside a version
-    /// that is being done, the run goes on by it from now on. A model that they name is that of
-    /// the whole run, whoever carries it out.
+    /// Approves the version of a plan that is in review, as the person saw it. If another
+    /// version is being carried out, its run continues with this one from now on. The named
+    /// model holds for the whole run, in every process that carries it out.
     pub fn approve_plan(
         &self,
         id: &str,
@@ -80,8 +81,8 @@ impl Workshop {
         Ok((self.work(work.trace)?, run))
     }
 
-    /// Tells whether a plan could be approved now, as the person saw it, before they are told what
-    /// that takes.
+    /// Returns whether a plan could be approved now, as the person saw it. This is asked
+    /// before the person is shown what approval takes.
     pub fn may_approve_plan(&self, work: &Work, hash: Option<&str>) -> Result<(), Failure> {
         self.ensure_read(work)?;
         self.permit_approval(work, hash)
@@ -95,7 +96,7 @@ impl Workshop {
         self.permit(work, Act::Approve { hash })
     }
 
-    /// Approves for whoever it is, and writes the files as they are then.
+    /// Approves a plan on behalf of `by` and updates its files.
     pub(crate) fn approve_as(
         &self,
         journal: &Journal,
@@ -119,8 +120,8 @@ impl Workshop {
         Ok(run)
     }
 
-    /// Records what a person wants to be different about a plan, with the model that is to write
-    /// the next version if they name one; the architect is still to be asked.
+    /// Records the changes that a person wants in a plan, and the model for the next version
+    /// if they name one. The architect is asked later.
     pub fn comment_plan(
         &self,
         id: &str,
@@ -162,8 +163,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// Has the architect write the version that comments ask for, or the first one where none is
-    /// there yet.
+    /// Has the architect write the version that comments ask for, or the first version if
+    /// there is none.
     pub async fn revise_plan(
         self: &Arc<Self>,
         work: &Work,
@@ -178,7 +179,7 @@ impl Workshop {
         settled
     }
 
-    /// Turns the version in review down.
+    /// Rejects the version in review.
     pub fn reject_plan(&self, id: &str, reason: &str) -> Result<Work, Failure> {
         let work = self.work_named(id)?;
         let reason = reason.trim();
@@ -194,7 +195,7 @@ impl Workshop {
         self.work(work.trace)
     }
 
-    /// Turns it down for whoever it is, and writes the files as they are then.
+    /// Rejects a plan on behalf of `by` and updates its files.
     pub(crate) fn reject_as(
         &self,
         journal: &Journal,
@@ -213,8 +214,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// Calls a plan off, whether it is being written, waits, or is being done. Returns who still
-    /// drives it and will hear of it.
+    /// Cancels a plan while it is written, waits, or is carried out. Returns the driver of its
+    /// run, if another process drives it and was notified.
     pub async fn cancel_plan(
         &self,
         id: &str,
@@ -227,7 +228,7 @@ impl Workshop {
             reason: reason.trim().to_owned(),
         };
         let Open { journal, mut notes } = self.open()?;
-        // Whoever drives it writes the file as soon as they hear of it.
+        // The process that drives the plan writes the file as soon as it is notified.
         let kept = self.keep_unread(&work)?;
         let decided = self.decide(&journal, &work, self.caller.actor(), vec![cancelled.into()]);
         if decided.is_err() {
@@ -249,8 +250,8 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Says how versions differ: those named, or the newest from the one that is being done, or
-    /// else from the one before it.
+    /// Compares two versions: those named, or the newest version with the one being carried
+    /// out, or else with the one before it.
     pub fn plan_difference(
         &self,
         work: &Work,
@@ -271,12 +272,13 @@ impl Workshop {
         Ok(PlanDifference { from, to, text })
     }
 
-    /// Returns how far the steps of a plan are, once it is approved.
+    /// Returns the progress of a plan's steps, once the plan is approved.
     pub fn progress_of(&self, work: &Work) -> Result<Option<Conduct>, Failure> {
         self.conduct_of(work, LOOKING)
     }
 
-    /// Asks whether something may be done now. A decision that somebody else took is said so.
+    /// Refuses an act that is not possible now. If somebody else decided already, the failure
+    /// says so.
     pub(crate) fn permit(&self, work: &Work, act: Act<'_>) -> Result<(), Failure> {
         work.course.may(act).map_err(|no| {
             let is_decision = matches!(act, Act::Approve { .. } | Act::Reject);
@@ -291,7 +293,7 @@ impl Workshop {
         })
     }
 
-    /// Records a decision; where somebody was faster, theirs counts.
+    /// Records a decision. If somebody else was faster, their decision counts.
     pub(crate) fn decide(
         &self,
         journal: &Journal,
@@ -319,8 +321,9 @@ impl Workshop {
             .advise(format!("`artel plan show {}`", work.trace.short()))
     }
 
-    /// Refuses a plan whose roles may not do in the portal what they are there for: it is said
-    /// before anything begins, not by every call that fails. The refusal is on record.
+    /// Refuses a plan whose roles lack the rights in the portal that their steps need. The
+    /// person learns this before anything begins, instead of from every call that fails. The
+    /// refusal is on record.
     pub(crate) fn admit_plan(
         &self,
         journal: &Journal,
@@ -331,7 +334,7 @@ impl Workshop {
             return Ok(());
         };
         let mut wants = self.wants_of(plan);
-        // The branch and its commits are made in the person's repository, where there is one.
+        // The branch and its commits are made in the person's repository, if there is one.
         let folder = self.portal(portal)?.path;
         if self.caller.is_in_repository(&folder) {
             wants.push(("tester", PortalOperation::Git));
@@ -358,10 +361,10 @@ impl Workshop {
         Ok(())
     }
 
-    /// Returns what the roles of a plan do in its portal.
+    /// Returns the operations that the roles of a plan need in its portal.
     fn wants_of<'p>(&self, plan: &'p Plan) -> Vec<(&'p str, PortalOperation)> {
         let roles = self.known().roles;
-        // What the runtime proves itself, it runs as the tester.
+        // Artel's own proofs run as the tester.
         let mut wants = vec![("tester", PortalOperation::Write)];
         for step in &plan.steps {
             let operation = match roles.get(&step.role) {
@@ -376,7 +379,7 @@ impl Workshop {
         wants
     }
 
-    /// Puts an agreement on record, and with a run under way what it goes on by.
+    /// Records an approval and, if a run is under way, the version that it continues with.
     fn agree(&self, journal: &Journal, work: &Work, agreed: Agreed<'_>) -> Result<RunId, Failure> {
         self.admit_plan(journal, work, agreed.plan)?;
         let state = work.course.state();
@@ -408,7 +411,8 @@ impl Workshop {
         let draft = |fact| Draft::new(stream.clone(), work.trace, agreed.by.clone(), fact);
         let mut drafts: Vec<Draft> = facts.into_iter().map(draft).collect();
         if known.is_some() {
-            // Whoever drives the run hears it there; a run that nobody has begun reads it first.
+            // The driver of the run gets the version there; a run that nobody has begun reads it
+            // first.
             let by = agreed.by.clone();
             let told = Draft::new(Stream::run(run), work.trace, by, adopted).in_run(run);
             drafts.push(told);
@@ -419,12 +423,12 @@ impl Workshop {
         Ok(run)
     }
 
-    /// Returns the person, acting through the files of the workshop.
+    /// Returns the person as an actor through the workshop's files.
     pub(crate) fn by_file(&self) -> Actor {
         Actor::human(self.caller.actor().id, Via::File)
     }
 
-    /// Returns the runs of a piece of work that are not over and that no other run called.
+    /// Returns the open top-level runs of a piece of work.
     pub(crate) fn open_runs(&self, work: &Work) -> Result<Vec<RunId>, Failure> {
         let reader = self.reader()?;
         let all = crate::runs::started_runs_of(&reader, work.trace)?;
@@ -438,17 +442,17 @@ impl Workshop {
     }
 }
 
-/// What a person named, or else what stands.
+/// Returns the full hash that the person means, or the current one if they name none.
 fn named(stands: &str, hash: Option<&str>) -> String {
     match hash {
-        // A beginning that is long enough names it.
+        // A long enough prefix of the hash identifies it.
         Some(hash) if hash.len() >= 8 && stands.starts_with(hash) => stands.to_owned(),
         Some(hash) => hash.to_owned(),
         None => stands.to_owned(),
     }
 }
 
-/// Says who decided about a plan last.
+/// Describes the last decision about a plan, and who made it.
 fn decision(work: &Work) -> Option<String> {
     work.events.iter().rev().find_map(|event| {
         let did = match &event.fact {

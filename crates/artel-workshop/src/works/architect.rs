@@ -1,4 +1,5 @@
-//! Planning: the architect reads, asks the person last, and hands in a plan that code checks.
+//! Planning: the architect reads, asks the person last, and hands in a plan that code
+//! checks.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -25,13 +26,13 @@ use super::named::Named;
 use super::work::Work;
 use crate::runs::{House, LessonsTold};
 
-/// No more of the plan that is to be changed is told.
+/// Longest plan to revise that the prompt includes, in bytes. The rest is cut off.
 const LONGEST_PLAN: usize = 40_000;
 
-/// No more of why an attempt failed is told.
+/// Longest reason for a failed attempt that the prompt includes, in bytes.
 const LONGEST_WHY: usize = 600;
 
-/// A bound that admits looking and nothing else.
+/// Returns a bound that admits reading and nothing else.
 pub(crate) fn nothing_changes_yet() -> Bound {
     Bound {
         name: "nothing is changed before a plan is approved".to_owned(),
@@ -40,7 +41,7 @@ pub(crate) fn nothing_changes_yet() -> Bound {
 }
 
 impl House {
-    /// Has the next version of a plan written.
+    /// Has the architect write the next version of a plan.
     pub(super) async fn plan(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
         let is_due = work.course.is_awaiting_architect();
         if let Some(version) = work.course.in_review().filter(|_| !is_due) {
@@ -94,7 +95,7 @@ impl House {
         };
         let actor = Actor::agent("architect");
         let work = self.workshop.work(work.trace)?;
-        // A person may have called it off, or written a version of their own, meanwhile.
+        // Meanwhile a person may have cancelled the plan or written a version of their own.
         if let Err(no) = work.course.may(Act::Draft) {
             return Ok(Settled::Failed { why: no.why });
         }
@@ -123,7 +124,7 @@ impl House {
         Ok(Settled::Planned { version })
     }
 
-    /// Puts on record that the architect reads, before it does.
+    /// Records that the architect reads, before it begins.
     fn explores(
         &self,
         work: &Work,
@@ -157,8 +158,8 @@ impl House {
         self.workshop.record_for(&self.journal, work, actor, facts)
     }
 
-    /// Marks the work with what the architect is told that nobody vouched for, and returns what of
-    /// that is to be put on record.
+    /// Marks the work with the untrusted sources that the architect's prompt contains, and
+    /// returns the ones to be recorded.
     fn marked_as_told(
         &self,
         work: &Work,
@@ -170,7 +171,7 @@ impl House {
         self.marked_with(work.trace, foreign)
     }
 
-    /// Returns the skill that is to be planned, if it is not the workshop's own.
+    /// Returns the skill to be planned, if it is not the workshop's own.
     fn foreign_skill_of(&self, work: &Work) -> Result<Option<ForeignSource>, Failure> {
         let Some(name) = &work.request.skill else {
             return Ok(None);
@@ -179,7 +180,7 @@ impl House {
         Ok(is_foreign.then(|| ForeignSource::skill(name)))
     }
 
-    /// Returns what earlier runs taught that may help to plan this.
+    /// Returns lessons of earlier runs that may help with this plan.
     fn lessons_to_plan(&self, work: &Work) -> Result<LessonsTold, Failure> {
         let privacy = self.privacy_of(work);
         match &work.request.skill {
@@ -191,7 +192,7 @@ impl House {
         }
     }
 
-    /// Says what is to be planned, and what is known of it.
+    /// Returns the architect's task: what to plan, and what is known of it.
     fn brief(&self, work: &Work, lessons: &str) -> Result<String, Failure> {
         let words = self.workshop.whole_text(&work.request.words)?;
         let mut text = format!("Plan this request.\n<request>\n{words}\n</request>");
@@ -247,8 +248,9 @@ impl House {
         Ok(text)
     }
 
-    /// Names the steps that have begun, where the plan is being done: they stay as they are. What
-    /// failed again and again is told with its reasons: another attempt of the same will not help.
+    /// Names the steps that have begun if the plan is being carried out: they stay as they
+    /// are. The reasons for failed attempts are included, because repeating such an attempt
+    /// will not help.
     fn under_way(&self, work: &Work) -> Result<String, Failure> {
         let Some(conduct) = self.workshop.conduct_of(work, LOOKING)? else {
             return Ok(String::new());
@@ -278,7 +280,7 @@ impl House {
         Ok(text)
     }
 
-    /// Tells what a skill that is planned says, with what earlier runs of it taught.
+    /// Returns the text of a skill to be planned, with the lessons of its earlier runs.
     fn skill_to_plan(&self, name: &str, lessons: &str) -> Result<String, Failure> {
         let skill = self.skills.get(name)?;
         let files = skill.files.iter().map(|file| file.path.clone());
@@ -295,7 +297,7 @@ impl House {
     }
 }
 
-/// Returns what was wrong with the last plan that was handed in and not taken.
+/// Returns the problems of the last plan that was handed in and refused.
 fn not_taken(events: &[Event]) -> Vec<String> {
     let refused = events.iter().rev().find_map(|event| match &event.fact {
         Fact::ToolFinished(it) if it.tool == forms::PLAN && it.trouble.is_some() => {
@@ -314,7 +316,7 @@ fn not_taken(events: &[Event]) -> Vec<String> {
 }
 
 impl Work {
-    /// Returns the role that the person named for the work. Whoever plans or hands on does so
+    /// Returns the role that the person named for the work, unless the role plans or delegates
     /// anyway.
     fn asked_role(&self) -> Option<&str> {
         let plans = ["default", "architect", "guide", "orchestrator"];
@@ -322,15 +324,15 @@ impl Work {
         (!plans.contains(&role)).then_some(role)
     }
 
-    /// Returns that role as long as a plan owes it a step: what the person says of a plan later
-    /// counts more.
+    /// Returns the named role if the plan must give it a step. This holds for the first
+    /// version only: later comments of the person count more.
     fn owed_role(&self) -> Option<String> {
         let role = self.asked_role().filter(|_| self.versions.is_empty());
         role.map(str::to_owned)
     }
 }
 
-/// Puts what the person wants over what the architect says.
+/// Puts the person's wishes above the architect's choices.
 fn settle(plan: Plan, work: &Work) -> Plan {
     let mut plan = normalise(given_to(plan, work.asked_role()));
     if let Some(verify) = work.request.verify {
@@ -338,7 +340,8 @@ fn settle(plan: Plan, work: &Work) -> Plan {
             step.verify = verify;
         }
     }
-    // A role that changes no files may have nothing to do; whoever wanted it is told.
+    // A role that changes no files may have nothing to do. The person who asked for the role
+    // gets a warning.
     let is_for = |role: &String| plan.steps.iter().any(|step| step.role == *role);
     if let Some(role) = work.owed_role().filter(|role| !is_for(role)) {
         plan.warnings.push(format!(
@@ -348,7 +351,7 @@ fn settle(plan: Plan, work: &Work) -> Plan {
     plan
 }
 
-/// Gives the steps that are nobody's to the role that the person named.
+/// Gives steps without a role to the role that the person named.
 fn given_to(mut plan: Plan, role: Option<&str>) -> Plan {
     let steps = plan.steps.iter_mut();
     for step in steps.filter(|step| step.role.trim().is_empty()) {
@@ -357,7 +360,8 @@ fn given_to(mut plan: Plan, role: Option<&str>) -> Plan {
     plan
 }
 
-/// Adds what the architect was given to read, and what was wrong with that.
+/// Adds the notes and reports that the architect was given to read, and the warnings about
+/// them.
 fn told_from(mut plan: Plan, context: &Context) -> Plan {
     for warning in &context.warnings {
         if !plan.warnings.contains(warning) {
@@ -365,7 +369,7 @@ fn told_from(mut plan: Plan, context: &Context) -> Plan {
         }
     }
     for path in &context.fact.included {
-        // Notes link to each other without the ending.
+        // Notes link to each other without the file extension.
         let name = path.strip_suffix(".md").unwrap_or(path);
         let is_known = |it: &String| {
             let link = it.trim_start_matches("[[").trim_end_matches("]]");
@@ -378,8 +382,8 @@ fn told_from(mut plan: Plan, context: &Context) -> Plan {
     plan
 }
 
-/// Says that a plan has nothing for the role that the person named. One that changes no files may
-/// have nothing to do in it.
+/// Returns a complaint if a plan has no step for the role that the person named. A role
+/// that changes no files may have nothing to do.
 fn left_out(plan: &Plan, role: &str, known: &Known) -> Option<String> {
     let writes = known.roles.get(role) == Some(&Reach::Writes);
     let has_step = plan.steps.iter().any(|step| step.role == role);
@@ -388,7 +392,7 @@ fn left_out(plan: &Plan, role: &str, known: &Known) -> Option<String> {
     })
 }
 
-/// Returns the form of a plan, which code checks before anybody is shown it.
+/// Returns the tool for handing in a plan. Code checks the plan before a person sees it.
 fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let list =

@@ -1,4 +1,4 @@
-//! A request: kept in the person's words, sized, and sent on its way.
+//! Requests: recorded in the person's words, sized, and then answered or planned.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,85 +23,79 @@ use crate::portals::{Portal, label_of};
 use crate::runs::{Company, House, LEASE, RENEW};
 use crate::workshop::Workshop;
 
-/// Something that a person asks for.
+/// A person's request.
 #[derive(Debug, Clone, Default)]
 pub struct AskOrder {
-    /// Their words.
+    /// The person's words.
     pub words: String,
-    /// The folder it is about; where the caller stands if not given.
+    /// The folder that the request is about, or `None` for the caller's folder.
     pub folder: Option<PathBuf>,
-    /// The portal it is about, by its name.
+    /// The name of the portal that the request is about.
     pub portal: Option<String>,
-    /// The role that was asked for.
+    /// The role that the person asked for.
     pub agent: Option<String>,
-    /// How urgent it is.
     pub urgency: Urgency,
     /// How it came: cli, file, interactive, api or console; as the caller acts if empty.
     pub source: String,
-    /// Whether it is planned, whatever its size.
+    /// Whether the request is planned.
     pub planning: Planning,
-    /// How its steps are to be verified.
+    /// The verification that the person wants for every step.
     pub verify: Option<Verify>,
-    /// The skill that is to be planned, with its arguments as words.
+    /// The skill to be planned, with the words as its arguments.
     pub skill: Option<String>,
-    /// The model.
     pub model: Option<String>,
 }
 
 /// Whether a request is planned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Planning {
-    /// Its size decides.
+    /// The size of the request decides.
     #[default]
     BySize,
-    /// It is.
+    /// The request is planned, regardless of its size.
     Always,
-    /// It is done at once.
+    /// The request is carried out at once.
     Never,
 }
 
-/// What a request would become, before anything is written.
+/// A request before it is recorded.
 #[derive(Debug, Clone)]
 pub struct Prospect {
-    /// Its trace.
+    /// The trace that the work will have.
     pub trace: TraceId,
-    /// What it is about.
+    /// The portal that the request is about.
     pub portal: Option<Portal>,
-    /// What is on record, once it is.
+    /// The event to be recorded.
     pub request: RequestCreated,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub enum Settled {
-    /// It was answered.
+    /// The request was answered.
     Answered {
-        /// The run that did.
+        /// The run that answered.
         run: RunId,
-        /// The answer.
         answer: String,
     },
-    /// There is a plan to decide about.
+    /// A plan awaits a person's decision.
     Planned {
-        /// Its version.
+        /// The version of the plan.
         version: u32,
     },
-    /// A plan of one step is approved by the asking itself, and is to be carried out.
+    /// The request itself approved a plan of one step, which is ready to be carried out.
     AtOnce {
-        /// The run that is to do it.
+        /// The run that will carry it out.
         run: RunId,
     },
-    /// No plan came of it.
-    Failed {
-        /// Why.
-        why: String,
-    },
-    /// It waits, and can be taken up again.
+    /// The request led to no plan or answer.
+    Failed { why: String },
+    /// The work waits and can be resumed.
     Left(Left),
 }
 
 impl AskOrder {
-    /// Tells whether something is to be done, not only answered.
+    /// Returns whether the request asks for work, not only for an answer.
     pub fn is_work(&self) -> bool {
         self.planning == Planning::Always
             || self.skill.is_some()
@@ -110,7 +104,7 @@ impl AskOrder {
 }
 
 impl Caller {
-    /// Reads what a person wants from a file of theirs.
+    /// Reads a request from a person's file.
     pub fn words_of(&self, file: &Path) -> Result<String, Failure> {
         let file = self.absolute(file);
         let shown = file.display();
@@ -136,12 +130,12 @@ impl Caller {
 }
 
 impl Workshop {
-    /// Returns what was asked, in the person's words.
+    /// Returns the request in the person's words.
     pub fn request_words(&self, work: &Work) -> Result<String, Failure> {
         self.whole_text(&work.request.words)
     }
 
-    /// Says what a request would become. Nothing is written.
+    /// Returns the request that would be recorded. Writes nothing.
     pub fn prospect(&self, order: &AskOrder, portal: Option<Portal>) -> Result<Prospect, Failure> {
         let words = order.words.trim();
         if words.is_empty() {
@@ -156,7 +150,7 @@ impl Workshop {
         self.outline(order, portal)
     }
 
-    /// The same for a role that is known to be there.
+    /// Like `prospect`, for a role that is known to exist.
     pub(crate) fn outline(
         &self,
         order: &AskOrder,
@@ -180,7 +174,8 @@ impl Workshop {
             Planning::Never if size == Size::Question => (size, why),
             Planning::Never => (Size::Trivial, "you asked for no plan".to_owned()),
         };
-        // What is done at once is approved by whoever asks, and a program approves nothing.
+        // A request that is carried out at once is approved by the asker, and a program may not
+        // approve anything.
         let is_program = self.caller.actor().kind == ActorKind::Program;
         let (size, why) = if is_program && size == Size::Trivial {
             let why = "a program asked for it, and a person approves the plan";
@@ -228,13 +223,13 @@ impl Workshop {
         })
     }
 
-    /// Puts a request on record, and its file where people see it.
+    /// Records a request and writes its file.
     pub fn file_request(&self, prospect: &Prospect) -> Result<Work, Failure> {
         let opened = self.open()?;
         self.file_request_as(&opened.journal, prospect, self.caller.actor())
     }
 
-    /// Puts a request on record for whoever it is.
+    /// Records a request on behalf of `by`.
     fn file_request_as(
         &self,
         journal: &Journal,
@@ -254,7 +249,7 @@ impl Workshop {
         Ok(work)
     }
 
-    /// Returns the event that puts a request on record, without secrets.
+    /// Returns the event that records a request, with secrets redacted.
     pub(crate) fn request_draft(
         &self,
         journal: &Journal,
@@ -271,9 +266,9 @@ impl Workshop {
         Ok(Draft::new(stream, prospect.trace, by, request))
     }
 
-    /// Takes a piece of work on as far as it goes without a decision: a request on its way, or a
-    /// plan that is to be written anew. One process at a time does. Where there is no room on the
-    /// disk it goes on from there once there is some.
+    /// Takes a piece of work as far as possible without a decision: processes a request, or
+    /// has a plan revised. Only one process at a time does this. If the disk is full, it waits
+    /// for free space and continues.
     pub async fn take_on(
         self: &Arc<Self>,
         trace: TraceId,
@@ -304,13 +299,13 @@ impl Workshop {
         let fence = journal.take_lease(&name, owner, LEASE).await?.fence;
         let settled = self.take_leased(trace, model, company, (&journal, &fence));
         let settled = settled.await;
-        // Whoever comes next takes the lease over if it cannot be given back.
+        // If the lease cannot be released, the next process takes it over.
         drop(journal.release_lease(&fence).await);
         settled
     }
 
-    /// Takes a piece of work further while its lease is renewed. Whatever comes of it, the lease is
-    /// still to be given back.
+    /// Takes a piece of work further while renewing its lease. The caller must release the
+    /// lease whatever the outcome.
     async fn take_leased(
         self: &Arc<Self>,
         trace: TraceId,
@@ -339,8 +334,8 @@ impl Workshop {
         }
     }
 
-    /// Takes a request on its way: answers it, plans it, or has it done at once. A request that
-    /// was left on its way goes on from there.
+    /// Processes a request: answers it, plans it, or approves it at once. An interrupted
+    /// request resumes where it was left.
     pub async fn pursue(
         self: &Arc<Self>,
         trace: TraceId,
@@ -349,7 +344,7 @@ impl Workshop {
     ) -> Result<Settled, Failure> {
         let work = self.work(trace)?;
         if work.events.len() == 1 && !self.root.join(&work.request.file).exists() {
-            // Whoever put it on record was killed before its file was written.
+            // The process that recorded the request was killed before it wrote the file.
             self.write_request(&work, Status::Pending)?;
         }
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
@@ -369,7 +364,7 @@ impl Workshop {
             Settled::Failed { .. } => Status::Failed,
             Settled::Left(_) => Status::Processing,
         };
-        // A request whose file the person took away does not come back.
+        // If the person removed the request's file, it stays removed.
         if self.root.join(&work.request.file).exists() {
             self.write_request(&work, status)?;
         }
@@ -378,7 +373,7 @@ impl Workshop {
 }
 
 impl House {
-    /// Answers a question from what there is; nothing is changed.
+    /// Answers a question by reading only.
     async fn answer(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
         let role = match work.request.agent.as_str() {
             "default" => "librarian".to_owned(),
@@ -440,7 +435,7 @@ impl House {
         })
     }
 
-    /// Makes a plan of one step, which the asking itself approves.
+    /// Makes a plan of one step, which the request itself approves.
     async fn at_once(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
         let run = self.workshop.approve_at_once(&self.journal, work)?;
         Ok(Settled::AtOnce { run })
@@ -453,13 +448,13 @@ impl House {
         let recorded = self.recorded_privacy(work.trace);
         match (self.workshop.portals(), recorded) {
             (Ok(portals), Ok(recorded)) => label_of(&folder, &portals).narrowed(recorded),
-            // Nobody can say then what may leave.
+            // Without these labels, nobody can say what may leave the machine.
             _ => Privacy::LocalOnly,
         }
     }
 
-    /// Returns where the content of a piece of work may go by the runs that it began so far, each of
-    /// which has the label of its time on record.
+    /// Returns the strictest privacy label of the runs that this piece of work began so far.
+    /// Each run has the label of its time on record.
     fn recorded_privacy(&self, trace: TraceId) -> Result<Privacy, Failure> {
         let filter = Filter {
             trace: Some(trace.to_string()),

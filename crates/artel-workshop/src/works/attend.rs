@@ -15,20 +15,20 @@ use crate::runs::Company;
 use crate::trouble::Problems;
 use crate::workshop::Workshop;
 
-/// How often there is a look at what the other process does.
+/// Poll interval for the other process.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// How often there is a look whether the daemon has begun, and how many times.
+/// Poll interval while waiting for the daemon to begin, and the number of polls.
 const BEGIN: (Duration, u32) = (Duration::from_millis(50), 100);
 
-/// Why somebody no longer stays.
+/// The reason why watching ended.
 #[derive(Debug)]
 pub(crate) enum Attended {
-    /// Nobody else drives it.
+    /// The run has no other driver.
     Free,
-    /// The person goes; the other process goes on.
+    /// The person leaves, and the other process continues.
     Away,
-    /// A call waits for a yes there, and nobody is here to give one.
+    /// A call there awaits approval, and nobody is here to give it.
     Asked(Box<RunAsked>),
 }
 
@@ -44,8 +44,8 @@ impl Attended {
 }
 
 impl Workshop {
-    /// Tells whether a daemon takes work on that would have it done as this process would: nothing
-    /// was said that only holds for this command.
+    /// Returns whether a daemon is running that would do the work just as this process would,
+    /// with no settings that hold only for this command.
     pub fn can_hand_over(&self) -> Result<bool, Failure> {
         let has_own = crate::models::text_of(&self.caller.environment, "ARTEL_MODEL").is_some()
             || !self.caller.flags.set.is_empty();
@@ -55,8 +55,8 @@ impl Workshop {
         Ok(!self.is_daemon_held()?)
     }
 
-    /// Leaves a plan that was approved to the daemon, and waits until it has begun with it. Where it
-    /// does not, as it has its hands full, the plan is anybody's.
+    /// Hands an approved plan to the daemon and waits until it begins. If the daemon is too
+    /// busy to begin in time, any process may take the plan.
     pub async fn hand_over(&self, work: &Work, run: RunId) -> Result<(), Failure> {
         if self.drivers_now()?.run(run).is_some() {
             return Ok(());
@@ -113,8 +113,8 @@ impl Workshop {
         }
     }
 
-    /// Returns the oldest call of a piece of work that waits for a yes. Who is asked what is folded
-    /// from the whole journal, so that is done only where something is open.
+    /// Returns the oldest call of a piece of work that awaits approval. Finding the calls
+    /// folds the whole journal, so this happens only if some call is open.
     fn call_of(&self, trace: TraceId) -> Result<Option<OpenCall>, Failure> {
         if !self.has_open_calls(trace)? {
             return Ok(None);
@@ -123,7 +123,7 @@ impl Workshop {
         Ok(open.filter(|it| it.trace == trace).min_by_key(|it| it.seq))
     }
 
-    /// Tells whether more calls of a piece of work were asked about than answered.
+    /// Returns whether a piece of work has more asked calls than answered ones.
     fn has_open_calls(&self, trace: TraceId) -> Result<bool, Failure> {
         let reader = self.reader()?;
         let count = |kind: &str| -> Result<usize, Failure> {
@@ -137,7 +137,7 @@ impl Workshop {
         Ok(count("tool.asked")? > count("tool.answered")?)
     }
 
-    /// Returns a call as the question that it is.
+    /// Returns a call in the form of a question.
     fn as_question(&self, call: &OpenCall) -> Result<RunAsked, Failure> {
         let what = self.whole_text(&call.asked.shown)?;
         let waits = call.waits(what);
@@ -150,7 +150,7 @@ impl Workshop {
         })
     }
 
-    /// Puts a call to the person here, until they or somebody elsewhere has decided.
+    /// Asks the person here about a call, until a decision is made here or elsewhere.
     async fn put_call(
         self: &Arc<Self>,
         call: &OpenCall,
@@ -171,12 +171,12 @@ impl Workshop {
                 answer = &mut answered => break answer.ok().flatten(),
                 () = tokio::time::sleep(LOOK) => {}
             }
-            // Where this cannot be told just now the question stands.
+            // If the check fails for the moment, the question stands.
             if self.has_open_calls(call.trace).is_ok_and(|it| !it) {
                 person.settled(&text, "it is no question any more");
             }
         };
-        // They went, or somebody else was first.
+        // The person left, or somebody else answered first.
         let Some(words) = answer.as_deref().and_then(CallReply::of_words) else {
             return Ok(());
         };
@@ -184,7 +184,7 @@ impl Workshop {
             CallReply::Always(reason) if reason.is_empty() => {
                 match self.reason_of(person).await {
                     Some(reason) => CallReply::Always(reason),
-                    // Without a reason nothing is kept for good.
+                    // Without a reason, the grant is not permanent.
                     None => CallReply::Once,
                 }
             }
@@ -197,7 +197,7 @@ impl Workshop {
         }
     }
 
-    /// Asks why something is granted for good.
+    /// Asks the reason for a permanent grant.
     async fn reason_of(&self, person: &Arc<dyn Person>) -> Option<String> {
         let asking = Arc::clone(person);
         let question = "Reason for always allowing this (Enter: allow once only)";

@@ -1,5 +1,5 @@
-//! What agents of a plan are told: the request, what earlier steps handed on, what was tried, and
-//! what is theirs to do.
+//! The prompts of a plan's agents: the request, results of earlier steps, failed attempts,
+//! and the task itself.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,13 @@ use artel_types::plan::{Claim, Finding, PlanStep};
 
 use super::crew::{Spot, Workers};
 
-/// No more of the request, of a value or of an earlier attempt is told.
+/// Longest request, value and earlier attempt in a prompt, in bytes. The rest is cut off.
 const LONGEST_REQUEST: usize = 4_000;
 const LONGEST_VALUE: usize = 2_000;
 const LONGEST_ATTEMPT: usize = 4_000;
 
-/// What everybody at a step is told first: what was asked, and what steps before it handed on.
+/// Returns the opening that all agents of a step get: the request, and the results of
+/// earlier steps.
 pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
     let plan = spot.state.plan();
     let place = match plan.number(&spot.spec.id) {
@@ -30,7 +31,7 @@ pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
         text.push_str("\n<skill_memory>");
         for (name, value) in memory {
             let value = cut(&value, LONGEST_VALUE);
-            // One line each: a value with line breaks stays one value.
+            // Each value stays on one line, even with line breaks in it.
             let value = value.replace('\n', "\\n");
             let _ = write!(text, "\n{name}={value}");
         }
@@ -45,7 +46,7 @@ pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
     text
 }
 
-/// What the worker of a step is told.
+/// Returns the task of a step's worker.
 pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
     let spec = &spot.spec;
     let mut text = format!("{}\n\n{}", spec.title, spec.work);
@@ -92,7 +93,7 @@ pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
     text
 }
 
-/// What the tester of a step is told before the work.
+/// Returns the task of a step's tester, before the work.
 pub(super) fn tests(spot: &Spot) -> String {
     let spec = &spot.spec;
     let mut text = format!(
@@ -106,7 +107,7 @@ pub(super) fn tests(spot: &Spot) -> String {
     text
 }
 
-/// What the inspector of a step is told before the work.
+/// Returns the task of a step's inspector, before the work.
 pub(super) fn criteria(spec: &PlanStep) -> String {
     let mut text = format!(
         "Say what has to hold once this step is done: few criteria, each so that a test can show \
@@ -118,7 +119,7 @@ pub(super) fn criteria(spec: &PlanStep) -> String {
     text
 }
 
-/// What whoever judges an attempt is told.
+/// Returns the task of an agent that verifies an attempt.
 pub(super) fn judge(_: &Workers, spot: &Spot, judge: Judge, diff: &str) -> String {
     let spec = &spot.spec;
     let what = match judge {
@@ -155,7 +156,7 @@ pub(super) fn judge(_: &Workers, spot: &Spot, judge: Judge, diff: &str) -> Strin
     text
 }
 
-/// What whoever mends the branch is told.
+/// Returns the task of the agent that mends the branch.
 pub(super) fn mend(title: &str, spec: &PlanStep, why: &[String]) -> String {
     format!(
         "All steps of the plan \"{title}\" passed, but together they do not hold on a clean \
@@ -167,13 +168,13 @@ pub(super) fn mend(title: &str, spec: &PlanStep, why: &[String]) -> String {
     )
 }
 
-/// What the next round of mending is told of the one before.
+/// Tells the next round of mending why the last change was refused.
 pub(super) fn not_taken(said: &str) -> String {
     let said = cut(said.trim(), LONGEST_ATTEMPT);
     format!("\n\nAn earlier change for this was not taken, and is not there:\n{said}")
 }
 
-/// A finding in a line.
+/// Returns a finding as one line.
 pub(super) fn finding(finding: &Finding) -> String {
     let line = finding
         .line
@@ -188,7 +189,7 @@ pub(super) fn finding(finding: &Finding) -> String {
     )
 }
 
-/// Returns what a step may change, in words.
+/// Describes the files that a step may change.
 pub(super) fn paths(spec: &PlanStep) -> String {
     match spec.scope.paths.as_slice() {
         [] => "any file of the project".to_owned(),
@@ -213,7 +214,7 @@ fn criteria_list(text: &mut String, criteria: &[Claim]) {
     }
 }
 
-/// Tells a later attempt what came of the earlier ones.
+/// Tells an agent about the earlier attempts at its step.
 fn tried(text: &mut String, spot: &Spot) {
     let Some(step) = spot.state.step(&spot.spec.id) else {
         return;
@@ -231,7 +232,7 @@ fn tried(text: &mut String, spot: &Spot) {
     text.push_str("\nDo not repeat what failed.");
 }
 
-/// Lists why attempts at a step did not pass, and what was said about them.
+/// Lists why earlier attempts at a step failed, with the comments about them.
 pub(super) fn came_of(text: &mut String, spot: &Spot) {
     let step = spot.state.step(&spot.spec.id);
     let history = step.into_iter().flat_map(|step| &step.history);

@@ -1,4 +1,5 @@
-//! Calls of agents that wait for a yes: seen from every surface, answered from any, once.
+//! Agents' tool calls that await approval. Every surface shows them, any surface can
+//! answer, and only the first answer counts.
 
 use artel_engine::answer_first;
 use artel_types::{
@@ -12,79 +13,78 @@ use crate::runs::{Eyes, View};
 use crate::trouble::Problems;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// A call that waits for a yes.
+/// A call that awaits approval.
 #[derive(Debug, Clone)]
 pub struct OpenCall {
-    /// The run that wants it.
+    /// The run that made the call.
     pub run: RunId,
-    /// The piece of work.
+    /// The trace of the piece of work.
     pub trace: TraceId,
-    /// What the run does.
+    /// The run's title.
     pub title: String,
-    /// Where in the journal it is asked.
+    /// Sequence number of the question in the journal.
     pub(crate) seq: u64,
-    /// Since when.
+    /// Time when the call was asked about.
     pub since: Timestamp,
-    /// What is asked.
+    /// The question, as recorded.
     pub asked: ToolAsked,
-    /// Who drives the run.
+    /// The process that drives the run.
     pub driver: String,
 }
 
-/// A call that waits for a yes, as somebody may see it.
+/// A call that awaits approval, as a viewer may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSeen {
-    /// What names it.
+    /// The call's id for people.
     pub id: String,
-    /// The piece of work.
+    /// The trace of the piece of work.
     pub trace: TraceId,
-    /// The tool.
     pub tool: String,
-    /// What it would do; nothing where the tool is hidden.
+    /// The effect of the call, or `None` if the tool is hidden.
     pub shown: Option<CallShown>,
 }
 
-/// What a call would do.
+/// The effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallShown {
-    /// Why it is asked.
+    /// The reason why Artel asks about the call.
     pub why: String,
-    /// All of it.
+    /// The complete text of what the call would do.
     pub what: String,
-    /// The hash of that; an answer names it.
+    /// The hash of this text. An answer must name it.
     pub hash: String,
-    /// What a yes may grant beyond this once; nothing where it is asked about every time.
+    /// Rules that a yes can grant beyond this one call, or `None` if Artel asks every time.
     pub offer: Option<GrantOffer>,
 }
 
-/// Whether a call may be carried out, and what else with it.
+/// A person's decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallReply {
-    /// It may, this once.
+    /// Allows this one call.
     Once,
-    /// It may, and so may what is offered with it, in all runs of the tree.
+    /// Allows the call and the rules offered with it, in all runs of the run's tree.
     ForRun,
-    /// The same for good, and why.
+    /// Allows the same permanently, for this reason.
     Always(String),
-    /// It may not, and why.
+    /// Denies the call, for this reason.
     No(String),
 }
 
-/// What a person said to a call, as words.
+/// A person's answer in words, and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallWords {
-    /// What they mean.
+    /// The decision that the words express.
     pub reply: CallReply,
-    /// What the person should know about how it was understood.
+    /// A note for the person on how the answer was understood.
     pub note: Option<&'static str>,
 }
 
-/// What is said to whoever answers for a session.
+/// The note for a person who answers `session`.
 pub const NO_SESSIONS: &str = "there are no sessions yet: it holds for this run";
 
 impl CallReply {
-    /// Understands an answer in words: `yes` or `once`, `run`, `always` or `no`, the last two with
-    /// a reason behind a colon. Nothing where it is none of these.
+    /// Parses an answer: `yes` or `once`, `run`, `always` or `no`, the last two with an
+    /// optional reason after a colon. Returns `None` for anything else.
     pub fn of_words(answer: &str) -> Option<CallWords> {
         let (word, reason) = answer.split_once(':').unwrap_or((answer, ""));
         let (word, reason) = (word.trim().to_ascii_lowercase(), reason.trim());
@@ -108,13 +108,13 @@ impl CallReply {
 }
 
 impl OpenCall {
-    /// Returns what names it: the run and what would be done, both cut short.
+    /// Returns the call's id: the beginnings of the run's id and of the hash of the call.
     pub fn id(&self) -> String {
         let hash: String = self.asked.record.chars().take(8).collect();
         format!("{}-{hash}", self.run.short())
     }
 
-    /// Returns the answers that it can be given.
+    /// Returns the possible answers.
     pub fn choices(&self) -> Vec<String> {
         let reaches = self.asked.offer.iter().flat_map(|offer| &offer.reaches);
         let reaches = reaches.map(|reach| reach.as_str());
@@ -122,12 +122,13 @@ impl OpenCall {
         words.map(str::to_owned).collect()
     }
 
-    /// Returns the command that answers it.
+    /// Returns the command that answers the call.
     pub fn command(&self) -> String {
         format!("artel answer {} {}", self.id(), self.choices().join("|"))
     }
 
-    /// Says what a yes beyond once would allow; nothing where it is asked about every time.
+    /// Describes what a yes can allow beyond this one call, or returns `None` if Artel asks
+    /// every time.
     pub fn beyond_once(&self) -> Option<String> {
         let offer = self.asked.offer.as_ref()?;
         Some(match offer.rules.is_empty() {
@@ -136,7 +137,7 @@ impl OpenCall {
         })
     }
 
-    /// Returns what an answer grants; says why it cannot.
+    /// Returns what an answer grants, or a failure with the reason why it cannot.
     fn granted(&self, reach: GrantReach) -> Result<Granted, Failure> {
         let offer = self.asked.offer.as_ref();
         offer.and_then(|it| it.taken(reach)).ok_or_else(|| {
@@ -155,7 +156,8 @@ impl OpenCall {
         })
     }
 
-    /// Returns it as it stands in a list of what needs a person; `what` would be done.
+    /// Returns the call as an item of the list of what needs a person, with `what` as the text
+    /// of the call.
     pub fn waits(&self, what: String) -> Waits {
         let id = self.id();
         Waits {
@@ -182,8 +184,8 @@ impl OpenCall {
 }
 
 impl Workshop {
-    /// Returns calls as these eyes see them: none where they see summaries alone, and of a tool
-    /// that is hidden no more than that it waits.
+    /// Returns the calls as a viewer may see them. A viewer who may only see summaries gets
+    /// none, and a call of a hidden tool shows only that it waits.
     pub fn calls_seen(&self, calls: Vec<OpenCall>, eyes: &Eyes) -> Result<Vec<CallSeen>, Failure> {
         let mut seen = Vec::new();
         let calls = calls.into_iter();
@@ -207,12 +209,12 @@ impl Workshop {
         Ok(seen)
     }
 
-    /// Returns the calls that wait for a yes, the oldest first.
+    /// Returns the calls that await approval, oldest first.
     pub fn open_calls(&self) -> Result<Vec<OpenCall>, Failure> {
         Ok(self.board_of_waits()?.calls(&self.drivers_now()?))
     }
 
-    /// Returns the call that is meant: by its own name, its run or its piece of work.
+    /// Finds an open call by its own id, its run or its piece of work.
     pub fn call_named(&self, id: &str) -> Result<OpenCall, Failure> {
         let open = self.open_calls()?;
         let found: Vec<_> = open.iter().filter(|it| it.is_named(id)).collect();
@@ -232,8 +234,9 @@ impl Workshop {
         }
     }
 
-    /// Answers a call that waits for a yes; `hash` says what the person saw. Who is first decides.
-    /// What it grants is on record with the answer, and kept for good where that was said.
+    /// Answers a call that awaits approval. `hash` names the text that the person saw. The
+    /// first answer counts. Its grant is recorded with it, and kept permanently if the person
+    /// said so.
     pub fn answer_call(
         &self,
         call: &OpenCall,
@@ -283,7 +286,7 @@ impl Workshop {
         if let Some(first) = answer_first(&journal, call.run, call.seq, draft)? {
             return Err(already_decided(&first, call.run).into());
         }
-        // Only whoever was first grants something for good.
+        // Only the first answer grants anything permanently.
         for rule in &for_good {
             notes.extend(self.grant(rule, reason)?.notes);
         }

@@ -1,4 +1,5 @@
-//! Approving a plan, and carrying it out: here and now, or where another process left it.
+//! Approves a plan and carries it out, from the start or from where another process left
+//! it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,14 +23,13 @@ use crate::caller::random_run;
 use crate::runs::{Company, House, LEASE, RENEW};
 use crate::workshop::Workshop;
 
-/// How a plan's run came out.
+/// The outcome of a plan's run.
 #[derive(Debug)]
 pub struct Carried {
-    /// The run.
     pub run: RunId,
-    /// How the plan stands.
+    /// The state of the plan.
     pub state: PlanState,
-    /// Why it was left; nothing if it is over.
+    /// The reason why the run was left, or `None` if it is over.
     pub left: Option<Left>,
 }
 
@@ -46,7 +46,7 @@ impl Workshop {
                 .because(format!("`{}` is a program", by.id))
                 .advise("approve it at the console (`artel open`) or in a terminal"));
         }
-        // Another version of a plan that is being done goes on in the same run.
+        // A new version of a plan that is being carried out continues in the same run.
         let run = match (work.course.run(), work.course.state()) {
             (Some(run), Some(PlanState::Running | PlanState::Approved)) => run,
             _ => random_run()?,
@@ -61,8 +61,8 @@ impl Workshop {
         Ok(run)
     }
 
-    /// Carries out the plan that a run belongs to, from wherever it stands. Where there is no room
-    /// on the disk it goes on from there once there is some.
+    /// Carries out a run's plan from its present state. If the disk is full, it waits for free
+    /// space and continues.
     pub async fn carry_out(
         self: &Arc<Self>,
         id: &str,
@@ -100,7 +100,7 @@ impl Workshop {
             let state = stands(&work);
             return Ok(Carried { run, state, left });
         }
-        // Another process may have done it while this one looked on.
+        // Another process may have finished the plan while this one watched.
         let work = self.work(work.trace)?;
         if stands(&work).is_over() && !self.is_cut_short(&work)? {
             let (state, left) = (stands(&work), None);
@@ -116,7 +116,7 @@ impl Workshop {
         };
         let led = house.conduct_leased(&work, run, rules, &fence).await;
         house.gateway.rest(crate::runs::LAST_REST).await;
-        // Whoever comes next takes the lease over if it cannot be given back.
+        // If the lease cannot be released, the next process takes it over.
         drop(house.journal.release_lease(&fence).await);
         let left = match led? {
             Some(Led::Left(left)) => Some(left),
@@ -127,7 +127,7 @@ impl Workshop {
         Ok(Carried { run, state, left })
     }
 
-    /// Folds the run of a plan.
+    /// Folds the state of a plan's run from its events.
     pub(crate) fn conduct_of(&self, work: &Work, rules: Rules) -> Result<Option<Conduct>, Failure> {
         let Some(approved) = work.course.approved() else {
             return Ok(None);
@@ -141,7 +141,7 @@ impl Workshop {
         Ok(Some(conduct))
     }
 
-    /// Returns the events of a plan's run, with the texts that machines need.
+    /// Returns the events of a plan's run, with the stored texts that code needs loaded.
     pub(crate) fn run_events(&self, run: RunId) -> Result<Vec<Event>, Failure> {
         let filter = artel_journal::Filter {
             stream: Some(Stream::run(run).to_string()),
@@ -171,8 +171,8 @@ fn first_version(work: &Work, run: RunId) -> Option<u32> {
 }
 
 impl House {
-    /// Drives a plan's run while its lease is renewed. Whatever comes of it, the lease is still to
-    /// be given back.
+    /// Drives a plan's run while renewing its lease. The caller must release the lease
+    /// whatever the outcome.
     async fn conduct_leased(
         self: &Arc<Self>,
         work: &Work,
@@ -180,7 +180,7 @@ impl House {
         rules: Rules,
         fence: &Fence,
     ) -> Result<Option<Led>, Failure> {
-        // Another process may have done it while this one waited.
+        // Another process may have finished the plan while this one waited.
         let work = self.workshop.work(work.trace)?;
         let carrying = self.conduct(&work, run, rules, fence);
         let mut carrying = std::pin::pin!(carrying);
@@ -195,7 +195,7 @@ impl House {
         }
     }
 
-    /// Sets a plan's run up and drives it.
+    /// Sets up a plan's run and drives it.
     async fn conduct(
         self: &Arc<Self>,
         work: &Work,
@@ -214,7 +214,8 @@ impl House {
         )
         .fenced(fence.clone());
         self.ensure_models(&plan)?;
-        // Before the events are read: what people decide from now on is heard, or among them.
+        // This comes before reading the events, so that later decisions either arrive here or are
+        // among the events.
         let mut steering = self.wheel.steer(run, self.company.stop.clone());
         let events = self.begin_plan(work, &chronicle, (&plan, version)).await?;
         let mut conduct = Conduct::new(plan, rules);
@@ -249,8 +250,8 @@ impl House {
         led.map(Some)
     }
 
-    /// Refuses a plan with a role whose model is not known: it is said before the first step, not
-    /// by the step that needs it.
+    /// Refuses a plan with a role whose model is unknown. The person learns this before the
+    /// first step, not from the step that needs the model.
     fn ensure_models(&self, plan: &Plan) -> Result<(), Failure> {
         if self.named.is_some() {
             return Ok(());
@@ -267,16 +268,16 @@ impl House {
         Ok(())
     }
 
-    /// Keeps what a plan's run that is over taught the skill that was planned.
+    /// Keeps what a finished plan's run taught about the skill that was planned.
     async fn learn_from(&self, work: &Work, chronicle: &Chronicle) {
         if let Some(skill) = &work.request.skill {
             self.learn_planned(chronicle, skill).await;
         }
     }
 
-    /// Has the file of the plan follow its steps, and takes up what a person wrote into it
-    /// meanwhile: nobody else may be looking. That it can be seen is not worth a failure of what it
-    /// shows.
+    /// Returns an observer that updates the plan's file with each step and takes in a person's
+    /// edits of the file, since no other process may be watching it. A failure to update the
+    /// file does not fail the run.
     fn follower(self: &Arc<Self>, trace: artel_types::TraceId) -> Arc<artel_engine::Told> {
         let house = Arc::clone(self);
         let said = Mutex::new(String::new());
@@ -291,8 +292,7 @@ impl House {
         })
     }
 
-    /// Takes up what a person wrote into the file of the plan that is being done, and says once
-    /// what came of it.
+    /// Takes in a person's edit of the plan's file and reports the result once.
     fn take_edit(&self, work: &Work, said: &mut String) {
         let taken = self.workshop.look_at_plan(&self.journal, work);
         let text = match taken {
@@ -306,7 +306,8 @@ impl House {
         }
     }
 
-    /// Puts the beginning of a plan's run on record, as far as it is not, and returns its events.
+    /// Records the beginning of a plan's run as far as it is missing, and returns the run's
+    /// events.
     async fn begin_plan(
         self: &Arc<Self>,
         work: &Work,
@@ -352,7 +353,7 @@ impl House {
         chronicle.own_events()
     }
 
-    /// Decides what the branch is called and where it starts.
+    /// Decides the name and the starting point of the branch.
     fn branch_of(&self, work: &Work, run: RunId, plan: &Plan) -> Result<BranchBegun, Failure> {
         let line = self.line_of(run)?;
         let base = line.base().map_err(|error| self.no_base(error))?;
@@ -391,7 +392,7 @@ impl House {
         open_line(&self.workshop, &at, &self.folder)
     }
 
-    /// Puts together who carries the plan out.
+    /// Returns the agent executor for the plan.
     fn workers(
         self: &Arc<Self>,
         work: &Work,
@@ -429,7 +430,7 @@ impl House {
     }
 }
 
-/// Opens the line of a changeset, or makes it.
+/// Opens the plan branch of a changeset, or makes it.
 pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result<Line, Failure> {
     let git: PathBuf = workshop.caller.program("git").ok_or_else(|| {
         Failure::new(Code::W008, "plans need git")
@@ -439,7 +440,7 @@ pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result
     Line::make(&git, at, folder, workshop.tree_bounds()).map_err(git_failed)
 }
 
-/// Says why something cannot be done to a piece of work now.
+/// Explains why an act on a piece of work is not possible now.
 pub(crate) fn refused(refused: artel_rules::plan::state::Refused) -> Failure {
     Failure::new(Code::R008, refused.what)
         .because(refused.why)
@@ -447,15 +448,15 @@ pub(crate) fn refused(refused: artel_rules::plan::state::Refused) -> Failure {
 }
 
 impl Workshop {
-    /// Writes the files of a piece of work as it stands; that they can be seen is not worth a
-    /// failure of what they show.
+    /// Writes the files of a piece of work in its present state. A failure to write them is
+    /// ignored, since they only show that state.
     pub(crate) fn refresh_sheets(&self, trace: artel_types::TraceId, rules: Rules) {
         let Ok(work) = self.work(trace) else {
             return;
         };
         let conduct = self.conduct_of(&work, rules).ok().flatten();
         drop(self.write_plan(&work, conduct.as_ref()));
-        // A request whose file the person took away does not come back.
+        // If the person removed the request's file, it stays removed.
         if self.root.join(&work.request.file).exists() {
             drop(self.write_request(&work, work.status()));
         }

@@ -1,7 +1,8 @@
-//! Changesets: the branches that plans leave, shown with their proofs, and what becomes of them.
+//! Changesets: the branches that plans leave, shown with their proofs and decisions.
 //!
-//! The journal says how each stands. What a person orders is on record before git is touched, with
-//! all that git needs to do it again: whoever comes next completes what a crash cut short.
+//! The journal holds the state of each changeset. A person's order is recorded before git
+//! is touched, with everything that git needs to repeat it, so the next process completes
+//! what a crash cut short.
 
 mod decide;
 mod desk;
@@ -29,34 +30,33 @@ use super::crew::git_failed;
 use crate::workshop::Workshop;
 use shown::{of_work, shown};
 
-/// A changeset in a list.
+/// A row of the list of changesets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangesetRow {
-    /// What it is called: the trace, cut short.
+    /// The changeset's id: the beginning of its trace.
     pub id: String,
-    /// The piece of work.
+    /// The trace of the piece of work.
     pub trace: TraceId,
     /// The run that made it.
     pub run: RunId,
-    /// When it was made.
+    /// The time when it was made.
     pub at: Timestamp,
-    /// What it does, in a line.
+    /// The subject of the change, on one line.
     pub title: String,
-    /// The portal.
     pub portal: Option<String>,
-    /// Its branch; nothing where the folder is in no repository.
+    /// Its branch, or `None` if the folder is not in a repository.
     pub branch: Option<String>,
     /// The branch that it started from.
     pub into: Option<String>,
-    /// open, merging, merged, undoing, undone, redoing or rejected.
+    /// `open`, `merging`, `merged`, `undoing`, `undone`, `redoing` or `rejected`.
     pub state: &'static str,
-    /// How many commits it has.
+    /// Number of commits.
     pub commits: u64,
-    /// How many files differ.
+    /// Number of changed files.
     pub files: u64,
-    /// Lines added.
+    /// Number of added lines.
     pub added: u64,
-    /// Lines removed.
+    /// Number of removed lines.
     pub removed: u64,
     /// Whether every proof holds on a clean checkout.
     pub proven: bool,
@@ -64,54 +64,54 @@ pub struct ChangesetRow {
     pub complete: bool,
 }
 
-/// A changeset with all that is known about it.
+/// A changeset in detail.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangesetShown {
-    /// What stands in the list.
+    /// The row that stands for it in the list.
     #[serde(flatten)]
     pub row: ChangesetRow,
     /// The person's folder.
     pub folder: String,
     /// The commit that it started from.
     pub base: String,
-    /// Its last commit; of one that is to be decided about, the commit that would be merged.
+    /// Its last commit. For a changeset that awaits a decision, the commit that would be
+    /// merged.
     pub head: String,
     /// Its commits, oldest first.
     pub log: Vec<ChangesetCommit>,
-    /// The files.
+    /// The changed files.
     pub changed: Vec<FileChange>,
-    /// The patch, where there is no branch.
+    /// The patch of a changeset without a branch.
     pub patch: Option<String>,
-    /// Every proof, in the order in which they were made.
+    /// All proofs, in the order in which they were made.
     pub proofs: Vec<ProofRecorded>,
-    /// What the last check on a clean checkout gave, in a line.
+    /// The result of the last check on a clean checkout, on one line.
     pub proof: String,
-    /// What did not hold there.
+    /// Checks that did not hold on the clean checkout.
     pub unproven: Vec<String>,
-    /// What was waived or left for later.
+    /// Waivers and unfinished items, a line each.
     pub deferred: Vec<String>,
-    /// What a person decided, oldest first.
+    /// The decisions of people, oldest first.
     pub decisions: Vec<ChangesetDecision>,
-    /// Tokens that it took.
+    /// Tokens used.
     pub tokens: u64,
-    /// What it cost; nothing if a price is not known.
+    /// The cost, or `None` if a price is unknown.
     pub cost: Option<Money>,
     /// Milliseconds from the request to the end of the last step.
     pub millis: u64,
     /// The report, relative to the workshop.
     pub report: Option<String>,
-    /// Whether its commits are in the branch already, by hand: `merged` or `moved`.
+    /// Whether a person already brought its commits into the branch: `merged` or `moved`.
     pub by_hand: Option<String>,
-    /// Commands that come next.
+    /// Commands that can come next.
     pub next: Vec<String>,
 }
 
-/// A commit of a changeset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangesetCommit {
-    /// Its id.
+    /// The commit's id.
     pub commit: String,
-    /// The first line of its message.
+    /// The first line of the commit's message.
     pub subject: String,
 }
 
@@ -124,30 +124,31 @@ impl From<artel_git::Logged> for ChangesetCommit {
     }
 }
 
-/// What a person decided about a changeset.
+/// A person's decision about a changeset.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangesetDecision {
-    /// approve, undo, redo, reject, or the same with `refused` where it could not be done.
+    /// `approve`, `undo`, `redo` or `reject`, with `refused` added if it could not be carried
+    /// out.
     pub act: String,
-    /// Who.
+    /// The person who decided.
     pub by: Actor,
-    /// When.
+    /// The time of the decision.
     pub at: Timestamp,
     /// The branch that moved.
     pub into: Option<String>,
-    /// The commit that came of it.
+    /// The resulting commit.
     pub commit: Option<String>,
-    /// Why: the waiver, the reason of a rejection, what stood in the way.
+    /// The waiver, the reason for a rejection, or the obstacle.
     pub reason: Option<String>,
 }
 
 impl Workshop {
-    /// Returns every changeset, the newest first.
+    /// Returns all changesets, newest first.
     pub fn changesets(&self) -> Result<Vec<ChangesetRow>, Failure> {
         Ok(self.board_of_waits()?.changesets())
     }
 
-    /// Returns one changeset with all that is known about it.
+    /// Returns one changeset in detail.
     pub fn changeset(&self, id: &str) -> Result<ChangesetShown, Failure> {
         let work = self.work_named(id)?;
         let (mut row, mut created) = of_work(&work)?;
@@ -174,8 +175,8 @@ impl Workshop {
         Ok(told)
     }
 
-    /// Returns the last commit of what is shown: for a changeset that is to be decided about, the
-    /// one that would be merged.
+    /// Returns the last commit to show. For a changeset that awaits a decision, this is the
+    /// commit that would be merged.
     fn tip_to_show(&self, created: &ChangesetCreated, state: &str) -> String {
         match state {
             "open" => self.tip_of(created),
@@ -183,7 +184,7 @@ impl Workshop {
         }
     }
 
-    /// Returns the difference that a changeset makes, as text.
+    /// Returns the diff of a changeset as text.
     pub fn changeset_diff(&self, id: &str) -> Result<String, Failure> {
         let work = self.work_named(id)?;
         let (row, created) = of_work(&work)?;
@@ -195,14 +196,15 @@ impl Workshop {
         Ok(self.redactor().redact(&text).into_owned())
     }
 
-    /// Opens the line of a changeset. One that was cleaned away is made anew: the person's
-    /// repository holds its commits.
+    /// Opens the plan branch of a changeset. If it was cleaned away, it is made again, since
+    /// the person's repository holds the commits.
     fn changeset_line(&self, created: &ChangesetCreated) -> Result<artel_git::Line, Failure> {
         let at = self.run_place(created.run).join("line");
         open_line(self, &at, created.folder.as_ref())
     }
 
-    /// Returns the pieces of work with an event of a kind, those with the newest first.
+    /// Returns the pieces of work with an event of this kind, ordered by their newest such
+    /// event, newest first.
     fn works_with(&self, kind: &str) -> Result<Vec<Work>, Failure> {
         let filter = Filter {
             kind: Some(kind.to_owned()),
@@ -219,7 +221,8 @@ impl Workshop {
         traces.into_iter().map(|trace| self.work(trace)).collect()
     }
 
-    /// Returns the runs whose folders a changeset still needs: nobody has decided about it.
+    /// Returns the runs whose folders are still needed because nobody has decided about their
+    /// changesets.
     pub(crate) fn undecided_runs(&self) -> Result<Vec<RunId>, Failure> {
         let works = self.works_with("changeset.created")?;
         let is_open = |work: &&Work| {

@@ -1,5 +1,5 @@
-//! The runs of a plan: each part of a step is a run of its own, with its own conversation, found
-//! again by its name after a crash.
+//! The child runs of a plan: each part of a step is a run of its own, with its own
+//! conversation. A crash does not lose it, since its name finds it again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,34 +13,31 @@ use super::contract::Contract;
 use crate::caller::random_run;
 use crate::runs::{Beginning, House, Kin, RunDone, RunOrder};
 
-/// A run that is begun for a part of something larger.
+/// A run to begin for a part of something larger.
 pub(crate) struct Child {
-    /// Its place in what it is a part of: one name, one run.
+    /// The part's name within the parent run. Each name stands for one run.
     pub(crate) name: String,
-    /// The run that it is a part of.
     pub(crate) parent: Option<RunId>,
-    /// The role.
     pub(crate) role: String,
-    /// What it is to do.
     pub(crate) task: String,
-    /// What it has to know for that.
+    /// Context that the agent needs for its task.
     pub(crate) told: Option<String>,
-    /// What holds for it.
+    /// The terms of the run.
     pub(crate) contract: Contract,
-    /// The files it works in; those of the person, to be read, if not given.
+    /// The files to work in, or `None` for read access to the person's files.
     pub(crate) tree: Option<(PathBuf, Arc<RunTree>)>,
 }
 
-/// What a child came to.
+/// The outcome of a child run.
 pub(crate) enum Came {
-    /// It is over; with what it did.
+    /// The run is over; holds its outcome and its events.
     Over(Box<RunDone>, Vec<Event>),
-    /// It has to be left.
+    /// The run was left unfinished.
     Left(Left),
 }
 
 impl Came {
-    /// Returns why it was left.
+    /// Returns the finished run, or the reason for leaving it as `Err`.
     pub(crate) fn left(self) -> Result<(Box<RunDone>, Vec<Event>), Did> {
         match self {
             Self::Over(done, events) => Ok((done, events)),
@@ -50,8 +47,8 @@ impl Came {
 }
 
 impl House {
-    /// Begins a child, or takes it up where another process left it, and drives it. `contract` may
-    /// need the name of the run before it begins, so that is handed to it.
+    /// Begins a child run, or resumes one that another process left, and drives it. `finish`
+    /// can complete the contract with the run's id before the run begins.
     pub(crate) async fn child(
         self: &Arc<Self>,
         trace: TraceId,
@@ -123,7 +120,7 @@ impl House {
         Chronicle::new(self.journal.clone(), run, trace, None, actor)
     }
 
-    /// Returns the events of a run with those of the runs that went on with its work.
+    /// Returns the events of a run and of the runs that continued its work.
     pub(crate) fn told_by(&self, trace: TraceId, run: RunId) -> Result<Vec<Event>, Failure> {
         let mut events = Vec::new();
         let mut next = Some(run);

@@ -1,5 +1,6 @@
-//! What the architect is given to read from the start: the workshop's own context, the portal's
-//! card, reports of earlier work. It comes under a budget of tokens, and what is left out is said.
+//! The notes that the architect gets to read from the start: the workshop's own context,
+//! the portal's card, and reports of earlier work. Their tokens are limited by a budget,
+//! and the prompt says what was left out.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,29 +16,29 @@ use super::work::Work;
 use crate::portals::Homebound;
 use crate::runs::House;
 
-/// How much of the budget is used, in percent: estimates are estimates.
+/// Share of the token budget that is used, in percent, because token counts are estimates.
 const MARGIN: u32 = 80;
 
-/// No larger file is looked at.
+/// Largest file that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// Reports that may matter; the rest can be read.
+/// Largest number of reports that are loaded. The architect can read others itself.
 const MOST_REPORTS: usize = 20;
 
-/// What was loaded.
+/// The notes that were loaded.
 pub(super) struct Context {
-    /// What stands in the prompt.
+    /// The text in the prompt.
     pub(super) text: String,
-    /// What goes on record.
+    /// The event to record.
     pub(super) fact: ContextLoaded,
-    /// What nobody vouched for that the work had read whose reports are in it.
+    /// Untrusted sources of the work behind the included reports.
     pub(super) foreign: Vec<ForeignSource>,
-    /// What a person should know, a line each.
+    /// Warnings for the person, a line each.
     pub(super) warnings: Vec<String>,
 }
 
 impl House {
-    /// Loads what a plan of this piece of work may need to know.
+    /// Loads the notes that a plan of this piece of work may need.
     pub(super) fn load_context(&self, work: &Work) -> Result<Context, Failure> {
         let root = self.workshop.root();
         let mut paths = notes_in(&root.join("Knowledge/Context"));
@@ -82,7 +83,7 @@ impl House {
         })
     }
 
-    /// Returns what nobody vouched for that the work had read whose reports were chosen: their words
+    /// Returns the untrusted sources of the work behind the chosen reports, since their words
     /// may be in the reports.
     fn foreign_in_reports(
         &self,
@@ -100,8 +101,8 @@ impl House {
         Ok(foreign)
     }
 
-    /// Reads the newest reports of other work. Those of projects whose content stays on this
-    /// machine are for plans that stay here too.
+    /// Reads the newest reports of other work. Reports of projects whose content stays on this
+    /// machine are only for plans that also stay here.
     fn load_reports(
         &self,
         work: &Work,
@@ -123,7 +124,7 @@ impl House {
             if name.contains(&own) || count == MOST_REPORTS {
                 continue;
             }
-            // A file that a person gave another name still says what it is about.
+            // The text of a renamed report still names its piece of work.
             let may_go = |text: &str| {
                 let trace = front_trace(text);
                 !trace.is_some_and(|trace| homebound.contains(&trace))
@@ -144,7 +145,8 @@ impl House {
             }
         }
         if left > 0 {
-            // Only the person is told: a name of a report says what it is about.
+            // Only the person sees this count, since even the name of a report says what it is
+            // about.
             let reports = artel_types::counted(left, "report");
             self.company.audience.notice(&format!(
                 "the architect is not shown {reports} of portals whose content stays on this machine"
@@ -154,7 +156,7 @@ impl House {
     }
 }
 
-/// Returns the piece of work that a report says it is about.
+/// Returns the trace that a report's frontmatter names.
 fn front_trace(text: &str) -> Option<TraceId> {
     let front = text.strip_prefix("---\n")?;
     let mut lines = front.lines().take_while(|line| *line != "---");
@@ -172,7 +174,7 @@ fn notes_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Reads a file; nothing where it is not there or empty.
+/// Reads a file. Returns `None` if it does not exist or is empty.
 fn read(root: &Path, path: &Path) -> Result<Option<(File, String)>, String> {
     let name = path
         .strip_prefix(root)

@@ -1,5 +1,5 @@
-//! What a plan sets for one of its runs: the tools it is given besides, the bounds that its step's
-//! scope draws, how many turns and calls it has.
+//! The terms that a plan sets for one of its runs: extra tools, the bounds of the step's
+//! scope, and limits on turns and calls.
 
 use std::sync::Arc;
 
@@ -12,49 +12,50 @@ use artel_types::{RunId, literal_pattern};
 
 use crate::runs::ChildTerms;
 
-/// What holds for one run beyond its role.
+/// The terms of one run, in addition to its role.
 #[derive(Clone)]
 pub(crate) struct Contract {
-    /// What it does, in a line.
+    /// The subject of the run, on one line.
     pub(crate) title: String,
-    /// The step that it belongs to.
+    /// The step that the run works on.
     pub(crate) step: Option<String>,
-    /// Why models are called for it.
+    /// The reason for its model calls.
     pub(crate) reason: CallReason,
-    /// The run of the plan whose budget for the step it counts against.
+    /// The plan's run whose budget for the step is charged.
     pub(crate) plan: Option<RunId>,
-    /// Tools that it has besides those of its role.
+    /// Tools that the run has in addition to those of its role.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
-    /// What it may touch.
+    /// The limits on what the run may touch.
     pub(crate) bound: Option<Bound>,
-    /// Files that it is held to, from the folder it works in: read-only for its commands as well.
+    /// Files that the run may not change, relative to its work folder. They are read-only for
+    /// its commands as well.
     pub(crate) kept: Vec<String>,
-    /// What was granted with the plan.
+    /// Grants of the plan's approval.
     pub(crate) grants: Vec<Grant>,
-    /// How many turns it has.
+    /// Largest number of turns.
     pub(crate) turns: Option<u32>,
-    /// How many calls it has before it is begun anew.
+    /// Number of calls after which a fresh run takes over.
     pub(crate) calls: Option<u32>,
-    /// What it is reminded of.
+    /// A reminder of the task.
     pub(crate) directive: Option<String>,
-    /// Where its content may go.
+    /// The privacy label for the run's content.
     pub(crate) privacy: Privacy,
-    /// Whether its task holds the workshop's own notes already.
+    /// Whether the task contains the workshop's own notes already.
     pub(crate) brings: Brings,
 }
 
-/// Whether a task holds the workshop's own notes.
+/// Whether a task contains the workshop's own notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Brings {
-    /// They stand before it, as for every run.
+    /// The notes come before the task, as for every run.
     #[default]
     Nothing,
-    /// They are in it.
+    /// The task contains the notes.
     Context,
 }
 
 impl Contract {
-    /// Nothing beyond the role.
+    /// Returns terms that add nothing to the role.
     pub(crate) fn new(title: impl Into<String>, reason: CallReason) -> Self {
         Self {
             title: title.into(),
@@ -73,7 +74,7 @@ impl Contract {
         }
     }
 
-    /// Returns what it sets for the run, and for whatever that begins.
+    /// Returns the terms for the run and for all runs that it begins.
     pub(crate) fn terms(&self, parent: Option<RunId>) -> ChildTerms {
         let step = self.plan.zip(self.step.as_ref());
         ChildTerms {
@@ -89,8 +90,8 @@ impl Contract {
     }
 }
 
-/// Returns the bound that the scope of a step draws. `kept` are files that it may not change
-/// although its scope says so: tests that define what it has to do.
+/// Returns the bound of a step's scope. `kept` are files that the step may not change even
+/// if its scope allows it: the tests that define its task.
 pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: Changes) -> Bound {
     let edits = |paths: &[String]| limits(paths.iter().map(|path| edit_rule(path)));
     let exactly =
@@ -102,7 +103,7 @@ pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: Changes) -> Bo
             kept: exactly(kept),
             commands: limits(step.scope.commands.iter().map(|text| command_rule(text))),
             hosts: hosts_of(step).collect(),
-            // Whoever only looks has no use for either.
+            // An agent that only reads needs neither tools nor secrets.
             tools: if changes == Changes::Some {
                 step.scope.tools.clone()
             } else {
@@ -123,15 +124,15 @@ fn edit_rule(path: &str) -> Option<Rule> {
     Rule::parse(&format!("Edit({path})")).ok()
 }
 
-/// Returns the rules of a limit. One that cannot be read admits nothing; it is not left out, for a
-/// list that is empty is no limit.
+/// Parses the rules of a limit. An unreadable rule admits nothing. It stays in the list,
+/// because an empty list would mean no limit.
 fn limits(rules: impl Iterator<Item = Option<Rule>>) -> Vec<Rule> {
     rules
         .map(|rule| rule.unwrap_or_else(|| Rule::unreadable("a limit of the step")))
         .collect()
 }
 
-/// Returns what the plan's approval granted for a step.
+/// Returns the grants that the plan's approval gave a step.
 pub(crate) fn grants_of(step: &PlanStep) -> Vec<Grant> {
     let secrets = step
         .scope
@@ -152,19 +153,19 @@ pub(crate) fn grants_of(step: &PlanStep) -> Vec<Grant> {
     rules.map(grant).collect()
 }
 
-/// Reads the hosts of a step.
+/// Parses the hosts in a step's scope.
 pub(crate) fn hosts_of(step: &PlanStep) -> impl Iterator<Item = Rule> {
     let hosts = step.scope.network.iter();
     hosts.filter_map(|host| Rule::parse(&format!("Fetch({host})")).ok())
 }
 
-/// Reads the commands of a step.
+/// Parses the commands in a step's scope.
 pub(crate) fn commands_of(step: &PlanStep) -> Vec<Rule> {
     let commands = step.scope.commands.iter();
     commands.filter_map(|text| command_rule(text)).collect()
 }
 
-/// Reads a command of a scope: a rule, or a bare command.
+/// Parses a command of a scope: a rule, or a bare command.
 pub(crate) fn command_rule(text: &str) -> Option<Rule> {
     let is_rule = text.contains('(');
     match is_rule {

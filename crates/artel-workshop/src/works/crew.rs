@@ -1,5 +1,5 @@
-//! Carries out the orders of a plan's run: agents in trees of their own, the runtime's checks, the
-//! branch.
+//! Carries out the orders of a plan's run, with agents in trees of their own, Artel's
+//! checks, and the branch.
 
 mod advise;
 mod branch;
@@ -29,35 +29,34 @@ use super::named::Named;
 use super::prover::{Prover, done_with};
 use crate::runs::{House, Steer};
 
-/// Whoever carries out one plan.
+/// The agent executor, which carries out one plan.
 pub(crate) struct Workers {
     pub(crate) house: Arc<House>,
     /// The journal of the plan's run.
     pub(crate) chronicle: Chronicle,
     pub(crate) line: Arc<Line>,
-    /// The folder of the run.
     pub(crate) at: PathBuf,
     /// The commit that the branch starts from.
     pub(crate) base: String,
-    /// The branch that it will be merged into.
+    /// The branch to merge into later.
     pub(crate) into: Option<String>,
     pub(crate) branch: String,
     pub(crate) author: Identity,
-    /// What was asked, for those who do it.
+    /// The request's words, for the agents' prompts.
     pub(crate) request: String,
     pub(crate) portal: Option<String>,
-    /// What there is for changes of the plan to name.
+    /// The roles, tools and scripts that a changed plan may name.
     pub(crate) named: Named,
-    /// Commands that check the project, where the person said so.
+    /// Commands that check the project, if the person named any.
     pub(crate) checks: Vec<String>,
     pub(crate) privacy: Privacy,
-    /// Held while the branch moves: steps that pass side by side are put on it one by one.
+    /// Held while the branch moves, so that parallel steps are committed one by one.
     pub(crate) branch_turn: Arc<std::sync::Mutex<()>>,
-    /// What is set aside for the steps under way.
+    /// The budget set aside for the steps under way.
     pub(crate) shares: share::Shares,
 }
 
-/// Where an order belongs.
+/// The step, round, part and plan state that an order belongs to.
 #[derive(Clone)]
 pub(super) struct Spot {
     pub(super) spec: PlanStep,
@@ -67,7 +66,7 @@ pub(super) struct Spot {
 }
 
 impl Spot {
-    /// Returns the tree that the present attempt left, and the one it started from.
+    /// Returns the tree that the present attempt left, and the tree it started from.
     pub(super) fn left_by(&self, workers: &Workers) -> (String, String) {
         let step = self.state.step(&self.spec.id);
         let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
@@ -84,7 +83,7 @@ impl Workers {
         self.chronicle.run()
     }
 
-    /// Returns where the branch ends now.
+    /// Returns the head of the branch.
     pub(super) fn head(&self) -> Result<String, Failure> {
         let head = self.line.head(&self.branch).map_err(git_failed)?;
         Ok(head.unwrap_or_else(|| self.base.clone()))
@@ -116,7 +115,7 @@ impl Workers {
                     return Ok(Arc::new(tree));
                 }
                 Err(TreeError::NotMade { .. }) => {}
-                // A kill may have come while it was made or removed.
+                // The process may have been killed while making or removing it.
                 Err(_) => done_with(at),
             }
         }
@@ -125,7 +124,7 @@ impl Workers {
         Ok(Arc::new(tree.map_err(git_failed)?))
     }
 
-    /// Appends to the piece of work, beside the run.
+    /// Appends facts to the stream of the piece of work, not to that of the run.
     pub(super) async fn tell(&self, facts: Vec<Fact>) -> Result<(), Failure> {
         let drafts = facts.into_iter().map(|fact| {
             Draft::new(
@@ -166,7 +165,7 @@ impl Workers {
         }
     }
 
-    /// Tells runs below this one what they do from now on.
+    /// Steers runs below this one.
     async fn steer(&self, runs: Vec<RunId>, steer: &Steer) -> Result<(), Failure> {
         if runs.is_empty() {
             return Ok(());
@@ -195,7 +194,7 @@ impl Workers {
     }
 }
 
-/// How a command that was found, and not named, stands in the baseline.
+/// Prefix in the baseline of a command that was detected, not named by the person.
 pub(super) const DETECTED: &str = "found: ";
 
 impl Crew for Workers {
@@ -224,7 +223,7 @@ impl Crew for Workers {
     }
 }
 
-/// Says why git did not do it.
+/// Makes a failure of a git error, with all its causes.
 pub(crate) fn git_failed(error: impl std::error::Error) -> Failure {
     let mut why = Vec::new();
     let mut next = std::error::Error::source(&error);
@@ -240,7 +239,7 @@ pub(crate) fn git_failed(error: impl std::error::Error) -> Failure {
     }
 }
 
-/// Does what may wait for a disk or a process where waiting harms nobody.
+/// Runs blocking disk or process work on a thread where it may wait.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
@@ -250,12 +249,11 @@ pub(super) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Wraps facts.
 pub(super) fn facts(facts: impl IntoIterator<Item = Fact>) -> Did {
     Did::Facts(facts.into_iter().map(Entry::shown).collect())
 }
 
-/// Returns the name of the branch that holds what steps had made and no check has passed.
+/// Returns the name of the branch for work of steps that has passed no check.
 pub(crate) fn unfinished_branch(branch: &str) -> String {
     format!("{branch}-unfinished")
 }

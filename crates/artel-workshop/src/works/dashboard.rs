@@ -1,8 +1,9 @@
-//! `Knowledge/Dashboard.md`: how everything stands, for people who read the workshop as notes.
+//! `Knowledge/Dashboard.md`: the state of everything, for people who read the workshop as
+//! notes.
 //!
-//! Artel writes what stands between its two marks, from the journal alone; the rest of the page is
-//! the person's. The blocks for Dataview name folders from the workshop's root, and only fields
-//! that requests, plans and reports carry.
+//! Artel writes the part between its two marks, from the journal alone. The rest of the
+//! page belongs to the person. The blocks for Dataview name folders from the workshop's
+//! root, and only fields that requests, plans and reports have.
 
 use std::sync::Arc;
 
@@ -21,14 +22,14 @@ use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
 
-/// The page, in the workshop.
+/// The page's path in the workshop.
 pub(crate) const PAGE: &str = "Knowledge/Dashboard.md";
 
 const BEGIN: &str = "<!-- artel: this part is written anew -->";
 const END: &str = "<!-- artel: from here on it is yours -->";
-/// Larger pages are left alone.
+/// Pages larger than this many bytes are left alone.
 const LARGEST: u64 = 4 << 20;
-/// So many entries a list has.
+/// Largest number of entries in a list.
 const MOST: usize = 20;
 
 const QUERIES: &str = "\
@@ -53,7 +54,7 @@ TABLE agent, portal, completed_at FROM \"Knowledge/Reports\" WHERE status = \"fa
 ```
 ";
 
-/// What a new workshop has, and an old one whose page nobody changed.
+/// Returns the page for a new workshop, or for an old one whose page nobody changed.
 pub(crate) fn template() -> String {
     let head = "---\ntitle: Dashboard\naliases: [Artel]\ntags: [artel]\n---\n\n# Dashboard\n\n\
         What waits for you, what runs, what is done. Artel keeps the part between its two marks \
@@ -65,7 +66,7 @@ pub(crate) fn template() -> String {
     format!("{head}{BEGIN}\n{END}\n{tail}")
 }
 
-/// Returns a page without what Artel wrote into it.
+/// Returns a page without the part that Artel wrote.
 pub(crate) fn outside(page: &str) -> String {
     match split(page) {
         Some((before, after)) => format!("{before}{BEGIN}\n{END}{after}"),
@@ -73,7 +74,7 @@ pub(crate) fn outside(page: &str) -> String {
     }
 }
 
-/// What the page shows, at a glance.
+/// Everything that the page shows.
 #[derive(Debug)]
 pub struct Overview {
     calls: Vec<OpenCall>,
@@ -92,8 +93,8 @@ struct Counts {
 }
 
 impl Workshop {
-    /// Writes the dashboard as things stand, if it says something else. A page that a person took
-    /// away does not come back by itself.
+    /// Writes the dashboard if its content would change. A page that a person removed stays
+    /// removed.
     pub fn write_dashboard(&self, overview: &Overview) -> Result<(), Failure> {
         let file = self.root.join(PAGE);
         if file.symlink_metadata().is_err() {
@@ -123,12 +124,12 @@ impl Workshop {
         write_atomic(&file, now.as_bytes(), PRIVATE_FILE).map_err(failed)
     }
 
-    /// Returns what the page shows, folded from the journal.
+    /// Returns the page's content, folded from the journal.
     pub fn overview(&self) -> Result<Overview, Failure> {
         Ok(Overview::of(&self.board_of_waits()?, &self.drivers_now()?))
     }
 
-    /// Returns the part of the page that Artel writes.
+    /// Returns Artel's part of the page.
     fn dashboard(&self, overview: &Overview) -> Result<String, Failure> {
         let counts = &overview.counts;
         let needs = overview.calls.len() + overview.waits.len();
@@ -163,7 +164,7 @@ impl Workshop {
         Ok(format!("{text}\n{QUERIES}\n"))
     }
 
-    /// Tells what needs a person, calls that want a yes first.
+    /// Lists what needs a person, with calls awaiting approval first.
     fn needs(&self, overview: &Overview) -> Result<Vec<String>, Failure> {
         let mut waits = Vec::new();
         for call in overview.calls.iter().take(MOST) {
@@ -183,7 +184,7 @@ impl Workshop {
         Ok(told.collect())
     }
 
-    /// Tells of those pieces of work that a list shows.
+    /// Describes the pieces of work in a list.
     fn entries(
         &self,
         (shown, _): &(Vec<TraceId>, usize),
@@ -198,9 +199,10 @@ impl Workshop {
 }
 
 impl Overview {
-    /// Looks at the board: whoever keeps one pays nothing for what the page does not show.
+    /// Takes the content from the workshop index, so a caller that keeps an index does no
+    /// extra work.
     pub fn of(board: &Board, drivers: &Drivers) -> Self {
-        // What was left is taken up by the daemon; nobody is needed for it.
+        // The daemon resumes work that was left, so it needs no person.
         let mut waits = board.waiting(drivers);
         waits.retain(|it| it.kind != WaitSort::Left);
         let some = |wanted: WorksWanted| {
@@ -260,8 +262,8 @@ fn entry(work: &Work) -> String {
     named(work, &title_of(work))
 }
 
-/// Returns a link to the plan of a piece of work, or to its request where there is none yet. Plans
-/// move from folder to folder, so they are named by their file alone.
+/// Returns a link to the plan of a piece of work, or to its request if it has no plan yet.
+/// Plans move between folders, so the link holds only the file name.
 fn named(work: &Work, title: &str) -> String {
     let target = match work.versions.is_empty() {
         false => format!("{}_plan", work.name()),
@@ -273,7 +275,8 @@ fn named(work: &Work, title: &str) -> String {
     format!("[[{target}|{}]]", plain(title))
 }
 
-/// Returns a text in which nothing counts as Markdown, a link or a mark of ours, on one line.
+/// Returns a text on one line, without characters that could form Markdown, a link or one
+/// of Artel's marks.
 fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text: String = words.join(" ").chars().take(200).collect();

@@ -1,4 +1,4 @@
-//! What a plan is expected to take, before anybody agrees to it.
+//! The expected usage of a plan, estimated before anybody approves it.
 
 use artel_model::Chosen;
 use artel_rules::budget::left;
@@ -10,32 +10,31 @@ use serde::Serialize;
 use crate::book::ACCOUNT;
 use crate::workshop::Workshop;
 
-/// What a step is expected to take.
+/// The expected usage of a step.
 #[derive(Debug, Clone, Serialize)]
 pub struct Estimate {
-    /// The step.
     pub step: String,
-    /// Tokens, read and written.
+    /// Tokens, both input and output.
     pub tokens: u64,
-    /// What they cost; nothing where the price is not known.
+    /// The cost, or `None` if the price is unknown.
     pub cost: Option<Money>,
-    /// The model that does it, as `provider:model`; nothing where none is known.
+    /// The model for the step as `provider:model`, or `None` if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
-/// Of so many tokens one is written, and the others are read.
+/// One of this many tokens is output, and the others are input.
 const READ_AND_WRITTEN: u64 = 10;
 
 impl Workshop {
-    /// Says what the steps of a plan are expected to take, with the model that is named, or else
-    /// those of their roles.
+    /// Estimates the steps of a plan, with the named model or else with those of the steps'
+    /// roles.
     pub async fn estimate(
         &self,
         plan: &Plan,
         model: Option<&str>,
     ) -> Result<Vec<Estimate>, Failure> {
-        // Without a model there is no price; the plan can be read all the same.
+        // Without a model the price is unknown, but the plan can still be read.
         let models = self.models(model).await?;
         let of = |step: &PlanStep| {
             let tokens = tokens_of(step);
@@ -55,8 +54,8 @@ impl Workshop {
 }
 
 impl Workshop {
-    /// Says what a plan is expected to take beyond what is left of the workshop's budgets, a
-    /// sentence each.
+    /// Returns a sentence for each budget of the workshop that the expected usage of a plan
+    /// exceeds.
     pub fn shortages(&self, tokens: u64, cost: Option<Money>) -> Result<Vec<String>, Failure> {
         let (account, _) = ACCOUNT.state(&*self.reader()?)?;
         let now = self.caller.clock.now();
@@ -83,8 +82,8 @@ impl Workshop {
     }
 }
 
-/// Returns the tokens that a step is expected to take: the architect's guess, or what steps that
-/// are verified like it usually take.
+/// Returns the expected tokens of a step: the architect's estimate, or the usual number
+/// for its kind of verification.
 pub(crate) fn tokens_of(step: &PlanStep) -> u64 {
     step.tokens.unwrap_or(match step.verify {
         Verify::None => 20_000,
@@ -93,7 +92,8 @@ pub(crate) fn tokens_of(step: &PlanStep) -> u64 {
     })
 }
 
-/// Returns what a step is expected to take with a model; no money where its price is not known.
+/// Returns the expected usage of a step with a model. The money is zero if the price is
+/// unknown.
 pub(crate) fn amount_of(step: &PlanStep, chosen: Option<&Chosen>) -> Amount {
     let tokens = tokens_of(step);
     let cost = chosen.and_then(|chosen| price(chosen, tokens));

@@ -1,5 +1,6 @@
-//! Answers with a shape: tools through which an agent hands in a plan, criteria or a verdict. What
-//! does not have the shape comes back with what is wrong, so the model mends it.
+//! Structured answers: tools through which an agent hands in a plan, criteria or a
+//! verdict. An answer of the wrong shape is returned with its errors, so that the model
+//! corrects it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,64 +15,62 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How often an answer may come without its shape.
+/// Number of refusals after which the tool tells the agent to give up.
 const MOST_REFUSED: u32 = 5;
 
-/// The tool that hands in a plan.
+/// The name of the tool that hands in a plan.
 pub(crate) const PLAN: &str = "submit_plan";
 
-/// The tool that hands in criteria.
+/// The name of the tool that hands in criteria.
 pub(crate) const CRITERIA: &str = "criteria";
 
-/// The tool that hands in a verdict.
+/// The name of the tool that hands in a verdict.
 pub(crate) const VERDICT: &str = "verdict";
 
-/// Looks at an answer, and says what is wrong with it.
+/// A check of an answer. It returns a text for the agent, or a list of problems.
 pub(crate) type Look = dyn Fn(&Value) -> Result<String, Vec<String>> + Send + Sync;
 
-/// A tool that takes one answer of a shape.
+/// A tool that takes one structured answer.
 pub(crate) struct Form {
     card: Card,
     look: Box<Look>,
     refused: AtomicU32,
 }
 
-/// What a verifier hands in.
+/// A verifier's verdict, as it is handed in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Verdict {
-    /// pass or fail.
+    /// `pass` or `fail`.
     pub(crate) verdict: Passes,
-    /// What the next attempt has to know.
+    /// Advice for the next attempt.
     #[serde(default)]
     pub(crate) feedback: String,
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,
-    /// What it rests on.
+    /// The basis of the verdict: what the verifier read or ran itself.
     #[serde(default)]
     pub(crate) evidence: Vec<String>,
     /// Values for later steps.
     #[serde(default)]
     pub(crate) outputs: serde_json::Map<String, Value>,
-    /// What is at fault, where a test fails.
+    /// Where the fault lies if a test fails.
     #[serde(default)]
     pub(crate) fault: Option<AtFault>,
 }
 
-/// Whether it passes.
+/// The result of a verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Passes {
-    /// It does.
     #[serde(alias = "PASS")]
     Pass,
-    /// It does not.
     #[default]
     #[serde(alias = "FAIL")]
     Fail,
 }
 
-/// What is at fault.
+/// Where the fault lies if a test fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AtFault {
@@ -81,7 +80,7 @@ pub(crate) enum AtFault {
     Code,
 }
 
-/// What an inspector hands in before the work.
+/// The criteria that an inspector hands in before the work.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Criteria {
@@ -89,7 +88,7 @@ pub(crate) struct Criteria {
 }
 
 impl Form {
-    /// Makes a form.
+    /// Makes a tool for a structured answer.
     pub(crate) fn tool(
         name: &str,
         line: &str,
@@ -145,12 +144,12 @@ impl Tool for Form {
     }
 }
 
-/// Reads an answer of a shape; the message says what is missing.
+/// Deserializes an answer. The error says what is wrong or missing.
 pub(crate) fn shaped<T: DeserializeOwned>(input: &Value) -> Result<T, Vec<String>> {
     T::deserialize(input).map_err(|error| vec![error.to_string()])
 }
 
-/// Returns what a run handed in last and what was taken.
+/// Returns the last answer of a run that was accepted.
 pub(crate) fn handed_in<T: DeserializeOwned>(events: &[Event], tool: &str) -> Option<T> {
     let taken = events.iter().rev().find_map(|event| match &event.fact {
         Fact::ToolFinished(it) if it.tool == tool && it.trouble.is_none() => Some(&it.call),
@@ -166,17 +165,18 @@ pub(crate) fn handed_in<T: DeserializeOwned>(events: &[Event], tool: &str) -> Op
     serde_json::from_str(input).ok()
 }
 
-/// Why a fail is not taken that rests on what the step did not touch.
+/// Refusal of a fail that rests only on lines the step did not change.
 const ELSEWHERE: &str = "every finding that would fail the step is on a line that it did not \
     change: such findings are kept as remarks; pass it, or say in `feedback` what of the change \
     itself has to be different";
 
-/// Why a tester's fail is not taken that leaves open whose it is.
+/// Refusal of a tester's fail that does not say whether test or code is at fault.
 const WHOSE: &str = "say in `fault` what is wrong: `test` where a test asks for the wrong thing and \
     is to be written anew, `code` where the code does the wrong thing";
 
-/// Returns the form of a verdict. `looked` names what the verifier has looked at so far;
-/// `put_back` undoes what it changed of the work, and names that; `lines` are those of the change.
+/// Returns the tool for a verdict. `looked` names what the verifier has looked at so far,
+/// `put_back` restores the files that the verifier changed and names them, and `lines` are
+/// the lines of the change.
 pub(crate) fn verdict_form(
     judge: Judge,
     looked: impl Fn() -> Vec<String> + Send + Sync + 'static,
@@ -241,7 +241,7 @@ pub(crate) fn verdict_form(
     )
 }
 
-/// Returns the shape of a verdict.
+/// Returns the JSON schema of a verdict.
 fn verdict_shape(judge: Judge) -> Value {
     let text = |about: &str| json!({"type": "string", "description": about});
     let finding = json!({
@@ -276,7 +276,7 @@ fn verdict_shape(judge: Judge) -> Value {
     })
 }
 
-/// Returns the form of criteria.
+/// Returns the tool for criteria.
 pub(crate) fn criteria_form() -> Arc<dyn Tool> {
     let claim = json!({
         "type": "object",
@@ -309,7 +309,7 @@ pub(crate) fn criteria_form() -> Arc<dyn Tool> {
     )
 }
 
-/// Names what a run has looked at itself: paths that it read, commands that it ran, its checks.
+/// Lists what a run has looked at itself: paths it read, commands it ran, and its checks.
 pub(crate) fn looked_at(events: &[Event]) -> Vec<String> {
     let mut names = Vec::new();
     for event in events {

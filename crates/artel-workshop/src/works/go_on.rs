@@ -1,4 +1,4 @@
-//! Going on with a piece of work from wherever it stands, as far as it goes without a person.
+//! Advances a piece of work from its present state, as far as possible without a person.
 
 use std::sync::Arc;
 
@@ -12,30 +12,30 @@ use super::work::Work;
 use crate::runs::{Company, RunDone, Standing};
 use crate::workshop::Workshop;
 
-/// What can be done next for a piece of work without anybody's decision.
+/// The next action for a piece of work that needs no decision of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// It is answered, planned, or planned anew.
+    /// Answer it, plan it, or revise its plan.
     TakeOn,
-    /// Its plan is carried out.
+    /// Carry out its plan.
     CarryOut,
 }
 
-/// How far it went.
+/// The progress that was made.
 #[derive(Debug)]
 pub enum Went {
-    /// A request was answered, planned, or could not be.
+    /// A request was answered or planned, or it failed.
     Settled(Settled),
-    /// A plan was carried out, or left on its way.
+    /// A plan was carried out or left unfinished.
     Carried(Carried),
-    /// A run that belongs to no plan went on.
+    /// A run outside any plan was continued.
     Ran(Box<RunDone>),
-    /// There is nothing to do that does not need somebody.
+    /// No action was possible without a person or the present driver.
     Nothing,
 }
 
 impl Workshop {
-    /// Says what can be done next.
+    /// Returns the next action that needs no decision, if there is one.
     pub fn due(&self, work: &Work) -> Result<Option<Due>, Failure> {
         let state = work.course.state();
         Ok(match state {
@@ -50,8 +50,8 @@ impl Workshop {
         })
     }
 
-    /// Goes on with a piece of work, with another model than that of its request if one is named.
-    /// What was asked for and is done at once is carried out, too.
+    /// Advances a piece of work, with the named model if there is one, else with that of its
+    /// request. A request that is carried out at once gets its plan carried out, too.
     pub async fn go_on(
         self: &Arc<Self>,
         trace: TraceId,
@@ -59,7 +59,7 @@ impl Workshop {
         company: Company,
     ) -> Result<Went, Failure> {
         let work = self.work(trace)?;
-        // Whoever drives it has it; if they leave it, it is found again.
+        // The process that drives the run has it. If it leaves the run, the work is found again.
         let drivers = self.drivers_now()?;
         if work
             .course
@@ -78,7 +78,7 @@ impl Workshop {
         }
     }
 
-    /// Goes on with a run that belongs to no plan, with another model if one is named.
+    /// Continues a run that belongs to no plan, with the named model if there is one.
     pub async fn go_on_with_run(
         self: &Arc<Self>,
         run: RunId,

@@ -1,8 +1,10 @@
-//! The inbox: files through which people ask and decide, taken up when somebody looks.
+//! The inbox: files through which people ask and decide. They are taken in when a process
+//! scans them.
 //!
-//! The journal is the truth. A file is completed before it is recorded, with the trace that names
-//! it from then on, so one file is one request however often and by however many it is looked at.
-//! A look at some files costs what these files cost, however many others there are.
+//! The journal is the truth. A new file is first completed with the trace that names it
+//! from then on, and recorded only after that. So one file is one request, no matter how
+//! often and by how many processes it is scanned. The cost of scanning some files does not
+//! depend on how many others exist.
 
 mod index;
 mod look;
@@ -32,49 +34,50 @@ use crate::runs::LEASE;
 use crate::workshop::{Open, Workshop};
 use look::Look;
 
-/// Where requests are put.
+/// The folder for new requests.
 const REQUESTS: &str = "Inbox/Requests";
-/// Where plans wait to be decided about.
+/// The folder for plans that await a decision.
 const PLANS: &str = "Inbox/Plans";
-/// Where plans lie that are approved.
+/// The folder for approved plans.
 const ACTIVE: &str = "Inbox/Active";
-/// Where plans lie that were turned down.
+/// The folder for rejected plans.
 const REJECTED: &str = "Inbox/Rejected";
 
-/// So many files are taken up between two renewals of the lease.
+/// Number of files taken in between two renewals of the lease.
 const AT_ONCE: usize = 500;
 
-/// What a look at the inbox found.
+/// The result of an inbox scan.
 #[derive(Debug, Default, Serialize)]
 pub struct Scanned {
-    /// What was taken up, refused or put right, file by file.
+    /// The files that were taken, refused or corrected.
     pub files: Vec<Found>,
-    /// The pieces of work that are to be planned now, the most urgent first.
+    /// The pieces of work to be planned now, the most urgent first.
     #[serde(skip)]
     pub due: Vec<TraceId>,
-    /// What was noticed while the journal was opened, a sentence each.
+    /// Notices from opening the journal, a sentence each.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// What came of one file.
+/// The result for one file.
 #[derive(Debug, Clone, Serialize)]
 pub struct Found {
-    /// The file, in the workshop.
+    /// The file, relative to the workshop.
     pub file: String,
-    /// taken, refused, moved, edited, approved, rejected, commented or rewritten.
+    /// `taken`, `refused`, `moved`, `edited`, `approved`, `rejected`, `commented` or
+    /// `rewritten`.
     pub what: &'static str,
-    /// The piece of work.
+    /// The trace of the piece of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceId>,
-    /// More about it, and what to do.
+    /// Details, and what the person can do.
     pub text: String,
 }
 
-/// Something that is to be planned, with what its turn depends on.
+/// A piece of work to be planned, with the values that decide its turn.
 type Due = (Reverse<Urgency>, Timestamp, TraceId);
 
-/// The files that are to be looked at, by their names in the three folders.
+/// The files to look at: requests by path, plans by name.
 #[derive(Debug, Default)]
 struct Tray {
     requests: Vec<PathBuf>,
@@ -82,7 +85,8 @@ struct Tray {
 }
 
 impl Workshop {
-    /// Takes up what people put into the inbox or changed there. One process at a time looks.
+    /// Takes in the files that people added to the inbox or changed there. Only one process at
+    /// a time scans.
     pub async fn scan_inbox(&self) -> Result<Scanned, Failure> {
         let mut tray = Tray {
             requests: requests::all_in(&self.root.join(REQUESTS)),
@@ -94,7 +98,7 @@ impl Workshop {
         for folder in [PLANS, ACTIVE] {
             tray.plans.extend(plans::all_in(&self.root.join(folder)));
         }
-        // A plan whose file was taken away is missed by nobody but the journal.
+        // Only the journal can tell that a plan's file was removed.
         let works = self.works()?;
         let planned = works.iter().filter(|work| !work.versions.is_empty());
         tray.plans.extend(planned.map(plans::file_name));
@@ -110,10 +114,10 @@ impl Workshop {
         Ok(scanned)
     }
 
-    /// Takes up just these files of `Inbox/Requests`, `Inbox/Plans` and `Inbox/Active`: new
-    /// requests, and plans that were edited, moved, marked, commented on or taken away. Others are
-    /// passed over. What is due is what these files made so; [`Workshop::scan_inbox`] finds what
-    /// was left before.
+    /// Takes in only these files of `Inbox/Requests`, `Inbox/Plans` and `Inbox/Active`: new
+    /// requests, and plans that were edited, moved, marked, commented on or removed. Other
+    /// files are skipped. Only work that became due through these files is returned as due.
+    /// [`Workshop::scan_inbox`] finds what was left earlier.
     pub async fn take_files(&self, files: &[PathBuf]) -> Result<Scanned, Failure> {
         let tray = self.sorted(files);
         if tray.requests.is_empty() && tray.plans.is_empty() {
@@ -122,8 +126,9 @@ impl Workshop {
         self.take(tray, "artel inbox").await
     }
 
-    /// Names the files of open plans that lie nowhere: whoever was to write one was killed before,
-    /// or it was taken away while nobody looked. [`Workshop::take_files`] puts them in place.
+    /// Returns the files of open plans that are missing: the process that should have written
+    /// one was killed, or the file was removed while no process watched.
+    /// [`Workshop::take_files`] writes them again.
     pub fn lost_plan_files(&self, board: &Board) -> Vec<PathBuf> {
         let lies = |name: &String| {
             let mut folders = [PLANS, ACTIVE].into_iter();
@@ -134,8 +139,9 @@ impl Workshop {
         lost.map(|name| Path::new(PLANS).join(name)).collect()
     }
 
-    /// Says of a file of `Inbox/Requests`, on record and beside it, that it never stops changing.
-    /// Once it does, it is taken up as any other, and the note goes away.
+    /// Reports, on record and in a note beside it, that a file of `Inbox/Requests` never stops
+    /// changing. Once it does stop, it is taken in like any other file and the note is
+    /// removed.
     pub async fn leave_restless(&self, file: &Path) -> Result<(), Failure> {
         let tray = self.sorted(&[file.to_owned()]);
         let Some(file) = tray.requests.first() else {
@@ -172,7 +178,7 @@ impl Workshop {
                 _ => {}
             }
         }
-        // By age, as far as files tell it; each once.
+        // Sort by age, as far as the files tell it, and keep each file once.
         tray.requests.sort_by_cached_key(|file| {
             let about = file.symlink_metadata();
             (about.and_then(|it| it.modified()).ok(), file.clone())
@@ -187,10 +193,10 @@ impl Workshop {
         let lease = journal.take_lease("inbox", owner, LEASE).await?;
         let taken = self.take_by_parts(&journal, &lease.fence, &tray).await;
         if taken.is_err() {
-            // What was noted and not recorded is forgotten.
+            // Forget what was noted but not recorded.
             *self.inbox.lock().unwrap_or_else(PoisonError::into_inner) = Index::default();
         }
-        // Whoever comes next takes the lease over if it cannot be given back.
+        // If the lease cannot be released, the next process takes it over.
         drop(journal.release_lease(&lease.fence).await);
         let mut scanned = taken?;
         scanned.notes = notes;
@@ -232,7 +238,7 @@ impl Workshop {
         })
     }
 
-    /// Tells whether a piece of work that came as a file waits for nothing but to be planned.
+    /// Returns whether a piece of work that came as a file needs only to be planned.
     fn is_due(&self, work: &Work) -> Result<bool, Failure> {
         let is_early = match work.course.state() {
             None => true,
@@ -262,7 +268,7 @@ impl Workshop {
     }
 }
 
-/// Puts what is due in its order: the most urgent first, of these the oldest.
+/// Sorts due work by urgency, then by age, the oldest first.
 fn in_turn(mut due: Vec<Due>) -> Vec<TraceId> {
     due.sort();
     due.into_iter().map(|(_, _, trace)| trace).collect()

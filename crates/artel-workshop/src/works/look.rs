@@ -1,5 +1,5 @@
-//! Requests and plans as they are shown: gathered once, in the one form that programs read, whichever
-//! surface they ask.
+//! Requests and plans for display, gathered in one place and in one format for programs,
+//! on every surface.
 
 use artel_rules::conduct::Conduct;
 use artel_rules::request::file::Status;
@@ -13,30 +13,30 @@ use super::sheets::hash_of;
 use super::work::{Drafted, Work};
 use crate::workshop::Workshop;
 
-/// A version of a plan with all that is shown of it.
+/// A version of a plan with everything shown about it.
 pub struct PlanLook {
-    /// The piece of work.
     pub work: Work,
-    /// The version.
+    /// The version as it was handed in.
     pub drafted: Drafted,
-    /// The plan; one that is being done may have grown since it was approved.
+    /// The plan. If it is being carried out, it may have grown since its approval.
     pub plan: Plan,
-    /// What its steps are expected to take.
+    /// The expected usage of its steps.
     pub estimates: Vec<Estimate>,
-    /// What it is expected to take beyond what is left of budgets, a sentence each.
+    /// Sentences about budgets that the expected usage exceeds.
     pub short: Vec<String>,
-    /// How far it is, if it is this version that is being done, or that would go on with it.
+    /// The progress, if this version is being carried out or would take over from the one that
+    /// is.
     pub progress: Option<Conduct>,
 }
 
 impl Workshop {
-    /// Gathers what is shown of a plan: the newest version, or the one that is named.
+    /// Gathers the details of a plan's version: the named one, or the newest.
     pub async fn plan_look(&self, work: Work, version: Option<u32>) -> Result<PlanLook, Failure> {
         self.plan_look_with(work, version, None).await
     }
 
-    /// The same, for whoever would have it done by a model of their own; otherwise it is the one
-    /// that was asked for, or those of the roles.
+    /// Like `plan_look`, with estimates for the named model. Without one, they are for the
+    /// model of the request or run, or else those of the roles.
     pub async fn plan_look_with(
         &self,
         work: Work,
@@ -54,7 +54,7 @@ impl Workshop {
         let mut progress = self.progress_of(&work)?;
         progress = progress.filter(|_| done == Some(number) || goes_on);
         if let Some(progress) = progress.as_mut().filter(|_| goes_on) {
-            // What is done stays done with the version that waits.
+            // Finished steps stay finished in the version that waits.
             let (json, hash) = hash_of(&plan)?;
             let adopted = PlanAdopted {
                 version: number,
@@ -83,7 +83,7 @@ impl Workshop {
             short: Vec::new(),
             progress,
         };
-        // What is being done has its share set aside, and what is over needs none.
+        // A plan being carried out has its share set aside already, and a finished one needs none.
         if look.work.course.in_review().is_some() {
             let (tokens, cost) = look.total();
             look.short = self.shortages(tokens, cost)?;
@@ -91,7 +91,7 @@ impl Workshop {
         Ok(look)
     }
 
-    /// Returns a request as programs read it.
+    /// Returns a request in the format for programs.
     pub fn request_value(&self, work: &Work) -> Value {
         let mut value = self.asked_value(&work.request, work.trace);
         value["status"] = json!(work.status().as_str());
@@ -102,7 +102,7 @@ impl Workshop {
         value
     }
 
-    /// Returns a request that nobody has filed, as programs read it.
+    /// Returns an unrecorded request in the format for programs.
     pub fn prospect_value(&self, prospect: &Prospect) -> Value {
         let mut value = self.asked_value(&prospect.request, prospect.trace);
         value["status"] = json!(Status::Pending.as_str());
@@ -112,7 +112,7 @@ impl Workshop {
         value
     }
 
-    /// Returns what was asked, however far it has come.
+    /// Returns the fields of a request that do not depend on its progress.
     fn asked_value(&self, request: &RequestCreated, trace: TraceId) -> Value {
         let path = self.root.join(&request.file);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -136,7 +136,7 @@ impl Workshop {
 }
 
 impl PlanLook {
-    /// Sums up what the steps are expected to take; no cost where a price is not known.
+    /// Returns the sum of the estimates, with `None` as the cost if a price is unknown.
     pub fn total(&self) -> (u64, Option<Money>) {
         let estimates = self.estimates.iter();
         let tokens = estimates.clone().map(|it| it.tokens).sum();
@@ -144,7 +144,7 @@ impl PlanLook {
         (tokens, costs.map(|costs| Money(costs.iter().sum())))
     }
 
-    /// Returns it as programs read it.
+    /// Returns the plan in the format for programs.
     pub fn value(&self) -> Value {
         let (work, drafted) = (&self.work, &self.drafted);
         let (tokens, cost) = self.total();

@@ -1,4 +1,4 @@
-//! What there is for a plan to name: roles, tools, scripts.
+//! The roles, tools and scripts that a plan may name.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -11,19 +11,19 @@ use artel_types::plan::{Plan, Size};
 use super::permissions::beyond_policy;
 use crate::workshop::Workshop;
 
-/// What there is for the plans of one piece of work to name.
+/// The roles, tools and scripts that the plans of one piece of work may name.
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
     known: Known,
-    /// Where the project is, whose files are its scripts.
+    /// The project folder. Its files count as scripts.
     folder: PathBuf,
-    /// What the portal puts around everything that is done there.
+    /// The portal's bound on everything done there.
     portal: Option<Bound>,
 }
 
 impl Named {
-    /// Returns what there is for a plan, with those of the project's files that it names as
-    /// scripts: a project may have more files than anybody wants to list.
+    /// Returns the names available to a plan. Of the project's files, only those that the plan
+    /// names as scripts are included, since a project may have too many files to list.
     pub(crate) fn for_plan(&self, plan: &Plan) -> Known {
         let mut known = self.known.clone();
         if let Some(scripts) = &mut known.scripts {
@@ -34,8 +34,8 @@ impl Named {
         known
     }
 
-    /// Judges a plan by everything that is known before it is begun. What it asks for in steps that
-    /// are as they were before was judged then.
+    /// Checks a plan against everything known before it begins. Requests of unchanged steps
+    /// were checked earlier.
     pub(crate) fn check(
         &self,
         plan: &Plan,
@@ -51,8 +51,9 @@ impl Named {
 }
 
 impl Workshop {
-    /// Returns what there is for plans of a request to name. What is done at once is in the words
-    /// of the person, who may well name what is still to be made.
+    /// Returns the names available to the plans of a request. For a request that is carried
+    /// out at once, scripts are not checked: the plan has the person's words, which may name
+    /// files still to be made.
     pub(crate) fn named_for(&self, request: &RequestCreated) -> Named {
         let folder = PathBuf::from(&request.folder);
         let mut known = self.known();
@@ -73,7 +74,7 @@ impl Workshop {
         }
     }
 
-    /// Returns the roles and tools that there are.
+    /// Returns the available roles and tools.
     pub(crate) fn known(&self) -> Known {
         let ids = self.caller.agent_ids().unwrap_or_default();
         let reaches = |id: &String| match id.as_str() {

@@ -1,9 +1,9 @@
-//! Whether what the steps of a plan ask for is within policy: said when the plan is made, not by
-//! the calls that fail once it is being done.
+//! Checks that policy allows what the steps of a plan ask for. The author learns this when
+//! the plan is made, not from failing calls later.
 //!
-//! A scope bounds a step and grants what it lists, so it cannot list what nobody may grant: what
-//! is never done, what the portal or the role does not admit at all, and what is as good as
-//! everything.
+//! A scope limits a step and grants what it lists, so it may not list what nobody can
+//! grant: what is never allowed, what the portal or the role does not admit, and what
+//! amounts to everything.
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, Admits, Answer, Bound, Policy, Situation, too_broad};
@@ -12,8 +12,8 @@ use artel_types::plan::{Plan, PlanStep};
 
 use super::contract::command_rule;
 
-/// Returns what the steps of a plan ask for and cannot get. What a step listed before already was
-/// agreed to then, and is not judged again.
+/// Returns the requests of a plan's steps that policy cannot grant. Requests that a step
+/// had before were agreed to then and are not checked again.
 pub(crate) fn beyond_policy(
     plan: &Plan,
     before: Option<&Plan>,
@@ -44,9 +44,9 @@ pub(crate) fn beyond_policy(
     problems
 }
 
-/// Says why a command cannot be listed, and what to do.
+/// Returns why a command cannot be listed, and the remedy.
 fn command_fault(text: &str, step: &PlanStep, portal: Option<&Bound>) -> Option<(String, String)> {
-    // What cannot be read is said by whoever reads plans.
+    // The plan parser reports commands that cannot be read.
     let rule = command_rule(text)?;
     if rule.tool().starts_with("mcp__") {
         return None;
@@ -67,7 +67,7 @@ fn command_fault(text: &str, step: &PlanStep, portal: Option<&Bound>) -> Option<
     ))
 }
 
-/// Says why policy denies a command whoever approves it.
+/// Returns why policy denies a command regardless of any approval.
 fn denied(rule: &Rule, step: &PlanStep, portal: Option<&Bound>) -> Option<String> {
     let role = Bound {
         name: format!("the role `{}`", step.role),
@@ -84,11 +84,11 @@ fn denied(rule: &Rule, step: &PlanStep, portal: Option<&Bound>) -> Option<String
     (decision.answer == Answer::Deny && is_fixed).then_some(decision.reason)
 }
 
-/// Says why a host cannot be listed, and what to do.
+/// Returns why a host cannot be listed, and the remedy.
 fn host_fault(host: &str) -> Option<(String, String)> {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let is_everything = match name.strip_prefix("*.") {
-        // All of `.com` is as good as everything.
+        // All of `.com` amounts to every host.
         Some(rest) => !rest.contains('.') || rest.contains('*'),
         None => name == "*",
     };
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_scope_lists_nothing_that_nobody_may_grant() {
-        // The role, the command or host, and what is said of it; nothing where it can be listed.
+        // Role, command or host, and the expected complaint, or `None` if it can be listed.
         let table: [(&str, &str, Option<&str>); 17] = [
             ("engineer", "cargo test:*", None),
             ("engineer", "./tests/run.sh", None),

@@ -1,5 +1,5 @@
-//! A plan while it is carried out, as people see it: each step with where it stands, what was
-//! found, what it took.
+//! The progress of a plan, as people see it: each step with its state, its findings and
+//! its usage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -17,23 +17,23 @@ use super::work::Work;
 use crate::runs::{Mark, Narrator, left_out_line};
 use crate::workshop::Workshop;
 
-/// How a round of mending is called where others have a step.
+/// Prefix of the ids of mending rounds, used in place of a step's id.
 const MENDING: &str = "mend.";
 
-/// No remark is longer.
+/// Longest remark, in characters.
 const LONGEST_REMARK: usize = 100;
 
-/// A plan being carried out, as people see it.
+/// The progress of a plan that is being carried out, as people see it.
 pub struct Picture {
     conduct: Conduct,
-    /// The run of the plan; nothing until it has begun.
+    /// The run of the plan, or `None` until it has begun.
     run: Option<RunId>,
     steps: BTreeMap<String, Shown>,
-    /// The step that a run belongs to, while it goes on; none for whoever is at the branch.
+    /// The step of each run under way. A run on the branch belongs to none.
     children: BTreeMap<RunId, String>,
-    /// Whoever is at the branch as a whole, with their role.
+    /// The run at work on the branch as a whole, with its role.
     at_branch: Option<(RunId, String)>,
-    /// What agents at it wait for a person with: questions, and calls that need a yes.
+    /// Questions and calls with which the plan's agents wait for a person.
     asking: BTreeSet<(RunId, String)>,
     narrator: Narrator,
     tokens: u64,
@@ -42,7 +42,7 @@ pub struct Picture {
     last: Option<Timestamp>,
 }
 
-/// What is shown of a step besides its state.
+/// Data shown of a step in addition to its state.
 #[derive(Default)]
 struct Shown {
     began: Option<Timestamp>,
@@ -54,67 +54,61 @@ struct Shown {
 /// One line below a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// Whether it is good.
+    /// Whether the remark is good news.
     pub mark: Mark,
-    /// The words.
     pub text: String,
-    /// The event that asked for the call that it is about, where more can be told of that.
+    /// The event that requested the call in question, if details of the call can be shown.
     #[serde(skip)]
     pub call: Option<u64>,
 }
 
-/// One step, as it stands.
+/// The present state of one step.
 #[derive(Debug, Clone, Serialize)]
 pub struct StepRow {
-    /// Its number.
     pub number: usize,
-    /// Its name.
     pub id: String,
-    /// What it does.
     pub title: String,
-    /// Its layer, from 1: steps of a layer wait for none of each other.
+    /// The step's layer, from 1. Steps of one layer do not wait for each other.
     pub layer: usize,
-    /// Where it stands.
     pub state: StepState,
-    /// Which attempt it is, of how many.
+    /// Number of the present attempt.
     pub round: u32,
-    /// How many attempts there are.
+    /// Number of attempts allowed.
     pub allowed: u32,
-    /// How many turns its agents took.
+    /// Number of turns that its agents took.
     pub turns: u64,
-    /// How long it has taken.
+    /// Seconds that it has taken so far.
     pub seconds: Option<f64>,
-    /// Whether it waits for a person.
+    /// Whether the step waits for a person.
     pub is_waiting: bool,
-    /// Whether a person holds it.
+    /// Whether a person has paused the step.
     pub is_held: bool,
-    /// What goes on in it now.
+    /// The agent's present activity.
     pub doing: Option<String>,
-    /// What was found in it.
+    /// Remarks on what was found.
     pub remarks: Vec<Remark>,
 }
 
-/// The plan as a whole.
+/// The totals of a plan.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlanSum {
-    /// Steps that passed.
     pub done: usize,
-    /// All of them.
+    /// Number of all steps.
     pub all: usize,
-    /// Tokens that models read and wrote.
+    /// Tokens, both input and output.
     pub tokens: u64,
-    /// What it cost; nothing if a price is not known.
+    /// The cost, or `None` if a price is unknown.
     pub cost: Option<Money>,
-    /// How long it has taken.
+    /// Seconds that the plan has taken so far.
     pub seconds: f64,
-    /// What goes on beside the steps.
+    /// The present activity outside the steps.
     pub phase: Option<String>,
-    /// What a person has to answer.
+    /// Questions that a person has to answer.
     pub needs: Vec<String>,
 }
 
 impl Workshop {
-    /// Begins a picture of a plan, with what has happened so far.
+    /// Starts tracking a plan, with its events so far.
     pub fn picture(
         &self,
         work: &Work,
@@ -124,7 +118,7 @@ impl Workshop {
         Ok(self.picture_told(work, rules, narrator)?.0)
     }
 
-    /// The same, with what has happened so far in plain lines.
+    /// Like `picture`, and returns the events so far as lines of text.
     pub fn picture_told(
         &self,
         work: &Work,
@@ -150,7 +144,7 @@ impl Workshop {
             trace: Some(work.trace.to_string()),
             ..Filter::default()
         };
-        // One after the other: a long story is not held in memory for it.
+        // Event by event, so that a long history does not have to fit in memory.
         self.reader()?.visit(&Query::of(filter), |record| {
             told.extend(picture.take(&record));
             ControlFlow::Continue(())
@@ -160,7 +154,7 @@ impl Workshop {
 }
 
 impl Picture {
-    /// Takes in an event, and returns what is new in plain lines.
+    /// Takes in an event and returns its news as lines of text.
     pub fn take(&mut self, record: &Record) -> Vec<Remark> {
         drop(self.narrator.tell(record));
         let Ok(mut event) = record.event() else {
@@ -218,7 +212,7 @@ impl Picture {
         }
     }
 
-    /// Notes what agents wait for a person with.
+    /// Records what agents wait for a person with.
     fn ask(&mut self, fact: &Fact, run: Option<RunId>) {
         let Some(run) = run.filter(|run| self.children.contains_key(run)) else {
             return;
@@ -234,13 +228,13 @@ impl Picture {
         }
     }
 
-    /// Tells whether a step waits for a person: itself, or an agent at it.
+    /// Returns whether a step, or an agent at work on it, waits for a person.
     fn is_waiting(&self, step: &str) -> bool {
         let is_of_step = |run: &RunId| self.children.get(run).is_some_and(|of| of == step);
         self.conduct.is_waiting(step) || self.asking.iter().any(|(run, _)| is_of_step(run))
     }
 
-    /// Says what an event of the plan's run means for its steps.
+    /// Applies an event of the plan's run to the steps and returns its news.
     fn told(&mut self, fact: &Fact, at: Timestamp) -> Vec<Remark> {
         match fact {
             Fact::BranchBegun(it) => {
@@ -321,7 +315,7 @@ impl Picture {
         }
     }
 
-    /// Names what of an agent's files is kept nowhere.
+    /// Returns a remark on an agent's files that were not kept.
     fn left_out(&mut self, worked: &StepWorked) -> Vec<Remark> {
         let left_out = worked.left_out.as_deref().unwrap_or_default();
         let line = left_out_line(left_out);
@@ -345,7 +339,7 @@ impl Picture {
         let plan = self.conduct.plan();
         match (plan.number(step), plan.step(step)) {
             (Some(number), Some(spec)) => format!("{number} {}", spec.title),
-            // What judges say of a round of mending.
+            // Verdicts about a round of mending.
             _ if step.starts_with(MENDING) => "the branch".to_owned(),
             _ => step.to_owned(),
         }
@@ -365,7 +359,7 @@ impl Picture {
         format!("({loops}, {seconds:.1} s)")
     }
 
-    /// Returns the steps as they stand at a moment.
+    /// Returns the state of the steps at a moment.
     pub fn rows(&self, now: Timestamp) -> Vec<StepRow> {
         let graph = Graph::of(self.conduct.plan()).ok();
         let layer = |id: &str| graph.as_ref().and_then(|it| it.layer(id));
@@ -398,13 +392,13 @@ impl Picture {
         .collect()
     }
 
-    /// Returns what the agents of a step do now.
+    /// Describes the present activity of a step's agents.
     fn doing(&self, step: &str) -> Option<String> {
         let mut children = self.children.iter().filter(|(_, of)| *of == step);
         children.next_back().map(|(run, _)| self.narrator.now(*run))
     }
 
-    /// Returns how the plan as a whole stands at a moment.
+    /// Returns the totals of the plan at a moment.
     pub fn sum(&self, now: Timestamp) -> PlanSum {
         let (done, all) = self.conduct.progress();
         let needs = self
@@ -440,7 +434,7 @@ impl Picture {
         is_checked.then(|| "checking the whole branch on a clean checkout".to_owned())
     }
 
-    /// Says which round of mending the branch is under way.
+    /// Names the round of mending that is under way.
     fn mending(&self) -> Option<String> {
         let mut orders = self.conduct.next().into_iter();
         orders.find_map(|order| match order {

@@ -1,5 +1,5 @@
-//! `propose_change`: an agent that cannot do its step within its scope says what would have to be
-//! different. A person decides; nothing widens by itself.
+//! `propose_change`: an agent that cannot do its step within its scope proposes a change
+//! to the plan. A person decides about it; no scope widens by itself.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::crew::{Spot, Workers};
 use super::named::Named;
 use super::sheets::hash_of;
 
-/// Proposes a change of the plan.
+/// The tool with which an agent proposes a change to the plan.
 struct Propose {
     card: Card,
     chronicle: Chronicle,
@@ -41,12 +41,11 @@ struct Input {
     tools: Vec<String>,
     #[serde(default)]
     secrets: Vec<String>,
-    /// Steps that have to come first.
+    /// New steps that must come first.
     #[serde(default)]
     steps: Vec<PlanStep>,
 }
 
-/// Returns the tool for the worker of a step.
 pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
     let list =
         |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
@@ -157,7 +156,7 @@ impl Propose {
     }
 }
 
-/// The words of a proposal.
+/// The text of a proposal.
 pub(super) struct Words {
     pub(super) id: String,
     pub(super) what: String,
@@ -165,7 +164,7 @@ pub(super) struct Words {
     pub(super) impact: String,
 }
 
-/// Puts a proposal together: the plan with a step as it should be, and steps that come before it.
+/// Builds a proposal: the plan with the changed step, and with new steps before it.
 pub(super) fn proposed(
     plan: &Plan,
     step: PlanStep,

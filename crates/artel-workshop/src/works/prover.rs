@@ -1,5 +1,5 @@
-//! Runs checks on a tree and says what they gave: the runtime's own eyes, which no agent's words
-//! replace.
+//! Runs checks on a tree and records the results. These are Artel's own observations,
+//! which no agent's words can replace.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use serde_json::{Value, json};
 
 use crate::runs::{ChildTerms, House, Outfit};
 
-/// No more of what a check printed is kept.
+/// Largest part of a check's output that is kept, in bytes.
 const LONGEST_OUTPUT: usize = 16 * 1024;
 
-/// No more of what checkers found is on record.
+/// Largest number of checker findings on record.
 const MOST_FINDINGS: usize = 200;
 
-/// Runs checks.
+/// Runs the project's checks and makes proofs of the results.
 pub(crate) struct Prover {
     house: Arc<House>,
     chronicle: Chronicle,
-    /// Commands that a person named; what is found in the tree if there are none.
+    /// Commands that the person named. If empty, the checks are detected in the tree.
     commands: Vec<String>,
-    /// Files that stay as they are while checks run: what is checked could change another test
+    /// Files that stay unchanged while checks run: code under test could change another test
     /// before its turn comes.
     kept: Vec<String>,
 }
 
-/// Says yes to checks: the person named them, or approved them with the plan. What is never
-/// allowed stays so.
+/// Approves checks, since the person named them or approved them with the plan. Calls that
+/// are never allowed stay forbidden.
 struct Agreed;
 
 impl Approver for Agreed {
@@ -40,26 +40,26 @@ impl Approver for Agreed {
     }
 }
 
-/// Where a proof belongs.
+/// The place, step, round and tree that a proof belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct Where {
     pub(crate) place: ProofPlace,
     pub(crate) step: Option<String>,
     pub(crate) round: u32,
-    /// The git tree that is looked at.
+    /// The git tree that is checked.
     pub(crate) tree: String,
 }
 
-/// Whether a file shows that something was done.
+/// Whether a file proves that something was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFound {
-    /// It is there, and was not before or differs.
+    /// The file exists and is new or changed.
     New,
-    /// It is not there, or is as it was.
+    /// The file does not exist or is unchanged.
     No,
-    /// It is there, and is not the one that was shown before.
+    /// The file exists, but differs from the one shown before.
     Other,
-    /// The same, and other steps changed it as the plan lets them.
+    /// Like `Other`, but other steps changed the file as the plan allows.
     Later,
 }
 
@@ -77,7 +77,8 @@ impl Where {
 }
 
 impl Prover {
-    /// Takes the commands that a person named; none means that the tree says what there is.
+    /// Makes a runner for the commands that the person named. Without commands, the tree
+    /// decides which checks there are.
     pub(crate) fn new(house: &Arc<House>, chronicle: &Chronicle, commands: Vec<String>) -> Self {
         Self {
             house: Arc::clone(house),
@@ -87,12 +88,12 @@ impl Prover {
         }
     }
 
-    /// Keeps files as they are while checks run, by their names in the folder that is checked.
+    /// Keeps these files unchanged while checks run. Paths are relative to the checked folder.
     pub(crate) fn keeping(self, kept: Vec<String>) -> Self {
         Self { kept, ..self }
     }
 
-    /// Puts hands together that run checks in a tree.
+    /// Makes a tool runner that can run checks in a tree.
     fn hands(&self, at: &Path, tree: &RunTree, place: ProofPlace) -> Result<Hands, Failure> {
         let house = &self.house;
         let registry = house.workshop.caller.registry("tester");
@@ -126,7 +127,7 @@ impl Prover {
         }
     }
 
-    /// Runs every check of the project in a tree; this may wait for a long time.
+    /// Runs every check of the project in a tree. This may take a long time.
     pub(crate) fn suite(
         &self,
         (at, tree): (&Path, &RunTree),
@@ -147,7 +148,6 @@ impl Prover {
         Ok(proofs)
     }
 
-    /// Runs one command in a tree.
     pub(crate) fn one(
         &self,
         (at, tree): (&Path, &RunTree),
@@ -163,12 +163,12 @@ impl Prover {
         let began = self.chronicle.mark_room();
         let called = hands.call(id, tool, input);
         let called = called.map_err(|error| Failure::new(Code::J001, error.to_string()))?;
-        // On a full disk every check fails, and that proves nothing.
+        // On a full disk every check fails, and such failures prove nothing.
         self.chronicle.ensure_room(began)?;
         Ok(called)
     }
 
-    /// Runs the tests that are found; nothing where there are none.
+    /// Runs the detected tests. Returns `None` if the project has none.
     fn tests(&self, hands: &Hands, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
         let id = place.name("tests");
         let began = self.house.workshop.caller.clock.uptime();
@@ -210,7 +210,7 @@ impl Prover {
         Ok(Some(proof))
     }
 
-    /// Runs what else checks the project; nothing where there is nothing.
+    /// Runs the other checkers of the project. Returns `None` if it has none.
     fn lint(&self, hands: &Hands, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
         let id = place.name("lint");
         let began = self.house.workshop.caller.clock.uptime();
@@ -264,7 +264,7 @@ impl Prover {
         Ok(proof)
     }
 
-    /// Says whether a file is there and is another than before, with the hash of what is there.
+    /// Makes a proof for a file, with the hash of its content.
     pub(crate) fn file(
         &self,
         path: &str,
@@ -328,7 +328,7 @@ impl Prover {
     }
 }
 
-/// Returns where a checkout for a proof is made, without anything from before.
+/// Returns the path for a proof's checkout and removes an earlier one there.
 pub(crate) fn fresh(at: &Path, name: &str) -> Result<PathBuf, Failure> {
     let place = at.join("proofs").join(name.replace('/', "-"));
     if place.exists() {
@@ -338,9 +338,10 @@ pub(crate) fn fresh(at: &Path, name: &str) -> Result<PathBuf, Failure> {
     Ok(place)
 }
 
-/// Removes a checkout; what is left over goes with the run's folder.
+/// Removes a checkout. Anything that remains goes with the run's folder.
 pub(crate) fn done_with(place: &Path) {
-    // Its record first: without it, what a kill leaves of the rest is no tree.
+    // The tree's record goes first: without it, the remains after a kill do not count as a
+    // tree.
     drop(std::fs::remove_file(place.join("run")));
     drop(artel_files::remove_tree(place));
 }
@@ -354,7 +355,8 @@ fn failed_test(failure: &Value) -> Option<FailedTest> {
     })
 }
 
-/// Puts the names of all parts together; nothing where one of them does not say its own.
+/// Merges the test names of all runs, or returns `None` if one of them does not list its
+/// own.
 fn names_of(runs: &[Value]) -> Option<Text> {
     let mut all = TestNames::default();
     for run in runs {
@@ -366,15 +368,15 @@ fn names_of(runs: &[Value]) -> Option<Text> {
     (!runs.is_empty()).then_some(Text::Inline(json))
 }
 
-/// Returns the command of something that was run, in a line.
+/// Returns the command of a run on one line.
 fn words_of(run: &Value) -> String {
     let words = run["command"].as_array().cloned().unwrap_or_default();
     let words = words.iter().filter_map(Value::as_str);
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns what a checker found as an inspector says it. What a compiler or a type checker cannot
-/// make sense of keeps everything from working.
+/// Converts a checker's finding to one of an inspector. An error of a compiler or type
+/// checker is a blocker, since it keeps all the code from working.
 fn found(finding: &Value) -> Option<Finding> {
     Some(Finding {
         id: String::new(),
@@ -396,13 +398,13 @@ fn lint_error(finding: &Value) -> Option<FailedTest> {
     let message = finding["message"].as_str()?;
     let line = finding["line"].as_u64();
     Some(FailedTest {
-        // Without its line: an edit above moves it.
+        // Without the line number, because edits above would move it.
         name: format!("{file}: {message}"),
         message: line.map_or(String::new(), |line| format!("{file}:{line}")),
     })
 }
 
-/// Returns the text of a proof's output, as far as it stands in the event.
+/// Returns the text of a proof's output, empty if it cannot be read.
 pub(crate) fn output_of(chronicle: &Chronicle, proof: &ProofRecorded) -> String {
     match &proof.output {
         Text::Inline(text) => text.clone(),

@@ -1,7 +1,8 @@
-//! Reports: what a plan's run did and why, in `Knowledge/Reports`, for people and for later plans.
+//! Reports in `Knowledge/Reports`: what a plan's run did and why, for people and for later
+//! plans.
 //!
-//! A report is made from the journal and from nothing else, so it can be made again at any time
-//! and comes out the same.
+//! A report is made from the journal alone, so it can be made again at any time with the
+//! same result.
 
 mod failed;
 mod kept;
@@ -26,26 +27,26 @@ use crate::private::PRIVATE_FOLDER;
 use crate::trouble::file_failure;
 use crate::workshop::{Open, Workshop};
 
-/// Where reports are.
+/// The folder of the reports.
 const FOLDER: &str = "Knowledge/Reports";
 
-/// Larger files are no reports of ours.
+/// Largest report that is read, in bytes. Artel writes none this large.
 const LARGEST: u64 = 16 << 20;
 
-/// A report in a list.
+/// A row of the list of reports.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReportRow {
-    /// What it is called: the trace, cut short.
+    /// The report's id: the beginning of the trace.
     pub id: String,
-    /// The piece of work.
+    /// The trace of the piece of work.
     pub trace: TraceId,
-    /// The run that it tells of.
+    /// The run that the report describes.
     pub run: RunId,
-    /// When it was first written.
+    /// The time when it was first written.
     pub at: Timestamp,
-    /// What was done, in a line.
+    /// The subject of the work, on one line.
     pub title: String,
-    /// completed or failed.
+    /// `completed` or `failed`.
     pub status: String,
     /// Its file, relative to the workshop.
     pub path: String,
@@ -54,21 +55,20 @@ pub struct ReportRow {
 /// A report with its text.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReportShown {
-    /// What stands in the list.
+    /// The row that stands for it in the list.
     #[serde(flatten)]
     pub row: ReportRow,
-    /// The text.
     pub text: String,
 }
 
 impl Workshop {
-    /// Returns every report, the newest first.
+    /// Returns all reports, newest first.
     pub fn reports(&self) -> Result<Vec<ReportRow>, Failure> {
         Ok(self.board_of_waits()?.reports())
     }
 
-    /// Returns a report: of the run that is named, or of the last one for the request. A file that
-    /// is gone is told anew.
+    /// Returns the report of the named run, or of the request's last run. If its file is gone,
+    /// the text is made again.
     pub fn report(&self, id: &str) -> Result<ReportShown, Failure> {
         let work = self.work_named(id)?;
         let run = run_named(&work, id)?;
@@ -88,7 +88,7 @@ impl Workshop {
         Ok(ReportShown { row, text })
     }
 
-    /// Writes a report anew from the journal.
+    /// Writes a report again from the journal.
     pub fn rebuild_report(&self, id: &str) -> Result<ReportShown, Failure> {
         let work = self.work_named(id)?;
         let run = run_named(&work, id)?;
@@ -96,14 +96,14 @@ impl Workshop {
         self.report(&run.to_string())
     }
 
-    /// Writes the report of a plan's run that is over, as things stand now. That it was written is
-    /// put on record once.
+    /// Writes the report of a finished plan's run in its present state. Only the first time is
+    /// recorded.
     pub fn write_report(&self, trace: TraceId, run: RunId) -> Result<PathBuf, Failure> {
         let Open { journal, .. } = self.open()?;
         self.write_report_in(&journal, trace, run)
     }
 
-    /// The same where the journal is open already.
+    /// Like `write_report`, with a journal that is open already.
     pub(crate) fn write_report_in(
         &self,
         journal: &Journal,
@@ -127,13 +127,13 @@ impl Workshop {
             let actor = Actor::system("report");
             let draft = Draft::new(Stream::work(trace), trace, actor, fact);
             journal.append(Batch::of([draft])).wait()?;
-            // The plan links to it.
+            // The plan's file links to the report.
             self.refresh_sheets(trace, super::acts::LOOKING);
         }
         Ok(file)
     }
 
-    /// Returns where the report of a run is, if it was written.
+    /// Returns the path of a run's report, if it was written.
     pub(crate) fn report_path(&self, work: &Work, run: RunId) -> Option<String> {
         let rows = rows_of(work).into_iter();
         rows.filter(|row| row.run == run).map(|row| row.path).next()
@@ -170,7 +170,7 @@ pub(super) fn rows_of(work: &Work) -> Vec<ReportRow> {
     work.events.iter().filter_map(row).collect()
 }
 
-/// Returns the runs of a plan that are over, oldest first.
+/// Returns the finished runs of a plan, oldest first.
 fn ended_runs(work: &Work) -> Vec<RunId> {
     let run = |event: &Event| match &event.fact {
         Fact::PlanEnded(ended) => Some(ended.run),
@@ -179,7 +179,7 @@ fn ended_runs(work: &Work) -> Vec<RunId> {
     work.events.iter().filter_map(run).collect()
 }
 
-/// Returns the run that is meant: the one whose id begins like that, or the last one.
+/// Returns the run whose id begins with `id`, or else the last run.
 fn run_named(work: &Work, id: &str) -> Result<RunId, Failure> {
     let runs = ended_runs(work);
     let id = id.to_ascii_lowercase();
@@ -195,7 +195,8 @@ fn run_named(work: &Work, id: &str) -> Result<RunId, Failure> {
     })
 }
 
-/// Returns where a report goes. Another run for the same request gets a name of its own.
+/// Returns the path for a new report. A further run for the same request gets a name of
+/// its own.
 fn path_of(past: &Past) -> Result<String, Failure> {
     let (at, _) = past
         .ended

@@ -1,5 +1,5 @@
-//! The files through which people see requests and plans. The journal is the truth; what is
-//! written here is made from it, and what people write here is read back.
+//! The files that show requests and plans to people. The journal is the truth: Artel
+//! writes these files from it, and reads back what people write into them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,18 +24,18 @@ use crate::workshop::Workshop;
 /// Whose words a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// What the journal has.
+    /// The recorded text.
     Ours,
-    /// What a person wrote, and nobody has taken up.
+    /// A person's words that nobody has taken in yet.
     Theirs,
 }
 
-/// What becomes of words of a person where a file is to be written.
+/// Handling of a person's words in a file that is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// They stay, and nothing is written.
+    /// The words stay, and the file is not written.
     Leave,
-    /// They are kept under another name.
+    /// The words are copied to a file of another name.
     Keep,
 }
 
@@ -48,21 +48,21 @@ pub(crate) fn hash_of(plan: &Plan) -> Result<(String, String), Failure> {
 }
 
 impl Workshop {
-    /// Writes the file of a request, with how far it has come. What a person keeps in its
-    /// frontmatter besides stays.
+    /// Writes the file of a request with its status. Other fields that a person keeps in its
+    /// frontmatter stay.
     pub(crate) fn write_request(&self, work: &Work, status: Status) -> Result<PathBuf, Failure> {
         let words = self.whole_text(&work.request.words)?;
         let file = self.root.join(&work.request.file);
         let kept = read_text(&file).and_then(|text| artel_skills::read_request(&text).ok());
         let kept = kept.unwrap_or_default();
         if kept.trace.is_some_and(|trace| trace != work.trace) {
-            // The name was given to another request since.
+            // Another request has this name now.
             return Ok(file);
         }
         let is_taken = kept.trace.is_none() && !kept.words.trim().is_empty();
         if is_taken && self.redactor().redact(kept.words.trim()) != words.trim() {
-            // Other words of the person lie under this name; once this one is over they are a
-            // request of their own.
+            // The file holds other words of the person. They become a request of their own once
+            // this one is over.
             return Ok(file);
         }
         let theirs = self.keep_request(work, &file)?;
@@ -91,19 +91,19 @@ impl Workshop {
         Ok(file)
     }
 
-    /// Returns where the file of a plan belongs by how far it has come.
+    /// Returns the path for a plan's file in its present state.
     pub(crate) fn plan_file(&self, work: &Work) -> PathBuf {
         let state = work.course.state().unwrap_or(PlanState::Review);
         let name = format!("{}_plan.md", work.name());
         self.root.join(folder_of(state)).join(name)
     }
 
-    /// Returns where the file of a plan is, in the workshop.
+    /// Returns the path of a plan's file, relative to the workshop.
     pub fn plan_path(&self, work: &Work) -> String {
         self.in_workshop(&self.plan_file(work))
     }
 
-    /// Puts together what stands in the file of a plan: the version that is being done, or else
+    /// Builds the content of a plan's file, for the version that is being carried out or else
     /// the newest.
     pub(crate) fn sheet_of(
         &self,
@@ -155,9 +155,9 @@ impl Workshop {
         })
     }
 
-    /// Writes the file of a plan where its state belongs, and nowhere else. While the plan is being
-    /// done, words of a person that are not on record stay there until somebody takes them up;
-    /// otherwise they are kept beside it.
+    /// Writes the file of a plan into the folder for its state and removes it from the others.
+    /// While the plan is carried out, a person's words that are not on record stay in the file
+    /// until they are taken in. Otherwise they are copied to the archive.
     pub(crate) fn write_plan(
         &self,
         work: &Work,
@@ -174,7 +174,7 @@ impl Workshop {
         self.put_plan(work, conduct, over)
     }
 
-    /// The same, with what becomes of the words of a person where the file belongs.
+    /// Like `write_plan`, with a choice of how to handle a person's words in the file.
     pub(crate) fn put_plan(
         &self,
         work: &Work,
@@ -220,7 +220,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Puts the next version of a plan on record. It counts only if nobody was faster.
+    /// Records the next version of a plan. This fails if another change was faster.
     pub(crate) fn draft_plan(
         &self,
         journal: &Journal,
@@ -242,7 +242,7 @@ impl Workshop {
         Ok(version)
     }
 
-    /// Appends to a piece of work, if nothing came in between.
+    /// Appends facts to a piece of work, if nothing was appended to it in between.
     pub(crate) fn record_for(
         &self,
         journal: &Journal,
@@ -259,7 +259,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Makes the version of a proposal that a person accepted the one that counts, once.
+    /// Records the version of an accepted proposal as approved and adopted, once.
     pub(crate) fn adopt_version(
         &self,
         journal: &Journal,
@@ -300,7 +300,7 @@ impl Workshop {
     }
 }
 
-/// Returns what a plan links to: its request, and the reports of its runs.
+/// Returns a plan's links: its request, and the reports of its runs.
 fn links(work: &Work) -> Vec<String> {
     let bare = |file: &str| file.strip_suffix(".md").unwrap_or(file).to_owned();
     let request = format!("Request: [[{}]]", bare(&work.request.file));
@@ -309,16 +309,17 @@ fn links(work: &Work) -> Vec<String> {
     std::iter::once(request).chain(reports).collect()
 }
 
-/// No file of the inbox that people write is longer.
+/// Largest inbox file that people may write, in bytes.
 pub(crate) const LONGEST_FILE: u64 = 16 << 20;
 
-/// Reads a file of the inbox; nothing where it is not there, too long or no text.
+/// Reads an inbox file. Returns `None` if it does not exist, is too long, or is not UTF-8
+/// text.
 pub(crate) fn read_text(file: &Path) -> Option<String> {
     let bytes = artel_files::read_bounded(file, LONGEST_FILE).ok()?;
     String::from_utf8(bytes).ok()
 }
 
-/// Where plans lie.
+/// The folders of plan files.
 pub(crate) const FOLDERS: &[&str] = &[
     "Inbox/Plans",
     "Inbox/Active",
@@ -335,7 +336,7 @@ fn folder_of(state: PlanState) -> &'static str {
     }
 }
 
-/// Puts a text where an event can name it.
+/// Makes a text for an event. A long text is stored as a blob.
 pub(crate) fn keep(journal: &Journal, text: String) -> Result<Text, Failure> {
     if text.len() <= 4 * 1024 {
         return Ok(Text::Inline(text));

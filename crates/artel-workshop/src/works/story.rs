@@ -1,5 +1,5 @@
-//! The story of a piece of work, from the request to the merge: what people decided, each step with
-//! its attempts, what was proven, what became of the branch.
+//! The timeline of a piece of work, from the request to the merge: decisions of people,
+//! steps with their attempts, proofs, and what became of the branch.
 
 use artel_journal::Record;
 use artel_rules::conduct::LAPSED;
@@ -17,56 +17,53 @@ use super::work::Work;
 use crate::runs::{Eyes, Mark, View, Words};
 use crate::workshop::Workshop;
 
-/// The story of a piece of work.
+/// The timeline of a piece of work.
 #[derive(Debug, Clone, Serialize)]
 pub struct WorkStory {
-    /// What joins it.
     pub trace: TraceId,
-    /// What was done, in a line.
+    /// The subject of the work, on one line.
     pub title: String,
-    /// How the request stands.
+    /// The status of the request.
     pub status: &'static str,
-    /// What came before the steps: the request, versions of the plan, decisions.
+    /// Milestones before the steps: the request, versions of the plan, decisions.
     pub before: Vec<Chapter>,
-    /// The steps as they stand.
+    /// The steps in their present state.
     pub steps: Vec<StepStory>,
-    /// Agents that belong to no step: whoever planned, answered, or mended the whole.
+    /// Agents outside the steps: those that planned, answered, or mended the whole branch.
     pub beside: Vec<AgentTale>,
-    /// What came of it: proofs, the changeset, what was decided about it, the report.
+    /// Milestones after the steps: proofs, the changeset, the decisions about it, the report.
     pub after: Vec<Chapter>,
 }
 
-/// Something that was decided or came of it.
+/// A decision or a result.
 #[derive(Debug, Clone, Serialize)]
 pub struct Chapter {
-    /// What it is about, in a word.
+    /// The subject, in one word.
     pub label: &'static str,
-    /// Whether it is good.
+    /// Whether the milestone is good news.
     pub mark: Mark,
-    /// What it says.
     pub text: String,
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// Whose act it was.
+    /// The actor behind the event.
     pub by: Actor,
 }
 
-/// One step with everything that was done at it.
+/// A step with everything done at it.
 #[derive(Debug, Clone, Serialize)]
 pub struct StepStory {
-    /// How it stands.
+    /// The step's present state.
     #[serde(flatten)]
     pub row: StepRow,
-    /// What failed on the way, where it passed in the end.
+    /// Checks that failed in earlier attempts, if the step passed in the end.
     pub recovered: Vec<String>,
-    /// The commit that came of it.
+    /// The resulting commit.
     pub commit: Option<String>,
-    /// The attempts.
     pub attempts: Vec<Attempt>,
 }
 
 impl Workshop {
-    /// Tells the story of a piece of work, as far as these eyes see it.
+    /// Returns the timeline of a piece of work, as far as this viewer may see it.
     pub fn work_story(&self, work: &Work, eyes: &Eyes) -> Result<WorkStory, Failure> {
         let records = self.run_records(&work.trace.to_string())?;
         let mut telling = self.telling(&records, eyes);
@@ -120,7 +117,7 @@ impl Workshop {
         Ok(told.collect())
     }
 
-    /// Says what the last check of the whole branch gave.
+    /// Returns the result of the last check of the whole branch.
     fn proofs_told(&self, work: &Work, records: &[Record]) -> Result<Option<Chapter>, Failure> {
         let Some(run) = work.course.run() else {
             return Ok(None);
@@ -149,7 +146,7 @@ impl Workshop {
 }
 
 impl WorkStory {
-    /// Returns the step that is meant, by its number or its name.
+    /// Finds a step by its number or its name.
     pub fn step(&self, named: &str) -> Result<&StepStory, Failure> {
         let mut steps = self.steps.iter();
         let is_it = |it: &&StepStory| it.row.id == named || it.row.number.to_string() == named;
@@ -170,7 +167,7 @@ impl WorkStory {
     }
 }
 
-/// Names what failed in attempts before the last one.
+/// Names the checks and verifiers that failed in attempts before the last one.
 fn recovered(attempts: &[Attempt]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let before = attempts.len().saturating_sub(1);
@@ -192,7 +189,7 @@ fn mark(verdict: Verdict) -> Mark {
     }
 }
 
-/// Says what an event of the work's stream adds to its story.
+/// Returns the milestone that an event of the work's stream adds.
 fn chapter(event: &Event) -> Option<Chapter> {
     let (label, mark, text) = match &event.fact {
         Fact::RequestCreated(it) => ("request", Mark::Plain, it.title.clone()),

@@ -1,5 +1,5 @@
-//! What happened in runs, put where a reader looks for it: by step, attempt, agent and turn. The
-//! console's page of a run and `artel trace` are both made of this.
+//! Sorts the events of runs for readers, by step, attempt, agent and turn. The console's
+//! page of a run and `artel trace` both use this.
 
 mod evidence;
 
@@ -14,57 +14,51 @@ use super::picture::Remark;
 use crate::runs::{Excerpt, Eyes, Line, Mark, Narrator, Words, seen};
 use crate::workshop::Workshop;
 
-/// So much of one output is shown.
+/// Longest part of an output that is shown, in characters.
 const LONGEST: usize = 20_000;
 
-/// One attempt at a step.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Attempt {
-    /// Which one, from 1.
+    /// The number of the attempt, from 1.
     pub round: u32,
-    /// What each agent did in it.
+    /// The activity of each agent in it.
     pub agents: Vec<AgentTale>,
-    /// What was found in it, in order.
+    /// The findings in it, in order.
     pub evidence: Vec<Evidence>,
-    /// The commit that came of it.
+    /// The resulting commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
 
-/// What one agent did.
+/// The activity of one agent.
 #[derive(Debug, Clone, Serialize)]
 pub struct AgentTale {
-    /// Its run.
     pub run: RunId,
-    /// What it was to do.
+    /// The subject of the run.
     pub title: String,
-    /// The part of the step that it was called for: `work`, `tests`, `inspector`.
+    /// The part of the step that the agent was called for: `work`, `tests`, `inspector`.
     pub part: Option<String>,
-    /// The role.
     pub role: Option<String>,
-    /// The model that was asked first.
+    /// The first model that was called.
     pub model: Option<String>,
-    /// What it did, turn by turn; 0 is what came before the first.
+    /// The activity turn by turn. Turn 0 holds what came before the first.
     pub turns: Vec<TurnTale>,
 }
 
-/// One turn of an agent.
 #[derive(Debug, Clone, Serialize)]
 pub struct TurnTale {
-    /// Which one.
     pub number: u32,
-    /// What is said of it.
     pub lines: Vec<Remark>,
 }
 
-/// What is known of a run while its events go by.
+/// The state of an agent's run while its events are read.
 #[derive(Debug, Default)]
 struct Known {
     title: String,
     part: Option<String>,
     role: Option<String>,
     model: Option<String>,
-    /// The step and which of its attempts it belongs to.
+    /// The step that the run belongs to, and the index of the attempt.
     place: Option<(String, usize)>,
     turns: Vec<TurnTale>,
     answer: Option<String>,
@@ -73,7 +67,7 @@ struct Known {
     is_placed: bool,
 }
 
-/// What happened, as it goes by.
+/// The timeline under construction.
 pub struct Telling {
     narrator: Narrator,
     order: Vec<RunId>,
@@ -83,13 +77,13 @@ pub struct Telling {
 }
 
 impl Workshop {
-    /// Puts events where a reader looks for them, as far as these eyes see them.
+    /// Sorts events for a reader, as far as this viewer may see them.
     pub fn telling(&self, records: &[Record], eyes: &Eyes) -> Telling {
         let narrator = self.narrator(eyes.clone(), Words::Told);
         self.told_by(narrator, records, eyes)
     }
 
-    /// The same of a story of which a part is left out.
+    /// Like `telling`, for a timeline with some turns left out.
     pub fn excerpt_told(&self, excerpt: &Excerpt, eyes: &Eyes) -> Telling {
         let mut narrator = self.narrator(eyes.clone(), Words::Told);
         for (run, turns) in &excerpt.replies {
@@ -183,7 +177,7 @@ impl Telling {
         if is_milestone {
             self.milestones.push(made.clone());
         }
-        // A turn is headed before its reply is there.
+        // The heading of a turn comes before its reply is counted.
         let number = line.turn + u32::from(line.mark == Mark::Turn);
         let turns = &mut self.known(line.run).turns;
         match turns.last_mut() {
@@ -224,31 +218,31 @@ impl Telling {
         }
     }
 
-    /// Returns what a run does, in a line.
+    /// Returns the title of a run.
     pub fn title_of(&self, run: Option<RunId>) -> Option<String> {
         let known = self.runs.get(&run?)?;
         Some(known.title.clone()).filter(|title| !title.is_empty())
     }
 
-    /// Returns what a run answered.
+    /// Returns the answer of a run.
     pub fn answer_of(&self, run: Option<RunId>) -> Option<String> {
         let answer = self.runs.get(&run?)?.answer.clone()?;
         Some(answer).filter(|answer| !answer.trim().is_empty())
     }
 
-    /// Returns how many files of a run wait to be put in place.
+    /// Returns the number of a run's files that wait to be applied.
     pub fn files_of(&self, run: Option<RunId>) -> Option<usize> {
         let known = self.runs.get(&run?)?;
         Some(known.files).filter(|files| *files > 0 && !known.is_applied)
     }
 
-    /// Returns the latest milestones, the newest last.
+    /// Returns the latest milestones, newest last.
     pub fn milestones(&self, most: usize) -> &[Remark] {
         let from = self.milestones.len().saturating_sub(most);
         &self.milestones[from..]
     }
 
-    /// Returns the attempts at a step, with what the agents did in each.
+    /// Returns the attempts at a step, with the agents' activity in each.
     pub fn attempts_of(&mut self, step: &str) -> Vec<Attempt> {
         let mut attempts = self.steps.remove(step).unwrap_or_default();
         for run in &self.order {
@@ -266,7 +260,7 @@ impl Telling {
         attempts
     }
 
-    /// Returns what belongs to no step.
+    /// Returns the agents that belong to no step.
     pub fn rest(&mut self) -> Vec<AgentTale> {
         let mut rest = Vec::new();
         for run in &self.order {

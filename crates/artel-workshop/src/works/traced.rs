@@ -1,4 +1,4 @@
-//! What somebody asks to see of a piece of work or a run: all of it, one step, one turn.
+//! Trace views of a piece of work or a run: all of it, one step, or one turn.
 
 use artel_journal::Record;
 use artel_types::{Code, Failure, TraceId};
@@ -9,32 +9,32 @@ use super::work::Work;
 use crate::runs::{Eyes, Line, Mark, Words};
 use crate::workshop::Workshop;
 
-/// How much of an id is repeated to whoever typed it.
+/// Longest part of a typed id that a message repeats, in characters.
 const LONGEST: usize = 80;
 
-/// What is asked for.
+/// The part of a trace to show.
 #[derive(Debug, Clone, Default)]
 pub struct TraceWanted {
-    /// Only this step of the plan, by its number or name.
+    /// Only this step of the plan, given by its number or name.
     pub step: Option<String>,
     /// Only this turn.
     pub turn: Option<u32>,
 }
 
-/// What there is to see.
+/// The content of a trace view.
 #[derive(Debug, Clone)]
 pub enum Traced {
     /// A piece of work, from the request to the merge.
     Work(Box<WorkStory>),
-    /// One step of it.
+    /// One step of a piece of work.
     Step(TraceId, Box<StepStory>),
     /// A run, line by line.
     Lines(Vec<Line>),
 }
 
 impl Workshop {
-    /// Returns the piece of work that an id names: by its trace, or by the run that carries its
-    /// plan out. The run of one agent is told by itself.
+    /// Returns the piece of work that an id names, by its trace or by the run that carries out
+    /// its plan. The run of a single agent has a view of its own.
     pub fn work_meant(&self, id: &str) -> Result<Option<Work>, Failure> {
         let Ok(work) = self.work_named(id) else {
             return Ok(None);
@@ -46,7 +46,7 @@ impl Workshop {
         Ok(Some(work).filter(|_| is_work || is_run))
     }
 
-    /// Tells the story of what an id names, as far as these eyes see it and as much as is wanted.
+    /// Returns the requested part of what an id names, as far as this viewer may see it.
     pub fn traced(&self, id: &str, wanted: &TraceWanted, eyes: &Eyes) -> Result<Traced, Failure> {
         let Some(work) = self.work_meant(id)? else {
             if let Some(step) = &wanted.step {
@@ -97,12 +97,13 @@ fn no_steps(id: &str, step: &str) -> Failure {
         .advise(format!("`artel trace {id} --full` shows it turn by turn"))
 }
 
-/// Returns the turn that a line belongs to. A turn is headed before its reply is there.
+/// Returns the turn that a line belongs to. The heading of a turn comes before its reply
+/// is counted.
 fn turn_of(line: &Line) -> u32 {
     line.turn + u32::from(line.mark == Mark::Turn)
 }
 
-/// Refuses a turn that is not there, and says which are.
+/// Refuses a turn that does not exist, and says which turns do.
 fn refuse_unknown_turn(
     wanted: Option<u32>,
     there: impl Iterator<Item = u32>,
@@ -130,7 +131,7 @@ fn refuse_unknown_turn(
     })
 }
 
-/// Leaves one turn of each agent, where one is asked for.
+/// Reduces a step to one turn of each agent, if a turn is wanted.
 fn of_turn(step: &StepStory, wanted: Option<u32>) -> Result<StepStory, Failure> {
     let mut step = step.clone();
     let Some(turn) = wanted else {

@@ -1,4 +1,5 @@
-//! What needs a person: plans to decide about, questions, changesets, runs that were left.
+//! Everything that needs a person: plans to decide about, questions, changesets, and runs
+//! that were left.
 
 use std::sync::Arc;
 
@@ -12,30 +13,30 @@ use super::work::Work;
 use crate::runs::Steered;
 use crate::workshop::{Noted, Open, Workshop};
 
-/// What sort of thing waits.
+/// The kind of thing that needs a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitSort {
-    /// A call of an agent needs a yes.
+    /// An agent's call awaits approval.
     Call,
-    /// A run asks something.
+    /// A run asks a question.
     Question,
-    /// A plan is to be decided about.
+    /// A plan awaits a decision.
     Plan,
-    /// A changeset is to be decided about.
+    /// A changeset awaits a decision.
     Changeset,
-    /// No plan came of it.
+    /// Planning failed and left no plan.
     Failed,
-    /// A plan failed and left nothing: it is tried again or called off.
+    /// A plan failed without a result. It can be tried again or cancelled.
     Unfinished,
-    /// Nobody drives it any more.
+    /// A run that no process drives any more.
     Left,
-    /// A person stopped it; it goes on when they say so.
+    /// A run that a person paused. It resumes when they say so.
     Paused,
 }
 
 impl WaitSort {
-    /// All sorts, the most urgent first.
+    /// All kinds, the most urgent first.
     pub const ALL: [Self; 8] = [
         Self::Call,
         Self::Question,
@@ -47,7 +48,7 @@ impl WaitSort {
         Self::Paused,
     ];
 
-    /// Returns the word for it.
+    /// Returns the word for the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
@@ -65,33 +66,31 @@ impl WaitSort {
 /// Something that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waits {
-    /// What sort of thing it is.
     pub kind: WaitSort,
-    /// What to name it by.
+    /// The id for an answer.
     pub id: String,
-    /// The piece of work.
+    /// The trace of the piece of work.
     pub trace: TraceId,
-    /// What it is about.
+    /// The title of the run or work.
     pub title: String,
-    /// What is asked, or how it stands.
+    /// The question, or the present state.
     pub text: String,
-    /// What can be answered; anything if empty.
+    /// Possible answers. If empty, any answer is possible.
     pub choices: Vec<String>,
-    /// What is filled in as the answer.
+    /// The suggested answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested: Option<String>,
-    /// The choices that say what becomes of a plan's step: not everybody who may answer may make
-    /// them.
+    /// The choices that settle a step of a plan. Not everybody who may answer may make these.
     #[serde(skip)]
     pub settling: Vec<String>,
-    /// Since when.
+    /// The time since when it waits.
     pub since: Timestamp,
-    /// What to type.
+    /// Commands that the person can type.
     pub commands: Vec<String>,
 }
 
 impl Waits {
-    /// Returns its place in a list: by sort, each sort in the order in which it came.
+    /// Returns the sort key: first by kind, then by time.
     pub fn place(&self) -> (WaitSort, Timestamp, &str) {
         (self.kind, self.since, &self.id)
     }
@@ -102,24 +101,24 @@ impl Waits {
 pub struct OpenQuestion {
     /// The run that asks.
     pub run: RunId,
-    /// The piece of work.
+    /// The trace of the piece of work.
     pub trace: TraceId,
-    /// What the run does.
+    /// The run's title.
     pub title: String,
-    /// Where in the journal it was asked.
+    /// Sequence number of the question in the journal.
     pub seq: u64,
-    /// When it was asked.
+    /// The time when it was asked.
     pub since: Timestamp,
-    /// What is asked.
+    /// The question, as recorded.
     pub asked: RunAsked,
-    /// Who drives the run.
+    /// The process that drives the run.
     pub driver: Option<String>,
-    /// Whether the run asks something else besides.
+    /// Whether the run has other open questions as well.
     pub is_one_of_several: bool,
 }
 
 impl OpenQuestion {
-    /// Returns what names it: the run, and the question too where the run has several.
+    /// Returns the question's id: the run, and also the question if the run has several.
     pub fn id(&self) -> String {
         match self.is_one_of_several {
             true => format!("{}/{}", self.run.short(), self.asked.question),
@@ -127,7 +126,7 @@ impl OpenQuestion {
         }
     }
 
-    /// Returns the command that answers it.
+    /// Returns the command that answers the question.
     pub fn command(&self) -> String {
         let what = match (self.asked.choices.as_slice(), &self.asked.suggested) {
             ([], Some(text)) if !text.contains('\'') => format!("'{text}'"),
@@ -153,20 +152,20 @@ impl OpenQuestion {
 }
 
 impl Workshop {
-    /// Lists what needs a person, questions first, each sort in the order in which it came.
+    /// Lists what needs a person, questions first, and each kind in the order of arrival.
     pub fn waiting(&self) -> Result<Vec<Waits>, Failure> {
         let board = self.board_of_waits()?;
         let waits = board.waiting(&self.drivers_now()?).into_iter();
         Ok(waits.map(Arc::unwrap_or_clone).collect())
     }
 
-    /// Returns the questions that nobody has answered, also those of runs that others called.
+    /// Returns the unanswered questions, including those of runs that other runs called.
     pub fn open_questions(&self) -> Result<Vec<OpenQuestion>, Failure> {
         let board = self.board_of_waits()?;
         Ok(board.questions(&self.drivers_now()?))
     }
 
-    /// Returns the question that is meant: by its run, its piece of work, or its own name.
+    /// Finds an open question by its run, its piece of work, or its own name.
     pub fn question_named(&self, id: &str) -> Result<OpenQuestion, Failure> {
         let open = self.open_questions()?;
         let mut found: Vec<_> = open.iter().filter(|it| it.is_named(id)).collect();
@@ -186,7 +185,6 @@ impl Workshop {
         }
     }
 
-    /// Answers a question.
     pub fn answer_question(
         &self,
         question: &OpenQuestion,
@@ -208,8 +206,8 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Tells whether the process that carried a plan out died between the plan's end and that of
-    /// its run.
+    /// Returns whether the process that carried out a plan died between the end of the plan
+    /// and the end of its run.
     pub fn is_cut_short(&self, work: &Work) -> Result<bool, Failure> {
         let ended = work
             .events
@@ -226,9 +224,9 @@ impl Workshop {
     }
 }
 
-/// Tells whether an answer says what becomes of a plan's step: it is left out, given up, let pass
-/// without a check, taken over, or the plan is called off. What an agent asks is in words of its
-/// own, and means what the agent makes of it.
+/// Returns whether an answer settles a step of a plan: the step is skipped, given up,
+/// waived or taken over, or the plan is cancelled. Questions of agents never settle a
+/// step: the agent decides what the answer means.
 pub fn answer_settles(asked: &RunAsked, answer: &str) -> bool {
     let meant = answer_meant(&asked.choices, answer).unwrap_or_default();
     let choice = meant.split(':').next().unwrap_or_default();
@@ -243,7 +241,7 @@ pub(crate) fn already_decided(first: &Event, run: RunId) -> Failure {
     Failure::new(Code::R008, what).advise(format!("`artel trace {}` shows it", run.short()))
 }
 
-/// Returns an answer as it is recorded, or says why it is none.
+/// Returns an answer in its recorded form, or explains why it is not an answer.
 fn checked(question: &OpenQuestion, answer: &str) -> Result<String, Failure> {
     let answer = answer.trim();
     let asked = &question.asked;
@@ -259,8 +257,9 @@ fn checked(question: &OpenQuestion, answer: &str) -> Result<String, Failure> {
     })
 }
 
-/// Returns an answer as it is recorded, if it is one: a choice by its word or number, with a reason
-/// behind a colon if the person gives one; any words where there are no choices.
+/// Returns an answer in its recorded form, or `None` if it is not an answer. A choice is
+/// given by its word or number, with an optional reason after a colon. Without choices,
+/// any words are an answer.
 pub fn answer_meant(choices: &[String], answer: &str) -> Option<String> {
     let answer = answer.trim();
     if answer.is_empty() {

@@ -1,4 +1,4 @@
-//! Pieces of work as they stand: folded from the journal whenever somebody asks.
+//! Pieces of work in their present state, folded from the journal on each query.
 
 use artel_journal::{Filter, Query, Reader, TracesBy};
 use artel_rules::plan::state::Course;
@@ -11,42 +11,40 @@ use artel_types::{
 
 use crate::workshop::Workshop;
 
-/// A piece of work: a request and what came of it.
+/// A piece of work: a request and everything that followed from it.
 #[derive(Debug, Clone)]
 pub struct Work {
-    /// What joins everything about it.
+    /// The trace that joins everything about the work.
     pub trace: TraceId,
-    /// When it was asked for.
+    /// The time of the request.
     pub at: Timestamp,
-    /// Who asked.
+    /// The actor who made the request.
     pub by: Actor,
-    /// What was asked.
     pub request: RequestCreated,
-    /// How far it has come.
+    /// The state of the work.
     pub course: Course,
     /// The versions of its plan, oldest first.
     pub versions: Vec<Drafted>,
-    /// The branch that it left.
+    /// The branch that the work left.
     pub changeset: Option<ChangesetCreated>,
-    /// Everything that is on record about it, without its runs.
+    /// All recorded events about the work, except those of its runs.
     pub events: Vec<Event>,
-    /// Where its stream ends.
+    /// The position of the last event in its stream.
     pub(crate) position: u64,
 }
 
-/// A version of a plan.
+/// A version of a plan as it was handed in.
 #[derive(Debug, Clone)]
 pub struct Drafted {
-    /// When it was handed in.
+    /// The time when it was handed in.
     pub at: Timestamp,
-    /// Who wrote it.
+    /// Its author.
     pub by: Actor,
-    /// What is on record.
     pub fact: PlanDrafted,
 }
 
 impl Workshop {
-    /// Returns every piece of work, newest first.
+    /// Returns all pieces of work, newest first.
     pub fn works(&self) -> Result<Vec<Work>, Failure> {
         let reader = self.reader()?;
         let filter = Filter {
@@ -58,7 +56,7 @@ impl Workshop {
         traces.map(|trace| read(&reader, trace)).collect()
     }
 
-    /// Returns the piece of work whose trace, or one of whose runs, begins like this.
+    /// Returns the piece of work whose trace, or one of whose runs, begins with `id`.
     pub fn work_named(&self, id: &str) -> Result<Work, Failure> {
         let reader = self.reader()?;
         let prefix = id.trim_start_matches("request-").to_ascii_lowercase();
@@ -92,7 +90,6 @@ impl Workshop {
         }
     }
 
-    /// Returns a piece of work.
     pub fn work(&self, trace: TraceId) -> Result<Work, Failure> {
         read(&*self.reader()?, trace)
     }
@@ -106,7 +103,7 @@ impl Workshop {
             return Ok(None);
         }
         let reader = self.reader()?;
-        // What the trace joins may be runs without a request.
+        // A trace with this prefix may belong to runs without a request.
         for trace in reader.traces(TracesBy::Trace, short, 4)? {
             let trace = trace.parse().ok();
             match trace.map(|trace| read(&reader, trace)) {
@@ -118,7 +115,7 @@ impl Workshop {
         Ok(None)
     }
 
-    /// Returns a version of a plan; the newest if none is named.
+    /// Returns a version of a plan, or the newest if `version` is `None`.
     pub fn plan_of(&self, work: &Work, version: Option<u32>) -> Result<(Drafted, Plan), Failure> {
         let mut versions = work.versions.iter().rev();
         let found = versions.find(|it| version.is_none_or(|wanted| it.fact.version == wanted));
@@ -139,7 +136,7 @@ impl Workshop {
         Ok((drafted.clone(), plan))
     }
 
-    /// Returns a text, wherever it is kept.
+    /// Returns a text, loading it if it is stored as a blob.
     pub fn whole_text(&self, text: &Text) -> Result<String, Failure> {
         let at = match text {
             Text::Inline(text) => return Ok(text.clone()),
@@ -153,18 +150,18 @@ impl Workshop {
 }
 
 impl Work {
-    /// Returns the name that its files begin with.
+    /// Returns the name that the work's files begin with.
     pub fn name(&self) -> String {
         Self::name_of(self.trace)
     }
 
-    /// The same, for whoever knows no more than what joins everything about it.
+    /// Like `name`, for callers that know only the trace.
     pub(crate) fn name_of(trace: TraceId) -> String {
         format!("request-{}", trace.short())
     }
 
-    /// Returns who set it going as it goes now: the person who approved its plan, before that who
-    /// commented on it last, a program perhaps, or else who asked.
+    /// Returns who decided last how the work proceeds: the person who approved its plan, or
+    /// else the person or program who last commented on it, or else the one who asked.
     pub fn set_going_by(&self) -> &Actor {
         let last = |is: fn(&Fact) -> bool| {
             let is_asker = |kind| matches!(kind, ActorKind::Human | ActorKind::Program);
@@ -176,8 +173,9 @@ impl Work {
         last.map_or(&self.by, |event| &event.actor)
     }
 
-    /// Returns the model that a person named for a run of the plan: with an approval of it, or else
-    /// with the request. It is on record so that no process that resumes the run asks another.
+    /// Returns the model that a person named for a run of the plan: with an approval, or else
+    /// with the request. It is on record, so that every process that resumes the run uses the
+    /// same model.
     pub(crate) fn model_of(&self, run: RunId) -> Option<&str> {
         self.approved_model(run).or(self.request.model.as_deref())
     }
@@ -193,8 +191,8 @@ impl Work {
             })
     }
 
-    /// Returns the model that a person named for the next version: with a comment since the last
-    /// one, or else with the request.
+    /// Returns the model that a person named for the next version: with a comment since the
+    /// last version, or else with the request.
     pub(crate) fn planning_model(&self) -> Option<&str> {
         let is_open = |event: &&Event| !matches!(event.fact, Fact::PlanDrafted(_));
         let since = self.events.iter().rev().take_while(is_open);
@@ -205,20 +203,20 @@ impl Work {
         named.next().or(self.request.model.as_deref())
     }
 
-    /// Returns how the request stands.
+    /// Returns the status of the request.
     pub fn status(&self) -> Status {
         status_of(&self.course)
     }
 
-    /// Returns the number of the next version. No number is given twice, also where a version was
-    /// turned down.
+    /// Returns the number of the next version. A number is never used twice, even if its
+    /// version was rejected.
     pub(crate) fn next_version(&self) -> u32 {
         let numbers = self.versions.iter().map(|it| it.fact.version);
         numbers.max().unwrap_or(0).saturating_add(1)
     }
 }
 
-/// Returns how a request stands whose work has come so far.
+/// Returns the status of a request whose work is in this state.
 pub(crate) fn status_of(course: &Course) -> Status {
     use PlanState as P;
     let settled = course.request().and_then(|it| it.settled.as_deref());

@@ -1,4 +1,4 @@
-//! Facts as the journal has them, each with nothing said but what matters here.
+//! Facts as the journal stores them, each with only the fields that matter here.
 
 use artel_types::model::{Attribution, Priority, Privacy, Provider, Stop, Usage};
 use artel_types::plan::{PlanState, Size, Urgency};

@@ -1,4 +1,5 @@
-//! Random runs: the board says of each what a plain reading says, live and taken twice.
+//! Random runs: whether live or taken twice, the index says the same of each as a plain
+//! reading.
 
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{
@@ -25,7 +26,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 0..120)
 }
 
-/// Tells what happened; run 2 is called by run 1, and run 3 carries out a plan.
+/// Records the acts. Run 2 is called by run 1, and run 3 carries out a plan.
 fn tape(acts: &[Act]) -> Tape {
     let mut tape = Tape::default();
     tape.work(trace_id(3), request("Plan it", Urgency::High));
@@ -184,7 +185,7 @@ proptest! {
         for stage in [Stage::Any, Stage::Open, Stage::Over] {
             for kinship in [Kinship::TopLevel, Kinship::All] {
                 let plain = RunsWanted { stage, kinship, before, limit, ..RunsWanted::default() };
-                // Nothing is looked for, in every row.
+                // A blank search text matches every row, yet each row is examined.
                 let each = RunsWanted { text: Some(" ".to_owned()), ..plain.clone() };
                 prop_assert_eq!(board.runs(&plain, &nobody()), board.runs(&each, &nobody()));
             }

@@ -1,4 +1,5 @@
-//! How a run stands, read plainly from all its events: slow, and what the board must agree with.
+//! The status of a run, read plainly from all its events: slow, but the index must agree
+//! with it.
 
 use artel_rules::tally::Tally;
 use artel_types::{Event, Fact, RunStarted, Timestamp, TraceId};
@@ -6,7 +7,7 @@ use artel_types::{Event, Fact, RunStarted, Timestamp, TraceId};
 use super::{Drivers, Tape};
 use crate::runs::{RunRow, Standing, State, grouped};
 
-/// Returns the rows of all runs, the latest first.
+/// Returns the rows of all runs, latest first.
 pub(super) fn rows(tape: &Tape, drivers: &Drivers) -> Vec<RunRow> {
     let events: Vec<Event> = tape.records.iter().map(|it| it.event().unwrap()).collect();
     let is_applied = |started: &RunStarted| {
@@ -37,7 +38,7 @@ fn row(state: &State) -> RunRow {
     let mut tally = Tally::default();
     state.events.iter().for_each(|event| tally.fold(event));
     let metrics = tally.metrics(None);
-    // What a plan's run made waits as a changeset, not as files.
+    // The result of a plan run waits as a changeset, not as files.
     let files = state
         .finished()
         .filter(|_| state.started.plan.is_none())
@@ -71,7 +72,7 @@ fn row(state: &State) -> RunRow {
     }
 }
 
-/// Returns when a run came to stand as it does.
+/// Returns when a run got its current status.
 fn since(state: &State) -> Timestamp {
     let of = |wanted: &dyn Fn(&Fact) -> bool| {
         let mut events = state.events.iter().rev();

@@ -1,5 +1,5 @@
-//! The board of a real journal: folded anew and followed live it is the same, and the commands for
-//! people say what it says.
+//! The index of a real journal: folding it again and following it live give the same
+//! result, and the commands for people agree with it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn followed_live_and_folded_anew_it_is_the_same() {
     assert_eq!(listed.len(), 24);
 }
 
-/// A long story that a process keeps and goes on with is the one that somebody reads anew.
+/// A long timeline that a process keeps up to date equals the one read from scratch.
 #[test]
 fn a_long_story_is_told_the_same_by_who_kept_it_and_who_reads_it_anew() {
     let home = tempfile::tempdir().unwrap();
@@ -149,7 +149,7 @@ fn a_long_story_is_told_the_same_by_who_kept_it_and_who_reads_it_anew() {
         left_out = kept.left_out;
     }
     assert!(left_out > 3_000, "{left_out}");
-    // By its trace it is the same story.
+    // By its trace it is the same timeline.
     let by_trace = kept.run_excerpt(&trace.to_string()).unwrap();
     assert_eq!(by_trace.left_out, left_out);
 }

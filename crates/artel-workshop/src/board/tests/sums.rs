@@ -1,4 +1,4 @@
-//! The sums: each thing counted once, under what it is.
+//! Tests the sums: each thing is counted once, under its own name.
 
 use artel_rules::usage::By;
 use artel_types::plan::Urgency;
@@ -24,7 +24,7 @@ fn everything_is_counted_under_what_it_is() {
         },
     );
     tape.work(trace, approved(1, run));
-    // What the run is told of a plan is no second decision.
+    // The approval event in the run's own stream is not a second decision.
     tape.run(run, trace, approved(1, run));
     tape.run(run, trace, started(run, "Cache"));
     tape.run(run, trace, prepared("engineer"));
@@ -84,7 +84,7 @@ fn usage_over_time_is_by_the_day_of_the_answer() {
         tape.run(run, trace, requested(call, 1));
         tape.run(run, trace, replied(call, 1, Some(10)));
     }
-    // The last call is under way over midnight.
+    // The last call spans midnight.
     let days = [
         "2026-11-13",
         "2026-11-13",

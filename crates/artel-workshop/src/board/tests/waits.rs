@@ -1,4 +1,4 @@
-//! A table: what waits for a person, for each sort of thing that can.
+//! A table of what waits for a person, for each kind of thing that can.
 
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{
@@ -12,14 +12,14 @@ use super::*;
 const TRACE: u8 = 1;
 const RUN: u8 = 2;
 
-/// Checks the sort, the text and the moment of each thing that waits.
+/// Checks the kind, the text and the time of each item that waits.
 #[track_caller]
 fn check(build: impl Fn(&mut Tape), drivers: Drivers, expected: &[(&str, &str, i64)]) {
     let mut tape = Tape::default();
     tape.work(trace_id(TRACE), request("Make it faster", Urgency::Normal));
     build(&mut tape);
     let found = tape.board().waiting(&drivers);
-    // What was told before is forgotten when something happens.
+    // Earlier results are discarded when something happens.
     let mut watched = Board::default();
     for record in &tape.records {
         watched.take(record);
@@ -47,7 +47,7 @@ fn asked(question: &str) -> RunAsked {
     }
 }
 
-/// Adds a plan whose steps are being done.
+/// Adds a plan whose steps are being carried out.
 fn going(tape: &mut Tape) {
     let (trace, run) = (trace_id(TRACE), run_id(RUN));
     tape.work(trace, drafted(1, "Cache the index"));

@@ -1,10 +1,10 @@
-//! Processes that listen and that do not.
+//! Tests with processes that obey signals and processes that do not.
 
 use std::process::{Child, Command, Stdio};
 
 use super::*;
 
-/// A process that is gone when the test is.
+/// A process that is killed at the end of the test.
 struct Process(Child);
 
 impl Process {
@@ -37,7 +37,7 @@ async fn one_that_listens_ends_and_one_that_does_not_is_still_there() {
     let (listens, sleeps) = (Process::start(), Process::start());
     let (one, other) = (listens.handle(), sleeps.handle());
     pidfd_send_signal(&other, Signal::STOP).unwrap();
-    // Of two signals that come at once, the smaller is heard first.
+    // Of two pending signals, the lower number is delivered first.
     while !sleeps.is_stopped() {
         std::thread::yield_now();
     }

@@ -1,4 +1,4 @@
-//! What differs between a tree and its copy, as people read it.
+//! Compares a tree with its copy, and shows the differences to people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 
 use similar::TextDiff;
 
-/// A file larger than this is named in a difference, not shown.
+/// Largest file whose differences are shown, in bytes. Larger files are only named.
 const LARGEST_SHOWN: u64 = 1 << 20;
 
-/// One file that differs.
+/// The differences of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// What stands at a path.
+/// The file or link at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Entry {
     File { size: u64, mode: u32 },
     Link(PathBuf),
 }
 
-/// Returns what differs, file by file, as unified differences. Git's own files are left out, and
-/// so is everything in `without`.
+/// Returns the differences as unified diffs, one per file. Git's own files and everything
+/// in `without` are left out.
 pub(crate) fn differences(
     before: &Path,
     after: &Path,
@@ -82,7 +82,7 @@ fn list(
     Ok(())
 }
 
-/// A path in one of the trees.
+/// A path in one of the two trees.
 struct Side<'s> {
     path: PathBuf,
     entry: Option<&'s Entry>,
@@ -96,7 +96,7 @@ impl<'s> Side<'s> {
         }
     }
 
-    /// The same size and time cannot be told apart by what a tool wrote: contents are compared.
+    /// Compares contents, because files of the same size and mode may still differ.
     fn is_same(&self, other: &Self) -> io::Result<bool> {
         match (self.entry, other.entry) {
             (Some(Entry::File { .. }), Some(Entry::File { .. })) => {
@@ -118,8 +118,8 @@ impl<'s> Side<'s> {
         }
     }
 
-    /// The text of a file, where a link leads to, the empty text where there is nothing; nothing
-    /// where it is no text.
+    /// Returns the text to compare: the text of a file, the target of a link, or an empty text
+    /// if nothing exists there. Returns `None` if the file is too large or not UTF-8.
     fn text(&self) -> io::Result<Option<String>> {
         Ok(match self.entry {
             None => Some(String::new()),

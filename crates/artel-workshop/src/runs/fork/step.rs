@@ -1,4 +1,4 @@
-//! Forks of what an agent did for a step of a plan: they leave the plan and become runs of their
+//! Forks of an agent's work on a plan step. They leave the plan and become runs of their
 //! own, in a copy of the step's files.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,23 +9,23 @@ use artel_types::{Code, Event, Fact, Failure, RunId, RunStarted, TraceId};
 
 use crate::workshop::Workshop;
 
-/// What a run is told that was a part of a plan before.
+/// The hint for a run that was part of a plan before.
 pub(super) const ON_ITS_OWN: &str = "you work on your own now, outside of the plan: the tools that \
      hand something in to it (such as propose_change) are gone; finish the work in these files";
 
-/// Where an agent of a plan works.
+/// The files that an agent of a plan works in.
 pub(super) struct Stand {
-    /// The run that carries the plan out; objects of the step's files lie with it.
+    /// The plan run, which also stores git objects of the step's files.
     pub(super) plan: RunId,
-    /// The files of the step.
+    /// The folder with the step's files.
     pub(super) place: PathBuf,
-    /// What happened to these files, in order, whoever did it.
+    /// The events of all runs that worked on these files, in order.
     pub(super) events: Vec<Event>,
 }
 
 impl Workshop {
-    /// Returns the run that an event belongs to: of one that carries a plan out, that of an agent
-    /// who worked at the plan or wrote it.
+    /// Returns the run that an event belongs to. For a plan run, that is the run of the agent
+    /// that worked on the plan or wrote it.
     pub(super) fn run_at(&self, from: RunId, at: u64) -> Result<RunId, Failure> {
         let (started, trace) = self.started(from)?;
         if started.plan.is_none() {
@@ -37,8 +37,8 @@ impl Workshop {
         Ok(named.and_then(|run| run.parse().ok()).unwrap_or(from))
     }
 
-    /// Finds the files that an agent of a plan works in, or says why there is nothing to go on
-    /// from.
+    /// Finds the files that an agent of a plan works in, or returns why the run cannot be
+    /// forked.
     pub(super) fn step_stand(
         &self,
         started: &RunStarted,
@@ -89,8 +89,8 @@ impl Workshop {
         })
     }
 
-    /// Returns the runs among these events that can be gone on with differently: those that nobody
-    /// called, and the work at steps whose files are still there.
+    /// Returns the runs among these events that can be forked: top-level runs, and work on
+    /// steps whose files still exist.
     pub fn forkable_runs(&self, records: &[Record]) -> BTreeSet<RunId> {
         let told = |record: &&Record| matches!(&*record.kind, "run.started" | "step.started");
         let mut bases: BTreeMap<String, String> = BTreeMap::new();
@@ -125,13 +125,13 @@ impl Workshop {
     }
 }
 
-/// Tells whether a run changes the files of a step.
+/// Returns whether a run changes the files of a step.
 fn is_work(started: &RunStarted) -> bool {
     let part = started.call.as_deref().and_then(|it| it.rsplit('/').next());
     matches!(part, Some("work" | "tests"))
 }
 
-/// Says why the carrying out of a plan is not gone on with from one of its events.
+/// Returns the failure for an attempt to fork a plan run at one of its own events.
 pub(super) fn whole_plan(run: RunId, trace: TraceId) -> Failure {
     let (run, id) = (run.short(), trace.short());
     let what = format!("{run} carries a plan out, and that cannot be gone on with differently");
@@ -143,7 +143,7 @@ pub(super) fn whole_plan(run: RunId, trace: TraceId) -> Failure {
         ))
 }
 
-/// Returns the commit that the step stood on when an agent began.
+/// Returns the commit that the step was based on when an agent started.
 fn base_of(events: &[Event], started: &RunStarted) -> Option<String> {
     let mut base = None;
     for event in events {

@@ -1,4 +1,5 @@
-//! The hooks that are declared here, for people: where, whether they run, and how far they reach.
+//! Lists the declared hooks for people: where each is declared, whether it runs, and what
+//! it may reach.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,52 +12,49 @@ use super::trusted_hooks;
 use crate::trouble::path_text;
 use crate::workshop::{Open, Workshop};
 
-/// The role whose hooks are listed, if none is named.
+/// The role whose hooks are listed if none is named.
 const USUAL_ROLE: &str = "default";
 
-/// What is declared.
 #[derive(Debug, Clone, Serialize)]
 pub struct HookList {
     /// The hooks, in the order in which they run.
     pub hooks: Vec<HookRow>,
-    /// What is declared and not run, and why.
+    /// Declared hooks that do not run, and why.
     pub notes: Vec<String>,
 }
 
-/// One hook in a list.
 #[derive(Debug, Clone, Serialize)]
 pub struct HookRow {
-    /// What it is run for.
+    /// The event that it runs for.
     pub event: &'static str,
-    /// Which tools, sources or reasons of it; all if empty.
+    /// The tools, sources or reasons that it is limited to; all if empty.
     pub matcher: String,
-    /// What is run.
     pub command: String,
-    /// Where it is declared.
+    /// The file that declares it.
     #[serde(serialize_with = "path_text")]
     pub file: PathBuf,
-    /// Whether it is the person's own, which needs no trust.
+    /// Whether it is the person's own and needs no trust.
     pub own: bool,
-    /// Whether it runs as it is now.
+    /// Whether it runs in its present form.
     pub trusted: bool,
-    /// What trust is bound to, in hex; nothing where none is needed.
+    /// The hash that trust is bound to, in hex; `None` if no trust is needed.
     pub hash: Option<String>,
-    /// Lower runs first.
+    /// Hooks with a lower number run first.
     pub priority: u8,
-    /// How long it may take, in milliseconds.
+    /// The time limit, in milliseconds.
     pub timeout_ms: u64,
-    /// What it means if it fails: `warn` or `block`.
+    /// The effect of a failure: `warn` or `block`.
     pub on_failure: &'static str,
-    /// Hosts that it reaches.
+    /// Hosts that it may reach.
     pub network: Vec<String>,
-    /// What it reads besides the run's files.
+    /// Paths that it may read in addition to the run's files.
     pub read: Vec<String>,
-    /// What it can change.
+    /// Paths that it may change.
     pub write: Vec<String>,
 }
 
 impl Workshop {
-    /// Lists the hooks that are declared for runs from where the caller stands.
+    /// Lists the hooks declared for runs in the current folder.
     pub fn hooks(&self, role: Option<&str>) -> Result<HookList, Failure> {
         let folder = self.run_folder(None)?;
         let mut declared = self.declared_hooks(&folder, role.unwrap_or(USUAL_ROLE))?;
@@ -69,7 +67,8 @@ impl Workshop {
         })
     }
 
-    /// Returns the hooks that a person has to see before they run, with what they are shown.
+    /// Returns the hooks that a person has to review before they run, with what they are
+    /// shown.
     pub fn strange_hooks(&self, role: Option<&str>) -> Result<Vec<Stranger>, Failure> {
         let folder = self.run_folder(None)?;
         let declared = self.declared_hooks(&folder, role.unwrap_or(USUAL_ROLE))?;
@@ -77,7 +76,7 @@ impl Workshop {
         Ok(strangers(&declared.hooks, &folder, &trusted))
     }
 
-    /// Records that a person trusts a hook as it was shown. What has changed since is not trusted.
+    /// Records that a person trusts a hook as it was shown. A changed hook is not trusted.
     pub fn trust_hook(&self, shown: &HookTrusted) -> Result<(), Failure> {
         let Open { journal, .. } = self.open()?;
         journal.append(self.draft(shown.clone())).wait()?;

@@ -1,5 +1,5 @@
-//! What a run was handed down that is taken up by itself: found again by the runs above it. One
-//! whose parents cannot be read is refused; nothing is widened because something is missing.
+//! Rebuilds what a run inherited when it is resumed on its own, from the runs above it. If
+//! a parent cannot be read, the resume is refused: missing records never widen anything.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ use crate::runs::furnish::bound_of_skill;
 use crate::works::nothing_changes_yet;
 
 impl House {
-    /// What a person hands to what they begin here, before it is said what for.
+    /// Returns what a run inherits from the person here, before its purpose is known.
     pub(crate) fn ordered(&self) -> Inheritance {
         Inheritance::of_person(self.named.as_deref())
     }
 
-    /// What a person hands to a run that they begin here and now.
+    /// Returns what a run inherits that a person starts here and now.
     pub(crate) fn ordered_now(&self) -> Inheritance {
         let reason = match self.is_attended() {
             true => CallReason::PersonWaits,
@@ -33,13 +33,13 @@ impl House {
         })
     }
 
-    /// Tells whether a person waits at the screen for what goes on here.
+    /// Returns whether a person is waiting at the screen.
     pub(crate) fn is_attended(&self) -> bool {
         self.company.person.is_some()
     }
 
-    /// Returns what a run was handed down, as it is on record; for one of before that was put on
-    /// record, as it follows from the runs above it.
+    /// Returns what a run inherited according to the journal. For a run from before this was
+    /// recorded, it is derived from the runs above.
     pub(crate) fn inheritance_of(&self, started: &RunStarted) -> Result<Inheritance, Failure> {
         let above = self.runs_above(started)?;
         let mut line = vec![started.clone()];
@@ -57,7 +57,7 @@ impl House {
                     (self.of_old_root(&line[last])?, last)
                 }
             };
-        // From the oldest that is not on record down to the run itself.
+        // From the oldest run without a record down to the run itself.
         for child in (0..below).rev() {
             let terms = self.old_terms(&line[child + 1], &line[child])?;
             inherits = inherits.for_child(terms);
@@ -70,7 +70,7 @@ impl House {
         })
     }
 
-    /// Returns how the runs above a run began, the one that began it first.
+    /// Returns the start facts of the runs above a run, its parent first.
     fn runs_above(&self, started: &RunStarted) -> Result<Vec<RunStarted>, Failure> {
         let mut above: Vec<RunStarted> = Vec::new();
         let mut parent = started.parent;
@@ -90,10 +90,10 @@ impl House {
         Ok(above)
     }
 
-    /// Returns what a person had handed to a run of which that is not on record.
+    /// Returns what a top-level run inherited from a person, if that was not recorded.
     fn of_old_root(&self, started: &RunStarted) -> Result<Inheritance, Failure> {
         let model = self.prepared_of(started.id)?.and_then(|it| it.model);
-        // The architect, and whoever answers a question, change nothing.
+        // The architect, and an agent that answers a question, change nothing.
         let call = started.call.as_deref().unwrap_or_default();
         let only_reads = call == "answer" || call.starts_with("plan/");
         let terms = ChildTerms {
@@ -104,7 +104,7 @@ impl House {
         Ok(Inheritance::of_person(model.as_deref()).for_child(terms))
     }
 
-    /// Returns what a run set for one that it began, where that is not on record.
+    /// Returns what a run set for its child, if that was not recorded.
     fn old_terms(&self, parent: &RunStarted, child: &RunStarted) -> Result<ChildTerms, Failure> {
         let mut terms = ChildTerms {
             parent: Some(parent.id),
@@ -148,7 +148,7 @@ impl House {
         Ok(terms)
     }
 
-    /// Returns what a fork of before may do at most, by the skill that it carries out.
+    /// Returns the bound of an old fork, according to the skill that it carries out.
     fn old_kind(&self, child: &RunStarted) -> Result<Option<Bound>, Failure> {
         let facts = self.prepared_of(child.id)?;
         let Some(folder) = facts.and_then(|it| it.skill_folder) else {
@@ -174,7 +174,7 @@ impl House {
     }
 }
 
-/// No chain of runs is longer: the skills of a chain, each with those that took over from it.
+/// Maximum length of a chain of runs: the skills of a chain, each with its successors.
 const MOST_ABOVE: usize = Family::MOST_TURNS as usize;
 
 fn unbounded(run: RunId, why: String) -> Failure {

@@ -1,4 +1,4 @@
-//! What was handed down, as it stands on record.
+//! Converts what a run inherited to and from its recorded form.
 
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
@@ -10,9 +10,9 @@ use artel_types::{
 use super::Inheritance;
 
 impl Inheritance {
-    /// Returns what is put on record where a run begins.
+    /// Returns the form that is recorded when a run starts.
     pub(crate) fn recorded(&self) -> RecordedInheritance {
-        // Every field by name: what is added later has to be thought of here.
+        // All fields are listed, so that a new field cannot be forgotten here.
         let Self {
             bounds,
             denied,
@@ -38,8 +38,8 @@ impl Inheritance {
         }
     }
 
-    /// Reads what is on record. What cannot be read bounds everything, or is an error: nothing that
-    /// was a limit is left out.
+    /// Reads the recorded form. Whatever cannot be read bounds everything or is an error: no
+    /// recorded limit is ever dropped.
     pub(crate) fn of_record(
         recorded: &RecordedInheritance,
         ancestors: Vec<RunId>,
@@ -85,7 +85,7 @@ fn of_grant(grant: &Grant) -> RecordedGrant {
     }
 }
 
-/// Returns a bound as it is put on record.
+/// Returns the recorded form of a bound.
 pub(super) fn of_bound(bound: &Bound) -> RecordedBound {
     RecordedBound {
         name: bound.name.clone(),
@@ -113,7 +113,7 @@ fn of_operation(operation: &Operation) -> RecordedOperation {
 }
 
 fn of_step(step: &StepBound) -> RecordedStepBound {
-    // Every field by name: a limit that is added later has to be put on record as well.
+    // All fields are listed, so that a new limit cannot be forgotten in the record.
     let StepBound {
         paths,
         kept,
@@ -138,7 +138,7 @@ fn of_step(step: &StepBound) -> RecordedStepBound {
 
 fn bound_of(recorded: &RecordedBound) -> Result<Bound, Failure> {
     let admits = match &recorded.admits {
-        // A rule that admits nothing any more narrows.
+        // Dropping a rule that can no longer be read only narrows the bound.
         RecordedAdmission::Rules(rules) => {
             let rules = rules.iter().filter_map(|text| Rule::parse(text).ok());
             Admits::Rules(rules.collect())
@@ -164,8 +164,8 @@ fn bound_of(recorded: &RecordedBound) -> Result<Bound, Failure> {
     })
 }
 
-/// Reads the limits of a step. Without paths or commands it may touch any, so a rule that cannot be
-/// read any more is not left out: it admits nothing.
+/// Reads the limits of a step. Empty paths or commands mean that the step may touch any,
+/// so a rule that can no longer be read is kept as a rule that admits nothing.
 fn step_of(recorded: &RecordedStepBound, name: &str) -> Result<StepBound, Failure> {
     let RecordedStepBound {
         paths,
@@ -206,7 +206,7 @@ fn texts(rules: &[Rule]) -> Vec<String> {
     rules.iter().map(|rule| rule.text().to_owned()).collect()
 }
 
-/// Reads a rule; one that cannot be read bans every command, and admits none.
+/// Parses a rule. A rule that cannot be read denies every command and admits none.
 fn ban(text: &str) -> Rule {
     Rule::parse(text).unwrap_or_else(|_| Rule::unreadable(text))
 }

@@ -80,7 +80,7 @@ struct Node {
     inherits: Inheritance,
 }
 
-/// A tree of runs, each begun by an earlier one.
+/// A random tree of runs, each started by an earlier one.
 fn random_tree(random: &mut Random, seed: u64) -> Vec<Node> {
     let id = |at: usize| {
         let mut bytes = [u8::try_from(seed % 250).unwrap(); 16];

@@ -1,4 +1,4 @@
-//! What happens around a run, told: its files, its walls, its hooks.
+//! Timeline lines for what happens around a run: its files, its sandbox, its hooks.
 
 use artel_types::{Event, Fact, Outcome};
 
@@ -6,7 +6,7 @@ use super::line::{Mark, span, tokens};
 use super::narrate::Narrator;
 
 impl Narrator {
-    /// Tells what happens around a run: its files, its walls, its hooks.
+    /// Returns the lines for what happens around a run: its files, its sandbox, its hooks.
     pub(super) fn aside(&self, event: &Event) -> Vec<(Mark, String)> {
         let one = |mark: Mark, text: String| vec![(mark, text)];
         match &event.fact {

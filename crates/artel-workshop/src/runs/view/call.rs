@@ -1,5 +1,5 @@
-//! One call of a tool with everything it was given and gave: what the story of a run cuts short is
-//! looked up here when somebody asks for it.
+//! Shows one tool call with its complete input and output, which the timeline of a run
+//! shortens.
 
 use std::ops::ControlFlow;
 
@@ -10,53 +10,50 @@ use serde_json::Value;
 use super::{Eyes, View, seen, tools};
 use crate::workshop::Workshop;
 
-/// So much of each text is shown, in bytes.
+/// Maximum length of each shown text, in bytes.
 const MOST: usize = 64 * 1024;
 
-/// A call, as far as somebody may see it.
+/// A tool call, as far as a viewer may see it.
 #[derive(Debug, Clone)]
 pub struct CallTold {
-    /// The run that made it.
     pub run: RunId,
     /// The piece of work, as the journal names it.
     pub trace: String,
-    /// What names it in its run.
+    /// The id of the call within its run.
     pub call: String,
-    /// The tool.
     pub tool: String,
-    /// When it was asked for.
+    /// When it was requested.
     pub at: Timestamp,
-    /// What policy answered, and why.
+    /// The policy's answer and its reason.
     pub decision: String,
-    /// What it was given; nothing where the tool is hidden.
+    /// The input, or `None` if the tool is hidden.
     pub input: Option<Cut>,
-    /// What came of it; nothing while it goes on.
+    /// The result, or `None` while the call is running.
     pub result: Option<ResultTold>,
 }
 
-/// What came of a call.
+/// The result of a tool call.
 #[derive(Debug, Clone)]
 pub struct ResultTold {
-    /// What the model was shown; nothing where the tool is hidden.
+    /// The text that the model saw, or `None` if the tool is hidden.
     pub text: Option<Cut>,
-    /// The kind of trouble, where there was any.
+    /// The kind of error, if there was one.
     pub trouble: Option<String>,
-    /// The exit code, where a program was run.
+    /// The exit code, if a program ran.
     pub exit: Option<i64>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub millis: u64,
-    /// Files that were made, changed or deleted; none where the tool is hidden.
+    /// Files that were created, changed or deleted; empty if the tool is hidden.
     pub changed: Vec<String>,
-    /// Where in the journal it is.
+    /// Its sequence number in the journal.
     pub seq: u64,
 }
 
-/// A text, or how it begins.
+/// A text, possibly cut at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
-    /// What is shown.
     pub text: String,
-    /// How many bytes are not.
+    /// The number of bytes that were cut.
     pub left_out: usize,
 }
 
@@ -72,7 +69,8 @@ impl Cut {
 }
 
 impl Workshop {
-    /// Returns a call of a run by the event that asked for it, as far as these eyes see it.
+    /// Returns a tool call, identified by the event that requested it, as far as the viewer
+    /// may see it.
     pub fn call_told(&self, run: RunId, seq: u64, eyes: &Eyes) -> Result<CallTold, Failure> {
         if eyes.view != View::Full {
             let what = "what a call was given and gave is part of the full view";
@@ -172,9 +170,10 @@ fn of_calls(run: RunId) -> Filter {
     }
 }
 
-/// Returns what an event says, where these eyes see it at all.
+/// Returns the fact of an event, if the viewer may see the event.
 fn shown(eyes: &Eyes, record: &Record) -> Option<Fact> {
-    // What is hidden of a call is taken out here and not by its form: a text stands where a list was.
+    // Hidden parts of a call are removed by the caller, not by `seen`, which would replace a
+    // list with a text.
     let open = Eyes {
         hidden: Vec::new(),
         ..eyes.clone()
@@ -182,7 +181,7 @@ fn shown(eyes: &Eyes, record: &Record) -> Option<Fact> {
     Some(seen(&open, record)?.event().ok()?.fact)
 }
 
-/// Says in a few words what an event is about, as [`seen`] left it for these eyes.
+/// Describes an event in a few words, as far as [`seen`] lets the viewer see it.
 pub fn brief(eyes: &Eyes, record: &Record) -> String {
     let Ok(fact) = serde_json::from_str::<Value>(&record.payload) else {
         return String::new();
@@ -216,16 +215,16 @@ pub fn brief(eyes: &Eyes, record: &Record) -> String {
     super::line::first_line(&words, BRIEF)
 }
 
-/// No event is told with more letters.
+/// Maximum length of the description.
 const BRIEF: usize = 90;
 
-/// The fields that say best what an event is about, the most telling first.
+/// The fields that describe an event best, in order.
 const TELLING: &[&str] = &[
     "step", "phase", "tool", "title", "act", "question", "text", "answer", "why", "summary",
     "path", "name", "state",
 ];
 
-/// Says what a reply is: its words, or what it calls.
+/// Describes a reply by its text, or by the calls it makes.
 fn replied(reply: &str) -> String {
     let reply: Value = serde_json::from_str(reply).unwrap_or(Value::Null);
     let parts = reply["parts"].as_array().map(Vec::as_slice);

@@ -1,4 +1,4 @@
-//! What is said when a run is over.
+//! The lines that a timeline shows when a run is over.
 
 use artel_types::{
     ChangeKind, FileChange, LeftOutPath, LeftOutReason, RunFinished, RunMetrics, RunState, counted,
@@ -6,16 +6,17 @@ use artel_types::{
 
 use super::line::{Mark, first_line, span, tokens};
 
-/// More files are counted, not listed.
+/// Changed files beyond this number are counted, not listed.
 const MOST_FILES: usize = 20;
 
-/// More paths that were left out are counted, not named.
+/// Left-out paths beyond this number are counted, not named.
 const MOST_LEFT_OUT: usize = 5;
 
-/// How many letters of such a path are shown.
+/// Number of characters shown of a left-out path.
 const LONGEST_PATH: usize = 60;
 
-/// Says how a run ended, what it took, what was achieved and which files it changed.
+/// Returns the lines for how a run ended, its usage, its achievements and the files it
+/// changed.
 pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
     let state = finished.state.as_deref().and_then(|word| word.parse().ok());
     let took = finished.metrics.as_ref().map_or(String::new(), took);
@@ -41,7 +42,8 @@ pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
     lines
 }
 
-/// Names what of a run's files is kept nowhere, in a line; nothing where all is kept.
+/// Names the run's files that were not kept, on one line, or returns `None` if all were
+/// kept.
 pub(crate) fn left_out_line(left_out: &[LeftOutPath]) -> Option<String> {
     let mut shown: Vec<_> = left_out.iter().take(MOST_LEFT_OUT).map(reason).collect();
     let more = left_out.len().saturating_sub(MOST_LEFT_OUT);
@@ -64,7 +66,7 @@ fn reason(one: &LeftOutPath) -> String {
     format!("{} ({why})", shown_path(&one.path))
 }
 
-/// Shows where something lies: the beginning of a long path is enough.
+/// Shortens a path. The beginning is enough to tell where it lies.
 fn shown_path(path: &str) -> String {
     let mut letters = path.chars();
     let start: String = letters.by_ref().take(LONGEST_PATH).collect();
@@ -74,7 +76,7 @@ fn shown_path(path: &str) -> String {
     }
 }
 
-/// Says which of the things a run set out to do are done.
+/// Lists the run's objectives and marks those that are done.
 fn objectives(finished: &RunFinished) -> Vec<(Mark, String)> {
     let objectives = finished.objectives.as_deref().unwrap_or_default();
     if objectives.is_empty() {
@@ -102,7 +104,7 @@ fn took(metrics: &RunMetrics) -> String {
     let own = metrics.tokens_input.saturating_add(metrics.tokens_output);
     let below = metrics.below.clone().unwrap_or_default();
     let all = own.saturating_add(below.tokens);
-    // Of what was called, a price may not be known: then it is not known of all.
+    // If the price of any called run is unknown, the total is unknown too.
     let cost = match &metrics.below {
         Some(below) => metrics.cost.zip(below.cost).map(|(own, more)| own + more),
         None => metrics.cost,
@@ -112,7 +114,7 @@ fn took(metrics: &RunMetrics) -> String {
         counted(metrics.turns, "turn"),
         tokens(all)
     );
-    // What costs nothing is rehearsed, and goes without saying.
+    // Only rehearsals cost nothing, so a cost of zero is not shown.
     if let Some(cost) = cost.filter(|cost| cost.0 > 0) {
         text.push_str(&format!(" · {cost}"));
     }
@@ -136,7 +138,7 @@ fn achieved(changed: &[FileChange]) -> Option<String> {
     }
 }
 
-/// Lists files with how many lines came and went.
+/// Lists the changed files with their added and removed lines.
 pub(super) fn files(changed: &[FileChange]) -> Vec<(Mark, String)> {
     let shown = changed.iter().take(MOST_FILES);
     let mut lines: Vec<_> = shown.map(|file| (Mark::Detail, file_line(file))).collect();

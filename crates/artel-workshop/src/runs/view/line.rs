@@ -1,65 +1,64 @@
-//! One line of a story, and how numbers are written in it.
+//! One line of a timeline, and how numbers are written in it.
 
 use artel_types::{Money, RunId, Tokens};
 use serde::Serialize;
 
-/// What a line is about.
+/// The subject of a timeline line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
-    /// What runs and where.
+    /// The heading of a run.
     Head,
-    /// A turn begins.
+    /// The start of a turn.
     Turn,
-    /// Something that is so.
+    /// A plain statement of fact.
     Plain,
-    /// Something is done.
+    /// Something was done.
     Done,
-    /// Something is not done, or failed.
+    /// Something failed or was not done.
     Bad,
     /// Something waits, or was not allowed.
     Waits,
-    /// What the model thinks or says.
+    /// Text or thinking of the model.
     Words,
-    /// A call.
+    /// A tool call.
     Call,
-    /// What came of it.
+    /// The result of the tool call.
     Result,
-    /// What went wrong with it.
+    /// The error of the tool call.
     Failed,
-    /// A part of the line before.
+    /// Details of the line before.
     Detail,
 }
 
-/// One line of a story.
+/// One line of a timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// What it is about.
     pub mark: Mark,
-    /// The words. They may hold what agents and files wrote.
+    /// The text. It may contain what agents and files wrote.
     pub text: String,
-    /// How many runs lie above its own.
+    /// Number of runs above the line's own run.
     pub depth: usize,
-    /// The turn it belongs to, from 1; 0 before the first.
+    /// The turn that the line belongs to, from 1; 0 before the first turn.
     pub turn: u32,
-    /// The run it is about.
+    /// The run that the line is about.
     pub run: RunId,
-    /// How far the run has come, where it is about that.
+    /// Progress of the run, on lines that report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// The event that asked for the call that it is about, where more can be told of that.
+    /// The event that requested the call on this line, if details of the call can be shown.
     #[serde(skip)]
     pub call: Option<u64>,
 }
 
-/// How far a run has come, by the steps that it set itself.
+/// Progress of a run, counted in the steps that it set itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// Steps that are done.
+    /// Number of steps that are done.
     pub done: usize,
-    /// All steps.
+    /// Number of all steps.
     pub all: usize,
-    /// The same in percent.
+    /// The share of steps that are done, in percent.
     pub percent: usize,
 }
 
@@ -70,13 +69,13 @@ impl Progress {
     }
 }
 
-/// Writes a number of tokens as people read it.
+/// Formats a number of tokens for people.
 pub(crate) fn tokens(count: u64) -> String {
     Tokens(count).to_string()
 }
 
-/// Says what something cost, on every surface. What is not known is never shown as nothing, and
-/// only what is rehearsed costs nothing.
+/// Formats a cost, for every surface. An unknown cost is never shown as zero: only a
+/// rehearsal costs nothing.
 pub fn price(cost: Option<Money>) -> String {
     match cost {
         None => "price not known".to_owned(),
@@ -85,7 +84,7 @@ pub fn price(cost: Option<Money>) -> String {
     }
 }
 
-/// Writes a span of time as people read it.
+/// Formats a duration for people.
 pub(crate) fn span(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis} ms"),
@@ -94,7 +93,7 @@ pub(crate) fn span(millis: u64) -> String {
     }
 }
 
-/// Writes a large number with its thousands apart.
+/// Formats a large number with separators between its thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

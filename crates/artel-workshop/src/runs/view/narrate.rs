@@ -1,4 +1,5 @@
-//! Tells the story of runs, event by event.
+//! The timeline builder: turns the events of runs into timeline lines, one event at a
+//! time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,10 +19,10 @@ use super::phrases::{of_continuation, of_steering, progress, refusal, unanswered
 use super::tools::{self, Look, Milestone};
 use super::{Eyes, View, Words};
 
-/// No line of a story is longer.
+/// Longest message, summary or line of output that a timeline quotes, in characters.
 const LONGEST: usize = 200;
 
-/// Tells the story of runs.
+/// Turns journal records of runs into timeline lines.
 pub struct Narrator {
     eyes: Eyes,
     words: Words,
@@ -31,7 +32,7 @@ pub struct Narrator {
     runs: BTreeMap<RunId, Tale>,
 }
 
-/// What is known of one run so far.
+/// The timeline builder's state of one run.
 #[derive(Debug, Default)]
 struct Tale {
     title: String,
@@ -42,14 +43,14 @@ struct Tale {
     most: u32,
     turn: u32,
     calls: BTreeMap<String, (String, Value)>,
-    /// What is asked about: what was wanted, and the question.
+    /// Open questions by call: what the agent wanted, and the question.
     asked: BTreeMap<String, (String, ToolRequested)>,
     looked: Vec<(Look, Vec<String>)>,
     has_head: bool,
     doing: Option<String>,
-    /// How far it has come by the event that is told.
+    /// The run's progress after the current event.
     progress: Option<Progress>,
-    /// Whether it goes on with the work of a run that tells the end.
+    /// Whether the run continues the work of another run, which reports the end.
     is_heir: bool,
 }
 
@@ -71,9 +72,9 @@ impl Narrator {
         self
     }
 
-    /// Tells what an event adds to the story.
+    /// Returns the lines that an event adds to the timeline.
     pub fn tell(&mut self, record: &Record) -> Vec<Line> {
-        // What another build wrote is part of the table of events, not of this story.
+        // Records of another build appear in the table of events, but not in this timeline.
         let Ok(event) = record.event() else {
             return Vec::new();
         };
@@ -117,12 +118,12 @@ impl Narrator {
         lines
     }
 
-    /// Takes note that some turns of a run are not told.
+    /// Records that some turns of a run are left out of the timeline.
     pub(crate) fn pass_over(&mut self, run: RunId, turns: u32) {
         self.runs.entry(run).or_default().turn += turns;
     }
 
-    /// Says in a few words what goes on now, in the run that said something last.
+    /// Describes in a few words the run's current activity.
     pub fn now(&self, run: RunId) -> String {
         let Some(tale) = self.runs.get(&run) else {
             return "beginning".to_owned();
@@ -138,7 +139,7 @@ impl Narrator {
         self.eyes.view == View::Full
     }
 
-    /// Tells an event only in the full view.
+    /// Returns a line for an event that only the full view shows.
     pub(super) fn full(&self, mark: Mark, text: impl FnOnce() -> String) -> Vec<(Mark, String)> {
         if self.is_full() {
             vec![(mark, text())]
@@ -245,7 +246,7 @@ impl Narrator {
         Vec::new()
     }
 
-    /// Says whose a skill is, by where it lies.
+    /// Names the owner of a skill (workshop, project, user or elsewhere) by its folder.
     fn scope(&self, run: RunId, at: &Path) -> &'static str {
         let folder = self.runs.get(&run).map_or("", |tale| tale.folder.as_str());
         if at.starts_with(self.workshop.join("Skills")) {
@@ -362,7 +363,8 @@ impl Narrator {
             tale.asked.insert(asked.call.clone(), question);
         }
         let mut lines = self.full(Mark::Call, || shown);
-        // What does not fit the tool is the model's mistake, and no news for a person.
+        // A call that does not fit the tool's schema is the model's mistake, and of no interest to
+        // a person.
         if asked.decision == "deny" && asked.rule != "default.unfit" {
             lines.extend(refusal(&wanted, asked));
         }
@@ -444,7 +446,7 @@ impl Narrator {
     fn finished(&mut self, run: RunId, finished: &RunFinished) -> Vec<(Mark, String)> {
         let tale = self.runs.entry(run).or_default();
         if tale.is_heir {
-            // The run whose work it was tells the end.
+            // The run whose work this one continues reports the end.
             return Vec::new();
         }
         if tale.depth == 0 {
@@ -473,7 +475,7 @@ impl Narrator {
         }
     }
 
-    /// Shows a path as people write it.
+    /// Shows a path the way people write it, with `~` for the home folder.
     fn homely(&self, path: &Path) -> String {
         let home = self.home.as_deref();
         match home.and_then(|home| path.strip_prefix(home).ok()) {

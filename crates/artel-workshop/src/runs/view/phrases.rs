@@ -1,10 +1,10 @@
-//! Sentences of a story that are made of several parts.
+//! Timeline sentences that are put together from several parts.
 
 use artel_types::{RunContinued, ToolAnswered, ToolRequested};
 
 use super::line::{Mark, Progress, grouped};
 
-/// Says how far a run has come.
+/// Describes how far a run has come.
 pub(super) fn progress(progress: Progress) -> String {
     let Progress { done, all, percent } = progress;
     if done == all {
@@ -13,7 +13,7 @@ pub(super) fn progress(progress: Progress) -> String {
     format!("step {} of {all} ({percent} %)", done + 1)
 }
 
-/// Says what was not allowed, why, and what a person can do about it.
+/// Says which call was denied, why, and what the person can do about it.
 pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
     let can = if asked.rule.starts_with("never.") {
         "do it yourself after the run; no rule can allow it to an agent"
@@ -35,8 +35,8 @@ pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)
     ]
 }
 
-/// Says what was not done because nobody was there to be asked, and how it can be. Only rules that
-/// would spare the question are named.
+/// Says which call was not made because nobody was there to ask, and how the person can
+/// allow it. Only rules that would make the question unnecessary are named.
 pub(super) fn unanswered(
     wanted: &str,
     asked: &ToolRequested,
@@ -65,7 +65,7 @@ pub(super) fn unanswered(
     ]
 }
 
-/// Says what a person wanted of a run.
+/// Describes a person's steering command.
 pub(super) fn of_steering(act: &str, text: &str) -> String {
     match act {
         "pause" => "paused".to_owned(),
@@ -76,7 +76,7 @@ pub(super) fn of_steering(act: &str, text: &str) -> String {
     }
 }
 
-/// Says that a process took a run up, and what was settled.
+/// Says that a process resumed a run, and what it settled.
 pub(super) fn of_continuation(continued: &RunContinued) -> Vec<(Mark, String)> {
     let at = grouped(continued.after);
     let mut lines = vec![(

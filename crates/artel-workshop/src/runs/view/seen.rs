@@ -1,4 +1,5 @@
-//! What programs see of an event: all of it or nothing, without what is nobody's to see.
+//! The events as programs see them. An event is shown as a whole or not at all, without
+//! the values that nobody may see.
 
 use artel_config::Viewer;
 use artel_journal::Record;
@@ -8,10 +9,11 @@ use serde_json::Value;
 use super::tools::hidden;
 use super::{Eyes, View};
 
-/// What stands where something is not shown.
+/// Placeholder for a value that is not shown.
 const HIDDEN: &str = "[hidden]";
 
-/// Returns an event as these eyes see it; nothing where they do not see it at all.
+/// Returns an event with what this viewer may not see removed, or `None` if the viewer may
+/// not see the event at all.
 pub fn seen(eyes: &Eyes, record: &Record) -> Option<Record> {
     let visibility: Visibility = record.visibility.parse().ok()?;
     let most = match (eyes.view, eyes.role) {
@@ -32,7 +34,8 @@ pub fn seen(eyes: &Eyes, record: &Record) -> Option<Record> {
     Some(record)
 }
 
-/// What programs printed and judges wrote, by kind of event: not for whoever sees summaries alone.
+/// Program output and verifier texts, by kind of event. Viewers who may only see summaries
+/// do not get these fields.
 const OUTPUT: &[(&str, &[&str])] = &[
     ("proof.recorded", &["output", "failures", "findings"]),
     ("step.failed", &["why"]),
@@ -59,8 +62,8 @@ fn without_output(kind: &str, payload: String) -> String {
     fact.to_string()
 }
 
-/// Takes out what tools whose use is hidden were given and gave. What cannot be told apart goes
-/// as a whole.
+/// Removes the inputs and outputs of hidden tools. A value that mixes hidden and visible
+/// parts is removed as a whole.
 fn without_hidden(eyes: &Eyes, kind: &str, payload: &str) -> String {
     let Ok(mut fact) = serde_json::from_str::<Value>(payload) else {
         return payload.to_owned();

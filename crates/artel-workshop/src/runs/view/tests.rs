@@ -1,4 +1,4 @@
-//! Tests of what people see.
+//! Tests of run timelines as people see them.
 
 use super::*;
 

@@ -1,46 +1,47 @@
-//! What calls of tools are called when people read about them.
+//! Names and descriptions of tool calls for people.
 
 use artel_types::{ToolFinished, counted};
 use serde_json::Value;
 
 use super::line::first_line;
 
-/// No command or target is shown longer in a summary.
+/// Longest command or target shown in a summary, in characters.
 const LONGEST: usize = 70;
 
-/// Longer texts in arguments are shortened.
+/// Longest text shown whole among a call's arguments, in bytes. Longer texts are
+/// shortened.
 const LONG: usize = 80;
 
-/// So much of a long text is shown.
+/// Number of characters kept of a shortened text.
 const SHOWN: usize = 40;
 
-/// Fields whose values are shown nowhere.
+/// Fields whose values are never shown.
 const SECRET: &[&str] = &["password", "api_key", "apikey", "token", "secret"];
 
-/// What a call comes to in a summary.
+/// The contribution of a successful call to a summary timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Milestone {
-    /// Nothing that a person wants to know.
+    /// Of no interest to a person.
     Nothing,
-    /// One of several alike.
+    /// One of several similar calls, which are counted together.
     Looked(Look, String),
     /// A line of its own.
     Line(String),
-    /// How far the run has come: steps done, and steps in all.
+    /// Progress of the run: steps done, and all steps.
     Progress(usize, usize),
 }
 
-/// Calls that are counted and told together.
+/// Calls that are counted and shown together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Files that were read.
+    /// Reads of files.
     Read,
     /// Searches.
     Searched,
 }
 
 impl Look {
-    /// Says how many there were.
+    /// Says how many calls there were.
     pub(super) fn told(self, targets: &[String]) -> String {
         match (self, targets) {
             (Self::Read, [only]) => format!("read {only}"),
@@ -51,7 +52,7 @@ impl Look {
     }
 }
 
-/// Says what a call that succeeded came to.
+/// Returns what a successful call adds to a summary.
 pub(super) fn milestone(input: &Value, finished: &ToolFinished, observation: &str) -> Milestone {
     let text = |key: &str| first_line(input[key].as_str().unwrap_or_default(), LONGEST);
     let line = Milestone::Line;
@@ -85,7 +86,7 @@ pub(super) fn milestone(input: &Value, finished: &ToolFinished, observation: &st
     }
 }
 
-/// Says what a call is while it goes on.
+/// Describes a call that is under way.
 pub(super) fn doing(tool: &str, input: &Value) -> String {
     let text = |key: &str| first_line(input[key].as_str().unwrap_or_default(), SHOWN);
     match tool {
@@ -99,7 +100,7 @@ pub(super) fn doing(tool: &str, input: &Value) -> String {
     }
 }
 
-/// Says what a call wanted, for one that was not allowed.
+/// Describes the command or tool of a call that was not allowed.
 pub(super) fn wanted(tool: &str, input: &Value) -> String {
     match input["command"].as_str() {
         Some(command) => first_line(command, LONGEST),
@@ -107,21 +108,20 @@ pub(super) fn wanted(tool: &str, input: &Value) -> String {
     }
 }
 
-/// Says that a tool ran, and no more.
+/// Says only that a tool ran.
 pub(super) fn hidden(tool: &str) -> String {
     format!("[{} hidden]", spoken(tool))
 }
 
-/// Returns the arguments of a call on one line, long texts cut and secrets left out.
+/// Returns a call's arguments on one line, with long texts cut and secrets masked.
 pub(super) fn arguments(input: &Value) -> String {
     serde_json::to_string(&unveiled(input, shortened)).unwrap_or_default()
 }
 
-/// Returns the arguments of a call as JSON on as many lines as it takes, with nothing left out but
-/// secrets.
+/// Returns a call's arguments as pretty-printed JSON. Only secrets are masked.
 pub(super) fn whole(input: &str) -> String {
     let Ok(input) = serde_json::from_str(input) else {
-        // What is no JSON is the model's mistake, and shown as it is.
+        // Text that is not JSON is the model's mistake, and is shown as it is.
         return input.to_owned();
     };
     serde_json::to_string_pretty(&unveiled(&input, str::to_owned)).unwrap_or_default()
@@ -135,7 +135,7 @@ fn shortened(text: &str) -> String {
     format!("{begins}… [{} bytes]", text.len())
 }
 
-/// Returns a value without what is named like a secret, each of its texts as `shown`.
+/// Returns the value with secret fields masked and every text passed through `shown`.
 fn unveiled(value: &Value, shown: fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::from(shown(text)),
@@ -155,7 +155,7 @@ fn unveiled(value: &Value, shown: fn(&str) -> String) -> Value {
     }
 }
 
-/// Tells whether a field is named like something that nobody is shown.
+/// Returns whether a field's name says that its value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('-', "_");
     SECRET
@@ -163,7 +163,7 @@ pub(super) fn is_secret(name: &str) -> bool {
         .any(|word| name == *word || name.ends_with(&format!("_{word}")))
 }
 
-/// `mcp__db__query` is the query of db.
+/// Returns a tool's name as words: `mcp__db__query` becomes `db query`.
 fn spoken(tool: &str) -> String {
     let name = tool.strip_prefix("mcp__").unwrap_or(tool);
     name.replace("__", " ").replace('_', " ")
@@ -189,7 +189,7 @@ fn changed(files: &[String]) -> String {
     }
 }
 
-/// The tool says how many passed before it says anything else.
+/// Returns the counts at the start of the tool's output, without those that are zero.
 fn tests(observation: &str) -> String {
     let line = first_line(observation, 200);
     let counts = line.split(": ").next().unwrap_or_default();

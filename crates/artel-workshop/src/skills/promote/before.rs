@@ -1,4 +1,4 @@
-//! The files of a run as they were when it began, and what of them a test needs.
+//! The files of a run as they were when it began, and those of them that a test needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -14,12 +14,13 @@ use artel_types::{ChangeKind, Code, Failure, FileChange, RunStarted};
 use crate::skills::rehearse::{SKILL_DIR, WORKSPACE};
 use crate::workshop::Workshop;
 
-/// So many input files are taken along, so large together and each.
+/// Limits of the input files that a test includes: their number, their bytes in all, the
+/// bytes of each.
 const MOST_FILES: usize = 50;
 const MOST_BYTES: usize = 512 * 1024;
 const LARGEST_FILE: u64 = 128 * 1024;
 
-/// So much of a line stands for a text in what is expected.
+/// Longest line that stands for a text in the expected outcome, in characters.
 const LONGEST_EXPECTED: usize = 80;
 
 /// The files of a run as they were when it began.
@@ -34,12 +35,12 @@ impl Before {
         let folder = folder.ok_or_else(|| Failure::new(Code::R008, "the run names no folder"))?;
         let git = workshop.caller.program("git");
         let at = workshop.run_place(started.id);
-        // A run that changed nothing made no tree: its folder is what it read.
+        // A run that changed nothing has no tree of its own: it read its folder.
         let tree = git.and_then(|git| RunTree::open(&git, &at).ok());
         Ok(Self { folder, tree })
     }
 
-    /// Returns a path relative to the workspace, if it lies in it.
+    /// Returns a path relative to the workspace, or `None` if it lies outside.
     fn inside(&self, path: &str) -> Option<PathBuf> {
         let path = Path::new(path);
         let tree = self.tree.as_ref().map(RunTree::files);
@@ -66,7 +67,8 @@ impl Before {
         }
     }
 
-    /// Returns the files of these names that were there, and those that cannot be taken along.
+    /// Returns the files of these names that existed when the run began, and the names of
+    /// those that a test cannot include.
     pub(super) fn inputs<'p>(
         &self,
         paths: impl Iterator<Item = &'p str>,
@@ -76,7 +78,7 @@ impl Before {
         let (mut files, mut left_out, mut bytes) = (BTreeMap::new(), Vec::new(), 0);
         for path in paths {
             let name = path.display().to_string();
-            // Without the run's tree nobody knows any more what was in a file that it changed.
+            // Without the run's tree, the earlier content of a file that the run changed is lost.
             let mut changes = changed.iter().filter(|_| self.tree.is_none());
             if let Some(change) = changes.find(|change| change.path == name) {
                 if change.kind != ChangeKind::Made {
@@ -102,7 +104,7 @@ impl Before {
         (files, left_out)
     }
 
-    /// Returns what the changed files must be after a run.
+    /// Returns the expected states of the changed files after a run.
     pub(super) fn outcome(&self, changed: &[FileChange]) -> BTreeMap<String, FileState> {
         let expected = changed.iter().take(MOST_FILES).filter_map(|change| {
             let state = match change.kind {
@@ -122,8 +124,8 @@ impl Before {
         expected.collect()
     }
 
-    /// Returns a recording without what is different in every folder, and without the questions:
-    /// they hold the whole conversation, and a test asks its own.
+    /// Returns a recording with placeholders for the paths that differ from folder to folder,
+    /// and without the requests: they hold the whole conversation, and a test makes its own.
     pub(super) fn cleaned(&self, cassette: &Cassette, skill: &Skill) -> Cassette {
         let mut names = vec![
             (skill.folder.display().to_string(), SKILL_DIR),
@@ -132,7 +134,7 @@ impl Before {
         if let Some(tree) = &self.tree {
             names.push((tree.files().display().to_string(), WORKSPACE));
         }
-        // A folder in another is named before it.
+        // The longest paths come first, so that a folder inside another one is replaced before it.
         names.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
         let clean = |text: &mut String| {
             for (path, name) in &names {
@@ -162,7 +164,7 @@ impl Before {
             || text.contains(&*self.folder.display().to_string())
     }
 
-    /// Returns the first line that says something and holds no path of this machine.
+    /// Returns the first line that is not empty and holds no path of this run.
     pub(super) fn expected_line(&self, text: &str) -> Option<String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !self.names_a_folder(line))?;

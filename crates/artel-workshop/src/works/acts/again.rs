@@ -1,8 +1,8 @@
-//! Going on with a plan that failed, from the steps that passed.
+//! Retries a failed plan from the steps that passed.
 //!
-//! While the run is open, its failed steps are simply tried again. A run that is over stays over:
-//! the same version is approved once more for a new run, which is told what passed and stands on a
-//! copy of the branch.
+//! While the run is open, its failed steps are simply tried again. A run that is over
+//! stays over: the same version is approved once more for a new run, which takes over what
+//! passed and works on a copy of the branch.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,21 +19,21 @@ use crate::caller::random_run;
 use crate::works::work::Work;
 use crate::workshop::{Open, Workshop};
 
-/// What is tried again.
+/// The steps that are tried again, and the run that does it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Again {
-    /// The run that does it.
+    /// The run that tries them.
     pub run: RunId,
-    /// The steps, by their titles.
+    /// The titles of the steps.
     pub steps: Vec<String>,
-    /// Who drives the run already.
+    /// The process that drives the run already.
     pub driver: Option<String>,
 }
 
 impl Workshop {
-    /// Lets steps that did not pass be tried again: one, or all. What was left out because of
-    /// them is begun, too. A run that goes on where another one ended asks the model that is named
-    /// now, or else the one that was named for that.
+    /// Has one or all of the steps that did not pass tried again, with the steps that were
+    /// skipped because of them. A new run that continues one that is over uses the model named
+    /// now, or else the model named for that run.
     pub fn retry_plan(
         &self,
         work: &Work,
@@ -96,8 +96,8 @@ impl Workshop {
         })
     }
 
-    /// Copies the line of a run that is over for the one that goes on: until that one has
-    /// delivered, the first may still be decided about.
+    /// Copies the branch of a run that is over for the run that continues it. The first run's
+    /// changeset may still be decided until the new run has delivered.
     fn copy_line(&self, work: &Work, from: RunId, to: RunId) -> Result<(), Failure> {
         let old = self.run_place(from).join("line");
         if !old.join("line").exists() {
@@ -118,7 +118,7 @@ impl Workshop {
     }
 }
 
-/// Names the steps that are tried again.
+/// Returns the ids of the steps to try again.
 fn to_try(conduct: &Conduct, step: Option<&str>) -> Result<BTreeSet<String>, Failure> {
     let is_bad = |id: &str| {
         let state = conduct.step(id).map(|it| it.state);
@@ -152,7 +152,8 @@ fn to_try(conduct: &Conduct, step: Option<&str>) -> Result<BTreeSet<String>, Fai
     Ok(wanted)
 }
 
-/// Adds what was left out because of the steps, and what they themselves wait for.
+/// Adds the failed and skipped steps that wait for these steps or that these steps wait
+/// for.
 fn widen(wanted: &mut BTreeSet<String>, plan: &Plan, is_bad: impl Fn(&str) -> bool) {
     loop {
         let needed = plan.steps.iter().filter(|step| wanted.contains(&step.id));
@@ -179,8 +180,8 @@ fn again(step: &str) -> Fact {
     .into()
 }
 
-/// Returns what the run that goes on is told of the one that is over: where the branch is, what
-/// passed before, the steps that passed with what proved them, and what stays undone.
+/// Returns the facts that the new run takes over: where the branch is, what passed before,
+/// the passed steps with their proofs, and the steps that stay undone.
 fn inherited(events: &[Event], conduct: &Conduct, again: &BTreeSet<String>) -> Vec<Fact> {
     let stays = |id: &str| conduct.plan().step(id).is_some() && !again.contains(id);
     let has_passed = |id: &str| {
@@ -194,7 +195,8 @@ fn inherited(events: &[Event], conduct: &Conduct, again: &BTreeSet<String>) -> V
     for event in events {
         let is_told = match &event.fact {
             Fact::BranchBegun(_) => true,
-            // One that is none says which proofs are none.
+            // Beside one that holds, a baseline that does not hold says which earlier proofs do not
+            // count.
             Fact::BaselineTaken(_) => has_baseline,
             Fact::ProofRecorded(proof) => {
                 proof.step.as_deref().is_none_or(has_passed)

@@ -1,4 +1,4 @@
-//! A plan that is left to a process in the background, which ends with the run.
+//! Hands a plan to a process in the background, which ends with the run.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,8 +11,8 @@ use artel_types::{Code, Failure, TraceId};
 use crate::workshop::Workshop;
 
 impl Workshop {
-    /// Has another process carry out what was approved, with these words behind `artel resume`.
-    /// Returns what names the process.
+    /// Has another process carry out an approved plan, with `words` as further arguments of
+    /// `artel resume`. Returns a name for the process.
     pub fn leave_to_background(&self, trace: TraceId, words: &[String]) -> Result<String, Failure> {
         let failed = |why: String| {
             Failure::new(Code::X001, "no process could be started in the background")
@@ -29,12 +29,13 @@ impl Workshop {
         Ok(format!("process {id}"))
     }
 
-    /// Returns where something in the background writes what it says.
+    /// Returns the log file for a process in the background.
     pub(crate) fn log_file(&self, name: &str) -> PathBuf {
         self.home.state().join("logs").join(name)
     }
 
-    /// Starts this program once more, for this workshop, to go on by itself.
+    /// Starts this program again for this workshop, in the background, and returns its process
+    /// id.
     pub(crate) fn leave(&self, words: &[String], log: &Path) -> Result<u32, String> {
         let text = |error: std::io::Error| error.to_string();
         let program = std::env::current_exe().map_err(text)?;

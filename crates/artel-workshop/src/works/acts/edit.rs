@@ -1,4 +1,5 @@
-//! A person's own version of a plan: the file is theirs to change, and read back.
+//! A person's own version of a plan. People may change the plan's file, and Artel reads it
+//! back.
 
 use std::path::{Path, PathBuf};
 
@@ -15,28 +16,21 @@ use crate::works::sheets::{LONGEST_FILE, hash_of, keep};
 use crate::works::work::Work;
 use crate::workshop::{Open, Workshop};
 
-/// What came of a person's own version.
+/// The result of a person's edit of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edited {
-    /// It says what the plan said.
+    /// The text says the same as the plan.
     Unchanged,
-    /// It waits to be approved.
-    InReview {
-        /// Its number.
-        version: u32,
-    },
-    /// The run goes on by it.
-    Adopted {
-        /// Its number.
-        version: u32,
-        /// The run.
-        run: RunId,
-    },
+    /// The new version waits for approval.
+    InReview { version: u32 },
+    /// The plan's run continues with the new version.
+    Adopted { version: u32, run: RunId },
 }
 
 impl Workshop {
-    /// Opens a copy of a plan in the person's editor, and takes what they made of it. What cannot
-    /// be used stays in the copy, and is what the next time opens.
+    /// Opens a copy of a plan in the person's editor and takes the edited text as a new
+    /// version. A text that cannot be used stays in the copy, and the next call opens it
+    /// again.
     pub fn edit_by_hand(&self, work: &Work) -> Result<Edited, Problems> {
         self.permit(work, Act::Edit)?;
         let text = self.plan_markdown(work, None)?;
@@ -71,7 +65,7 @@ impl Workshop {
             Err(Problems(mut problems)) => {
                 if let Some(last) = problems.last_mut() {
                     let kept = match last.code {
-                        // An editor opens the version of now.
+                        // The editor would open the current version, so the advice names the file.
                         Code::R008 => format!(
                             "your text is kept; `artel plan edit {short} --file {shown}` hands it in"
                         ),
@@ -91,7 +85,7 @@ impl Workshop {
         }
     }
 
-    /// Takes what a person made of a plan in a file of theirs.
+    /// Takes the text of a plan from a person's own file.
     pub fn edit_from(&self, work: &Work, file: &Path) -> Result<Edited, Problems> {
         self.permit(work, Act::Edit)?;
         let file = self.caller.absolute(file);
@@ -106,8 +100,8 @@ impl Workshop {
         Ok(edited)
     }
 
-    /// Returns where the text of a person is that could not be used, if there is one for the
-    /// version that stands, or one of which nobody can tell: it may be all they have.
+    /// Returns the file with a person's text that could not be used, if it belongs to the
+    /// current version or to none that can be told: it may be all they have.
     pub fn kept_edit(&self, work: &Work) -> Result<Option<PathBuf>, Failure> {
         let file = self.edit_of(work);
         if file.symlink_metadata().is_err() {
@@ -128,7 +122,8 @@ impl Workshop {
             .join(format!("{}_edit.md", work.name()))
     }
 
-    /// Moves a text out of the way that was made of an earlier version: it is the person's.
+    /// Moves a text of an earlier version out of the way. It belongs to the person, so it is
+    /// kept.
     fn set_aside(&self, work: &Work) -> Result<(), Failure> {
         let file = self.edit_of(work);
         let version = read_edit(&file).ok().and_then(|text| version_in(&text));
@@ -145,7 +140,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Returns a plan as its file has it; an older version as it was handed in.
+    /// Returns a plan as its file shows it; an older version as it was handed in.
     pub fn plan_markdown(&self, work: &Work, version: Option<u32>) -> Result<String, Failure> {
         let conduct = match version {
             None => self.conduct_of(work, LOOKING)?,
@@ -163,8 +158,9 @@ impl Workshop {
         Ok(render(&sheet))
     }
 
-    /// Takes a person's text as the next version of a plan. In review it stays in review; while
-    /// the plan is being done it counts as approval of what it says, and the run goes on by it.
+    /// Takes a person's text as the next version of a plan. A plan in review stays in review.
+    /// If the plan is being carried out, the edit counts as approval and the run continues
+    /// with the new version.
     pub fn edit_plan(&self, work: &Work, text: &str) -> Result<Edited, Problems> {
         let parsed = parse(text).map_err(|problems| unreadable(&problems))?;
         if parsed.head.trace != work.trace {
@@ -175,7 +171,8 @@ impl Workshop {
                     .into(),
             );
         }
-        // What the person was shown: while a plan is being done that is the one by which it is.
+        // The version that the person was shown: if the plan is being carried out, the version in
+        // use.
         let conduct = self.conduct_of(work, LOOKING)?;
         let shown = self.sheet_of(work, conduct.as_ref())?;
         let (of, now) = (parsed.head.version, shown.head.version);
@@ -212,7 +209,7 @@ impl Workshop {
         Ok(Edited::InReview { version })
     }
 
-    /// Takes the file of a plan that is being done as a person's own version.
+    /// Takes the edited file of a plan that is being carried out as a person's own version.
     pub(crate) fn adopt_from_file(
         &self,
         journal: &Journal,
@@ -265,7 +262,7 @@ impl Workshop {
         Ok(Edited::Adopted { version, run })
     }
 
-    /// Returns what a person made of a plan, if it can be used and differs.
+    /// Returns the edited plan, or `None` if it equals the current one.
     fn usable(&self, work: &Work, now: &Plan, parsed: &Parsed) -> Result<Option<Plan>, Problems> {
         let plan = &parsed.plan;
         let (made, hash) = hash_of(plan)?;
@@ -295,7 +292,7 @@ impl Workshop {
     }
 }
 
-/// Where copies are that people edit.
+/// The folder of the copies that people edit.
 const EDITS: &str = ".artel/plans";
 
 fn read_edit(file: &Path) -> Result<String, Failure> {
@@ -304,7 +301,7 @@ fn read_edit(file: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns a place beside a file where nothing is yet: an earlier text may be at the first.
+/// Returns an unused path beside a file. Earlier texts may hold the first names.
 pub(crate) fn free_beside(file: &Path, stem: &str) -> PathBuf {
     let mut aside = file.with_file_name(format!("{stem}.md"));
     let mut number = 2_u32;
@@ -315,13 +312,13 @@ pub(crate) fn free_beside(file: &Path, stem: &str) -> PathBuf {
     aside
 }
 
-/// Returns the version that a text is of, also where the rest of it cannot be read.
+/// Returns the version that a text is based on, even if the rest cannot be read.
 fn version_in(text: &str) -> Option<u32> {
     let mut lines = text.lines().take(40);
     lines.find_map(|line| line.strip_prefix("version:")?.trim().parse().ok())
 }
 
-/// Says that a text was made of a version that is not the last one any more.
+/// Says that a text is based on an outdated version.
 fn outdated(work: &Work, (of, now): (u32, u32)) -> Failure {
     let name = work.trace.short();
     let what = format!("the text is version {of}, and the plan is at version {now}");

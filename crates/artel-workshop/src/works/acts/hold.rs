@@ -1,4 +1,4 @@
-//! Holding one step of a plan, letting it go on, ending it: the others are not touched.
+//! Pauses, resumes or cancels one step of a plan. The other steps are not affected.
 
 use artel_journal::{Batch, Journal};
 use artel_rules::conduct::Step;
@@ -12,7 +12,7 @@ use crate::works::work::Work;
 use crate::workshop::{Noted, Open, Workshop};
 
 impl Workshop {
-    /// Holds a step, lets it go on, or ends it, and with it whoever is at work on it.
+    /// Pauses, resumes or cancels a step, together with the agents that work on it.
     pub async fn steer_step(
         &self,
         work: &Work,
@@ -48,7 +48,7 @@ impl Workshop {
         }
         let (_, driver) = self.standing_of(run)?;
         let agents = match (steer, &driver) {
-            // Whoever drives the run wakes them, once there is room for the step.
+            // The run's driver wakes the agents, once there is room for the step.
             (Steer::Resume, Some(_)) => Vec::new(),
             _ => self.agents_at(run, &spec.id)?,
         };
@@ -66,7 +66,7 @@ impl Workshop {
                 if *steer == Steer::Cancel {
                     self.end_agents(&journal, agents).await?;
                 }
-                // Somebody may have taken it up just now.
+                // Another process may have taken up the run just now.
                 let (_, driver) = self.standing_of(run)?;
                 driver.map_or(Steered::Kept, Steered::Sent)
             }
@@ -81,11 +81,11 @@ impl Workshop {
         })
     }
 
-    /// Ends the agents of a step that nobody drives, those that were called first.
+    /// Ends the agents of a step that no process drives. The agents called last end first.
     async fn end_agents(&self, journal: &Journal, agents: Vec<RunId>) -> Result<(), Failure> {
         for agent in agents.into_iter().rev() {
             match self.end_left(journal, agent).await {
-                // Somebody took it up just now, and finds on record that it is cancelled.
+                // Another process took up the agent just now and finds the cancellation on record.
                 Err(failure) if failure.code == Code::J011 => {}
                 ended => ended?,
             }
@@ -93,7 +93,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Returns the agents, among the runs below a plan's run, whose steps a person holds.
+    /// Returns the agents below a plan's run whose steps a person has paused.
     pub(crate) fn held_agents(&self, work: &Work, run: RunId) -> Result<Vec<RunId>, Failure> {
         let mut held = Vec::new();
         if work.course.run() == Some(run)
@@ -106,7 +106,7 @@ impl Workshop {
         Ok(held)
     }
 
-    /// Refuses to let an agent go on by itself whose step is held.
+    /// Refuses to resume an agent on its own while its step is paused.
     pub(crate) fn refuse_held(&self, run: RunId) -> Result<(), Failure> {
         let Ok(work) = self.work(self.trace_of_run(run)?) else {
             return Ok(());
@@ -129,7 +129,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Returns the runs that are at work on a step, with those that they called.
+    /// Returns the open runs that work on a step, and the runs that they called.
     pub(crate) fn agents_at(&self, run: RunId, step: &str) -> Result<Vec<RunId>, Failure> {
         let open = self.open_below(run)?.into_iter();
         let open: Result<Vec<_>, _> = open

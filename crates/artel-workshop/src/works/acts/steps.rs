@@ -1,4 +1,5 @@
-//! What people decide about single steps: leave one out, let one pass although a check does not.
+//! A person's decisions about single steps: skip one, or let one pass although a check
+//! fails.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::works::work::Work;
 use crate::workshop::{Open, Workshop};
 
 impl Workshop {
-    /// Leaves a step out, and with it whatever needs it. Returns its title.
+    /// Skips a step and every step that needs it. Returns the step's title.
     pub fn skip_step(&self, work: &Work, step: &str, why: Option<&str>) -> Result<String, Failure> {
         let (run, conduct) = self.under_way(work)?;
         let spec = step_named(&conduct, step)?;
@@ -39,7 +40,7 @@ impl Workshop {
         Ok(spec.title.clone())
     }
 
-    /// Lets a step pass although a check, or a finding of one, does not. Returns its title.
+    /// Lets a step pass although a check fails or has a finding. Returns the step's title.
     pub fn waive_step(
         &self,
         work: &Work,
@@ -87,7 +88,7 @@ impl Workshop {
         Ok(spec.title.clone())
     }
 
-    /// Returns the run of a plan and how far its steps are, if it is not over.
+    /// Returns the run of a plan and the state of its steps, if the run is not over.
     pub(super) fn under_way(&self, work: &Work) -> Result<(RunId, Conduct), Failure> {
         let state = work.course.state();
         let is_open = matches!(state, Some(PlanState::Approved | PlanState::Running));
@@ -108,8 +109,8 @@ impl Workshop {
         }
     }
 
-    /// Answers what is asked about a step by what was decided about it. It comes after the decision:
-    /// the other way round the step would ask again in between.
+    /// Answers the open questions about a step with the decision about it. The answers come
+    /// after the decision: in the other order the step would ask again in between.
     pub(super) fn answers_of(
         &self,
         run: RunId,
@@ -127,8 +128,9 @@ impl Workshop {
         Ok(own.map(answered).collect())
     }
 
-    /// Returns what the judges of a step found, each in its last verdict: their names are given
-    /// anew in every one, so an older finding of a name is not the one that is meant.
+    /// Returns the findings of a step's verifiers, from the last verdict of each. Every
+    /// verdict numbers its findings afresh, so a finding of an older verdict is not the one
+    /// that the person means.
     fn findings(&self, run: RunId, step: &str) -> Result<Vec<Finding>, Failure> {
         let mut last: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
         for event in self.run_events(run)? {
@@ -143,7 +145,7 @@ impl Workshop {
         Ok(found)
     }
 
-    /// Records what a person decided where the run hears it.
+    /// Records a person's decision in the stream of the run, where its driver finds it.
     pub(super) fn tell_run(
         &self,
         work: &Work,
@@ -161,8 +163,9 @@ impl Workshop {
     }
 }
 
-/// Returns the checks of a step that can be waived as a whole. One that it does not have would be a
-/// waiver of nothing. The one judge of a step goes by two names.
+/// Returns the checks of a step that can be waived as a whole. Waiving a check that the
+/// step does not have would have no effect. The single verifier of an evaluated step has
+/// two names.
 fn checks_of(verify: Verify) -> &'static [&'static str] {
     match verify {
         Verify::None => &["tester"],

@@ -1,4 +1,4 @@
-//! What a person decides about a changeset: merge it, turn it down, take it back, bring it back.
+//! A person's decisions about a changeset: merge it, undo it, or redo it.
 
 use std::path::{Path, PathBuf};
 
@@ -14,51 +14,51 @@ use crate::works::Work;
 use crate::works::carry::refused;
 use crate::workshop::{Noted, Workshop};
 
-/// A commit is named by no less of its id.
+/// Shortest accepted prefix of a commit id, in characters.
 const LEAST_SEEN: usize = 8;
 
-/// Why a branch that a person changed takes a waiver.
+/// The reason why a branch that a person changed needs a waiver.
 pub(super) const MOVED: &str = "its branch was changed after its proofs were made";
 
-/// What became of a changeset by a person's word: the receipt.
+/// The receipt for a decision about a changeset.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangesetDone {
-    /// What it is called.
+    /// The changeset's id.
     pub id: String,
-    /// The piece of work.
+    /// The trace of the piece of work.
     pub trace: TraceId,
-    /// approve, reject, undo or redo.
+    /// `approve`, `reject`, `undo` or `redo`.
     pub act: &'static str,
     /// The branch that moved.
     pub into: Option<String>,
-    /// The commit that came of it.
+    /// The resulting commit.
     pub commit: Option<String>,
-    /// The files that changed.
     pub files: Vec<String>,
-    /// Of them, those that people changed since, whose changes stay.
+    /// Those of the files that people changed since. Their changes stay.
     pub kept: Vec<String>,
-    /// What was reached over the network meanwhile, and cannot be taken back.
+    /// Network access during the work, which an undo cannot take back.
     pub outside: Vec<String>,
-    /// The changeset's branch that was removed.
+    /// The changeset's branch, if it was removed.
     pub removed: Option<String>,
     /// The report, relative to the workshop.
     pub report: Option<String>,
 }
 
-/// How a person has a changeset merged.
+/// Options of a person's merge.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Merging<'a> {
-    /// Why, although its proofs do not hold.
+    /// The reason to merge although the proofs do not hold.
     pub waiver: Option<&'a str>,
-    /// The branch that it goes into; the one it started from if not given.
+    /// The branch to merge into, or `None` for the branch that the changeset started from.
     pub into: Option<&'a str>,
-    /// The last commit that they saw, or how its id begins: nothing else is merged. Whoever sits
-    /// at the repository need not name it.
+    /// The last commit that the person saw, or a prefix of its id. Nothing else is merged. A
+    /// person at the repository need not name it.
     pub seen: Option<&'a str>,
 }
 
 impl Workshop {
-    /// Merges a changeset with a commit of its own. Without proofs that hold, a waiver says why.
+    /// Merges a changeset with a commit of its own. If its proofs do not hold, a waiver with a
+    /// reason is required.
     pub fn approve_changeset(
         &self,
         id: &str,
@@ -68,8 +68,8 @@ impl Workshop {
         self.in_patience(id, || self.approve(id, how))
     }
 
-    /// Does what is on record as ordered before it is done, and can be done again, until there was
-    /// room for it.
+    /// Repeats an act until there is room on the disk for it. This is safe for an act that is
+    /// recorded as ordered before it is done and can be done again.
     fn in_patience<T>(&self, id: &str, act: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
         let mut patience = self.patience(&*self.work_named(id)?.request.folder);
         loop {
@@ -131,8 +131,8 @@ impl Workshop {
         desk.receipt(&work, Order::Approve, &merge, Vec::new())
     }
 
-    /// Puts the changeset of a folder without git into that folder, if nothing there differs from
-    /// what the run began with in the same files. What a person applied themselves counts as done.
+    /// Writes a changeset into a folder without git, if the same files there are as they were
+    /// when the run began. Changes that the person applied already count as done.
     fn place_patch(
         &self,
         desk: &Desk<'_>,
@@ -150,12 +150,12 @@ impl Workshop {
         desk.receipt(work, Order::Approve, &merge, Vec::new())
     }
 
-    /// Takes a merged changeset back by a new commit; what people changed since stays.
+    /// Undoes a merged changeset with a new commit. Later changes of people stay.
     pub fn undo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
         self.in_patience(id, || self.reverse(id, Order::Undo))
     }
 
-    /// Brings back a changeset that was undone, by a new commit.
+    /// Brings back an undone changeset with a new commit.
     pub fn redo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
         self.in_patience(id, || self.reverse(id, Order::Redo))
     }
@@ -213,7 +213,7 @@ impl Workshop {
         desk.receipt(&work, act, &merge, kept)
     }
 
-    /// Tells by which way a person brought an open changeset into its branch themselves.
+    /// Returns how a person brought an open changeset into its branch themselves, if they did.
     pub(super) fn brought_by_hand(
         &self,
         work: &Work,
@@ -225,13 +225,13 @@ impl Workshop {
         let branch = created.branch.as_deref()?;
         let line = self.changeset_line(created).ok()?;
         let theirs = self.branch_of_person(&created.folder, branch);
-        // They may have added to it first; and the branch may be gone since.
+        // The person may have added commits first, or removed the branch since.
         let heads = theirs.into_iter().chain([created.head.clone()]);
         let mut ways = heads.filter_map(|head| line.brought_by_hand(&head, into).ok().flatten());
         Some((into.to_owned(), ways.next()?))
     }
 
-    /// Closes a changeset that a person merged themselves: there is nothing left to decide.
+    /// Closes a changeset that a person merged themselves, so that no decision is left.
     fn close_by_hand(
         &self,
         desk: &Desk<'_>,
@@ -261,7 +261,7 @@ impl Workshop {
         }))
     }
 
-    /// Tells whether a changeset may be merged now.
+    /// Refuses a merge that is not possible now.
     fn may_merge(
         &self,
         work: &Work,
@@ -280,7 +280,7 @@ impl Workshop {
         work.course.may(Act::Merge { waiver }).map_err(refused)
     }
 
-    /// Returns the branch that a changeset goes into.
+    /// Returns the branch to merge the changeset into.
     fn branch_to_move(
         &self,
         work: &Work,
@@ -296,8 +296,9 @@ impl Workshop {
         })
     }
 
-    /// Returns the commit that would be merged: that of the person's branch, since they may have
-    /// rebased it or added to it. Nothing of that was proven, so it takes a waiver.
+    /// Returns the commit that would be merged: the head of the changeset's branch in the
+    /// person's repository, since they may have rebased it or added to it. Such commits have
+    /// no proofs, so they need a waiver.
     pub(super) fn tip_of(&self, created: &ChangesetCreated) -> String {
         let branch = created.branch.as_deref();
         let found = branch.and_then(|branch| self.branch_of_person(&created.folder, branch));
@@ -318,15 +319,15 @@ impl Workshop {
     }
 }
 
-/// Where a decision begins.
+/// The start of a decision.
 enum Begun {
-    /// Somebody ordered the same and did not come to the end of it; now it is done.
+    /// The same order had been left unfinished and is now carried out.
     Completed(Box<Noted<ChangesetDone>>),
     Open(Box<Work>),
 }
 
 impl Desk<'_> {
-    /// Finds the piece of work, and completes what was left about it.
+    /// Finds the piece of work and completes an order that was left unfinished.
     fn begin(&self, id: &str, act: Order) -> Result<Begun, Failure> {
         let work = self.workshop.work_named(id)?;
         of_work(&work)?;
@@ -381,14 +382,14 @@ fn asker<'c>(work: &Work, created: &'c ChangesetCreated, act: Order) -> Asker<'c
     }
 }
 
-/// Returns the last thing that moved the person's branch.
+/// Returns the last decision that moved the person's branch.
 fn last_move(work: &Work) -> Result<ChangesetDecision, Failure> {
     let moves = decisions(work).into_iter();
     let mut moves = moves.filter(|decision| decision.commit.is_some());
     moves.next_back().ok_or_else(|| nothing_moved(work))
 }
 
-/// Tells whether it was a person who moved their branch on to a changeset.
+/// Returns whether the person moved their branch to the changeset's commits by hand.
 fn moved_by_hand(work: &Work) -> bool {
     let mut merges = work.events.iter().rev();
     let last = merges.find_map(|event| match &event.fact {
@@ -409,7 +410,8 @@ fn many_commits(work: &Work, created: &ChangesetCreated) -> Failure {
     .advise(format!("`git -C {folder} revert --no-edit {base}..{head}`"))
 }
 
-/// Says how what was put into a folder without git is taken back: there is no commit to do it by.
+/// Says how to undo a change in a folder without git: no commit exists that could be
+/// reversed.
 fn not_by_commit(work: &Work, created: &ChangesetCreated, patch: &str) -> Failure {
     let short = work.trace.short();
     let apply = apply_by_hand(&created.folder, patch);
@@ -447,7 +449,7 @@ fn needs_waiver(work: &Work, why: &str) -> Failure {
         ))
 }
 
-/// Says what a changeset has that the person did not see.
+/// Lists the changes in a changeset that the person did not see.
 fn unseen(line: Option<&Line>, seen: &str, head: &str) -> Failure {
     let short = |commit: &str| commit.chars().take(10).collect::<String>();
     let mut why = format!(

@@ -1,4 +1,4 @@
-//! Where orders about changesets are put on record and carried out, by one process at a time.
+//! Records orders about changesets and carries them out, one process at a time.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -19,41 +19,41 @@ use crate::works::Work;
 use crate::works::sheets::keep;
 use crate::workshop::{Open, Workshop};
 
-/// How often a merge is planned anew when the person's branch moves meanwhile.
+/// Number of times a merge is planned when the person's branch keeps moving.
 const MOST_TRIES: usize = 5;
 
-/// Decides about changesets; nobody else does while it is there.
+/// Decides about changesets while holding the changeset lock, so no other process does.
 pub(super) struct Desk<'w> {
     pub(super) workshop: &'w Workshop,
     pub(super) journal: Journal,
-    /// What was noticed on the way.
+    /// Notices from along the way.
     pub(super) notes: Vec<String>,
     _turn: Turn,
 }
 
-/// What is to be done, and what to say if it is not.
+/// An order to record, with the context for a refusal.
 pub(super) struct Wish<'a> {
     pub(super) act: Order,
     pub(super) waiver: Option<String>,
     pub(super) asker: Asker<'a>,
 }
 
-/// How an order came out.
+/// The outcome of an order.
 pub(super) enum Came {
-    /// As it was meant to.
+    /// The order was carried out.
     Done(Merge),
-    /// It was taken back; everything is as before.
+    /// The order was taken back, and everything is as before.
     Refused(LineError),
 }
 
 impl<'w> Desk<'w> {
-    /// Waits for the turn, as long as for the journal.
+    /// Waits for the changeset lock, as long as for the journal.
     pub(super) fn open(workshop: &'w Workshop) -> Result<Self, Failure> {
         let turn = Turn::wait(&workshop.turn_file(), workshop.options().patience)?;
         Self::with(workshop, turn)
     }
 
-    /// Takes the turn if nobody has it.
+    /// Takes the changeset lock if it is free.
     pub(super) fn open_if_free(workshop: &'w Workshop) -> Result<Option<Self>, Failure> {
         let turn = Turn::take(&workshop.turn_file())?;
         turn.map(|turn| Self::with(workshop, turn)).transpose()
@@ -69,7 +69,7 @@ impl<'w> Desk<'w> {
         })
     }
 
-    /// Completes an order that somebody left, if there is one.
+    /// Completes an order that a process left unfinished, if there is one.
     pub(super) fn complete(&self, work: &Work) -> Result<Option<(Order, Came)>, Failure> {
         let state = work.course.changeset().map(|it| it.state);
         let Some(ChangesetState::Ordered(act)) = state else {
@@ -101,8 +101,8 @@ impl<'w> Desk<'w> {
         Ok(Some((act, came)))
     }
 
-    /// Puts an order on record and carries it out. A branch that moved meanwhile is planned for
-    /// anew; whatever else stands in the way is told.
+    /// Records an order and carries it out. If the branch moves meanwhile, the merge is
+    /// planned again. Any other obstacle is returned as a failure.
     pub(super) fn order(
         &self,
         work: &Work,
@@ -123,7 +123,8 @@ impl<'w> Desk<'w> {
             match told {
                 Ok(()) => {}
                 Err(failure) if failure.code == Code::J009 && try_number < MOST_TRIES => {
-                    // Nobody else decides; it is a report, or the like.
+                    // No other process decides about changesets now, so the new event is a report
+                    // or the like.
                     work = self.workshop.work(work.trace)?;
                     continue;
                 }
@@ -142,8 +143,8 @@ impl<'w> Desk<'w> {
         Err(Failure::new(Code::X001, "it was tried for ever"))
     }
 
-    /// Refuses to change what is a workshop's own: no plan writes policy, roles, skills or words of
-    /// a person.
+    /// Refuses to change a workshop's own files: a plan never writes policy, roles, skills or
+    /// a person's words.
     fn refuse_own(&self, merge: &Merge, created: &ChangesetCreated) -> Result<(), Failure> {
         let own = self.workshop.own_folders()?;
         let folder = Path::new(&created.folder);
@@ -172,8 +173,8 @@ impl<'w> Desk<'w> {
         })
     }
 
-    /// Carries out what is on record as ordered, and records how it came out. What fails halfway
-    /// stays ordered, and the next process goes on with it.
+    /// Carries out a recorded order and records the outcome. An order that fails halfway stays
+    /// open, and the next process continues with it.
     fn carry(
         &self,
         work: &Work,
@@ -186,7 +187,7 @@ impl<'w> Desk<'w> {
             Failure::new(Code::J001, "an order on record cannot be read").because(error.to_string())
         })?;
         let done = match line.tree_of(&merge.new) {
-            // It went with the folder of its run, and was never brought anywhere.
+            // The commit was lost with the folder of its run and was never brought anywhere else.
             Err(LineError::Git(GitError::Refused { .. })) => Err(LineError::BadName {
                 name: merge.new.clone(),
             }),
@@ -219,7 +220,7 @@ impl<'w> Desk<'w> {
         }
     }
 
-    /// Writes the report of a changeset as it stands now; says so if it could not be.
+    /// Writes the changeset's report again. Returns a note if that fails.
     pub(super) fn rewrite_report(&self, work: &Work) -> Option<String> {
         let run = work.changeset.as_ref()?.run;
         let written = self
@@ -244,8 +245,8 @@ impl<'w> Desk<'w> {
 }
 
 impl Workshop {
-    /// Completes what crashes left: orders about changesets that are on record and not carried out.
-    /// Says what came of them, a sentence each. Whoever is at it right now is left alone.
+    /// Completes orders about changesets that a crash interrupted. Returns a sentence about
+    /// each outcome. Does nothing while another process holds the changeset lock.
     pub fn settle_changesets(&self) -> Result<Vec<String>, Failure> {
         let is_open = |work: &Work| {
             let state = work.course.changeset().map(|it| it.state);
@@ -260,7 +261,7 @@ impl Workshop {
         };
         let mut notes = desk.notes.clone();
         for work in left {
-            // Whoever had the turn may have done it.
+            // The last holder of the lock may have completed the order.
             let work = self.work(work.trace)?;
             let short = work.trace.short();
             match desk.complete(&work) {
@@ -291,7 +292,7 @@ impl Workshop {
     }
 }
 
-/// Returns the word for an order, as it stands in the journal.
+/// Returns the word for an order in the journal.
 pub(super) fn word(order: Order) -> &'static str {
     match order {
         Order::Approve => "approve",
@@ -305,7 +306,7 @@ pub(super) fn paths(merge: &Merge) -> Vec<String> {
     merge.files.iter().map(|file| text(file)).collect()
 }
 
-/// Returns a commit as people write it.
+/// Returns the short form of a commit id.
 pub(super) fn short_id(commit: &str) -> &str {
     commit.get(..8).unwrap_or(commit)
 }
@@ -314,8 +315,8 @@ pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Tells whether nothing of the person's is changed after this: then the order is over. All else
-/// may be done halfway, or go away.
+/// Returns whether the person's files are unchanged after this error. The order is then
+/// over. Other errors may leave it half done, or may go away.
 fn leaves_all_as_before(error: &LineError) -> bool {
     matches!(
         error,

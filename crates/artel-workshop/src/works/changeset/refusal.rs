@@ -1,4 +1,4 @@
-//! Why git does not do what a person ordered, with the ways out.
+//! The reasons why git cannot carry out a person's order, with the remedies.
 
 use std::path::{Path, PathBuf};
 
@@ -8,21 +8,19 @@ use artel_types::{ChangesetCreated, Code, Failure, counted, shown_path};
 use crate::trouble::shell_word;
 use crate::works::crew::git_failed;
 
-/// So many files are named.
+/// Largest number of files named in a message.
 const MOST_NAMED: usize = 10;
 
-/// Who is told: about which changeset, after which command.
+/// The changeset and command that a refusal talks about.
 pub(super) struct Asker<'a> {
-    /// The changeset.
     pub(super) id: String,
-    /// What it is.
     pub(super) created: &'a ChangesetCreated,
-    /// The command that was typed, to be typed again.
+    /// The command to repeat afterwards.
     pub(super) again: String,
 }
 
 impl Asker<'_> {
-    /// Says why it was not even begun.
+    /// Explains why the order could not begin.
     pub(super) fn refused(&self, refused: MergeRefused) -> Failure {
         let words = refused.to_string();
         match refused {
@@ -91,7 +89,7 @@ impl Asker<'_> {
         }
     }
 
-    /// Says why it was begun and taken back, or could not be ended.
+    /// Explains why the order was begun and taken back, or could not be completed.
     pub(super) fn failed(&self, error: LineError) -> Failure {
         let what = error.to_string();
         match error {
@@ -161,13 +159,13 @@ impl Asker<'_> {
     }
 }
 
-/// Returns the command that puts a patch into a folder without a repository.
+/// Returns the command that applies a patch to a folder without a repository.
 pub(super) fn apply_by_hand(folder: &str, patch: &str) -> String {
     let (folder, patch) = (shell_word(Path::new(folder)), shell_word(Path::new(patch)));
     format!("cd {folder} && git apply {patch}")
 }
 
-/// Names files, as many as anybody reads.
+/// Names the first files and counts the rest.
 pub(super) fn names(files: &[PathBuf]) -> String {
     let shown = files.iter().take(MOST_NAMED);
     let mut names: Vec<String> = shown

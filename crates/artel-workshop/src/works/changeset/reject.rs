@@ -1,4 +1,4 @@
-//! Turning a changeset down.
+//! Rejects a changeset.
 
 use artel_git::{Line, LineError};
 use artel_rules::plan::state::Act;
@@ -13,7 +13,7 @@ use crate::works::prover::done_with;
 use crate::workshop::{Noted, Workshop};
 
 impl Workshop {
-    /// Turns a changeset down: its branch and its folder go, the record stays.
+    /// Rejects a changeset. Its branch and its run's folder are removed; the record stays.
     pub fn reject_changeset(
         &self,
         id: &str,
@@ -33,8 +33,8 @@ impl Workshop {
         let work = self.work(work.trace)?;
         let (row, created) = of_work(&work)?;
         work.course.may(Act::Discard).map_err(refused)?;
-        // The commits stay in the line until the rejection is on record: killed in between, the
-        // changeset is still there to be decided about.
+        // The run's own repository keeps the commits until the rejection is on record. If the
+        // process is killed in between, the changeset can still be decided.
         let removed = self.remove_branch(&created, &mut desk.notes);
         let fact = ChangesetRejected {
             reason: reason.to_owned(),
@@ -61,8 +61,8 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Removes the branch from the person's repository, if it is as it was left there, and with it
-    /// the one that holds what no check has passed.
+    /// Removes the changeset's branch from the person's repository if nobody changed it, and
+    /// the branch with unchecked work.
     fn remove_branch(&self, created: &ChangesetCreated, notes: &mut Vec<String>) -> Option<String> {
         let branch = created.branch.clone()?;
         let line = self.changeset_line(created);
@@ -75,7 +75,8 @@ impl Workshop {
     }
 }
 
-/// Removes a branch that still is at this commit; tells whether it did, and why not.
+/// Removes a branch that is still at this commit. Returns whether it did, and adds a note
+/// if not.
 fn take_away(line: &Line, (branch, head): (&str, &str), notes: &mut Vec<String>) -> bool {
     let Err(error) = line.unpublish(branch, head) else {
         return true;

@@ -1,4 +1,4 @@
-//! How a changeset stands, told from the journal.
+//! The state of a changeset, read from the journal.
 
 use artel_rules::plan::state::{ChangesetState, Order};
 use artel_types::{
@@ -10,7 +10,7 @@ use super::{ChangesetCommit, ChangesetDecision, ChangesetRow, ChangesetShown};
 use crate::works::Work;
 use crate::works::report::Past;
 
-/// Says what a check on a clean checkout gave, in a line.
+/// Describes the result of a check on a clean checkout, on one line.
 pub(crate) fn proof_line(proofs: &[&ProofRecorded]) -> String {
     if proofs.is_empty() {
         return "nothing was run on a clean checkout".to_owned();
@@ -41,7 +41,7 @@ pub(crate) fn proof_line(proofs: &[&ProofRecorded]) -> String {
     format!("re-run on a clean checkout: {}", parts.join(", "))
 }
 
-/// Returns everything that a person decided about a changeset, oldest first.
+/// Returns all decisions about a changeset, oldest first.
 pub(crate) fn decisions(work: &Work) -> Vec<ChangesetDecision> {
     let mut waiver = None;
     let mut by = None;
@@ -91,7 +91,7 @@ fn decision(event: &Event, act: String, reason: Option<String>) -> ChangesetDeci
     }
 }
 
-/// Returns the word for how a changeset stands.
+/// Returns the word for a changeset's state.
 pub(crate) fn word(state: ChangesetState) -> &'static str {
     match state {
         ChangesetState::Open => "open",
@@ -104,7 +104,7 @@ pub(crate) fn word(state: ChangesetState) -> &'static str {
     }
 }
 
-/// Returns what a piece of work is called: its plan's title, or how its request begins.
+/// Returns the title of a piece of work: its plan's title, or else that of its request.
 pub(crate) fn title_of(work: &Work) -> String {
     let approved = work.course.approved().map(|it| it.version.number);
     let version = work.versions.iter().rev();
@@ -115,7 +115,7 @@ pub(crate) fn title_of(work: &Work) -> String {
         .clone()
 }
 
-/// Returns the changeset of a piece of work as it stands in a list.
+/// Returns the list row for the changeset of a piece of work.
 pub(crate) fn row(work: &Work) -> Option<ChangesetRow> {
     let created = work.changeset.as_ref()?;
     let is_it = |event: &&Event| matches!(event.fact, Fact::ChangesetCreated(_));
@@ -125,7 +125,7 @@ pub(crate) fn row(work: &Work) -> Option<ChangesetRow> {
     Some(row)
 }
 
-/// Returns a changeset as it is when it was just made.
+/// Returns the list row for a new changeset.
 pub(crate) fn changeset_row(
     trace: TraceId,
     at: Timestamp,
@@ -151,7 +151,7 @@ pub(crate) fn changeset_row(
     }
 }
 
-/// Returns the changeset of a piece of work that should have one.
+/// Returns the changeset of a piece of work, or a failure if it has none.
 pub(super) fn of_work(work: &Work) -> Result<(ChangesetRow, ChangesetCreated), Failure> {
     row(work).zip(work.changeset.clone()).ok_or_else(|| {
         let short = work.trace.short();
@@ -165,7 +165,7 @@ pub(super) fn of_work(work: &Work) -> Result<(ChangesetRow, ChangesetCreated), F
     })
 }
 
-/// Puts together what is known about a changeset.
+/// Collects everything that is known about a changeset.
 pub(super) fn shown(row: ChangesetRow, created: ChangesetCreated, past: &Past) -> ChangesetShown {
     let log = past.commits().into_iter();
     let check = past.last_check().filter(|it| !it.passed);
@@ -205,7 +205,7 @@ pub(super) fn shown(row: ChangesetRow, created: ChangesetCreated, past: &Past) -
     }
 }
 
-/// Returns what a person waived when they had it merged.
+/// Returns the waivers with which people merged a changeset.
 pub(crate) fn waivers(work: &Work) -> Vec<String> {
     let approved = decisions(work).into_iter();
     let approved = approved.filter(|decision| decision.act == "approve");
@@ -219,15 +219,14 @@ pub(crate) fn waivers(work: &Work) -> Vec<String> {
     approved.filter_map(line).collect()
 }
 
-/// Returns what puts the changeset of a piece of work in place, if there is one.
+/// Returns the command that applies the changeset of a piece of work, if it has one.
 pub fn put_in_place(work: &Work) -> Option<String> {
     row(work).map(|row| approval(&row))
 }
 
-/// Returns the command that approves a changeset.
 pub(crate) fn approval(row: &ChangesetRow) -> String {
     let mut approve = format!("artel changeset approve {}", row.id);
-    // A patch goes into the folder that it was made of.
+    // A patch goes into the folder that it was made from.
     if row.into.is_none() && row.branch.is_some() {
         approve.push_str(" --into BRANCH");
     }
@@ -237,7 +236,7 @@ pub(crate) fn approval(row: &ChangesetRow) -> String {
     approve
 }
 
-/// Returns the commands that come next.
+/// Returns the commands that can come next.
 pub(crate) fn next(row: &ChangesetRow, created: &ChangesetCreated) -> Vec<String> {
     let id = &row.id;
     if let (Some(patch), "open") = (&created.patch, row.state) {

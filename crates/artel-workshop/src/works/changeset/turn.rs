@@ -1,4 +1,4 @@
-//! One process at a time decides about changesets: whoever has the turn.
+//! The changeset lock: one process at a time decides about changesets.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use artel_types::{Code, Failure};
 
-/// The right to decide: a lock that goes with the process.
+/// The right to decide about changesets. The lock ends with the process.
 pub(super) struct Turn(
     #[expect(dead_code, reason = "the lock is held as long as the file is open")] File,
 );
 
 impl Turn {
-    /// Takes the turn if nobody has it.
+    /// Takes the lock if it is free.
     pub(super) fn take(file: &Path) -> Result<Option<Self>, Failure> {
         let file = open(file)?;
         match file.try_lock() {
@@ -24,11 +24,11 @@ impl Turn {
         }
     }
 
-    /// Waits for the turn, but not for ever.
+    /// Waits for the lock, up to a time limit.
     pub(super) fn wait(file: &Path, patience: Duration) -> Result<Self, Failure> {
         let file = open(file)?;
         let (tell, told) = mpsc::channel();
-        // If it comes too late, nobody listens, and the lock goes with the file.
+        // If the lock comes too late, no receiver is left, and dropping the file releases it.
         std::thread::spawn(move || drop(tell.send(file.lock().map(|()| file))));
         match told.recv_timeout(patience) {
             Ok(Ok(file)) => Ok(Self(file)),

@@ -1,6 +1,6 @@
-//! What the architect says of a step that did not pass in any of its attempts. The worker could
-//! not do it; before a person decides, whoever planned it says whether plan or code is at fault,
-//! and may propose another plan.
+//! The architect's advice about a step that failed in all its attempts. The worker could
+//! not do it, so before a person decides, the architect says whether plan or code is at
+//! fault, and may propose another plan.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -26,24 +26,23 @@ use crate::works::named::Named;
 use crate::works::propose::{Words, proposed};
 use crate::works::prover::done_with;
 
-/// The tool that hands in advice.
+/// The name of the tool that hands in advice.
 const ADVICE: &str = "advice";
 
-/// How many turns the architect has: it looks at one step.
+/// Largest number of turns for the architect, who looks at one step only.
 const TURNS: u32 = 12;
 
-/// What the architect hands in.
+/// The architect's advice, as it is handed in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advice {
     fault: Fault,
-    /// Why no attempt passed, and what would help.
+    /// The reason why no attempt passed, and what would help.
     why: String,
     #[serde(default)]
     change: Option<Change>,
 }
 
-/// What is at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Fault {
@@ -53,7 +52,7 @@ enum Fault {
     Surroundings,
 }
 
-/// How the step should be instead.
+/// The architect's changes to the step.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {
@@ -73,14 +72,14 @@ struct Change {
     tools: Vec<String>,
     #[serde(default)]
     secrets: Vec<String>,
-    /// Steps that have to come first.
+    /// New steps that must come first.
     #[serde(default)]
     steps: Vec<PlanStep>,
 }
 
 impl Workers {
-    /// Has the architect say why a step did not pass. Whatever comes of that, the person is asked
-    /// next: nothing here keeps them from deciding.
+    /// Asks the architect why a step failed. Whatever the answer, the person is asked next: a
+    /// failure here never keeps them from deciding.
     pub(super) async fn advise(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         if let Some(portal) = &self.portal
             && let Err(failure) =
@@ -101,7 +100,7 @@ impl Workers {
         };
         let contract = Contract {
             tools: vec![advice_form(maker.clone())],
-            // What the plan lets a step cost is for doing it.
+            // The step's cost limit in the plan is for its work, not for advice.
             plan: None,
             turns: Some(TURNS),
             directive: Some(format!("Say why `{}` did not pass", spot.spec.title)),
@@ -115,7 +114,7 @@ impl Workers {
         let came = self.house.child(self.trace(), child, |_, _| {}).await?;
         let fact = match came {
             Came::Over(done, events) => self.advised(&spot, &maker, &done, &events)?,
-            // A person can decide without advice, and does not wait for a model.
+            // A person can decide without advice and should not have to wait for a model.
             Came::Left(Left::Model(failure)) => self.unasked(&spot, &name, &failure).await?,
             Came::Left(left) => return Ok(Did::Left(left)),
         };
@@ -127,8 +126,8 @@ impl Workers {
         Ok(fact)
     }
 
-    /// Goes on without advice because the model is gone. Nobody takes that run up again: the person
-    /// decides without it.
+    /// Continues without advice because the model is unavailable. The architect's run is ended
+    /// for good: the person decides without it.
     async fn unasked(&self, spot: &Spot, name: &str, failure: &Failure) -> Result<Did, Failure> {
         let known = self.house.child_of(self.trace(), Some(self.run()), name)?;
         if let Some(run) = known {
@@ -140,7 +139,7 @@ impl Workers {
         Ok(facts([silent(spot, known, why).into()]))
     }
 
-    /// Puts on record what the architect handed in, with the plan that it proposes.
+    /// Records the architect's advice and the plan that it proposes.
     fn advised(
         &self,
         spot: &Spot,
@@ -156,7 +155,7 @@ impl Workers {
             return Ok(facts([silent(spot, Some(done.run), why).into()]));
         };
         let change = advice.change.clone();
-        // It was looked at when it was handed in; what does not hold came back then.
+        // The plan was checked when it was handed in, and an invalid one was refused then.
         let change = change.and_then(|change| maker.make(&advice.why, change).ok());
         let advised = StepAdvised {
             step: spot.spec.id.clone(),
@@ -182,7 +181,7 @@ impl Fault {
     }
 }
 
-/// Makes the plan that an architect proposes.
+/// Builds the plan that the architect proposes.
 #[derive(Clone)]
 struct Maker {
     plan: Plan,
@@ -224,7 +223,7 @@ impl Maker {
         };
         let judge = |next: &Plan| self.named.check(next, Some(&self.plan));
         let made = proposed(&self.plan, step, change.steps, judge, words)?;
-        // Other steps go on: the person is asked about this one anyway.
+        // Other steps continue: the person is asked about this step in any case.
         Ok(PlanProposed {
             blocking: false,
             ..made
@@ -243,7 +242,7 @@ fn silent(spot: &Spot, run: Option<RunId>, why: String) -> StepAdvised {
     }
 }
 
-/// What the architect is told.
+/// Returns the architect's task.
 fn brief(spot: &Spot, diff: &str) -> String {
     let spec = &spot.spec;
     let mut text = format!(

@@ -1,5 +1,5 @@
-//! The branch: a commit for each step that passed, the check of the whole, and going on by another
-//! version of the plan.
+//! The branch: a commit for each passed step, the check of the whole, and the switch to
+//! another version of the plan.
 
 use std::sync::{Arc, PoisonError};
 
@@ -18,11 +18,11 @@ use super::gauges::{Held, evidence_of};
 use super::{Spot, Workers, blocking, facts, git_failed, mend};
 use crate::works::prover::{FileFound, Where};
 
-/// How the reason begins that another step changed the same places.
+/// Beginning of the reason for a failure when another step changed the same places.
 pub(super) const CLASH: &str = "Other steps changed the same places";
 
 impl Workers {
-    /// Puts a step that passed on the branch.
+    /// Commits a passed step to the branch.
     pub(super) async fn commit(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
@@ -30,7 +30,7 @@ impl Workers {
             let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
             let (tree, base) = left.unwrap_or_else(|| (this.base.clone(), this.base.clone()));
             let tree = this.with_tests(&spot, tree)?;
-            // A step may be on its way to the branch when one before it in the plan gets there.
+            // Another step may be on its way to the branch at the same time.
             let turn = this.branch_turn.lock();
             let _turn = turn.unwrap_or_else(PoisonError::into_inner);
             let onto = this.head()?;
@@ -51,7 +51,7 @@ impl Workers {
                     return Ok(facts([failed.into()]));
                 }
                 Committed::Nothing => onto,
-                // Another step that passed may have come after it.
+                // Another passed step may have been committed after this one.
                 Committed::Done { .. } => this.head()?,
             };
             let commit = match committed {
@@ -74,8 +74,8 @@ impl Workers {
         .await
     }
 
-    /// Commits and moves the branch. The moment of the commit is that of the attempt's first event,
-    /// so the same commit comes of it after a crash.
+    /// Commits and moves the branch. The commit has the time of the attempt's first event, so
+    /// after a crash the same commit results.
     fn committed(
         &self,
         tree: &str,
@@ -83,7 +83,7 @@ impl Workers {
         message: &str,
         spot: &Spot,
     ) -> Result<Committed, Failure> {
-        // A process that was killed after the branch had moved left its commit there.
+        // If a process was killed after moving the branch, its commit is there already.
         if let Some(done) = self.already(message)? {
             return Ok(done);
         }
@@ -114,7 +114,7 @@ impl Workers {
         self.line.publish(&self.branch).map_err(git_failed)
     }
 
-    /// Returns the commit of a step that is on the branch and not on record.
+    /// Returns the commit of a step that is on the branch but not on record.
     pub(super) fn already(&self, message: &str) -> Result<Option<Committed>, Failure> {
         let step = message
             .lines()
@@ -132,7 +132,7 @@ impl Workers {
             return Ok(None);
         };
         self.publish()?;
-        // The branch is one line, so the commit before it is its parent.
+        // The branch is linear, so the previous commit is the parent.
         let parent = at.checked_sub(1).map_or(&self.base, |it| &log[it].commit);
         let commit = &log[at].commit;
         let files = self.line.changed(parent, commit).map_err(git_failed)?;
@@ -142,7 +142,7 @@ impl Workers {
         }))
     }
 
-    /// Returns when an attempt began, in seconds.
+    /// Returns the start of an attempt, in seconds since the epoch.
     pub(super) fn when(&self, step: &str, round: u32) -> Result<i64, Failure> {
         let events = self.chronicle.own_events()?;
         let began = events.iter().find_map(|event| match &event.fact {
@@ -154,7 +154,7 @@ impl Workers {
         Ok(began.as_micros().div_euclid(1_000_000))
     }
 
-    /// Checks the branch as a whole on a clean checkout.
+    /// Checks the whole branch on a clean checkout.
     pub(super) async fn last_check(
         self: &Arc<Self>,
         round: u32,
@@ -203,7 +203,7 @@ impl Workers {
         .await
     }
 
-    /// Holds the branch against the checks as they were before the first step.
+    /// Runs the checks as they were before the first step against the branch.
     fn whole_as_before(
         &self,
         round: u32,
@@ -223,7 +223,7 @@ impl Workers {
         self.held_against(&held, place, known)
     }
 
-    /// Returns the tests that may fail at the end: those of steps that nothing comes after.
+    /// Returns the tests that may fail at the end: those of steps that no other step follows.
     fn left_red(&self, state: &Conduct) -> Result<std::collections::BTreeSet<String>, Failure> {
         let plan = state.plan();
         let is_last = |id: &str| {
@@ -251,7 +251,7 @@ impl Workers {
             .collect())
     }
 
-    /// Shows the commands and files again that steps named as their proofs.
+    /// Repeats the proofs that steps named: their commands and files.
     fn evidence_again(
         &self,
         state: &Conduct,
@@ -308,7 +308,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Goes on by the plan of a proposal that a person accepted.
+    /// Continues with the plan of a proposal that a person accepted.
     pub(super) async fn adopt(self: &Arc<Self>, id: &str, _: &Conduct) -> Result<Did, Failure> {
         let events = self.chronicle.own_events()?;
         let found = events.iter().find_map(|event| match &event.fact {
@@ -318,7 +318,8 @@ impl Workers {
         let Some(proposed) = found else {
             return Ok(Did::Facts(Vec::new()));
         };
-        // It is a whole plan: what another one brought meanwhile would be gone without a word.
+        // A proposal is a whole plan, so adopting it would silently drop changes that were adopted
+        // since.
         let after = events.iter().skip_while(|event| !is_proposal(event, id));
         if after
             .into_iter()
@@ -366,7 +367,7 @@ fn no_longer(evidence: &Evidence) -> String {
     }
 }
 
-/// No larger file is looked at.
+/// Largest file that is read from a tree, in bytes.
 pub(super) const LARGEST_FILE: u64 = 64 << 20;
 
 fn clash(conflicts: &[Conflict]) -> String {

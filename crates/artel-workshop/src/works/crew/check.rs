@@ -1,5 +1,5 @@
-//! The runtime's own checks of a step: what passes, what no longer does, and whether the change is
-//! exercised.
+//! Artel's own checks of a step: which tests pass, which no longer pass, and whether the
+//! change is exercised.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,32 +16,33 @@ use super::rights::worker;
 use super::{DETECTED, Spot, Workers, blocking, facts, git_failed};
 use crate::works::prover::{FileFound, Prover, Where, done_with, output_of};
 
-/// No more of what a failing check printed is told to the next attempt.
+/// Largest part of a failing check's output that the next attempt gets, in bytes.
 const LONGEST_TOLD: usize = 3_000;
 
-/// The outputs of no more checks are told.
+/// Largest number of checks whose output the next attempt gets.
 const MOST_TOLD: usize = 3;
 
-/// Why a step that left everything as it was has not passed.
+/// The reason why a step without any change does not pass.
 const UNCHANGED: &str = "no file was changed, and the plan names no other proof for this step: \
     change what it is about, or propose a change of the plan that has a command as its evidence";
 
-/// What of an attempt is looked at.
+/// The attempt that is checked.
 pub(super) struct Look<'l> {
     pub(super) spot: &'l Spot,
     base: String,
     pub(super) tree: String,
     changed: Vec<PathBuf>,
     production: Vec<PathBuf>,
-    /// The step's tests, from the folder that is worked in.
+    /// The step's tests, relative to the work folder.
     kept: Vec<String>,
-    /// What has to pass: what did before the first step, and what steps before it added.
+    /// Proofs that must still hold: those from before the first step, and those that earlier
+    /// steps added.
     pub(super) before: Vec<ProofRecorded>,
     pub(super) known: BTreeSet<String>,
 }
 
 impl Workers {
-    /// Runs the project's checks once, before anything is changed.
+    /// Runs the project's checks once, before any change.
     pub(super) async fn baseline(self: &Arc<Self>, given: Option<String>) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         blocking(move || this.take_baseline(given.as_deref())).await
@@ -78,7 +79,7 @@ impl Workers {
             false => Vec::new(),
         };
         if why.is_some() {
-            // What the person is shown, to take or to change.
+            // Suggestions for the person, to accept or to change.
             let read = |path: &str| self.text_at(&self.base, path).ok().flatten();
             found.extend(proof::likely_checks(read));
         }
@@ -119,7 +120,7 @@ impl Workers {
         }
     }
 
-    /// Runs the whole suite on a fresh checkout, which is gone afterwards.
+    /// Runs the whole suite on a fresh checkout and removes the checkout afterwards.
     pub(super) fn on_checkout(
         &self,
         prover: &Prover,
@@ -135,7 +136,7 @@ impl Workers {
         proofs
     }
 
-    /// Makes facts of proofs; names that are too many for an event are kept beside the journal.
+    /// Makes facts of proofs. Test names that are too long for an event are stored as a blob.
     pub(super) fn recorded(&self, proofs: Vec<ProofRecorded>) -> Result<Vec<Fact>, Failure> {
         let mut all = Vec::with_capacity(proofs.len());
         for mut proof in proofs {
@@ -147,9 +148,9 @@ impl Workers {
         Ok(all)
     }
 
-    /// Returns the proofs of a place that are on record.
+    /// Returns the recorded proofs of a place.
     pub(super) fn proofs(&self, place: ProofPlace) -> Result<Vec<ProofRecorded>, Failure> {
-        // The newest of a name stands: a check that was cut short is made again.
+        // The newest proof of an id counts, since an interrupted check is repeated.
         let mut newest: Vec<ProofRecorded> = Vec::new();
         for event in self.chronicle.own_events()? {
             match event.fact {
@@ -157,7 +158,7 @@ impl Workers {
                     newest.retain(|old| old.id != proof.id);
                     newest.push(proof);
                 }
-                // What was no baseline is nothing that has to pass: a person named other commands.
+                // The proofs of a failed baseline need not hold: the person named other commands.
                 Fact::BaselineTaken(it) if !it.holds && place == ProofPlace::Baseline => {
                     newest.clear();
                 }
@@ -167,7 +168,7 @@ impl Workers {
         Ok(newest)
     }
 
-    /// Returns the tests that steps were to leave failing.
+    /// Returns the tests that other steps were meant to leave failing.
     pub(super) fn known_reds(&self, spot: &Spot) -> Result<BTreeSet<String>, Failure> {
         let wants_red = |id: &str| {
             let step = spot.state.plan().step(id);
@@ -183,12 +184,12 @@ impl Workers {
             .collect())
     }
 
-    /// Sees that the tests of a step fail before its work.
+    /// Checks that the tests of a step fail before its work.
     pub(super) async fn red(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let (tree, base) = spot.left_by(&this);
-            // Tests that are written anew find the work of the attempt before in its place.
+            // When tests are written again, the tree may hold the work of the attempt before.
             let changed = this.line.changed(&base, &tree).map_err(git_failed)?;
             let work = production(&changed, this.test_files());
             let work = this.beside_linked(&spot.spec, &tree, work)?;
@@ -223,7 +224,7 @@ impl Workers {
         .await
     }
 
-    /// Sees what passes after the work.
+    /// Checks what passes after the work.
     pub(super) async fn green(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
@@ -271,11 +272,11 @@ impl Workers {
         })
     }
 
-    /// Returns the proofs of an attempt, and why it does not pass.
+    /// Returns the proofs of an attempt, and the reasons why it does not pass.
     fn examine(&self, look: &Look<'_>) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
         let spec = &look.spot.spec;
         let mut why = Vec::new();
-        // Tests that pass as before show nothing about a step; other proofs speak for themselves.
+        // Tests that pass as before prove nothing about a step without changes. Other proofs can.
         let shows_none = spec
             .evidence
             .iter()
@@ -340,7 +341,8 @@ impl Workers {
         Ok((proofs, why))
     }
 
-    /// Tells whether a command that the step names as its proof fails without its change.
+    /// Returns whether a command that the step names as its proof fails without the step's
+    /// change.
     fn fails_without(
         &self,
         look: &Look<'_>,
@@ -370,7 +372,7 @@ impl Workers {
         Ok(fails)
     }
 
-    /// Runs the suite with the production change of the step taken back and its tests kept.
+    /// Runs the suite with the step's production change taken back and its tests kept.
     fn taken_back(&self, look: &Look<'_>, prover: &Prover) -> Result<Vec<ProofRecorded>, Failure> {
         if look.production.is_empty() || look.before.is_empty() {
             return Ok(Vec::new());
@@ -387,7 +389,7 @@ impl Workers {
         Ok(proofs)
     }
 
-    /// Shows the commands and files that the step names as its proof.
+    /// Checks the commands and files that the step names as its proof.
     fn named_evidence(
         &self,
         look: &Look<'_>,
@@ -428,8 +430,9 @@ impl Workers {
         Ok(())
     }
 
-    /// Shows the files that a step changed, where nothing of them is run and the plan names no
-    /// proof: they are what it is about, and no test could tell them from what was there.
+    /// Records the changed files as proofs, if none of them is executable and the plan names
+    /// no proof. The files themselves are the result then, and no test could tell them from
+    /// the earlier ones.
     fn plain_files(
         &self,
         look: &Look<'_>,
@@ -448,10 +451,11 @@ impl Workers {
         Ok(shown)
     }
 
-    /// Returns what failing checks printed, as much as helps.
+    /// Returns the useful part of what failing checks printed.
     pub(super) fn printed(&self, proofs: &[ProofRecorded]) -> Vec<String> {
         let bad = proofs.iter().filter(|proof| !proof.holds);
-        // All checks of an attempt fall together: those that end badly themselves say why.
+        // All checks of an attempt fail together, so those with a bad exit code of their own come
+        // first.
         let ends_badly = |proof: &&ProofRecorded| proof.exit != Some(0);
         let mut bad: Vec<_> = bad.collect();
         bad.sort_by_key(|proof| !ends_badly(proof));
@@ -468,20 +472,20 @@ impl Workers {
 }
 
 impl Look<'_> {
-    /// Tells whether nothing of what was changed is run, and the plan leaves open what shows it.
+    /// Returns whether none of the changed files is executable and the plan names no proof.
     fn is_plain(&self) -> bool {
         let mut changed = self.changed.iter();
         self.spot.spec.evidence.is_empty() && changed.all(|path| is_plain(path))
     }
 
-    /// Tells whether nothing but tests among what was changed is run.
+    /// Returns whether the changed files that are not tests are all non-executable.
     fn is_plain_beside_tests(&self) -> bool {
         self.production.iter().all(|path| is_plain(path))
     }
 
-    /// Tells whether something has to notice the change: code always, and whatever rests on tests,
-    /// which is what the plan means where it says nothing and files do not speak for themselves.
-    /// Where nothing can be run, nobody can tell.
+    /// Returns whether some check must notice the change. This holds for code, and for any
+    /// step that relies on tests. A step without named proofs relies on tests unless its files
+    /// are the proof. If no check can be run, the question cannot be decided.
     fn has_to_be_exercised(&self, proofs: &[ProofRecorded]) -> bool {
         let evidence = &self.spot.spec.evidence;
         let mut proofs = proofs.iter();

@@ -1,4 +1,4 @@
-//! The end of a plan's run: the changeset, the report, the last events.
+//! The end of a plan's run: the changeset, the report, and the last events.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{Workers, blocking, facts, git_failed, unfinished_branch};
 use crate::runs::left_out_line;
 
 impl Workers {
-    /// Ends the run: what it made is put up for review, and what happened is told.
+    /// Ends the run: puts its result up for review and records what happened.
     pub(super) async fn close(
         self: &Arc<Self>,
         end: PlanState,
@@ -63,7 +63,8 @@ impl Workers {
                 .into(),
             );
         }
-        // First, because nobody comes back for them once the plan is on record as ended.
+        // This comes first, because no process returns for the trees once the plan's end is on
+        // record.
         let this = Arc::clone(self);
         blocking(move || this.tidy()).await?;
         if !told.is_empty() {
@@ -73,7 +74,8 @@ impl Workers {
         Ok(facts([finished.into()]))
     }
 
-    /// Writes the report. One that cannot be written fails nothing: it can be made at any time.
+    /// Writes the report. A failure to write it does not fail the run, since it can be written
+    /// at any time.
     async fn report(self: &Arc<Self>) {
         let this = Arc::clone(self);
         let written = blocking(move || {
@@ -89,7 +91,7 @@ impl Workers {
         }
     }
 
-    /// Returns the branch for review, if anything was committed.
+    /// Returns the changeset, if anything was committed.
     fn changeset(
         &self,
         state: &Conduct,
@@ -139,8 +141,8 @@ impl Workers {
         }))
     }
 
-    /// Leaves what steps had made to the person who took over, and says where. It is no part of the
-    /// changeset, because nobody has checked it.
+    /// Leaves the unchecked work of steps to the person who took over, and says where it is.
+    /// It is not part of the changeset, because no check has passed on it.
     fn leave_unfinished(&self, state: &Conduct) -> Result<Option<String>, Failure> {
         let head = self.head()?;
         let mut top = head.clone();
@@ -159,7 +161,7 @@ impl Workers {
                 author: &self.author,
             };
             let mut committed = self.line.commit(&order).map_err(git_failed)?;
-            // Beside other work it stands on what it began with.
+            // If it conflicts with other work, the commit sits on the step's own base instead.
             if matches!(committed, Committed::Conflict(_)) && top == head {
                 let order = CommitOrder {
                     onto: base,
@@ -231,7 +233,7 @@ impl Workers {
         })
     }
 
-    /// Returns the events of the run and of all its children.
+    /// Returns all events of the run's trace, including those of its children.
     fn whole_story(&self) -> Result<Vec<artel_types::Event>, Failure> {
         let filter = artel_journal::Filter {
             trace: Some(self.trace().to_string()),
@@ -246,7 +248,7 @@ impl Workers {
         Ok(events.collect::<Result<_, _>>()?)
     }
 
-    /// Removes the trees of steps; the line stays until the changeset is decided.
+    /// Removes the trees of steps. The plan branch stays until the changeset is decided.
     fn tidy(&self) -> Result<(), Failure> {
         for part in ["steps", "judges", "proofs"] {
             crate::works::prover::done_with(&self.at.join(part));
@@ -255,7 +257,7 @@ impl Workers {
     }
 }
 
-/// Names what was waived, left undone or left out.
+/// Lists what was waived, left out, failed or skipped, and what the person agreed to.
 pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, step) in state.steps() {
@@ -279,7 +281,7 @@ pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
     lines
 }
 
-/// Says in a line what a person let pass, what was found there, and why they did.
+/// Describes on one line what a person waived, what was found there, and their reason.
 fn waived_line(step: &Step, waiver: &Waiver) -> String {
     let found = match &waiver.finding {
         Some(finding) => vec![finding.told()],

@@ -1,5 +1,5 @@
-//! What a step did beyond what the plan lets it do: files outside of its scope, and changes of what
-//! checks the project. A person agrees to them, or they are put back.
+//! Changes by a step that the plan does not allow: files outside its scope, and files that
+//! decide what checks do. A person agrees to such changes, or they are put back.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,15 +19,15 @@ use super::{Spot, Workers, git_failed};
 use crate::works::propose::{Words, proposed};
 use crate::works::prover::{Prover, Where};
 
-/// No more lines of a change are shown with a question about it.
+/// Largest number of diff lines shown with a question about a change.
 const MOST_SHOWN: usize = 60;
 
-/// What a step did that the plan does not say.
+/// Changes by a step that the plan does not name.
 #[derive(Default)]
 struct Beyond {
-    /// Files outside of its scope.
+    /// Files outside the step's scope.
     outside: Vec<String>,
-    /// Files that decide what checks do, each with what was done to it.
+    /// Files that decide what checks do, each with a description of its change.
     gauges: Vec<(String, String)>,
 }
 
@@ -46,12 +46,14 @@ impl Beyond {
 }
 
 impl Workers {
-    /// Has the plan changed by the person where a step did more than it says, by whatever means.
+    /// Proposes a change of the plan to the person if a step did more than the plan says, by
+    /// whatever means.
     pub(super) fn beyond_scope(&self, spot: &Spot, tree: &str) -> Result<Option<Fact>, Failure> {
         let spec = &spot.spec;
         let base = self.base_of(spot);
         let mut beyond = self.beyond(spot, (&base, tree))?;
-        // What no plan can name, as what lies beside its folder, is nothing to ask about.
+        // A file that no plan can name, such as one outside the plan's folder, cannot be asked
+        // about.
         beyond
             .outside
             .retain(|path| self.pattern_of(path).is_some());
@@ -64,7 +66,7 @@ impl Workers {
         }
         let mut step = spec.clone();
         if step.scope.paths.is_empty() {
-            // It may change any file, and still may.
+            // The step may change any file, and this must stay so.
             step.scope.paths.push("**".to_owned());
         }
         let gauges = beyond.gauges.iter().map(|(path, _)| path);
@@ -77,19 +79,21 @@ impl Workers {
         let known = self.house.workshop.known();
         let judge = |next: &Plan| check(next, &known);
         let fact = proposed(spot.state.plan(), step, Vec::new(), judge, words);
-        // What makes no plan is nothing to ask about: it has to be put back.
+        // A change that no valid plan can include cannot be asked about: it has to be put back.
         Ok(fact.ok().map(Fact::from))
     }
 
-    /// Returns the pattern by which a plan names this file of the repository and no other; nothing
-    /// where it cannot, as for names that are no text: two of them may read the same.
+    /// Returns the pattern by which a plan names only this file of the repository. Returns
+    /// `None` if no pattern can, such as for a name that is not UTF-8: two such names may read
+    /// the same.
     fn pattern_of(&self, path: &str) -> Option<String> {
         let here = self.in_folder(&[path.to_owned()]);
         let here = here.first().filter(|path| !path.contains('\u{fffd}'));
         here.map(|path| literal_pattern(path))
     }
 
-    /// Tells whether a person has said no to the same: they are not asked again in each attempt.
+    /// Returns whether a person has rejected the same proposal before. They are not asked
+    /// again in each attempt.
     pub(super) fn is_turned_down(&self, words: &Words, step: &str) -> Result<bool, Failure> {
         let events = self.chronicle.own_events()?;
         let is_refused = |id: &str| {
@@ -110,7 +114,7 @@ impl Workers {
         }))
     }
 
-    /// Says what of an attempt a person did not agree to.
+    /// Lists the changes of an attempt that no person agreed to.
     pub(super) fn not_agreed_to(&self, look: &Look<'_>) -> Result<Vec<String>, Failure> {
         let base = self.base_of(look.spot);
         let beyond = self.beyond(look.spot, (&base, &look.tree))?;
@@ -133,15 +137,16 @@ impl Workers {
         Ok(told)
     }
 
-    /// Runs the suite with the work and with everything that checks the project as it was before
-    /// the first step, but for what the plan names: a change of a check hides no failure.
+    /// Runs the suite with the work, but with all tests and checks as they were before the
+    /// first step, except those the plan names. So a changed check cannot hide a failure.
     pub(super) fn as_before(
         &self,
         look: &Look<'_>,
         prover: &Prover,
     ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
         let spec = &look.spot.spec;
-        // Tests that steps added to files that were there are not in them as they were.
+        // The tests that steps added to existing files are missing from the old versions of these
+        // files.
         let before = self.proofs(ProofPlace::Baseline)?;
         let gauges = self.gauges(&before, &spec.evidence, &self.base)?;
         let place = self.spot_of(
@@ -172,8 +177,9 @@ impl Workers {
         Ok((proofs, why))
     }
 
-    /// Runs the suite as it was on a tree, and says what no longer passes. New tests may need what
-    /// went back; where they stand in the way, the old ones are asked without them.
+    /// Runs the old checks on a tree and returns what no longer passes. New tests may need the
+    /// files that were put back. If they get in the way, the old checks run again without the
+    /// new tests.
     pub(super) fn held_against(
         &self,
         held: &Held<'_>,
@@ -192,7 +198,8 @@ impl Workers {
         let (without, still_lost) = self.with_old(held, &old, (&place, known))?;
         match still_lost.is_empty() {
             true => Ok((without, still_lost)),
-            // Code may name the new tests, and not be built without them: the first run tells more.
+            // The code may refer to the new tests and fail to build without them, so the first run
+            // says more.
             false => Ok((proofs, lost)),
         }
     }
@@ -219,7 +226,8 @@ impl Workers {
         Ok((proofs, lost))
     }
 
-    /// Finds what has to be as it was for the checks to be those from before the first step.
+    /// Finds the files that must go back for the checks to be those from before the first
+    /// step.
     fn goes_back(&self, held: &Held<'_>) -> Result<Back, Failure> {
         let plan = held.state.plan();
         let is_named = |path: &str| plan.steps.iter().any(|step| self.plan_names(step, path));
@@ -245,19 +253,19 @@ impl Workers {
         Ok(back)
     }
 
-    /// Tells whether nothing was at a path before the first step.
+    /// Returns whether the path did not exist before the first step.
     fn is_new(&self, path: &str) -> Result<bool, Failure> {
         Ok(!self.is_at(&self.base, path)?)
     }
 
-    /// Tells whether a tree has something at a path.
+    /// Returns whether a tree has an entry at a path.
     fn is_at(&self, tree: &str, path: &str) -> Result<bool, Failure> {
         let entry = self.line.entry_at(tree, path.as_ref());
         Ok(entry.map_err(git_failed)?.is_some())
     }
 
-    /// Returns the changes of a tree to what checks the project, steps' own tests among them: what
-    /// the plan lets a step change of them, it does not let others.
+    /// Returns the changes of a tree to files that check the project, including tests that
+    /// steps wrote. What the plan allows a step here, it does not allow mending.
     pub(super) fn checks_touched(
         &self,
         plan: &Plan,
@@ -265,7 +273,7 @@ impl Workers {
     ) -> Result<Vec<PathBuf>, Failure> {
         let before = self.proofs(ProofPlace::Baseline)?;
         let gauges = self.gauges(&before, &evidence_of(plan), base)?;
-        // What a check only loads is the work of whoever the plan lets change it.
+        // A file that a check only loads counts as work if the plan lets a step change it.
         let is_work = |path: &str| {
             let mut steps = plan.steps.iter();
             gauges.load(path) && steps.any(|step| self.plan_names(step, path))
@@ -298,14 +306,14 @@ impl Workers {
         self.outside_of(&spot.spec, &kept, trees)
     }
 
-    /// Tells whether a step names a file of the repository by its path. A plan calls files what they
-    /// are called in the folder that is worked in.
+    /// Returns whether a step names a file of the repository by its path. Plans name files
+    /// relative to the work folder.
     pub(super) fn plan_names(&self, step: &PlanStep, path: &str) -> bool {
         let here = self.in_folder(&[path.to_owned()]);
         here.iter().any(|path| proof::names_file(step, path))
     }
 
-    /// Names the files that differ between two trees and lie outside of a scope.
+    /// Returns the files that differ between two trees and lie outside a scope.
     pub(super) fn outside_of(
         &self,
         spec: &PlanStep,
@@ -342,10 +350,10 @@ impl Workers {
         evidence: &[Evidence],
         tree: &str,
     ) -> Result<Gauges, Failure> {
-        // Most words of commands are no files. To ask git about each would start hundreds of
+        // Most words of commands are not files, and asking git about each would start hundreds of
         // processes.
         let there = self.line.paths_at(tree).map_err(git_failed)?;
-        // What cannot be read is no file that a check could start.
+        // A file that cannot be read cannot be started by a check either.
         let read = |path: &str| match there.contains(Path::new(path)) {
             true => self.text_at(tree, path).ok().flatten(),
             false => None,
@@ -403,7 +411,7 @@ impl Workers {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Says why what is at a path has no text to look at, if anything is there.
+    /// Says why the entry at a path has no text to compare, if there is one.
     fn unread(&self, tree: &str, path: &str) -> Result<Option<&'static str>, Failure> {
         let entry = self.line.entry_at(tree, path.as_ref());
         let why = |entry| match entry {
@@ -448,16 +456,16 @@ impl Workers {
     }
 }
 
-/// What is not as it was while work is held against the checks as they were.
+/// The files to put back or set aside so that the checks are as they were.
 #[derive(Default)]
 struct Back {
-    /// Files that were there, and are put back.
+    /// Files that existed before the first step, to be put back.
     old: Vec<PathBuf>,
-    /// Tests that were not there.
+    /// Tests that did not exist then, to be set aside.
     new: Vec<PathBuf>,
 }
 
-/// What is held against the checks as they were.
+/// Work to be checked by the checks as they were.
 pub(super) struct Held<'h> {
     pub(super) prover: &'h Prover,
     pub(super) state: &'h Conduct,
@@ -466,7 +474,7 @@ pub(super) struct Held<'h> {
     pub(super) gauges: &'h Gauges,
 }
 
-/// Returns the proofs that all steps of a plan name.
+/// Returns the proofs that the steps of a plan name.
 pub(super) fn evidence_of(plan: &Plan) -> Vec<Evidence> {
     let evidence = |step: &PlanStep| step.evidence.clone();
     plan.steps.iter().flat_map(evidence).collect()

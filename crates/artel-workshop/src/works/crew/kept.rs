@@ -1,4 +1,4 @@
-//! What steps have shown, and what therefore has to hold after them: their tests, their files.
+//! The results of passed steps that must hold afterwards: their tests and their files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,14 @@ use super::parts::{TEST_PATHS, production};
 use super::{Spot, Workers, git_failed};
 use crate::works::prover::Prover;
 
-/// A step that passed, as it stands on the branch.
+/// A passed step, with its files on the branch.
 struct Passed {
     stage: Stage,
     files: Vec<String>,
 }
 
-/// Files that were changed and may not be, with the tree that has them as they were.
+/// Files that were changed although they may not be, and the tree with their earlier
+/// state.
 #[derive(Default)]
 struct Kept {
     from: String,
@@ -32,9 +33,10 @@ struct Kept {
 }
 
 impl Workers {
-    /// Puts back what an attempt is held to and changed, by whatever means: the tests of its step,
-    /// for whoever writes those everything else, and files that a rule of the person bans. Returns
-    /// the tree without the changes, and names them.
+    /// Puts back files that an attempt changed but may not change, by whatever means: for the
+    /// worker the tests of the step, for the tester everything but tests, and for both the
+    /// files that a rule of the person bans. Returns the tree without these changes, and the
+    /// paths.
     pub(super) fn with_kept_files(
         &self,
         spot: &Spot,
@@ -57,7 +59,7 @@ impl Workers {
         Ok((tree, put_back))
     }
 
-    /// Names what the part of a step that this is may not change.
+    /// Returns the changed files that this part of a step may not change.
     fn changed_in_part(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
         match spot.part {
             Part::Work => self.tests_changed(spot, left),
@@ -66,7 +68,7 @@ impl Workers {
         }
     }
 
-    /// Names changed files that a rule of the person bans from being changed.
+    /// Returns the changed files that a rule of the person bans from being changed.
     fn changed_though_banned(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
         let policy = self.house.workshop.caller.policy(None);
         let policy = policy.map_err(|problems| problems.first())?;
@@ -85,8 +87,8 @@ impl Workers {
         Ok(Kept { from, changed })
     }
 
-    /// Returns a tree with the tests of the step as its tester left them: checks and commits are made
-    /// with these, whatever is on record.
+    /// Returns a tree with the step's tests as the tester left them. Checks and commits use
+    /// these tests, whatever the recorded tree contains.
     pub(super) fn with_tests(&self, spot: &Spot, tree: String) -> Result<String, Failure> {
         let Kept { from, changed } = self.tests_changed(spot, &tree)?;
         match changed.is_empty() {
@@ -95,8 +97,9 @@ impl Workers {
         }
     }
 
-    /// Runs the suite of a step whose tests came first without what the work added among tests. A
-    /// new package, helper or fixture can be loaded in place of a given one, or change the runner.
+    /// For a step whose tests came first, runs the suite without the files that the work added
+    /// among the tests. A new package, helper or fixture could be loaded in place of a given
+    /// one, or change the runner.
     pub(super) fn by_given_tests(
         &self,
         look: &Look<'_>,
@@ -131,7 +134,7 @@ impl Workers {
         Ok((proofs, why))
     }
 
-    /// Names the files at places of tests that one tree has and an earlier one has not.
+    /// Returns the files at test paths that one tree has and an earlier one lacks.
     fn added_among_tests(&self, before: &str, tree: &str) -> Result<Vec<PathBuf>, Failure> {
         let there = self.line.paths_at(before).map_err(git_failed)?;
         let is_test = self.test_files();
@@ -147,8 +150,8 @@ impl Workers {
         before.unwrap_or_else(|| base.to_owned())
     }
 
-    /// Names the tests of a step that are not as its tester left them, with the tree that has them
-    /// so.
+    /// Returns the tests of a step that differ from what the tester left, and the tester's
+    /// tree.
     fn tests_changed(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
         let step = spot.state.step(&spot.spec.id);
         let Some(tests) = step.and_then(|it| it.tests.clone()) else {
@@ -167,7 +170,7 @@ impl Workers {
         })
     }
 
-    /// Names what whoever writes tests changed that is none.
+    /// Returns the files other than tests that the tester changed.
     fn changed_beside_tests(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
         let before = self.before_tests(spot, &self.base_of(spot));
         let changed = self.line.changed(&before, left).map_err(git_failed)?;
@@ -178,8 +181,8 @@ impl Workers {
         })
     }
 
-    /// Tells which files of the repository are a tester's: by the places where testers may write,
-    /// whatever the ending, and by the habits of tests.
+    /// Returns a test for files that belong to testers: those in places where testers may
+    /// write, with any extension, and those named like tests.
     pub(super) fn test_files(&self) -> impl Fn(&str) -> bool + use<> {
         let rules = TEST_PATHS.map(|path| Rule::parse(&format!("Edit({path})")).ok());
         let prefix = self.line.prefix();
@@ -193,7 +196,7 @@ impl Workers {
         }
     }
 
-    /// Returns the files that testers of steps that passed left, whatever they are called.
+    /// Returns the test files of passed steps whose tests came first.
     pub(super) fn files_of_testers(&self) -> Result<BTreeSet<String>, Failure> {
         let proofs = self.proofs(ProofPlace::Red)?;
         let is_tested = |step: &str| proofs.iter().any(|it| it.step.as_deref() == Some(step));
@@ -220,7 +223,7 @@ impl Workers {
         self.line.graft(tree, from, paths).map_err(git_failed)
     }
 
-    /// Returns what has to pass on a commit of the branch.
+    /// Returns the proofs that must hold on a commit of the branch.
     pub(super) fn has_to_pass(&self, head: &str) -> Result<Vec<ProofRecorded>, Failure> {
         let before = self.proofs(ProofPlace::Baseline)?;
         let stages: Vec<Stage> = self
@@ -231,9 +234,9 @@ impl Workers {
         Ok(proof::kept(&before, &stages, &BTreeSet::new()))
     }
 
-    /// Returns what of that is asked of a step that began on a commit and changed these files. The
-    /// tests of another step are its own to change where the plan names every file of them that it
-    /// changed by its path: a person has read that.
+    /// Returns the proofs that a step must keep, if it began on `base` and changed these
+    /// files. Tests of another step may change if the plan names every changed file of them by
+    /// its path: a person has approved that.
     pub(super) fn asked_of(
         &self,
         spec: &PlanStep,
@@ -255,7 +258,7 @@ impl Workers {
         Ok(proof::kept(&before, &stages, &free))
     }
 
-    /// Returns the steps whose commits a commit of the branch holds, oldest first.
+    /// Returns the steps whose commits the branch has up to this commit, oldest first.
     fn passed_on(&self, head: &str) -> Result<Vec<Passed>, Failure> {
         let events = self.chronicle.own_events()?;
         let facts: Vec<&Fact> = events.iter().map(|event| &event.fact).collect();
@@ -271,7 +274,7 @@ impl Workers {
         steps.sort_by_key(|(place, _)| *place);
         let passed = steps.iter().map(|(_, it)| {
             let base = base_of(&facts, it);
-            // Before it are all commits up to the one that it began on.
+            // The step builds on all commits up to its base.
             let until = places.get(base).map_or(0, |place| place + 1);
             let on = steps.iter().take_while(|(place, _)| *place < until).count();
             Passed {
@@ -293,7 +296,7 @@ impl Workers {
         Ok(bytes.map(|bytes| blake3::hash(&bytes).to_hex().to_string()))
     }
 
-    /// Returns the hash that a file had when a step showed it.
+    /// Returns the hash that a file had when a step proved it.
     pub(super) fn hash_on_record(&self, step: &str, what: &str) -> Result<Option<String>, Failure> {
         let proofs = self.proofs(ProofPlace::Green)?;
         let mut proofs = proofs.into_iter().rev();
@@ -303,7 +306,7 @@ impl Workers {
         Ok(found.and_then(|it| it.hash))
     }
 
-    /// Returns the files that an attempt showed although the plan does not name them.
+    /// Returns the files that an attempt proved although the plan does not name them.
     pub(super) fn files_shown(
         &self,
         step: &str,
@@ -326,7 +329,7 @@ impl Workers {
         Ok(shown.collect())
     }
 
-    /// Tells whether other steps that passed changed a file, as the plan lets them.
+    /// Returns whether other passed steps changed a file, as the plan allows.
     pub(super) fn others_changed(&self, step: &str, path: &Path) -> Result<bool, Failure> {
         let events = self.chronicle.own_events()?;
         Ok(events.iter().any(|event| match &event.fact {
@@ -348,7 +351,7 @@ fn base_of<'f>(facts: &[&'f Fact], passed: &StepPassed) -> &'f str {
     base.unwrap_or_default()
 }
 
-/// Returns what the checks of the attempt that passed gave, the newest of each.
+/// Returns the check results of the attempt that passed, the newest of each check.
 fn green_of(facts: &[&Fact], passed: &StepPassed) -> Vec<ProofRecorded> {
     let mut proofs: Vec<ProofRecorded> = Vec::new();
     for fact in facts {

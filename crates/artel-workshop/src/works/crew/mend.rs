@@ -1,5 +1,6 @@
-//! Mending: what does not hold on the branch as a whole is put right within what the plan lets its
-//! steps do, looked at by another agent, and committed once that one says yes.
+//! Mending: an agent repairs what fails on the whole branch, within the scopes of the
+//! plan's steps. Another agent inspects the change, and it is committed once that agent
+//! accepts it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,32 +22,32 @@ use crate::works::briefs;
 use crate::works::children::Child;
 use crate::works::contract::{Contract, bound_of, grants_of};
 
-/// How a person decides about what mending changed outside of the plan.
+/// The person's agreement to files that mending changed outside the plan.
 enum Agreed {
-    /// They were not asked yet.
+    /// The person must be asked first.
     Ask(RunAsked),
-    /// This is what may be committed.
+    /// This tree may be committed.
     Take(String),
 }
 
-/// The files that the mending of the branch left.
+/// The result of mending the branch.
 struct Mend {
     run: RunId,
-    /// The tree, with everything as it was that mending may not change.
+    /// The tree, with everything restored that mending may not change.
     tree: String,
-    /// What was put back for that.
+    /// The restored files.
     put_back: Vec<PathBuf>,
-    /// The tests of steps among it: they cost the round.
+    /// The tests of steps among the restored files. Changing them costs the round.
     tests: Vec<PathBuf>,
 }
 
-/// Names a round of mending, as no step can be named.
+/// Names a round of mending. No step can have such a name.
 pub(super) fn name(round: u32) -> String {
     format!("mend.{round}")
 }
 
 impl Workers {
-    /// Has what does not hold on the whole branch mended.
+    /// Has an engineer mend what fails on the whole branch.
     pub(super) async fn mend(
         self: &Arc<Self>,
         round: u32,
@@ -66,7 +67,8 @@ impl Workers {
         let mut told: Vec<Fact> = Vec::new();
         told.extend(put_back_fact(&spot, done.run, done.put_back));
         if !done.tests.is_empty() {
-            // As an attempt at a step is lost: what else it did is not looked at.
+            // The round is lost, like an attempt at a step, and the other changes are not looked
+            // at.
             let mended = BranchMended {
                 round,
                 run: done.run,
@@ -109,7 +111,7 @@ impl Workers {
         Ok(facts(told.into_iter().chain([mended.into()])))
     }
 
-    /// Returns the commit that did not hold in a round.
+    /// Returns the commit that failed the check of a round.
     fn checked_at(&self, round: u32) -> Result<String, Failure> {
         let events = self.chronicle.own_events()?;
         let head = events.iter().rev().find_map(|event| match &event.fact {
@@ -119,8 +121,8 @@ impl Workers {
         head.ok_or_else(|| Failure::new(Code::X001, "there is nothing on record to mend"))
     }
 
-    /// Has an engineer mend it, and returns what it left: without changes of the steps' tests and of
-    /// whatever else checks the project, whoever asked for them.
+    /// Has an engineer mend the branch. Returns the result without changes to the steps' tests
+    /// and to other files that check the project, no matter who asked for such changes.
     async fn mended_by(
         self: &Arc<Self>,
         spot: &Spot,
@@ -190,7 +192,7 @@ impl Workers {
         Ok(Ok(mend))
     }
 
-    /// Says why the work of the round before was not taken, if it was not.
+    /// Explains why the previous round's work was refused, if it was.
     fn why_not_taken(&self, round: u32) -> Result<Option<String>, Failure> {
         let Some(before) = round.checked_sub(1).map(name) else {
             return Ok(None);
@@ -216,8 +218,8 @@ impl Workers {
         Ok(Some(why.join("\n")).filter(|why| !why.is_empty()))
     }
 
-    /// Asks a person about files outside of what the plan lets its steps change, once; what they
-    /// say no to is put back.
+    /// Asks the person once about changed files outside the scopes of all steps. Rejected
+    /// changes are put back.
     fn agreed(&self, spot: &Spot, (base, left): (&str, &str)) -> Result<Agreed, Failure> {
         let outside = self.outside_of(&spot.spec, &[], (base, left))?;
         if outside.is_empty() {
@@ -250,8 +252,8 @@ impl Workers {
         }
     }
 
-    /// Returns what a person said to a question, or to the same in an earlier round if that was no:
-    /// they are not asked again for what they do not want.
+    /// Returns the person's answer to a question. A no to the same question in an earlier
+    /// round counts, too: they are not asked again for something they do not want.
     fn answer_to(&self, question: &str, what: &str) -> Result<Option<String>, Failure> {
         let events = self.chronicle.own_events()?;
         let same = events.iter().filter_map(|event| match &event.fact {
@@ -269,7 +271,7 @@ impl Workers {
         }))
     }
 
-    /// Puts what was mended on the branch.
+    /// Commits the mended files to the branch.
     fn commit_mend(
         &self,
         spot: &Spot,
@@ -304,7 +306,7 @@ impl Workers {
     }
 }
 
-/// The step that mending is: it may do what one of the plan's steps may.
+/// Returns mending in the form of a step. It may do whatever any of the plan's steps may.
 fn mending(plan: &Plan, why: &[String], round: u32) -> PlanStep {
     PlanStep {
         id: name(round),
@@ -329,8 +331,8 @@ fn mending(plan: &Plan, why: &[String], round: u32) -> PlanStep {
     }
 }
 
-/// Returns what the steps of a plan may do between them. An empty list of files or commands means
-/// any of them, so one such step makes it any.
+/// Returns the union of the scopes of a plan's steps. An empty list of files or commands
+/// means any of them, so one such step makes the union unlimited.
 fn union_of(plan: &Plan) -> StepScope {
     let scopes = || plan.steps.iter().map(|step| &step.scope);
     let any_or_all = |list: fn(&StepScope) -> &Vec<String>| {
@@ -343,7 +345,7 @@ fn union_of(plan: &Plan) -> StepScope {
         paths: any_or_all(|scope| &scope.paths),
         commands: any_or_all(|scope| &scope.commands),
         network: all_of(scopes().map(|scope| &scope.network)),
-        // The branch is mended by its own code; what steps did elsewhere is not done again.
+        // Mending changes only the branch's own code and does not repeat what steps did elsewhere.
         tools: Vec::new(),
         secrets: Vec::new(),
         turns: turns_of(plan),
@@ -352,7 +354,7 @@ fn union_of(plan: &Plan) -> StepScope {
     }
 }
 
-/// Returns the turns of the step that has most of them; nothing where that is as many as usual.
+/// Returns the largest number of turns of any step, or `None` if that is the usual number.
 fn turns_of(plan: &Plan) -> Option<u32> {
     let turns = || plan.steps.iter().map(|step| step.scope.turns);
     let is_usual = turns().any(|it| it.is_none());

@@ -1,4 +1,4 @@
-//! The parts of a step that agents do: criteria, tests, the work, the verdict.
+//! The parts of a step that agents do: criteria, tests, work and verdict.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -24,10 +24,11 @@ use crate::works::forms::{self, Criteria, Passes, Verdict};
 use crate::works::propose::propose_tool;
 use crate::works::prover::{done_with, fresh};
 
-/// More of a change than a verifier is told; the files are there to be read.
+/// Longest diff in a verifier's prompt, in bytes. The verifier can read the files for the
+/// rest.
 const LONGEST_DIFF: usize = 16 * 1024;
 
-/// Returns why models are called for a part of a step.
+/// Returns the reason for the model calls of a part of a step.
 fn reason_of(part: Part) -> CallReason {
     match part {
         Part::Criteria | Part::Judge(_) => CallReason::Judging,
@@ -39,7 +40,7 @@ fn reason_of(part: Part) -> CallReason {
 }
 
 impl Workers {
-    /// Returns where the files of a step are.
+    /// Returns the folder of a step's files.
     fn place(&self, spot: &Spot) -> PathBuf {
         let base = spot
             .state
@@ -65,8 +66,8 @@ impl Workers {
         Ok((at, tree))
     }
 
-    /// Gets the files of an attempt ready. A later attempt goes on with what is there, unless the
-    /// branch has moved in its way.
+    /// Prepares the files of an attempt. A later attempt continues with the existing files,
+    /// unless the branch has moved and conflicts with them.
     pub(super) async fn start(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
@@ -89,10 +90,10 @@ impl Workers {
         .await
     }
 
-    /// Puts together what holds for a run of a step.
+    /// Returns the terms for a run of a step.
     pub(super) fn contract(&self, spot: &Spot, bound: Bound) -> Contract {
         let part = spot.part.as_str();
-        // What mends the branch as a whole is no step of the plan.
+        // Mending the whole branch is not a step of the plan.
         let number = spot.state.plan().number(&spot.spec.id);
         let place = number.map_or("the branch".to_owned(), |it| format!("step {it}"));
         Contract {
@@ -129,8 +130,9 @@ impl Workers {
         }
     }
 
-    /// Adds to the bound of a step what the file of a role names by itself: a person wrote it there.
-    /// Of the declared tools of the workshop a step uses no others than those and what it lists.
+    /// Adds to a step's bound what the file of a role itself names, since a person wrote it
+    /// there. Of the workshop's declared tools, a step may use only those and the ones it
+    /// lists.
     pub(super) fn bound_of_role(&self, mut bound: Bound, role: &str) -> Bound {
         let caller = &self.house.workshop.caller;
         let Admits::Step(step) = &mut bound.admits else {
@@ -153,14 +155,15 @@ impl Workers {
         bound
     }
 
-    /// Has an inspector say what has to hold.
+    /// Has an inspector name the criteria.
     pub(super) async fn criteria(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let bound = bound_of(&spot.spec, &[], Changes::None);
         let contract = Contract {
             tools: vec![forms::criteria_form()],
             ..self.contract(&spot, bound)
         };
-        // Whoever names criteria changes nothing, and may run what writes: in a copy that is thrown away.
+        // The inspector changes no files of the step, but may run commands that write, so it works
+        // in a copy that is thrown away.
         let base = self.base_of(&spot);
         let tree = self.before_tests(&spot, &base);
         let (at, tree, _) = self.copied(&spot, "criteria", (tree, base)).await?;
@@ -207,10 +210,10 @@ impl Workers {
         self.left_by(spot, came, files).await
     }
 
-    /// Has the work done.
+    /// Has an agent do the work.
     pub(super) async fn work(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let files = self.opened(&spot).await?;
-        // The tests of the step say what it has to do; whoever does it does not change them.
+        // The tests of the step define its task, so the worker may not change them.
         let kept = self.tests_of(&spot)?;
         let kept_here = self.in_folder(&kept);
         let bound = bound_of(&spot.spec, &kept_here, Changes::Some);
@@ -229,7 +232,7 @@ impl Workers {
         self.left_by(spot, came, files).await
     }
 
-    /// Names files of the repository as they are called in the folder that is worked in.
+    /// Returns paths of the repository relative to the work folder.
     pub(super) fn in_folder(&self, files: &[String]) -> Vec<String> {
         let prefix = self.line.prefix();
         let inside = files.iter().filter_map(|file| {
@@ -239,7 +242,7 @@ impl Workers {
         inside.collect()
     }
 
-    /// Names a file of the folder that is worked in as it is called in the repository.
+    /// Returns a path of the work folder relative to the repository.
     pub(super) fn in_repository(&self, file: &str) -> PathBuf {
         self.line.prefix().join(file)
     }
@@ -255,8 +258,8 @@ impl Workers {
         let names = changed
             .iter()
             .map(|path| path.to_string_lossy().into_owned());
-        // Tests that are rewritten stand beside the work of the attempt before. Of what a tester
-        // changes nothing but these is left to it.
+        // When tests are written again, the tree also holds the work of the attempt before. Only
+        // test files count as the tester's.
         let is_test = self.test_files();
         let (own, others): (Vec<_>, Vec<_>) = names.partition(|path| is_test(path));
         let linked = self.linked_in_scope(&spot.spec, &tests, others)?;
@@ -288,7 +291,7 @@ impl Workers {
             let is_charged = spot.part == Part::Work && !back.is_empty();
             all.extend(put_back_fact(&spot, done.run, back));
             if is_charged {
-                // The attempt is lost: what else it did is looked at when it is made again.
+                // The attempt is lost. Its other changes are checked when it is repeated.
                 return Ok(facts(all));
             }
             all.extend(this.short_of_money(&spot, &done)?);
@@ -333,7 +336,7 @@ impl Workers {
         blocking(move || this.files(&spot)).await
     }
 
-    /// Has an attempt judged, in a copy of its files.
+    /// Has an attempt verified, in a copy of its files.
     pub(super) async fn judge(self: &Arc<Self>, spot: Spot, judge: Judge) -> Result<Did, Failure> {
         let trees = spot.left_by(self);
         match self.verdict(&spot, judge, trees).await? {
@@ -345,7 +348,8 @@ impl Workers {
         }
     }
 
-    /// Makes a copy of the files of an attempt for whoever looks at them, with what was changed.
+    /// Makes a copy of an attempt's files for a verifier and returns it with the diff of the
+    /// attempt.
     pub(super) async fn copied(
         self: &Arc<Self>,
         spot: &Spot,
@@ -363,7 +367,7 @@ impl Workers {
         .await
     }
 
-    /// Has a change from one tree to another judged.
+    /// Has the change from one tree to another verified.
     pub(super) async fn verdict(
         self: &Arc<Self>,
         spot: &Spot,
@@ -377,7 +381,7 @@ impl Workers {
             Judge::Evaluator | Judge::Inspector => "inspector",
         };
         let bound = bound_of(&spot.spec, &[], Changes::None);
-        // What is judged may try to change the tests that it is judged by while they run.
+        // While tests run, the code under test could try to change them.
         let contract = Contract {
             kept: self.in_folder(&self.tests_of(spot)?),
             ..self.contract(spot, bound)
@@ -463,8 +467,8 @@ impl Workers {
 }
 
 impl Workers {
-    /// Returns what the project's own checkers find in the files of an attempt and did not before:
-    /// it is on record with the inspector's findings, and can be waived like them.
+    /// Returns new findings of the project's own checkers in the files of an attempt. They are
+    /// recorded with the inspector's findings and can be waived like them.
     fn checked_findings(
         &self,
         spot: &Spot,
@@ -483,7 +487,7 @@ impl Workers {
     }
 }
 
-/// Says which files of an attempt were put back, if any were.
+/// Records which files of an attempt were put back, if any were.
 pub(super) fn put_back_fact(spot: &Spot, run: RunId, files: Vec<PathBuf>) -> Option<Fact> {
     let names = files.iter().map(|path| path.to_string_lossy().into_owned());
     let fact = StepPutBack {
@@ -496,7 +500,7 @@ pub(super) fn put_back_fact(spot: &Spot, run: RunId, files: Vec<PathBuf>) -> Opt
     (!files.is_empty()).then(|| fact.into())
 }
 
-/// Where tests are, in the projects there are.
+/// Patterns for the places of tests in common projects.
 pub(super) const TEST_PATHS: [&str; 12] = [
     "**/test/**",
     "**/tests/**",
@@ -512,7 +516,7 @@ pub(super) const TEST_PATHS: [&str; 12] = [
     "**/conftest.py",
 ];
 
-/// Gives findings names.
+/// Gives each finding an id.
 fn numbered(findings: Vec<Finding>, judge: Judge) -> Vec<Finding> {
     let letter = judge.as_str().chars().next().unwrap_or('f');
     let findings = findings.into_iter().enumerate();
@@ -532,8 +536,8 @@ pub(super) fn cut(mut diff: String) -> String {
     diff
 }
 
-/// Makes the files that a verifier was given what they were, and names those it changed: a shell
-/// may write what no tool of its would. Files that it made are no part of the work.
+/// Restores the files that a verifier was given, and names those it changed: a shell can
+/// write where the verifier's tools cannot. New files are not part of the work.
 fn put_back(copy: &RunTree) -> Result<Vec<String>, String> {
     let failed = |error: artel_git::TreeError| format!("the files could not be looked at: {error}");
     let changes = copy.changes(copy.start()).map_err(failed)?;
@@ -556,7 +560,7 @@ pub(super) fn production(paths: &[PathBuf], is_test: impl Fn(&str) -> bool) -> V
     production
 }
 
-/// Removes a checkout that may be there from before.
+/// Returns a path for a checkout and removes an earlier one there.
 pub(super) fn anew(this: &Workers, name: &str) -> Result<PathBuf, Failure> {
     fresh(&this.at, name)
 }

@@ -1,5 +1,5 @@
-//! Commands and hosts that a step asked for and its scope does not have: where the attempt did not
-//! get done, the person is asked once about all of them.
+//! Commands and hosts that a step was denied because its scope lacks them. If the attempt
+//! failed, the person is asked once about all of them.
 
 use artel_policy::command;
 use artel_policy::rules::Rule;
@@ -12,26 +12,25 @@ use super::{Spot, Workers};
 use crate::works::contract::{commands_of, hosts_of};
 use crate::works::propose::{Words, proposed};
 
-/// How the proposals end that are made here; there is one for each step.
+/// Suffix of the ids of proposals made here. Each step gets at most one.
 const NAME: &str = "rights";
 
-/// What a step was denied because its scope does not have it.
+/// Rights that a step was denied because its scope lacks them.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Denied {
-    /// Commands as a plan names them.
+    /// Commands, as a plan names them.
     commands: Vec<String>,
     hosts: Vec<String>,
-    /// Declared tools.
     tools: Vec<String>,
-    /// Secrets, by name.
+    /// Names of secrets.
     secrets: Vec<String>,
-    /// Commands that no plan can name: what they do is only known when they run.
+    /// Commands that no plan can name, because their effect is only known when they run.
     unnamed: Vec<String>,
 }
 
 impl Workers {
-    /// Has the person asked about what an attempt was denied that did not get done. Whoever did the
-    /// work may have proposed it; then nobody is asked twice.
+    /// Proposes to the person the rights that a failed attempt was denied. If the worker
+    /// proposed them already, the person is not asked twice.
     pub(super) fn beyond_rights(&self, spot: &Spot, run: RunId) -> Result<Option<Fact>, Failure> {
         let spec = &spot.spec;
         let events = self.chronicle.own_events()?;
@@ -60,7 +59,8 @@ impl Workers {
         };
         let plan = spot.state.plan();
         let judge = |next: &Plan| self.named.check(next, Some(plan));
-        // What makes no plan is nothing to ask about: the next attempt is told why it failed.
+        // Rights that no valid plan can include cannot be asked about: the next attempt learns why
+        // this one failed.
         let fact = proposed(plan, step, Vec::new(), judge, words);
         Ok(fact.ok().map(Fact::from))
     }
@@ -77,7 +77,8 @@ pub(super) fn worker(events: &[Event], spot: &Spot) -> Option<RunId> {
     })
 }
 
-/// Tells whether the person is asked already: by this attempt, or here before.
+/// Returns whether the person was asked already, by this attempt or earlier by this
+/// module.
 fn is_asked(events: &[Event], spot: &Spot) -> bool {
     let step = &spot.spec.id;
     let began = events.iter().rposition(|event| match &event.fact {
@@ -93,7 +94,7 @@ fn is_asked(events: &[Event], spot: &Spot) -> bool {
     })
 }
 
-/// Finds what a step was denied by its own bound; other bounds are not the plan's to widen.
+/// Collects what a step was denied by its own bound. A plan cannot widen other bounds.
 fn denied(events: &[Event], step: &PlanStep, declared: &[String]) -> Denied {
     let bound = format!("bound.step {}", step.id);
     let mut denied = Denied::default();
@@ -183,7 +184,7 @@ impl Denied {
     }
 }
 
-/// Writes the words of a command as a plan names them, if it can.
+/// Returns the words of a command as a plan names them, or `None` if a plan cannot.
 fn named(words: &[String]) -> Option<String> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,~ ".contains(c);
     let word = |word: &String| {
@@ -195,7 +196,7 @@ fn named(words: &[String]) -> Option<String> {
         is_named.then_some(quoted)
     };
     let words: Option<Vec<String>> = words.iter().map(word).collect();
-    // As the end of a rule it would mean any further words.
+    // At the end of a rule, `:*` would admit any further words.
     let text = words?.join(" ");
     (!text.ends_with(":*")).then_some(text)
 }
@@ -206,7 +207,7 @@ fn once(list: &mut Vec<String>, text: String) {
     }
 }
 
-/// Returns the host of an address, with its port where that is named.
+/// Returns the host of an address, with its port if named.
 fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,6 +1,6 @@
-//! What the steps under way are expected to take, set aside for them: while one is at work nobody
-//! else takes it, and at its end what is left of it goes back. What a step may cost at most is a
-//! limit of its own; one that needs more asks for it.
+//! Budget set aside for the steps under way. While a step is at work, no other spender can
+//! use the budget it is expected to need. At its end, the rest is returned. The most that
+//! a step may cost is a separate limit, and a step that needs more asks for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use crate::runs::RunDone;
 use crate::works::estimate::amount_of;
 use crate::works::propose::{Words, proposed};
 
-/// The steps of which this process knows how it stands with their share.
+/// The steps whose share this process knows about.
 #[derive(Default)]
 pub(crate) struct Shares(Mutex<Known>);
 
@@ -26,7 +26,7 @@ pub(crate) struct Shares(Mutex<Known>);
 struct Known {
     open: BTreeSet<String>,
     over: BTreeSet<String>,
-    /// What they may cost, as it is on record.
+    /// The recorded cost limits of the steps.
     limits: BTreeMap<String, u64>,
 }
 
@@ -37,7 +37,8 @@ impl Shares {
 }
 
 impl Workers {
-    /// Sets aside what a step is expected to take, once, and limits it to what the plan says.
+    /// Sets aside the expected usage of a step, once, and limits its cost to what the plan
+    /// says.
     pub(super) async fn hold(&self, spec: &PlanStep) -> Result<(), Failure> {
         self.limit(spec).await?;
         let is_new = {
@@ -54,19 +55,19 @@ impl Workers {
         gateway.hold(&step, amount, &self.spender()).await
     }
 
-    /// Returns what a step is expected to take.
+    /// Returns the expected usage of a step.
     fn expected(&self, spec: &PlanStep) -> Result<Amount, Failure> {
         let house = &self.house;
         let by_role = match &house.named {
             Some(named) => Some(named.clone()),
             None => house.model_of_role(&spec.role)?,
         };
-        // Without a model nothing can be asked, which whoever asks is told.
+        // Without a model no call is possible, and the caller of the model gets that error.
         let chosen = house.models.choose(by_role.as_deref()).ok();
         Ok(amount_of(spec, chosen.as_ref()))
     }
 
-    /// Puts on record what a step may cost, where that is not what is on record.
+    /// Records the cost limit of a step if it differs from the recorded one.
     async fn limit(&self, spec: &PlanStep) -> Result<(), Failure> {
         let cost = spec.scope.cost().map_or(UNLIMITED, |cost| cost.0);
         if self.shares.lock().limits.get(&spec.id) == Some(&cost) {
@@ -89,7 +90,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Has the plan changed by the person where the money of a step did not suffice.
+    /// Proposes a higher limit to the person if the money of a step did not suffice.
     pub(super) fn short_of_money(
         &self,
         spot: &Spot,
@@ -128,7 +129,7 @@ impl Workers {
         Ok(Some(fact.into()))
     }
 
-    /// Gives back what is left for the steps that are over.
+    /// Releases the remaining budget of the steps that are over.
     pub(super) async fn let_go_over(&self, state: &Conduct) -> Result<(), Failure> {
         let is_over = |step: StepState| {
             matches!(
@@ -151,7 +152,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Gives back what is left for all steps: nobody goes on with them for now.
+    /// Releases the remaining budget of all steps, since none continues for now.
     pub(crate) async fn let_go_all(&self) -> Result<(), Failure> {
         let open = std::mem::take(&mut self.shares.lock().open);
         for step in open {
@@ -165,7 +166,7 @@ impl Workers {
         self.house.gateway.let_go(&step, &self.spender()).await
     }
 
-    /// Names a step as budgets do.
+    /// Returns the name that budgets use for a step.
     fn level_of(&self, step: &str) -> String {
         format!("{}/{step}", self.run())
     }
@@ -182,8 +183,8 @@ impl Workers {
     }
 }
 
-/// Returns a sum that a step may well do with: twice what it had, and what it is expected to take
-/// beyond it.
+/// Returns a sum that should suffice for a step: twice its limit, or its limit plus the
+/// expected cost, whichever is more.
 #[expect(
     clippy::cast_precision_loss,
     reason = "sums that a plan can name are far below what a double holds"
@@ -191,6 +192,6 @@ impl Workers {
 fn more_than(dollars: f64, expected: Money) -> f64 {
     let expected = expected.0 as f64 / 1e6;
     let more = (dollars * 2.0).max(dollars + expected).max(0.01);
-    // Whole cents, upwards: a person reads it.
+    // Rounded up to whole cents, since a person reads it.
     (more * 100.0).ceil() / 100.0
 }

@@ -1,6 +1,7 @@
-//! Which file of `Inbox/Requests` is which request, and what was said last about files that are
-//! none. It is folded from the journal, each event once for as long as the process lives, so that
-//! a look at a few files costs the same among ten requests and among ten thousand.
+//! The index of request files: which file of `Inbox/Requests` is which request, and the
+//! last refusal of files that are not requests. It is folded from the journal, each event
+//! once in the life of the process, so a scan of a few files costs the same among ten
+//! requests and among ten thousand.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,24 +13,23 @@ use artel_types::{Fact, Failure, RequestRefused, TraceId};
 use crate::own_folders::OwnFolders;
 use crate::placed::PlacedFiles;
 
-/// What is known of the files of requests.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// The last event that is in it.
+    /// Sequence number of the last event that was folded.
     seq: u64,
     traces: HashMap<String, TraceId>,
     files: HashMap<TraceId, String>,
-    /// By file, the hash of what is wrong with it.
+    /// For each refused file, the hash of the refusal.
     refused: HashMap<String, blake3::Hash>,
-    /// By file, the hash of what this process completed it to: its own writing costs no look at
-    /// the journal.
+    /// For each file, the hash of the text that this process completed it to, so that its own
+    /// writing needs no look at the journal.
     ours: HashMap<String, blake3::Hash>,
     /// Files that runs put into the workshop.
     placed: PlacedFiles,
 }
 
 impl Index {
-    /// Takes in what was recorded since the last look.
+    /// Folds the events recorded since the last call.
     pub(super) fn follow(&mut self, reader: &Reader) -> Result<(), Failure> {
         let filter = Filter {
             kind: Some("request.".to_owned()),
@@ -39,7 +39,8 @@ impl Index {
             0 => Query::of(filter).few(),
             seq => Query::of(filter).after(seq),
         };
-        // Read first: what comes in between is read again by the next look, which does no harm.
+        // The head is read first. Events that arrive in between are read again by the next scan,
+        // which does no harm.
         let head = reader.head()?;
         reader.visit_events(&query, |event| {
             self.fold(event.trace, event.fact);
@@ -49,7 +50,8 @@ impl Index {
         Ok(())
     }
 
-    /// Tells whether a run put this file where it is: then it is nobody's word.
+    /// Returns whether a run put this file in its place. Such a file does not carry a person's
+    /// authority.
     pub(super) fn is_placed(
         &mut self,
         file: &Path,
@@ -60,7 +62,7 @@ impl Index {
         Ok(self.placed.has(file))
     }
 
-    /// Notes that a file is a request.
+    /// Records that a file is a request.
     pub(super) fn note(&mut self, file: &str, trace: TraceId) {
         if let Some(before) = self.files.insert(trace, file.to_owned())
             && before != file
@@ -72,24 +74,24 @@ impl Index {
         self.refused.remove(file);
     }
 
-    /// Notes what is wrong with a file; tells whether that is new.
+    /// Records a refusal and returns whether it is new.
     pub(super) fn note_refused(&mut self, refused: &RequestRefused) -> bool {
         let hash = hash_of(refused);
         self.refused.insert(refused.file.clone(), hash) != Some(hash)
     }
 
-    /// Notes what a file was completed to.
+    /// Records the text that a file was completed to.
     pub(super) fn note_ours(&mut self, file: &str, text: &str) {
         let hash = blake3::hash(text.as_bytes());
         self.ours.insert(file.to_owned(), hash);
     }
 
-    /// Tells whether a file is as it was completed.
+    /// Returns whether a file still has the text that it was completed to.
     pub(super) fn is_ours(&self, file: &str, text: &str) -> bool {
         self.ours.get(file) == Some(&blake3::hash(text.as_bytes()))
     }
 
-    /// Returns the request that a file is.
+    /// Returns the trace of a request's file.
     pub(super) fn trace_of(&self, file: &str) -> Option<TraceId> {
         self.traces.get(file).copied()
     }

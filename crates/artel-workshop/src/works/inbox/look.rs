@@ -1,4 +1,4 @@
-//! What a look at some files has at hand, read once for all of them.
+//! The context of a scan of request files, read once and shared by all of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::own_folders::OwnFolders;
 use crate::portals::{Portal, portals_in};
 use crate::workshop::Workshop;
 
-/// A look at files of requests.
+/// The context of a scan of request files.
 pub(super) struct Look<'a> {
     pub(super) workshop: &'a Workshop,
     pub(super) journal: &'a Journal,
@@ -22,14 +22,14 @@ pub(super) struct Look<'a> {
     pub(super) portals: Vec<Portal>,
     pub(super) redactor: Redactor,
     pub(super) by: Actor,
-    /// What is wrong with the roles that were asked for so far; nothing where they can be used.
+    /// The problem of each role that was looked up so far, or `None` if the role can be used.
     roles: BTreeMap<String, Option<Trouble>>,
-    /// The own folders of workshops, once they were needed.
+    /// The own folders of workshops, once they are needed.
     own: Option<OwnFolders>,
 }
 
 impl<'a> Look<'a> {
-    /// Reads what the files are held against.
+    /// Reads the data that files are compared with.
     pub(super) fn new(
         workshop: &'a Workshop,
         journal: &'a Journal,
@@ -53,7 +53,7 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// Tells whether a run put a file where it is.
+    /// Returns whether a run put a file in its place.
     pub(super) fn is_placed(&mut self, file: &Path) -> Result<bool, Failure> {
         let own = match &self.own {
             Some(own) => own,
@@ -63,7 +63,7 @@ impl<'a> Look<'a> {
         self.index.is_placed(&file, self.journal.reader(), own)
     }
 
-    /// Says what is wrong with a role, if anything is.
+    /// Returns the problem of a role, if it has any.
     pub(super) fn role_trouble(&mut self, agent: &str) -> Option<Trouble> {
         let workshop = self.workshop;
         let known = self.roles.entry(agent.to_owned()).or_insert_with(|| {

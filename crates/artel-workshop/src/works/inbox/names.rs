@@ -1,22 +1,23 @@
-//! What a file of the inbox is, mostly by its name alone.
+//! The kind of an inbox file, mostly judged by its name alone.
 
 use std::path::Path;
 
 use super::note;
 
-/// What a file is.
+/// The kind of an inbox file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InboxName {
     /// Markdown: a request or a plan.
     Markdown,
-    /// Something else that a person put there.
+    /// Another file that a person put there.
     Other,
-    /// Nothing to look at: what is hidden, what programs leave for a moment, our own notes.
+    /// A file to ignore: hidden files, temporary files of programs, and Artel's own notes.
     Passing,
 }
 
 impl InboxName {
-    /// Tells what a file is. What is called like one of our notes and is none is a person's.
+    /// Returns the kind of a file. A file with the name of a note that is not one belongs to a
+    /// person.
     pub fn at(file: &Path) -> Self {
         let name = file.file_name().and_then(|name| name.to_str());
         let Some(name) = name else {
@@ -32,7 +33,8 @@ impl InboxName {
     }
 }
 
-/// How names of files end that editors, browsers and copying programs leave for a moment.
+/// Endings of temporary files that editors, browsers and copying programs leave for a
+/// moment.
 const BRIEF: [&str; 12] = [
     "~",
     ".tmp",
@@ -49,10 +51,10 @@ const BRIEF: [&str; 12] = [
 ];
 
 impl InboxName {
-    /// Tells what a file of this name is.
+    /// Returns the kind of a file with this name.
     pub fn of(name: &str) -> Self {
         let lower = name.to_lowercase();
-        // An editor tries out whether it may write with a file that has a number for its name.
+        // Some editors test whether they may write with a file that has a number as its name.
         let is_trial = !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
         let is_brief = BRIEF.iter().any(|ending| lower.ends_with(ending))
             || lower.starts_with(['.', '~', '#'])

@@ -1,8 +1,8 @@
-//! The note beside a file: what is wrong with it and how to mend it, or what was done to it.
+//! The note beside a file: its problems and how to fix them, or what was done to it.
 //!
-//! A note ends with a line that names its file and holds a hash of its text, so only a note that
-//! stands as Artel wrote it is ever written over or taken away. Where a person has a file of its
-//! name, the note gets another one.
+//! A note ends with a line that names its file and holds a hash of its text, so Artel only
+//! overwrites or removes a note that is still as it wrote it. If a person has a file with
+//! the name of the note, the note gets another name.
 
 use std::path::{Path, PathBuf};
 
@@ -13,28 +13,29 @@ use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::works::sheets::read_text;
 
-/// How the name of a note ends.
+/// The end of a note's file name.
 pub(super) const ENDING: &str = ".problem.md";
 
-/// How the first line of a note ends that tells what is to be mended.
+/// The end of the first line of a note about problems to fix.
 const UNUSED: &str = "cannot be used";
 
-/// How the first line of a note ends that tells what was done, not what is to be mended.
+/// The end of the first line of a note about what was done.
 const ANEW: &str = "was written anew";
 
-/// What the last line of a note begins with.
+/// The beginning of a note's last line.
 const SIGN: &str = "\n<!-- artel: ";
 
-/// A note that stands as Artel wrote it.
+/// A note that is unchanged since Artel wrote it.
 struct Note {
     place: PathBuf,
     text: String,
 }
 
-/// Returns the names that the note of a file may have, the usual one first.
+/// Returns the possible names for a file's note, the usual one first.
 fn places(file: &Path) -> impl Iterator<Item = PathBuf> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    // Of what is no Markdown the whole name is kept: the same one may be there as Markdown.
+    // A file that is not Markdown keeps its whole name, since a Markdown file with the same
+    // stem may exist.
     let base = match InboxName::of(&name) {
         InboxName::Other => name.into_owned(),
         _ => file
@@ -52,7 +53,7 @@ fn places(file: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Returns the name of a file as it stands in the last line of its note.
+/// Returns a file's name in the form used in the last line of its note.
 fn subject(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     serde_json::Value::from(name).to_string()
@@ -63,14 +64,15 @@ fn hash(text: &str, subject: &str) -> String {
     hash.chars().take(32).collect()
 }
 
-/// Returns the file that a text is the note of, as [`subject`] names it, if it is as Artel wrote it.
+/// Returns the file that a note belongs to, as [`subject`] names it, if the note is
+/// unchanged since Artel wrote it.
 fn subject_in(text: &str) -> Option<&str> {
     let (text, last) = text.strip_suffix(" -->\n")?.rsplit_once(SIGN)?;
     let (subject, signed) = last.rsplit_once(' ')?;
     (hash(text, subject) == signed).then_some(subject)
 }
 
-/// Returns the note of a file.
+/// Finds the note of a file.
 fn find(file: &Path) -> Option<Note> {
     let subject = subject(file);
     let mut there = places(file).take_while(|place| place.symlink_metadata().is_ok());
@@ -81,15 +83,16 @@ fn find(file: &Path) -> Option<Note> {
     })
 }
 
-/// Tells whether a file is a note that stands as Artel wrote it.
+/// Returns whether a file is a note that is unchanged since Artel wrote it.
 pub(crate) fn is_one(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name.ends_with(ENDING))
         && read_text(file).is_some_and(|text| subject_in(&text).is_some())
 }
 
-/// Tells whether a file that is called like a note is a person's own. A note that a person wrote
-/// into, or that an older Artel wrote, is neither taken away nor taken for a request.
+/// Returns whether a file with the name of a note is a person's own file. A note that a
+/// person edited, or that an older Artel wrote, is neither removed nor taken for a
+/// request.
 pub(super) fn is_a_persons(file: &Path) -> bool {
     let Ok(about) = file.symlink_metadata() else {
         return false;
@@ -104,21 +107,21 @@ pub(super) fn is_a_persons(file: &Path) -> bool {
     !is_like_a_note && !text.contains(SIGN)
 }
 
-/// Says beside a file what is wrong with it.
+/// Writes a note about a file's problems.
 pub(super) fn write(file: &Path, problems: &[String]) -> Result<(), Failure> {
     let end = "Fix it and save. The daemon (or `artel inbox scan`) reads it again and removes this \
                note.";
     put(file, UNUSED, problems, end)
 }
 
-/// Says beside a file that it was written as the journal has it, and why.
+/// Writes a note that a file was rewritten to match the journal, and why.
 pub(super) fn tell(file: &Path, why: &[String]) -> Result<(), Failure> {
     let end = "The journal is what counts, and the file now shows it. Artel removes this note when \
                you next change the file; you can also delete it.";
     put(file, ANEW, why, end)
 }
 
-/// Says the same beside a file that nobody looks at again.
+/// Writes the same note for a file that is never looked at again.
 pub(super) fn tell_for_good(file: &Path, why: &[String]) -> Result<(), Failure> {
     let end = "The journal is what counts, and the file now shows it. Delete this note once you have \
                read it.";
@@ -145,28 +148,29 @@ fn put(file: &Path, what: &str, lines: &[String], end: &str) -> Result<(), Failu
         .map_err(|error| file_failure(Code::W008, &error))
 }
 
-/// Returns the note that says the same as an older Artel wrote it.
+/// Returns the note with the same text, written by an older Artel.
 fn as_before(file: &Path, unsigned: &str) -> Option<PathBuf> {
     let there = places(file).take_while(|place| place.symlink_metadata().is_ok());
     let mut same = there.filter(|place| read_text(place).as_deref() == Some(unsigned));
     same.next()
 }
 
-/// Returns the first name for the note of a file that nobody has.
+/// Returns the first unused name for a file's note.
 fn free(file: &Path) -> PathBuf {
     let mut free = places(file).filter(|place| place.symlink_metadata().is_err());
     free.next()
         .unwrap_or_else(|| file.with_extension("problem"))
 }
 
-/// Returns the heading of a note, in which the name of a file may have several lines.
+/// Returns the heading of a note. A file name in it may span several lines.
 fn heading(text: &str) -> &str {
     text.split_once("\n\n- ")
         .map_or(text, |(heading, _)| heading)
 }
 
-/// Takes away the note of a file that is as it should be, unless it tells how it became so: our own
-/// writing is seen as well, and nobody would have read it by then.
+/// Removes the note of a file that is in order now, unless the note says what was done.
+/// Artel's own write triggers this call too, before any person could have read such a
+/// note.
 pub(super) fn settle(file: &Path) {
     if let Some(note) = find(file)
         && !heading(&note.text).ends_with(ANEW)
@@ -175,22 +179,22 @@ pub(super) fn settle(file: &Path) {
     }
 }
 
-/// Takes the note of a file away.
+/// Removes the note of a file.
 pub(crate) fn clear(file: &Path) {
-    // Mostly there is none.
+    // Most files have none.
     if let Some(note) = find(file) {
         drop(std::fs::remove_file(note.place));
     }
 }
 
-/// Takes the note of a file away if the file is gone.
+/// Removes the note of a file that no longer exists.
 pub(super) fn clear_orphan(file: &Path) {
     if !file.exists() {
         clear(file);
     }
 }
 
-/// Takes the notes away whose files are gone, and those that a newer one took the place of.
+/// Removes notes whose files are gone, and notes that newer ones replaced.
 pub(super) fn tidy(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! Plans that people changed, moved or marked as files.
+//! Plan files that people edited, moved or marked.
 
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -17,36 +17,35 @@ use crate::works::sheets::{FOLDERS, Over, read_text};
 use crate::works::work::Work;
 use crate::workshop::Workshop;
 
-/// How the name of a plan's file ends.
+/// The end of a plan's file name.
 const ENDING: &str = "_plan.md";
 
-/// A file of a plan that is not as it was written.
+/// A plan file that differs from what Artel wrote.
 struct Touched<'a> {
     work: &'a Work,
-    /// Where it lies.
     file: PathBuf,
     shown: String,
     text: String,
     parsed: Parsed,
-    /// What it says by where it lies and by its `status`.
+    /// The decision that its folder and its `status` express.
     wish: Wish,
-    /// Whether somebody carries the plan out, and writes the file as well.
+    /// Whether another process carries out the plan, and so writes the file as well.
     is_driven: bool,
 }
 
-/// What a person decides by the place and the `status` of a file.
+/// A person's decision, expressed by the folder and the `status` of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wish {
-    /// Nothing.
+    /// No decision.
     None,
-    /// The version that it shows is approved.
+    /// Approves the version that the file shows.
     Approve,
-    /// The version in review is turned down.
+    /// Rejects the version in review.
     Reject,
 }
 
 impl Workshop {
-    /// Takes up what people did to the file of a plan, wherever it lies by that name.
+    /// Takes in a person's changes to a plan file with this name, in any folder.
     pub(super) fn take_plan(
         &self,
         journal: &Journal,
@@ -60,7 +59,7 @@ impl Workshop {
         self.stray(name)
     }
 
-    /// Says beside a file that it is no plan's, in each folder where it lies.
+    /// Refuses a file that belongs to no plan, with a note in each folder where it is.
     fn stray(&self, name: &str) -> Result<Option<Found>, Failure> {
         let mut found = None;
         for folder in [PLANS, ACTIVE] {
@@ -92,7 +91,7 @@ impl Workshop {
         Ok(found)
     }
 
-    /// Tells whether a run put a file where it is: then it is no person's decision.
+    /// Returns whether a run put a file in its place. Such a file is not a person's decision.
     fn is_placed(&self, journal: &Journal, file: &Path) -> Result<bool, Failure> {
         let own = self.own_folders()?;
         let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
@@ -110,7 +109,7 @@ impl Workshop {
         Ok(false)
     }
 
-    /// Takes up what people did to the file of this plan.
+    /// Takes in a person's changes to the file of this plan.
     pub(crate) fn look_at_plan(
         &self,
         journal: &Journal,
@@ -120,7 +119,7 @@ impl Workshop {
         let state = work.course.state().unwrap_or(PlanState::Review);
         let is_being_done = matches!(state, PlanState::Approved | PlanState::Running);
         if is_driven && !is_being_done {
-            // The architect writes, and the file with it.
+            // The architect is at work, and the file will be written afterwards.
             return Ok(None);
         }
         let right = self.plan_file(work);
@@ -172,7 +171,7 @@ impl Workshop {
         }
     }
 
-    /// Returns where files of a plan lie that somebody may have put there.
+    /// Returns the plan's files in folders where a person may have put them.
     fn lying(&self, work: &Work, state: PlanState) -> Vec<(&'static str, PathBuf)> {
         let name = file_name(work);
         let looked = match state {
@@ -231,7 +230,7 @@ impl Workshop {
         }
     }
 
-    /// Takes up a file whose plan says what it said: it may be approved, or commented on.
+    /// Takes in a file whose plan is unchanged. It may approve the plan or comment on it.
     fn take_unchanged(&self, journal: &Journal, touched: &Touched<'_>) -> Result<Found, Failure> {
         let work = touched.work;
         if touched.wish == Wish::Approve {
@@ -277,8 +276,8 @@ impl Workshop {
         )
     }
 
-    /// Takes up what a person wrote into the file of a plan that is being done: it is their own
-    /// version, and counts as approval of what it says, as `artel plan edit` does.
+    /// Takes in a person's edit to the file of a plan that is being carried out. It becomes a
+    /// new version and counts as approval, as with `artel plan edit`.
     fn take_meanwhile(
         &self,
         journal: &Journal,
@@ -302,7 +301,7 @@ impl Workshop {
                     "its `status` was `{status}`, and the plan is being done; `artel plan cancel \
                      {short}` calls it off"
                 ),
-                // Whoever drives it writes the file, too: what it says of the steps may be behind.
+                // The driver writes the file, too, so the file's view of the steps may lag behind.
                 () if is_driven => return Ok(None),
                 () => "it said something else about the plan than the journal".to_owned(),
             };
@@ -331,7 +330,7 @@ impl Workshop {
                 )
                 .map(Some),
             Err(problems) => {
-                // Somebody else may have taken the same words meanwhile.
+                // Another process may have taken in the same text meanwhile.
                 if self.is_on_record(&self.work(work.trace)?, &touched.text) {
                     return Ok(None);
                 }
@@ -346,8 +345,8 @@ impl Workshop {
         }
     }
 
-    /// Turns the version in review down for a person who said so by its file. The reason is the one
-    /// that stands there.
+    /// Rejects the version in review because a person said so in its file, with the reason
+    /// given there.
     fn turn_down(
         &self,
         journal: &Journal,
@@ -374,8 +373,8 @@ impl Workshop {
         }
     }
 
-    /// Makes sure that no file of a plan in review holds words of a person that are not on record:
-    /// what is decided by a command would be written over them.
+    /// Refuses a decision if a file of a plan in review holds a person's words that are not on
+    /// record: the decision would overwrite them.
     pub(crate) fn ensure_read(&self, work: &Work) -> Result<(), Failure> {
         if work.course.state() != Some(PlanState::Review) {
             return Ok(());
@@ -399,8 +398,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// Keeps words of a person that are not on record and that a decision would write over. They
-    /// lie where the file of the plan will, under a name of their own.
+    /// Keeps copies of a person's words that are not on record and that a decision would
+    /// overwrite. The copies get names of their own in the archive.
     pub(crate) fn keep_unread(&self, work: &Work) -> Result<Kept, Failure> {
         if work.versions.is_empty() {
             return Ok(Kept::default());
@@ -410,15 +409,15 @@ impl Workshop {
         self.keep_theirs(&self.theirs_in_plan(work, &sheet), &work.name())
     }
 
-    /// Tells whether a file is that of an older version, as it was.
+    /// Returns whether a file shows an older version, unchanged.
     fn is_old(&self, touched: &Touched<'_>) -> bool {
         let newest = touched.work.course.newest().map(|newest| newest.number);
         let same = self.version_saying(touched.work, &touched.parsed);
         same.is_some() && same != newest
     }
 
-    /// Writes the file of a plan that lies where it does not belong, or nowhere: then nobody need
-    /// have touched it, and nothing is said beside it.
+    /// Writes the file of a plan again that is in the wrong folder or missing. A missing file
+    /// may not be a person's doing, so it gets no note.
     fn put_back(&self, work: &Work) -> Result<Found, Failure> {
         let name = file_name(work);
         let mut folders = FOLDERS.iter();
@@ -433,7 +432,8 @@ impl Workshop {
         Ok(found)
     }
 
-    /// Writes the file of a plan as the journal has it, and says why, also beside it.
+    /// Rewrites the file of a plan to match the journal. The result and a note beside the file
+    /// say why.
     fn rewritten(&self, work: &Work, why: &str) -> Result<Found, Failure> {
         let conduct = self.conduct_of(work, LOOKING)?;
         let sheet = render(&self.sheet_of(work, conduct.as_ref())?);
@@ -465,8 +465,7 @@ fn wish_of(state: PlanState, folder: &str, status: PlanState) -> Wish {
     }
 }
 
-/// Returns why a person turned a plan down, where its file says so: under `reason`, or as a
-/// comment.
+/// Returns the reason for a rejection that a file gives, under `reason` or as a comment.
 fn reason_in(work: &Work, parsed: &Parsed) -> Option<String> {
     let mut other = parsed.head.other.iter();
     let key = other.find_map(|line| line.strip_prefix("reason:"));
@@ -490,7 +489,7 @@ fn lines_of(Problems(problems): &Problems) -> Vec<String> {
     problems.iter().map(line).collect()
 }
 
-/// Says why a file decides nothing here, and what does.
+/// Explains why this file cannot decide anything, and names the command that can.
 fn unsafe_here(open: &safety::OpenToOthers, command: &str) -> Vec<String> {
     vec![
         format!(
@@ -502,7 +501,7 @@ fn unsafe_here(open: &safety::OpenToOthers, command: &str) -> Vec<String> {
     ]
 }
 
-/// Returns the names of the files that may be plans, and of those that are none and lie there.
+/// Returns the names of all files in a folder that are plans or do not belong there.
 pub(super) fn all_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|it| !it.is_dir());
@@ -513,12 +512,12 @@ pub(super) fn all_in(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns what the file of a plan is called.
+/// Returns the file name of a plan.
 pub(super) fn file_name(work: &Work) -> String {
     name_of(work.trace)
 }
 
-/// Returns the name of the file of a plan by what joins everything about it.
+/// Returns the file name of the plan with this trace.
 pub(super) fn name_of(trace: TraceId) -> String {
     format!("{}{ENDING}", Work::name_of(trace))
 }

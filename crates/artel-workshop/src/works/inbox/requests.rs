@@ -1,9 +1,9 @@
 //! Requests that people put into `Inbox/Requests` as files.
 //!
-//! A file is a request by its `trace_id`, and by its name as long as that request goes on. So a
-//! file that is saved again from an editor that had it open before it was completed is still the
-//! same request; one that is renamed is, too; a copy beside the file it was made from is said to
-//! be one and is not taken.
+//! A file belongs to a request by its `trace_id`, and by its name as long as that request
+//! is not over. So a file is still the same request after an editor saves over it that had
+//! it open before it was completed, and after it is renamed. A copy beside the original is
+//! reported as a copy and not taken in.
 
 use std::cmp::Reverse;
 use std::os::unix::fs::MetadataExt as _;
@@ -25,28 +25,28 @@ use crate::trouble::file_failure;
 use crate::works::ask::{AskOrder, Prospect};
 use crate::works::sheets::{LONGEST_FILE, read_text};
 
-/// A field that cannot be used, and what to do about it.
+/// A field that cannot be used, and the remedy.
 pub(super) type Trouble = (String, String);
 
-/// What a file turned out to be.
+/// The outcome of a look at a request file.
 enum Came {
-    /// Nothing that is not known already, or somebody is at it: the next look takes it.
+    /// The file is known already, or another process is at work on it. The next scan takes it
+    /// in.
     Nothing,
-    /// A request that nobody has. Its file is complete.
+    /// A new request. Its file is complete.
     New(Box<Prospect>),
-    /// A request under another name, or one whose frontmatter is put back.
+    /// A request under another name, or with its frontmatter restored.
     Known(Found),
 }
 
-/// Why a file that a run put there is no request.
+/// The reason why a file that a run put there is not a request.
 const PLACED: &str = "a run put it here, so Artel does not take it for your request; save what you \
                       want of it under another name";
 
-/// Why a file is not taken.
+/// The reason why a file is not taken in.
 enum Refusal {
-    /// It has to be mended.
+    /// The person has to fix the file.
     Wrong(Vec<Trouble>),
-    /// Something else failed.
     Failed(Failure),
 }
 
@@ -57,8 +57,8 @@ impl From<Failure> for Refusal {
 }
 
 impl Look<'_> {
-    /// Takes up the files that nobody has, and says what is wrong with those that cannot be.
-    /// Everything is sent to the journal before anything is waited for.
+    /// Takes in new requests and reports the problems of files that cannot be taken. All
+    /// events are sent to the journal before any of them is waited for.
     pub(super) fn take_requests(
         &mut self,
         files: &[PathBuf],
@@ -100,7 +100,7 @@ impl Look<'_> {
         for (ack, said, due) in taken {
             match ack.wait() {
                 Ok(_) => {}
-                // Somebody recorded it between the look and now: it is theirs.
+                // Another process recorded it meanwhile, so it belongs to that process.
                 Err(AppendError::Conflict { .. }) => continue,
                 Err(error) => return Err(error.into()),
             }
@@ -178,7 +178,7 @@ impl Look<'_> {
         Ok(Came::New(Box::new(prospect)))
     }
 
-    /// Says what is known of a file; nothing where it may be a new request.
+    /// Returns what is known of a file, or `None` if it may be a new request.
     fn known(&mut self, read: &RequestFields, shown: &str) -> Result<Option<Came>, Refusal> {
         let owner = self.index.trace_of(shown);
         if let Some(trace) = read.trace
@@ -214,16 +214,16 @@ impl Look<'_> {
         Err(wrong("file", what))
     }
 
-    /// Looks at the file of a request that was taken. What was asked stays as it was: where a
-    /// person changed it since, the file is written as the journal has it, and what they wrote is
-    /// kept and told.
+    /// Looks at the file of a request that was taken in before. A request does not change: if
+    /// a person changed the file since, it is rewritten to match the journal, and a note says
+    /// where the person's text is kept.
     fn taken_before(
         &mut self,
         trace: TraceId,
         read: &RequestFields,
         shown: &str,
     ) -> Result<Came, Refusal> {
-        // Whoever has taken it may not have put it on record yet.
+        // The process that took the file may not have recorded it yet.
         let Ok(work) = self.workshop.work(trace) else {
             return Ok(Came::Nothing);
         };
@@ -254,8 +254,8 @@ impl Look<'_> {
         }))
     }
 
-    /// Tells a copy from a file that was renamed: where the other one still says that it is this
-    /// request, this one is a copy.
+    /// Distinguishes a copy from a renamed file: if the other file still names this request,
+    /// this one is a copy.
     fn copied_or_moved(
         &mut self,
         trace: TraceId,
@@ -285,7 +285,7 @@ impl Look<'_> {
         }))
     }
 
-    /// Fills in what a person left out.
+    /// Fills in the fields that the person left out.
     fn completed(&self, read: RequestFields, prospect: &Prospect) -> Request {
         Request {
             trace: prospect.trace,
@@ -306,7 +306,7 @@ impl Look<'_> {
         }
     }
 
-    /// Returns what a request is about: the portal it names, or the only one there is.
+    /// Returns the portal of a request: the one it names, or the only one there is.
     fn portal_for(&self, read: &RequestFields) -> Result<Portal, Refusal> {
         if let Some(name) = &read.portal {
             let known = self.portals.iter().find(|portal| portal.name == *name);
@@ -337,7 +337,7 @@ impl Look<'_> {
         }
     }
 
-    /// Sends a request to the journal, if nobody has that trace.
+    /// Sends a request to the journal, on condition that its trace is unused.
     fn send(&mut self, prospect: &Prospect) -> Result<Ack, Failure> {
         let (workshop, by) = (self.workshop, self.by.clone());
         let draft = workshop.request_draft(self.journal, prospect, by, &self.redactor)?;
@@ -346,7 +346,7 @@ impl Look<'_> {
         Ok(self.journal.append(batch.fenced(self.fence)))
     }
 
-    /// Says of a file that it was never found whole.
+    /// Reports that a file never stops changing.
     pub(super) fn restless(&mut self, file: &Path) -> Result<(), Failure> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let what = "it never stops changing, so nobody knows when it is whole; save it once more";
@@ -356,7 +356,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Says once what is wrong with a file, on record and beside it.
+    /// Reports a file's problems in the journal and in a note, once.
     fn refuse(
         &mut self,
         file: &Path,
@@ -370,7 +370,7 @@ impl Look<'_> {
             field: troubles.first().map_or(String::new(), |it| it.0.clone()),
             message: messages.join("; "),
         };
-        // Whoever reads of it on record finds the note.
+        // The note comes first, so a reader of the journal finds it.
         let text = match note::write(file, &messages) {
             Ok(()) => refused.message.clone(),
             Err(failure) => format!("{}; {}", refused.message, failure.what),
@@ -383,7 +383,7 @@ impl Look<'_> {
     }
 }
 
-/// Returns the files that may be requests, by name.
+/// Returns the possible request files in a folder, by name.
 pub(super) fn all_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|it| !it.is_dir());
@@ -393,12 +393,12 @@ pub(super) fn all_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Tells whether a file of this name is a person's: a request, or something that cannot be one.
+/// Returns whether a file belongs to a person: a request, or a file that cannot be one.
 pub(super) fn is_one(file: &Path) -> bool {
     InboxName::at(file) != InboxName::Passing
 }
 
-/// Says why a file cannot be a request, whatever it holds.
+/// Explains why a file cannot be a request, regardless of its content.
 fn unfit(file: &Path, shown: &str) -> Option<String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     if InboxName::of(&name) == InboxName::Other {
@@ -439,7 +439,8 @@ fn due(prospect: &Prospect, at: Timestamp) -> Due {
     (Reverse(prospect.request.urgency), at, prospect.trace)
 }
 
-/// Says which fields ask for something that Artel cannot do yet: silence would pass for a yes.
+/// Returns the fields that ask for what Artel cannot do yet. Ignoring them would look like
+/// agreement.
 fn not_built(read: &RequestFields) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     if let Some(flow) = &read.flow {
@@ -466,7 +467,7 @@ fn not_built(read: &RequestFields) -> Vec<Trouble> {
     troubles
 }
 
-/// Says why a file cannot be read, and what to do.
+/// Explains why a file cannot be read, and the remedy.
 fn unread(error: &FileError) -> String {
     match error {
         FileError::TooLarge { most, .. } => format!(
@@ -478,7 +479,7 @@ fn unread(error: &FileError) -> String {
     }
 }
 
-/// Says what is wrong with a field, for the note beside the file.
+/// Describes the problem of a field, for the note beside the file.
 fn trouble(complaint: &Complaint) -> Trouble {
     let text = match complaint.line {
         Some(line) => format!(

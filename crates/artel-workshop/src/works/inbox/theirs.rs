@@ -1,8 +1,9 @@
-//! What people wrote into files that Artel writes, too.
+//! Preserves people's words in files that Artel also writes.
 //!
-//! Before one of these files is written over, what stands there is held against the journal. Words
-//! that are on record nowhere are a person's: they are kept under a name of their own in
-//! `Inbox/Archive`, and a note beside the file says where, and what to do with them.
+//! Before such a file is overwritten, its text is compared with the journal. Words that
+//! are not on record belong to a person: they are kept in a file of their own in
+//! `Inbox/Archive`, and a note beside the original says where they are and what to do with
+//! them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,33 +22,32 @@ use crate::works::sheets::{FOLDERS, hash_of, read_text};
 use crate::works::work::Work;
 use crate::workshop::Workshop;
 
-/// Where files lie that are over, and what was kept.
+/// The folder for files of finished work and for preserved copies.
 const ARCHIVE: &str = "Inbox/Archive";
 
-/// A file that holds words of a person that are not on record.
+/// A file with a person's words that are not on record.
 pub(crate) struct Theirs {
-    /// Where it lies.
     pub(crate) file: PathBuf,
-    /// The words; nothing where they are no text.
+    /// The words, or `None` if they are not UTF-8 text.
     text: Option<String>,
 }
 
-/// Texts of a person that were kept: what lay where, and where it is now.
+/// Preserved copies of a person's texts: the original place and the place of the copy.
 #[derive(Default)]
 pub(crate) struct Kept(Vec<Copy>);
 
 struct Copy {
-    /// The file, in the workshop.
+    /// The original file, relative to the workshop.
     shown: String,
-    /// The copy, in the workshop.
+    /// The copy, relative to the workshop.
     copy: String,
     at: PathBuf,
-    /// Whether it was made just now.
+    /// Whether the copy was made just now.
     is_fresh: bool,
 }
 
 impl Kept {
-    /// Says where they are.
+    /// Says where the copies are.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|it| {
             format!(
@@ -57,15 +57,15 @@ impl Kept {
         })
     }
 
-    /// Takes the copies away: what they are of stays where it is.
+    /// Removes the new copies, because the originals stay in place.
     pub(crate) fn discard(&self) {
         for copy in self.0.iter().filter(|it| it.is_fresh) {
             drop(std::fs::remove_file(&copy.at));
         }
     }
 
-    /// Says beside a page that was written anew, and that nobody looks at again, what became of the
-    /// words.
+    /// Writes a note beside a rewritten page that is never looked at again, to say where the
+    /// person's words are.
     pub(crate) fn tell_for_good(&self, file: &Path, advice: &str) -> Result<(), Failure> {
         if self.0.is_empty() {
             return Ok(());
@@ -75,7 +75,7 @@ impl Kept {
         note::tell_for_good(file, &lines)
     }
 
-    /// Says beside a file that was written anew what became of the words.
+    /// Writes a note beside a rewritten file, to say where the person's words are.
     pub(crate) fn tell(&self, file: &Path, advice: &str) -> Result<(), Failure> {
         if self.0.is_empty() {
             return Ok(());
@@ -87,8 +87,8 @@ impl Kept {
 }
 
 impl Workshop {
-    /// Returns the files of a plan that hold words of a person, wherever they lie. `ours` is what
-    /// would be written.
+    /// Returns the files of a plan that hold a person's words, in any folder. `ours` is the
+    /// text that would be written.
     pub(crate) fn theirs_in_plan(&self, work: &Work, ours: &str) -> Vec<Theirs> {
         let name = format!("{}_plan.md", work.name());
         let files = FOLDERS
@@ -110,7 +110,7 @@ impl Workshop {
         (!is_known).then_some(Theirs { file, text })
     }
 
-    /// Tells whether a text is that of a version, with the comments that are known.
+    /// Returns whether a text equals a recorded version, with recorded comments only.
     pub(crate) fn is_on_record(&self, work: &Work, text: &str) -> bool {
         let Ok(parsed) = parse(text) else {
             return false;
@@ -120,12 +120,13 @@ impl Workshop {
             && self.version_saying(work, &parsed).is_some()
     }
 
-    /// Returns the newest version that says what a text says.
+    /// Returns the newest version with the same plan as a text.
     pub(crate) fn version_saying(&self, work: &Work, parsed: &Parsed) -> Option<u32> {
         let (_, hash) = hash_of(&parsed.plan).ok()?;
         let mut versions = work.versions.iter().rev();
         let same = versions.find(|it| it.fact.hash == hash);
-        // A file holds a plan as it is read back, which one on record need not have been.
+        // Writing and reading can change a plan slightly, so compare with each version as it would
+        // be read back.
         let same = same.or_else(|| {
             work.versions.iter().rev().find(|it| {
                 let plan = self.plan_of(work, Some(it.fact.version));
@@ -139,7 +140,7 @@ impl Workshop {
         same.map(|it| it.fact.version)
     }
 
-    /// Keeps words of a person where nothing is written over them; the same words once.
+    /// Keeps copies of a person's words in the archive. Equal texts are kept once.
     pub(crate) fn keep_theirs(&self, theirs: &[Theirs], stem: &str) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
         let failed = |error| file_failure(Code::W008, &error);
@@ -174,8 +175,8 @@ impl Workshop {
         Ok(kept)
     }
 
-    /// Returns what the file of a request says otherwise than the journal, by the names of fields;
-    /// nothing where a person changed none of it.
+    /// Returns the names of fields in which a request's file differs from the journal, empty
+    /// if a person changed none.
     pub(crate) fn changed_in_request(
         &self,
         work: &Work,
@@ -188,7 +189,7 @@ impl Workshop {
             use Status as S;
             !matches!(status, S::Pending | S::Processing | S::Planned | S::Active)
         };
-        // How far it has come may stand there as it was a moment ago; an end that never came not.
+        // An older status of open work is fine, but not an end that was never reached.
         let ended = read.status.is_some_and(is_over) && !is_over(work.status());
         let changed = [
             ("body", redactor.redact(read.words.trim()) != words.trim()),
@@ -214,8 +215,8 @@ impl Workshop {
         Ok(changed.map(|(field, _)| field).collect())
     }
 
-    /// Keeps what a person wrote into the file of a request since it was taken, before it is
-    /// written over.
+    /// Before the file of a request is overwritten, keeps what a person wrote into it since it
+    /// was taken in.
     pub(crate) fn keep_request(&self, work: &Work, file: &Path) -> Result<Kept, Failure> {
         if !file.symlink_metadata().is_ok_and(|about| about.is_file()) {
             return Ok(Kept::default());
@@ -236,7 +237,7 @@ impl Workshop {
         self.keep_theirs(&[Theirs { file, text }], &stem)
     }
 
-    /// Keeps a page that is to be written over, unless it stands as it was written.
+    /// Keeps a page before it is overwritten, unless it is as it was written.
     pub(crate) fn keep_page(
         &self,
         file: &Path,
@@ -254,20 +255,20 @@ impl Workshop {
         self.keep_theirs(&[Theirs { file, text }], &stem)
     }
 
-    /// Returns a path as people see it, from the workshop on.
+    /// Returns a path relative to the workshop, as people see it.
     pub(crate) fn in_workshop(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.root).unwrap_or(path);
         inside.display().to_string()
     }
 }
 
-/// Returns what a person added to the comments by hand.
+/// Returns the comments that a person added by hand.
 pub(super) fn added(work: &Work, parsed: &Parsed) -> Vec<String> {
     let known = work.course.comments().iter();
     let known: Vec<String> = known
         .map(|it| format!("(v{}) {}", it.version, it.text))
         .collect();
-    // What a plan was turned down for may have stood there.
+    // The file may also have held the reason for a rejection.
     let why = work.course.why().unwrap_or_default();
     let is_known = |text: &String| known.contains(text) || why.contains(text.as_str());
     let remarks = parsed.remarks.iter();
@@ -275,7 +276,7 @@ pub(super) fn added(work: &Work, parsed: &Parsed) -> Vec<String> {
     new.map(|it| it.text.clone()).collect()
 }
 
-/// Says what a person does with words about a plan that could not be taken.
+/// Returns what a person can do with words about a plan that could not be taken in.
 pub(crate) fn advice_for(work: &Work) -> String {
     let short = work.trace.short();
     match work.course.state() {
@@ -289,7 +290,7 @@ pub(crate) fn advice_for(work: &Work) -> String {
     }
 }
 
-/// Says what a person does who wants something else than a request says.
+/// Returns what a person can do who wants something other than the recorded request.
 pub(crate) fn advice_for_request(work: &Work) -> String {
     let short = work.trace.short();
     format!(
@@ -299,8 +300,8 @@ pub(crate) fn advice_for_request(work: &Work) -> String {
     )
 }
 
-/// Returns a plan as it comes back from its own file: nobody is to be taken for the author of what
-/// writing and reading make of it.
+/// Returns a plan as it is read back from its own file, so that differences from writing
+/// and reading are not taken for a person's edits.
 fn read_back(plan: Plan, head: &Head) -> Option<Plan> {
     let sheet = Sheet {
         head: head.clone(),

@@ -1,4 +1,4 @@
-//! What a report says about a run that failed.
+//! The sections of a report about a failed run.
 
 use artel_types::plan::StepState;
 use artel_types::{Fact, counted};
@@ -7,7 +7,7 @@ use super::page::{bounded, code, line};
 use super::past::Past;
 use super::sections::inline;
 
-/// So much is said about why an attempt failed.
+/// Longest reason for a failed attempt in a report, in bytes.
 const LONGEST_REASON: usize = 1_500;
 
 pub(super) fn error(past: &Past) -> String {
@@ -23,7 +23,7 @@ pub(super) fn error(past: &Past) -> String {
     )
 }
 
-/// What every attempt that did not pass was told.
+/// Lists the reasons why attempts at steps failed.
 pub(super) fn tried(past: &Past) -> String {
     let mut text = String::new();
     for (number, (spec, step)) in past.conduct.steps().enumerate() {
@@ -65,7 +65,7 @@ pub(super) fn context(past: &Past) -> String {
             Fact::StepPassed(passed) => Some(passed.step.clone()),
             _ => None,
         });
-    // It is there once a step has passed.
+    // The branch exists once a step has passed.
     let branch = past
         .created
         .as_ref()

@@ -1,5 +1,5 @@
-//! What a person wrote into a report is kept when the report is written again. How it was written
-//! last is known by hashes in `.artel/reports`.
+//! Keeps what a person wrote into a report when the report is written again. Hashes in
+//! `.artel/reports` tell the text that Artel wrote last.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,13 @@ use crate::trouble::file_failure;
 use crate::works::inbox::Kept;
 use crate::workshop::Workshop;
 
-/// What a person does with words that stood in a report.
+/// Advice for a person whose words were in a report.
 const ADVICE: &str = "a report is made from the journal alone: keep words of your own in a page of \
                       your own in `Knowledge`";
 
 impl Workshop {
-    /// Writes the text of a report, and keeps what a person wrote into the one that is there.
+    /// Writes the text of a report. If a person changed the present one, keeps a copy of it
+    /// first.
     pub(super) fn put_report(&self, file: &Path, run: RunId, text: &str) -> Result<(), Failure> {
         let failed = |error| file_failure(Code::W008, &error);
         let known = self.known_hashes(run);
@@ -22,7 +23,7 @@ impl Workshop {
             there.trim().is_empty() || there == text || known.contains(&hash_of(there))
         };
         let kept: Kept = self.keep_page(file, is_known)?;
-        // The one before counts as long as this one may not be in place.
+        // The previous text also counts, because the new one may not be in place yet.
         let last = known.last().cloned();
         let hashes: Vec<String> = last.into_iter().chain([hash_of(text)]).collect();
         let note = self.hashes_of(run);
@@ -38,7 +39,8 @@ impl Workshop {
         self.root.join(".artel/reports").join(run.to_string())
     }
 
-    /// Returns the hashes of the texts that the report of a run may have, the newest last.
+    /// Returns the hashes of the texts that Artel may have written to a run's report, newest
+    /// last.
     fn known_hashes(&self, run: RunId) -> Vec<String> {
         let bytes = artel_files::read_bounded(&self.hashes_of(run), 4096).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);

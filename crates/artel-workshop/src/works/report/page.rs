@@ -1,5 +1,4 @@
-//! A report as it is read. What goes in are the facts of a run, what comes out is text: the same
-//! facts give the same bytes.
+//! Renders a report as text. The same facts of a run always give the same bytes.
 
 use artel_types::plan::PlanState;
 
@@ -7,10 +6,10 @@ use super::failed;
 use super::past::Past;
 use super::sections as section;
 
-/// So much of a request is quoted.
+/// Longest quote of a request, in bytes.
 const LONGEST_REQUEST: usize = 8_000;
 
-/// Renders the report of a run that is over.
+/// Renders the report of a finished run.
 pub(super) fn render(past: &Past, words: &str) -> String {
     let mut page = Page::default();
     page.raw(&front(past));
@@ -37,7 +36,7 @@ pub(super) fn render(past: &Past, words: &str) -> String {
 }
 
 impl Past {
-    /// Returns the word for how it went.
+    /// Returns the word for the outcome: `completed` or `failed`.
     pub(super) fn status(&self) -> &'static str {
         match &self.ended {
             Some((_, ended)) if ended.state == PlanState::Done => "completed",
@@ -46,7 +45,7 @@ impl Past {
     }
 }
 
-/// A page while it is written.
+/// A Markdown page under construction.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -96,12 +95,12 @@ fn front(past: &Past) -> String {
     text + "---\n\n"
 }
 
-/// Returns a text as a value of YAML, which takes the strings of JSON.
+/// Returns a text as a YAML value. YAML accepts JSON strings.
 fn yaml(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Returns a text as one that is quoted, so that nothing in it counts as a part of the page.
+/// Returns a text as a quote, so that nothing in it counts as part of the page.
 pub(super) fn quoted(text: &str) -> String {
     let shown = bounded(text.trim(), LONGEST_REQUEST);
     let lines = shown.lines().map(|line| format!("> {line}"));
@@ -111,13 +110,12 @@ pub(super) fn quoted(text: &str) -> String {
         .join("\n")
 }
 
-/// Returns a text on one line.
 pub(super) fn line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
 }
 
-/// Cuts a text, and says so.
+/// Cuts a text at a limit and says so.
 pub(super) fn bounded(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();
@@ -126,7 +124,7 @@ pub(super) fn bounded(text: &str, longest: usize) -> String {
     format!("{cut} […]")
 }
 
-/// Returns a text that fits into a cell of a table.
+/// Escapes a text for a table cell.
 pub(super) fn cell(text: &str) -> String {
     let text = bounded(&line(text), 300);
     if text.is_empty() {
@@ -135,7 +133,7 @@ pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Returns a text as code, on one line.
+/// Returns a text as inline code, on one line.
 pub(super) fn code(text: &str) -> String {
     let text = bounded(&line(text), 300);
     let fence = if text.contains('`') { "``" } else { "`" };
@@ -143,7 +141,7 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// Lays out a table.
+/// Renders a Markdown table.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();

@@ -1,5 +1,5 @@
-//! What is on record about one run of a plan, up to the moment when its steps were over. Reports
-//! and changesets are shown from this, so the same events always show the same.
+//! The record of one run of a plan, up to the end of its steps. Reports and changesets are
+//! shown from it, so the same events always look the same.
 
 use std::collections::BTreeMap;
 
@@ -16,34 +16,32 @@ use artel_types::{
 use crate::works::Work;
 use crate::workshop::Workshop;
 
-/// One run of a plan.
+/// One run of a plan, as recorded.
 pub(crate) struct Past {
     pub(crate) work: Work,
     pub(crate) run: RunId,
-    /// The version of the plan that it began with.
+    /// The version of the plan that the run began with.
     pub(crate) version: u32,
-    /// When and how its steps ended.
+    /// Time and outcome of the end of its steps.
     pub(crate) ended: Option<(Timestamp, PlanEnded)>,
     pub(crate) created: Option<ChangesetCreated>,
     pub(crate) begun: Option<BranchBegun>,
-    /// The plan and its steps as they stood at the end.
+    /// The state of the plan and its steps at the end.
     pub(crate) conduct: Conduct,
-    /// The run's own events.
     pub(crate) events: Vec<Event>,
-    /// What it took, with everything that was done for the request before.
+    /// The usage of the run and of all earlier work for the request.
     pub(crate) metrics: RunMetrics,
-    /// Turns of agents, by step.
+    /// Number of turns of agents, by step.
     pub(crate) turns: BTreeMap<String, u64>,
-    /// Calls of tools, and how many of them failed.
+    /// Number of calls by tool, and how many of them failed.
     pub(crate) tools: BTreeMap<String, (u64, u64)>,
-    /// The last call of a tool that went well.
+    /// The last tool call that succeeded.
     pub(crate) last_done: Option<String>,
-    /// Hosts that were reached, with how often and how many bytes went out.
+    /// Hosts that were reached, with the number of connections and of bytes sent.
     pub(crate) outside: BTreeMap<String, (u64, u64)>,
 }
 
 impl Workshop {
-    /// Reads one run of a plan.
     pub(crate) fn past(&self, work: Work, run: RunId) -> Result<Past, Failure> {
         let of_run = |event: &&Event| matches!(&event.fact, Fact::PlanEnded(it) if it.run == run);
         let ended = work.events.iter().rfind(of_run);
@@ -66,7 +64,7 @@ impl Workshop {
                 _ => None,
             });
         let (_, plan) = self.plan_of(&work, Some(version))?;
-        // How a run is driven says nothing about how it went.
+        // The settings for driving a run do not affect its outcome.
         let rules = Rules {
             at_once: 1,
             failure: OnFailure::Continue,
@@ -97,7 +95,7 @@ impl Workshop {
         Ok(past)
     }
 
-    /// Returns everything that was done for a request, up to an event.
+    /// Returns all events of a request's trace, up to a sequence number.
     fn story(&self, work: &Work, until: u64) -> Result<Vec<Event>, Failure> {
         let filter = Filter {
             trace: Some(work.trace.to_string()),
@@ -131,7 +129,7 @@ impl Past {
             .collect()
     }
 
-    /// Returns the last check of the branch as a whole.
+    /// Returns the last check of the whole branch.
     pub(crate) fn last_check(&self) -> Option<&BranchChecked> {
         self.events
             .iter()
@@ -164,7 +162,7 @@ impl Past {
         self.events.iter().filter_map(commit).collect()
     }
 
-    /// Returns what left the machine and stays there, a line for each host.
+    /// Returns a line for each host with what was sent there and cannot be taken back.
     pub(crate) fn left_outside(&self) -> Vec<String> {
         let line = |(host, (times, bytes)): (&String, &(u64, u64))| {
             let times = artel_types::counted(*times, "connection");

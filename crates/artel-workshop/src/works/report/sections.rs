@@ -1,4 +1,4 @@
-//! The sections of a report.
+//! The sections of a report, each as Markdown text.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub(super) fn steps(past: &Past) -> String {
     table(&head, &rows)
 }
 
-/// What the verifiers said of the last attempt.
+/// Returns the verifiers' verdicts on the last attempt at a step.
 fn verdicts(past: &Past, step: &str, round: u32) -> String {
     let judged = past.events.iter().filter_map(|event| match &event.fact {
         Fact::StepJudged(it) if it.step == step && it.round == round => Some(it),
@@ -209,7 +209,7 @@ pub(super) fn deferred(past: &Past) -> String {
         None => crate::works::deferred(&past.conduct),
     };
     for event in &past.events {
-        // Records from before the lines had the reasons.
+        // In older records, these lines did not contain the reasons.
         if let Fact::StepWaived(it) = &event.fact
             && !lines.iter().any(|line| line.contains(&*it.reason))
         {
@@ -225,7 +225,7 @@ pub(super) fn deferred(past: &Past) -> String {
 
 pub(super) fn decisions(past: &Past) -> String {
     let mut answers = answers(past);
-    // What people decided about the changeset of another run is told there.
+    // Decisions about another run's changeset are in that run's report.
     if past.work.changeset.as_ref().map(|it| it.run) != Some(past.run) {
         return bullets(&answers);
     }
@@ -252,7 +252,7 @@ pub(super) fn decisions(past: &Past) -> String {
     bullets(&answers)
 }
 
-/// Says what people answered while the plan was being done.
+/// Lists the answers that people gave while the plan was carried out.
 fn answers(past: &Past) -> Vec<String> {
     let mut asked: BTreeMap<&str, &str> = BTreeMap::new();
     let mut lines = Vec::new();
@@ -307,7 +307,6 @@ pub(super) fn reasoning(past: &Past) -> String {
     text
 }
 
-/// Says what it cost.
 pub(super) fn money(past: &Past) -> String {
     crate::runs::price(past.metrics.cost)
 }
@@ -366,7 +365,8 @@ pub(super) fn next(past: &Past) -> String {
     bullets(&lines)
 }
 
-/// Links to what came before. A plan moves from folder to folder, so its name alone is given.
+/// Links to the request and the plan. Plans move between folders, so the link holds only
+/// the file name.
 pub(super) fn links(past: &Past) -> String {
     let request = past.work.request.file.as_str();
     let request = request.strip_suffix(".md").unwrap_or(request);
@@ -377,7 +377,7 @@ pub(super) fn links(past: &Past) -> String {
     ])
 }
 
-/// Returns milliseconds as people read them.
+/// Formats milliseconds for people.
 fn span(millis: u64) -> String {
     match millis {
         0..60_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
@@ -392,7 +392,7 @@ fn bullets(lines: &[String]) -> String {
         .collect()
 }
 
-/// Returns a text that stands in its event.
+/// Returns a text that is stored in its event, or a placeholder for one stored as a blob.
 pub(super) fn inline(text: &Text) -> &str {
     match text {
         Text::Inline(text) => text,

@@ -1,4 +1,5 @@
-//! What checks, judges and people found in an attempt at a step, told from the events.
+//! Evidence about an attempt at a step, read from events: findings of checks, verifiers
+//! and people.
 
 use artel_types::plan::ProofPlace;
 use artel_types::{Fact, ProofRecorded, StepJudged, StepPassed, Text};
@@ -7,33 +8,30 @@ use serde::Serialize;
 use super::LONGEST;
 use crate::workshop::Workshop;
 
-/// What a check or a judge found.
+/// The result of a check or a verifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It passed.
     Passed,
-    /// It did not.
     Failed,
-    /// A person let it pass.
+    /// A person waived the failure.
     Waived,
 }
 
 /// A proof, a check or a verdict.
 #[derive(Debug, Clone, Serialize)]
 pub struct Evidence {
-    /// How it came out.
     pub verdict: Verdict,
-    /// Whose it is: `proof`, `checks`, the judge's name, `attempt`, `step` or `person`.
+    /// The source: `proof`, `checks`, the verifier's name, `attempt`, `step` or `person`.
     pub by: String,
-    /// What it is, in a line.
+    /// The subject, on one line.
     pub head: String,
-    /// What was found, a line each.
+    /// The findings, a line each.
     pub lines: Vec<String>,
-    /// Where a proof was made.
+    /// The stage of the run in which a proof was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<ProofPlace>,
-    /// What was printed or said.
+    /// The output of a program, or the words of the source.
     pub output: String,
 }
 
@@ -46,7 +44,7 @@ impl From<bool> for Verdict {
     }
 }
 
-/// Returns what an event says about an attempt, and the step.
+/// Returns the evidence that an event adds to an attempt, with the id of the step.
 pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> {
     Some(match fact {
         Fact::ProofRecorded(it) => (it.step.clone()?, proof(workshop, &it)),
@@ -88,7 +86,7 @@ pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> 
     })
 }
 
-/// Tells that a step passed.
+/// Returns the evidence that a step passed.
 pub(super) fn passed(it: &StepPassed) -> Evidence {
     let mut lines = it.files.clone();
     lines.extend(it.waived.iter().map(|what| format!("waived: {what}")));
@@ -138,7 +136,8 @@ fn found(verdict: Verdict, by: &str, head: String, lines: Vec<String>) -> Eviden
     }
 }
 
-/// Returns a text that may be kept elsewhere; what cannot be read says so.
+/// Loads a text that may be stored as a blob. If it cannot be read, the returned text says
+/// so.
 pub(super) fn read(workshop: &Workshop, text: &Text) -> String {
     let read = workshop.whole_text(text);
     read.unwrap_or_else(|failure| format!("[{}]", failure.what))

@@ -1,11 +1,12 @@
-//! Reads the code of every crate that ships: where a run begins, and how what bounds it gets there.
+//! Reads the source of every shipped crate to find where runs start and how their bounds
+//! are passed on.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-/// What makes a run, gives one its bounds, or gives commands theirs.
+/// Code that creates a run, or gives bounds to a run or to commands.
 const SIGNS: [&str; 7] = [
     "Beginning {",
     "Inheritance::of_person(",
@@ -16,14 +17,14 @@ const SIGNS: [&str; 7] = [
     "RunStarted::new(",
 ];
 
-/// Only tests use it.
+/// A crate that only tests use.
 const NOT_SHIPPED: &str = "artel-testkit";
 
-/// One place: the file in `artel-workshop/src`, the function, and what stands there.
+/// One place: the file in `artel-workshop/src`, the function, and the code there.
 type Place = (&'static str, &'static str, &'static str);
 
-/// Every place, once for each time that it stands there, with the words of that function by which it
-/// hands down.
+/// Every place, listed as often as the code occurs there, with the words in that function
+/// that pass on the inheritance.
 const PLACES: &[(Place, &str)] = &[
     (
         ("runs/child.rs", "carry_out", "Beginning {"),
@@ -89,7 +90,7 @@ const PLACES: &[(Place, &str)] = &[
         ("runs/take_up.rs", "kin_of", "Kin::root("),
         "self.inheritance_of(started)",
     ),
-    // The run of a plan calls no model and no tool: its agents do, each begun by `child`.
+    // A plan run calls no model and no tool. Its agents do, and `child` starts each of them.
     (
         ("works/carry.rs", "begin_plan", "RunStarted {"),
         "plan: Some(version)",
@@ -110,14 +111,14 @@ const PLACES: &[(Place, &str)] = &[
         ("works/children.rs", "child", "Kin::root("),
         "self.ordered().for_child(contract.terms(parent))",
     ),
-    // Checks of a project are no run, and their commands keep to what bounds one.
+    // Project checks are not runs, but their commands are bounded like those of a run.
     (
         ("works/prover.rs", "hands", "Outfit {"),
         "inherits: house.ordered().for_child(",
     ),
 ];
 
-/// Functions that those above go by.
+/// Functions that the places above rely on.
 const BEHIND: [(&str, &str, &str); 2] = [
     ("runs/child.rs", "handed_down", "inherits.for_child(terms)"),
     (
@@ -127,7 +128,7 @@ const BEHIND: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The text of a file that ships, without its tests.
+/// The lines of a shipped file, without its tests.
 struct Source(Vec<String>);
 
 impl Source {
@@ -142,7 +143,7 @@ impl Source {
         Self(lines.map(|line| (*line).to_owned()).collect())
     }
 
-    /// Returns the function of this name that begins at a line, from there to its closing brace.
+    /// Returns the function that begins at a line, up to its closing brace.
     fn function_at(&self, at: usize) -> Option<(&str, Range<usize>)> {
         let line = &self.0[at];
         let (before, rest) = line.split_once("fn ")?;
@@ -156,7 +157,6 @@ impl Source {
         Some((name, at..at + length + 1))
     }
 
-    /// Returns the innermost function around a line.
     fn function_around(&self, at: usize) -> Option<(&str, Range<usize>)> {
         let mut starts = (0..=at).rev();
         starts.find_map(|start| {
@@ -165,7 +165,7 @@ impl Source {
         })
     }
 
-    /// Tells whether a line makes one: naming a type, or reading one, begins nothing.
+    /// Returns whether a line creates one. Naming or reading the type does not count.
     fn makes(&self, at: usize, sign: &str) -> bool {
         let line = self.0[at].trim_start();
         let reads = format!("let {sign}");
@@ -175,7 +175,7 @@ impl Source {
             && !line.contains("-> ")
     }
 
-    /// Tells whether a function of this name has these words in it.
+    /// Returns whether a function of this name contains these words.
     fn goes_by(&self, function: &str, words: &str) -> bool {
         (0..self.0.len()).any(|at| {
             let found = self.function_at(at).filter(|(name, _)| *name == function);
@@ -184,7 +184,7 @@ impl Source {
     }
 }
 
-/// Reads every file that ships, by its path below the folder of all crates.
+/// Reads all shipped files, keyed by their path below the folder of all crates.
 fn sources() -> BTreeMap<String, Source> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut sources = BTreeMap::new();
@@ -209,8 +209,8 @@ fn sources() -> BTreeMap<String, Source> {
     sources
 }
 
-/// Every place in the product where a run begins or is gone on with, or where commands get what bounds
-/// them, and how.
+/// Checks every place in the product where a run starts or is resumed, or where commands
+/// get their bounds, and how it passes them on.
 #[test]
 fn every_place_that_begins_a_run_hands_down_in_the_one_way() {
     let sources = sources();
@@ -218,7 +218,7 @@ fn every_place_that_begins_a_run_hands_down_in_the_one_way() {
     for (file, source) in &sources {
         let all = (0..source.0.len()).flat_map(|at| SIGNS.map(|sign| (at, sign)));
         for (at, sign) in all.filter(|(at, sign)| source.makes(*at, sign)) {
-            // Outside of a function stand the definitions.
+            // Outside of functions there are only the definitions.
             if let Some((function, _)) = source.function_around(at) {
                 found.push((file.clone(), function.to_owned(), sign));
             }

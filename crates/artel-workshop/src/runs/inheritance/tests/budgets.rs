@@ -1,4 +1,4 @@
-//! What a run takes counts against every run above it and their step.
+//! The usage of a run counts against every run above it and their step.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use artel_types::{
 
 use super::{Node, random_tree};
 
-/// So many calls of a tree are under way at the same time.
+/// Maximum number of simultaneous calls in a tree.
 const IN_FLIGHT: usize = 4;
 
-/// A call that was let through and is not paid yet.
+/// A call that was admitted and is not paid yet.
 struct Open {
     key: String,
     levels: Vec<Level>,
@@ -23,7 +23,7 @@ struct Open {
     cost: u64,
 }
 
-/// The budgets that calls of a run count against, by the gateway's own words.
+/// The budgets that a run's calls count against, as the gateway determines them.
 fn levels(node: &Node) -> Vec<Level> {
     let context = Context {
         trace: TraceId::from_random([1; 16]),
@@ -44,7 +44,7 @@ fn level_to_limit(node: &Node, random: &mut Random) -> Level {
     levels.swap_remove(usize::try_from(at).unwrap())
 }
 
-/// A ledger and the number of its last event.
+/// A ledger, and the sequence number of its last event.
 #[derive(Default)]
 struct Folded {
     ledger: Ledger,
@@ -71,7 +71,7 @@ impl Folded {
         });
     }
 
-    /// Sets an estimate aside, if every level has room for it.
+    /// Reserves the estimate if every level has room for it.
     fn reserves(&mut self, open: &Open) -> bool {
         let amount = Amount::new(1, open.estimate);
         let limits = Limits::default();
@@ -99,8 +99,8 @@ fn now() -> artel_types::Timestamp {
     ManualClock::at("2026-11-18T12:00:00Z").clock().now()
 }
 
-/// What a limit lets through before it is reached, and what may still come on top: what calls that
-/// were under way at that moment cost above their estimates.
+/// A limit, what was paid against it, and how far the calls under way when it was reached
+/// may exceed their estimates.
 #[derive(Default)]
 struct Watched {
     most: u64,
@@ -108,7 +108,7 @@ struct Watched {
     above: u64,
 }
 
-/// Lets many calls of a tree go, and tells how many were refused.
+/// Makes many calls in a tree, and returns how many were refused.
 fn plays(tree: &[Node], random: &mut Random, watched: &mut BTreeMap<Level, Watched>) -> usize {
     let mut folded = Folded::default();
     for (level, it) in &*watched {
@@ -125,7 +125,7 @@ fn plays(tree: &[Node], random: &mut Random, watched: &mut BTreeMap<Level, Watch
             pays(&mut folded, open.swap_remove(at), watched);
         }
         let node = &tree[usize::try_from(random.below(tree.len() as u64)).unwrap()];
-        // What a call costs is known afterwards only: an estimate may be too low.
+        // The cost of a call is known only afterwards, so an estimate may be too low.
         let new = Open {
             key: format!("c{call}"),
             levels: levels(node),
@@ -160,7 +160,7 @@ fn pays(folded: &mut Folded, open: Open, watched: &mut BTreeMap<Level, Watched>)
     }
 }
 
-/// With one call under way at a time this is a limit passed by no more than that call.
+/// With one call at a time, a limit is exceeded by that call at most.
 #[test]
 fn in_random_trees_of_runs_no_limit_of_any_ancestor_is_passed_by_more_than_the_calls_in_flight() {
     let (mut of_steps, mut of_others) = (0, 0);

@@ -1,4 +1,5 @@
-//! What bounds a run decides the same for whatever it begins: hosts and secrets, files and commands.
+//! Bounds decide the same for a run and for everything it starts: hosts and secrets, files
+//! and commands.
 
 use artel_policy::rules::Rule;
 use artel_policy::{
@@ -8,7 +9,7 @@ use artel_testkit::Random;
 
 use super::{Node, random_tree};
 
-/// Calls of every kind, by the tools that make them.
+/// Calls of every kind, each with the tool that makes it.
 fn calls() -> Vec<(&'static str, Action)> {
     let file = |path: &str| Target {
         place: Place::Worktree,
@@ -35,7 +36,7 @@ fn calls() -> Vec<(&'static str, Action)> {
     ]
 }
 
-/// What is in force for a run that was handed this down, and sets nothing for itself.
+/// The policy of a run that inherited this and adds nothing of its own.
 fn policy(node: &Node) -> Policy {
     let mut policy = Policy {
         role: "engineer".to_owned(),
@@ -86,7 +87,7 @@ fn in_random_trees_of_runs_no_child_may_what_its_parent_is_denied() {
     );
 }
 
-/// The hosts and secrets of a step are those that the step above it has, too.
+/// A step has only those hosts and secrets that the step above it has as well.
 #[test]
 fn hosts_and_secrets_of_two_steps_are_those_of_both() {
     let step = |number: u32, host: &str, secret: &str| Bound {

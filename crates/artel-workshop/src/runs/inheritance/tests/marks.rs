@@ -1,4 +1,5 @@
-//! What one run of a piece of work has read, and which secret it was given, counts for all of them.
+//! Tests that a source read by one run of a piece of work, and a secret given to it, count
+//! for all its runs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +28,7 @@ fn workshop(home: &Path) -> Workshop {
     caller.workshop().unwrap()
 }
 
-/// A tree of runs that are one piece of work, a fork of one of them, and somebody else's work.
+/// A tree of runs that form one piece of work, a fork of one of them, and unrelated work.
 struct Works<'w> {
     workshop: &'w Workshop,
     journal: &'w Journal,
@@ -35,7 +36,7 @@ struct Works<'w> {
     trace: TraceId,
     forked: TraceId,
     other: TraceId,
-    /// What the process that drives the tree keeps.
+    /// The marks that the process driving the tree keeps.
     kept: MarksOfWorks,
 }
 
@@ -92,7 +93,7 @@ impl<'w> Works<'w> {
         self.tree[at].id
     }
 
-    /// A run reads something or is given a secret: it is noted, and on record.
+    /// A run reads something or is given a secret, which is marked and recorded.
     fn happens(&self, random: &mut Random, number: u64, expected: &mut Expected) {
         let run = self.node(random);
         let marks = self
@@ -130,7 +131,8 @@ impl<'w> Works<'w> {
         self.journal.append(told).wait().unwrap();
     }
 
-    /// Every run of the work has all of it, in this process and in the next, and so has a fork.
+    /// Checks that every run of the work has all marks, in this process and in the next one,
+    /// and that a fork has them too.
     fn have(&self, expected: &Expected) {
         let reader = self.journal.reader();
         let next = MarksOfWorks::default();
