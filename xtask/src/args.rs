@@ -1,31 +1,31 @@
-//! Reads a task's arguments: a few words and flags, without a library.
+//! Parses the arguments of a task: a few words and flags, without a library.
 
 use std::collections::VecDeque;
 use std::str::FromStr;
 
 use crate::stop::Stop;
 
-/// The arguments that nobody has taken yet.
+/// The arguments that are not yet consumed.
 pub(crate) struct Args(VecDeque<String>);
 
 impl Args {
-    /// Takes the arguments of this process.
     pub(crate) fn of_this_process() -> Self {
         Self(std::env::args().skip(1).collect())
     }
 
-    /// Takes the next argument if it is a word and not a flag.
+    /// Removes and returns the next argument, or `None` if it is a flag.
     pub(crate) fn word(&mut self) -> Option<String> {
         self.0.pop_front_if(|next| !next.starts_with('-'))
     }
 
-    /// Takes the flag, and tells whether it was there.
+    /// Removes the flag and returns whether it was present.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         let place = self.0.iter().position(|arg| arg == name);
         place.and_then(|at| self.0.remove(at)).is_some()
     }
 
-    /// Takes the flag with its value, if it is there: `--seconds 5` or `--seconds=5`.
+    /// Removes the flag with its value and returns the value: `--seconds 5` or
+    /// `--seconds=5`.
     pub(crate) fn value<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, Stop> {
         let joined = format!("{name}=");
         let Some(at) = self
@@ -47,12 +47,12 @@ impl Args {
         }
     }
 
-    /// Tells whether everything was taken.
+    /// Returns whether every argument has been consumed.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Refuses whatever nobody took.
+    /// Fails with a usage error if an argument is left over.
     pub(crate) fn finish(self) -> Result<(), Stop> {
         match self.0.front() {
             None => Ok(()),

@@ -1,5 +1,5 @@
-//! The benchmarks: programs that print `bench: name | value | unit | ratio | goal`, gathered into
-//! one table that says where and when it was taken.
+//! The benchmarks: programs that print `bench: name | value | unit | ratio | goal`. The
+//! lines are collected into one table, headed by the machine, commit and date.
 
 mod against;
 
@@ -14,15 +14,16 @@ struct Bench {
     shows: &'static str,
     program: &'static str,
     place: Place,
-    /// What makes it short, for when it is run many times.
+    /// Arguments that make it short, for a comparison that runs it many times.
     quick: &'static [&'static str],
 }
 
-/// Where a benchmark's program is kept.
+/// Where the program of a benchmark lives.
 enum Place {
-    /// With the test kit's programs.
+    /// A binary of the test kit.
     Kit,
-    /// With the examples of the crate that it measures, which the test kit must not build upon.
+    /// An example of this crate, the one it measures; the test kit must not depend on that
+    /// crate.
     Example(&'static str),
 }
 
@@ -127,7 +128,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
 
 fn measure(bench: &Bench, figures: &mut Table) -> Result<(), Stop> {
     if ["bench-runs", "bench-server"].contains(&bench.program) {
-        // It measures the program itself, which lies beside it then.
+        // It measures the `artel` program itself and looks for it in its own folder.
         let build = ["build", "--release", "--locked", "-p", "artel", "-q"];
         let mut command = process::cargo(build);
         let status = process::run_reading(&mut command, |_| Echo::Show)?;

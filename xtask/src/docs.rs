@@ -1,5 +1,5 @@
-//! The reference pages that are made from the code: `docs/events.md`, `docs/errors.md` and
-//! `docs/openapi.json`.
+//! The reference pages that are generated from the code: `docs/events.md`, `docs/errors.md`
+//! and `docs/openapi.json`.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::stop::Stop;
 
 const NOTE: &str = "<!-- Made by `cargo xtask docs`; change the code and run it again. -->";
 
-/// Writes the pages, or with `--check` tells whether they are up to date.
+/// Writes the pages, or with `--check` fails if one is out of date.
 pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     let checks = args.flag("--check");
     args.finish()?;
@@ -25,7 +25,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Fails if a page differs from what the code says.
+/// Fails if a page differs from what the code generates.
 pub(crate) fn check() -> Result<(), Stop> {
     for (path, page) in pages()? {
         if !fs::read_to_string(process::root().join(path)).is_ok_and(|found| found == page) {
@@ -38,7 +38,7 @@ pub(crate) fn check() -> Result<(), Stop> {
     Ok(())
 }
 
-/// Returns each page with its path from the root.
+/// Returns each page with its path relative to the workspace root.
 fn pages() -> Result<[(&'static str, String); 3], Stop> {
     Ok([
         ("docs/events.md", events()),
@@ -47,8 +47,10 @@ fn pages() -> Result<[(&'static str, String); 3], Stop> {
     ])
 }
 
-/// Returns the description of the HTTP interface. A program of the server prints it: this one is
-/// built before anything else, and should stay small.
+/// Returns the OpenAPI description of the HTTP interface.
+///
+/// An example program of the server prints it. Linking the server here would make xtask
+/// slow to build, and xtask is built before anything else.
 fn interface() -> Result<String, Stop> {
     let args = [
         "run",
@@ -62,7 +64,7 @@ fn interface() -> Result<String, Stop> {
     let mut command = process::cargo(args);
     let mut page = String::new();
     let status = process::run_reading(&mut command, |line| {
-        // Cargo may have something to say before it begins.
+        // Cargo may print lines of its own first.
         if page.is_empty() && line != "{" {
             return Echo::Show;
         }
@@ -133,7 +135,7 @@ fn errors() -> String {
     page
 }
 
-/// Returns the anchor of a heading as Markdown renderers make it.
+/// Returns the anchor that Markdown renderers give a heading.
 fn anchor(heading: &str) -> String {
     heading
         .chars()

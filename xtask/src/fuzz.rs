@@ -1,8 +1,9 @@
 //! Coverage-guided fuzzing with libFuzzer on stable Rust.
 //!
 //! A target is a file in `fuzz/src/bin`; its first doc line says what it shows, and
-//! `fuzz/seeds/<target>` holds the inputs it starts from. Nothing else names it. No sanitizer is
-//! used: the code under test has no unsafe code, so panics, hangs and memory are what can go wrong.
+//! `fuzz/seeds/<target>` holds its initial inputs. There is no other list of targets. No
+//! sanitizer is used: the code under test has no unsafe code, so only panics, hangs and
+//! memory use can go wrong.
 
 mod outcome;
 
@@ -19,10 +20,11 @@ use crate::table::Table;
 pub(crate) use outcome::Findings;
 use outcome::Outcome;
 
-/// The fuzz workspace, from the root.
+/// Manifest of the fuzz workspace, relative to the workspace root.
 pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
 
-/// The instrumentation that cargo-fuzz uses; `-C passes` and `-C llvm-args` are stable flags.
+/// The instrumentation flags that cargo-fuzz uses; `-C passes` and `-C llvm-args` are
+/// stable.
 const INSTRUMENTED: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -30,19 +32,20 @@ const INSTRUMENTED: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     --cfg fuzzing";
 
-/// An input that takes a second or 512 MB is a finding, as is a panic.
+/// Limits for libFuzzer: an input that takes a second or 512 MB is a finding, as is a
+/// panic.
 const LIMITS: [&str; 3] = ["-max_len=4096", "-timeout=1", "-rss_limit_mb=512"];
 const REPORT: [&str; 3] = ["-print_final_stats=1", "-print_funcs=0", "-reload=0"];
 
 const SHORT_SECONDS: u64 = 5;
 const DEFAULT_SECONDS: u64 = 60;
 
-/// Where inputs that reached something new are kept.
+/// Where inputs that reached new code are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Corpus {
-    /// In `fuzz/corpus`, so that the next run goes on from here.
+    /// In `fuzz/corpus`; the next run starts from them.
     Kept,
-    /// Nowhere: the run depends on the seeds and the seed number alone.
+    /// Nowhere: the run depends only on the seed inputs and the seed number.
     Fresh,
 }
 
@@ -88,7 +91,8 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     found.judge()
 }
 
-/// Lints the targets and gives each a few seconds: the form that every change must pass.
+/// Lints the targets and fuzzes each for a few seconds: the check that every change must
+/// pass.
 pub(crate) fn short() -> Result<(), Stop> {
     process::run(cargo("clippy")?.args(["--", "-D", "warnings"]))?;
     let plan = Plan {
@@ -101,7 +105,7 @@ pub(crate) fn short() -> Result<(), Stop> {
     found.judge()
 }
 
-/// Gives every target `seconds`.
+/// Fuzzes every target for `seconds`.
 pub(crate) fn long(seconds: u64, seed: u32) -> Result<Findings, Stop> {
     fuzz(
         &targets()?,
@@ -118,7 +122,7 @@ struct Target {
     shows: String,
 }
 
-/// Returns the targets there are, in the order of their names.
+/// Returns all targets, sorted by name.
 fn targets() -> Result<Vec<Target>, Stop> {
     let folder = process::root().join("fuzz/src/bin");
     let unreadable = |cause| Stop::because(folder.display(), cause);
@@ -194,8 +198,8 @@ fn fuzz_one(name: &str, plan: &Plan) -> Result<Outcome, Stop> {
     Ok(outcome)
 }
 
-/// Begins a cargo command on the fuzz workspace. Naming the target keeps build scripts and macros
-/// out of the instrumentation.
+/// Creates a cargo command for the fuzz workspace. It names the target platform explicitly,
+/// because cargo then leaves build scripts and macros uninstrumented.
 fn cargo(subcommand: &str) -> Result<Command, Stop> {
     let mut command = process::cargo([subcommand, "--manifest-path", MANIFEST]);
     command.args([

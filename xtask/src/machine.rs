@@ -1,4 +1,5 @@
-//! Where and of what a figure was taken: without these it means nothing later.
+//! Describes the machine and commit of a measurement; without them a figure means nothing
+//! later.
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,7 +8,7 @@ use artel_types::Timestamp;
 
 use crate::process;
 
-/// Returns the lines that stand above a table of figures.
+/// Returns the lines printed above a table of figures.
 pub(crate) fn describe() -> String {
     format!(
         "date {}, commit {}\ncpu {}, {} cores",

@@ -1,6 +1,7 @@
 //! The project's own tasks, run as `cargo xtask <task>`. One file per task.
 //!
-//! Every command that a task starts is shown, and its exit code decides: nothing is swallowed.
+//! Every command that a task starts is shown, and its exit code decides: no failure is
+//! swallowed.
 #![expect(
     clippy::disallowed_methods,
     reason = "a task runner starts programs, reads the clock and the environment"

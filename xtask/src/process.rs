@@ -8,21 +8,21 @@ use std::thread;
 
 use crate::stop::Stop;
 
-/// Whether a line that a program wrote is passed on.
+/// Whether a line of a program's output is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Echo {
     Show,
     Hide,
 }
 
-/// Returns the folder of the workspace.
+/// Returns the root folder of the workspace.
 pub(crate) fn root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     here.parent().map_or(here.clone(), Path::to_owned)
 }
 
-/// Begins a command in the workspace folder, with the same cargo that runs this task.
+/// Creates a cargo command in the workspace root, with the cargo that runs this task.
 pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -30,7 +30,7 @@ pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
     command
 }
 
-/// Runs a command to its end; anything but success is a failure.
+/// Runs a command to its end and fails unless it exits with 0.
 pub(crate) fn run(command: &mut Command) -> Result<(), Stop> {
     println!("$ {}", spell(command));
     let status = command
@@ -39,7 +39,8 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Stop> {
     judge(command, status)
 }
 
-/// Runs a command to its end, shows each line to `on_line`, and returns how it ended.
+/// Runs a command to its end, passes each line of output to `on_line`, and returns its
+/// status.
 pub(crate) fn run_reading(
     command: &mut Command,
     mut on_line: impl FnMut(&str) -> Echo,
@@ -76,7 +77,7 @@ pub(crate) fn run_reading(
         .map_err(|cause| Stop::because(spell(command), cause))
 }
 
-/// Turns anything but success into a failure that names the command.
+/// Fails if `status` is not success; the error names the command.
 pub(crate) fn judge(command: &Command, status: ExitStatus) -> Result<(), Stop> {
     if status.success() {
         return Ok(());
@@ -111,7 +112,7 @@ pub(crate) fn spell(command: &Command) -> String {
         .join(" ")
 }
 
-/// Returns the text without colours.
+/// Returns the text without ANSI colour codes.
 pub(crate) fn without_colour(line: &str) -> String {
     let mut pieces = line.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();

@@ -1,8 +1,9 @@
-//! The long proofs. A proof is a set of tests that read `ARTEL_PROOF` and scale themselves: short
-//! by default, whole here.
+//! The long proofs. A proof is a set of tests that read `ARTEL_PROOF` and scale themselves:
+//! short by default, full length here.
 //!
-//! A proof's tests print lines such as `figure: kills | 2000 | 0 lost`; they are gathered into one
-//! table. `ARTEL_SEED` reaches the tests; without it they pick a seed and print it.
+//! The tests print lines such as `figure: kills | 2000 | 0 lost`, which are collected into
+//! one table. `ARTEL_SEED` is passed on to the tests; without it they pick a seed and print
+//! it.
 
 use crate::args::Args;
 use crate::fuzz;
@@ -23,7 +24,7 @@ enum Work {
         package: &'static str,
         filter: &'static str,
     },
-    /// Every fuzz target for so long.
+    /// Every fuzz target, for this long each.
     Fuzz { seconds: u64 },
 }
 
@@ -129,7 +130,7 @@ const PROOFS: [Proof; 18] = [
     },
 ];
 
-/// Runs one proof or all of them; a failed one does not keep the others from running.
+/// Runs one proof or all of them. If one fails, the others still run.
 pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     let lists = args.flag("--list");
     let wanted = args.word();
@@ -189,7 +190,7 @@ fn prove_by_tests(
     filter: &str,
     figures: &mut Table,
 ) -> Result<(), Stop> {
-    // Tests start programs of other packages, which testing one package does not build.
+    // Some tests start programs of other packages, which `cargo nextest -p` does not build.
     let programs = [
         "build",
         "--release",

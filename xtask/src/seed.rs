@@ -1,10 +1,10 @@
-//! The seed of everything random.
+//! The seed for all randomness.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Returns the seed that was asked for in `ARTEL_SEED`, or picks one.
+/// Returns the seed in `ARTEL_SEED`, or picks one.
 ///
-/// It is never zero and fits 32 bits, because libFuzzer takes no other.
+/// It is never zero and fits 32 bits: libFuzzer accepts no other.
 pub(crate) fn choose() -> u32 {
     let asked = std::env::var("ARTEL_SEED")
         .ok()

@@ -1,8 +1,8 @@
-//! Brings in what tests need beyond Rust, git and a C compiler.
+//! Installs what the tests need beyond Rust, git and a C compiler.
 //!
-//! Cargo tools are installed at a fixed version when they are missing; whatever version is there
-//! already is used as it is. System packages are installed only by root on a system with apt. The
-//! Python and Node packages that tests use stay among the build products.
+//! A missing cargo tool is installed at a fixed version; an installed one is used at
+//! whatever version it has. System packages are installed only by root on a system with
+//! apt. The Python and Node packages for the tests stay in the build folder.
 
 mod node;
 mod python;
@@ -26,7 +26,7 @@ const CARGO_TOOLS: [CargoTool; 2] = [
         name: "cargo-nextest",
         subcommand: "nextest",
         version: "0.9.143",
-        // It is kept at its version from here, so it need not be able to update itself.
+        // Its version is pinned here, so it does not need the self-update feature.
         features: &["--no-default-features", "--features", "default-no-update"],
     },
     CargoTool {
@@ -91,7 +91,7 @@ const PACKAGES: [Package; 9] = [
     },
 ];
 
-/// Installs whatever is missing, or says what to install.
+/// Installs whatever is missing, or fails with the list of what to install.
 pub(crate) fn run() -> Result<(), Stop> {
     system_packages()?;
     for component in ["fmt", "clippy"] {
@@ -112,14 +112,14 @@ pub(crate) fn run() -> Result<(), Stop> {
     node::run()
 }
 
-/// Returns a folder beside the build products.
+/// Returns the path of a folder inside cargo's build folder.
 fn beside_the_build(name: &str) -> PathBuf {
     let build = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let build = build.unwrap_or_else(|| PathBuf::from("target"));
     process::root().join(build).join(name)
 }
 
-/// Removes a folder that holds something else than is wanted.
+/// Removes a folder whose content is out of date.
 fn remove(folder: &Path) -> Result<(), Stop> {
     if !folder.exists() {
         return Ok(());
@@ -128,8 +128,10 @@ fn remove(folder: &Path) -> Result<(), Stop> {
         .map_err(|cause| Stop::because(format!("`{}` stays", folder.display()), cause))
 }
 
-/// Unoptimised, since these tools wait for others nearly all the time: nextest is built in two
-/// minutes instead of nine.
+/// Returns the command that installs `tool`.
+///
+/// The build is unoptimised, since these tools spend nearly all their time waiting: nextest
+/// builds in two minutes instead of nine.
 fn installation(tool: &CargoTool) -> Command {
     let mut command = process::cargo(["install", "--locked", "--debug", tool.name]);
     command
@@ -170,7 +172,7 @@ fn apt_get() -> Command {
     command
 }
 
-/// Returns the first line that `cargo <subcommand> --version` prints.
+/// Returns what `cargo <subcommand> --version` prints first, or `None` if it fails.
 fn version_of(subcommand: &str) -> Option<String> {
     let mut command = process::cargo([subcommand, "--version"]);
     let output = command.stderr(Stdio::null()).output().ok()?;

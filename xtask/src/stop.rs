@@ -1,18 +1,18 @@
-//! Why a task ends early.
+//! The error of every task.
 
 use std::fmt::Display;
 
-/// Why a task ends early; the two have different exit codes.
+/// Why a task ends early; each variant has its own exit code.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The command line does not make sense.
+    /// The command line is invalid.
     Usage(String),
-    /// The task was tried and did not work.
+    /// The task ran and failed.
     Failed(String),
 }
 
 impl Stop {
-    /// Says what failed and what the system said about it.
+    /// Returns a failure that says what failed and why.
     pub(crate) fn because(what: impl Display, cause: impl Display) -> Self {
         Self::Failed(format!("{what}: {cause}"))
     }

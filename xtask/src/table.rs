@@ -1,12 +1,12 @@
-//! Text in columns.
+//! Text tables.
 
-/// Rows of cells, printed with aligned columns.
+/// Rows of cells, printed in aligned columns.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// Begins a table with its headings.
+    /// Returns an empty table with these headings.
     pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
         Self {
             rows: vec![headings.map(str::to_owned).to_vec()],
@@ -18,12 +18,12 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Tells whether there is nothing below the headings.
+    /// Returns whether the table has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() == 1
     }
 
-    /// Returns the table as text, a line under the headings.
+    /// Returns the table as text, with a line below the headings.
     pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |at: usize| {
@@ -50,9 +50,10 @@ impl Table {
     }
 }
 
-/// Returns the cells of a line such as `figure: kills | 2000 | 0 lost`, if the line bears `mark`.
+/// Returns the cells of a line such as `figure: kills | 2000 | 0 lost`, or `None` if the
+/// line does not start with `mark`.
 ///
-/// The test harness may have left `test name ... ` at the head of the line.
+/// The mark may follow the `test name ... ` that the test harness leaves on the line.
 pub(crate) fn marked_cells(line: &str, mark: &str) -> Option<Vec<String>> {
     let (before, rest) = line.split_once(mark)?;
     if !(before.trim().is_empty() || before.ends_with("... ")) {

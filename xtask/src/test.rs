@@ -1,4 +1,5 @@
-//! Everything a change must pass, from a fresh machine to the last fuzz target.
+//! Runs everything a change must pass, from setting up a fresh machine to the last fuzz
+//! target.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -9,11 +10,11 @@ use crate::stop::Stop;
 use crate::table::Table;
 use crate::{docs, fuzz, setup, tidy};
 
-/// How much is run.
+/// The extent of a test run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Full,
-    /// Without what seldom breaks and takes long.
+    /// Skips the slow phases that rarely fail.
     Quick,
 }
 
@@ -23,7 +24,7 @@ struct Phase {
     work: fn(&mut Notes) -> Result<(), Stop>,
 }
 
-/// What is repeated at the very end, where it is looked for.
+/// Notes that are repeated at the very end, where people look for them.
 #[derive(Default)]
 struct Notes {
     summary: Option<String>,
@@ -121,7 +122,7 @@ fn lint() -> Result<(), Stop> {
 fn dependencies() -> Result<(), Stop> {
     let licences = ["deny", "--locked", "check", "licenses", "bans", "sources"];
     process::run(&mut process::cargo(licences))?;
-    // Fuzz targets are not handed out, so their licences do not matter.
+    // Fuzz targets are not distributed, so their licences are not checked.
     let sources = [
         "deny",
         "--locked",

@@ -1,8 +1,9 @@
-//! The same benchmark in an older commit and in this tree, in alternating pairs.
+//! Compares a benchmark in an older commit with this tree, in alternating pairs.
 //!
-//! One run after the other would compare two moments of a machine. A pair is two runs side by side
-//! in time, and its order alternates, so that a machine that slows down harms both alike. What the
-//! pairs say is their median ratio; where they disagree too much, nothing is decided.
+//! Running all of one and then all of the other would compare two moments of the machine.
+//! The two runs of a pair follow each other directly, and their order alternates, so a
+//! machine that slows down affects both alike. The result is the median of the pairs'
+//! ratios; if the ratios spread too widely, the verdict is `not decided`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,16 +13,16 @@ use crate::process::{self, Echo};
 use crate::stop::Stop;
 use crate::table::{self, Table};
 
-/// How many pairs are run unless `--pairs` says otherwise.
+/// Default number of pairs; `--pairs` overrides it.
 pub(super) const PAIRS: usize = 9;
 
-/// A median ratio up to this counts as equal.
+/// A median ratio of at most this, in either direction, counts as equal.
 const EQUAL: f64 = 1.1;
 
-/// Where the middle half of the ratios spreads wider than this, nothing is decided.
+/// If the middle half of the ratios spreads wider than this, the verdict is `not decided`.
 const WIDEST_SPREAD: f64 = 0.15;
 
-/// A figure as a benchmark printed it.
+/// One figure that a benchmark printed.
 #[derive(Debug, Clone, PartialEq)]
 struct Reading {
     name: String,
@@ -29,7 +30,7 @@ struct Reading {
     unit: String,
 }
 
-/// Compares one benchmark with what it shows at `revision`.
+/// Compares one benchmark with the same benchmark at `revision`.
 pub(super) fn compare(bench: &Bench, revision: &str, pairs: usize) -> Result<Table, Stop> {
     let old_tree = check_out(revision)?;
     let old = build(bench, &old_tree)?;
@@ -49,7 +50,7 @@ pub(super) fn compare(bench: &Bench, revision: &str, pairs: usize) -> Result<Tab
     Ok(judge(&rounds))
 }
 
-/// Checks the revision out beside the build products, where it stays for the next comparison.
+/// Checks the revision out below `target/bench`, where it stays for the next comparison.
 fn check_out(revision: &str) -> Result<PathBuf, Stop> {
     let commit = format!("{revision}^{{commit}}");
     let output = Command::new("git")
@@ -78,7 +79,8 @@ fn check_out(revision: &str) -> Result<PathBuf, Stop> {
     Ok(folder)
 }
 
-/// Builds the benchmark and what it measures in the tree, and returns its program.
+/// Builds the benchmark and the programs it measures in `tree`; returns the benchmark's
+/// path.
 fn build(bench: &Bench, tree: &Path) -> Result<PathBuf, Stop> {
     let mut args = vec!["build", "--release", "--locked", "-p", "artel"];
     let folder = match bench.place {
@@ -91,7 +93,8 @@ fn build(bench: &Bench, tree: &Path) -> Result<PathBuf, Stop> {
             "examples"
         }
     };
-    // Each tree keeps its own products: one folder for both would build everything at each turn.
+    // Each tree keeps its own build output: a shared folder would rebuild everything at
+    // each turn.
     let target = tree.join("target");
     let mut command = process::cargo(args);
     command.current_dir(tree).env("CARGO_TARGET_DIR", &target);
@@ -123,7 +126,7 @@ fn reading(line: &str) -> Option<Reading> {
     })
 }
 
-/// Turns pairs of runs into a row for each figure that both sides have.
+/// Summarises the pairs in one row per figure that both sides printed.
 fn judge(rounds: &[(Vec<Reading>, Vec<Reading>)]) -> Table {
     let mut table = Table::new(["figure", "old", "new", "unit", "ratio", "spread", "verdict"]);
     let names = rounds.first().map_or(&[][..], |(before, _)| before);
@@ -155,13 +158,13 @@ fn judge(rounds: &[(Vec<Reading>, Vec<Reading>)]) -> Table {
     table
 }
 
-/// Returns how many times as bad the new value is: below 1 it is better.
+/// Returns how many times worse the new value is; below 1 it is better.
 fn times_as_bad(unit: &str, old: f64, new: f64) -> f64 {
     let more_is_better = unit.ends_with("/s");
     if more_is_better { old / new } else { new / old }
 }
 
-/// Returns how far apart the middle half of the ratios lies, as a share of their median.
+/// Returns the interquartile range of the ratios as a share of their median.
 fn spread(ratios: &[f64]) -> f64 {
     (quantile(ratios, 0.75) - quantile(ratios, 0.25)) / quantile(ratios, 0.5)
 }
@@ -178,7 +181,8 @@ fn verdict(ratio: f64, spread: f64) -> &'static str {
     }
 }
 
-/// Returns the value that this share of the values is not above; `NaN` of nothing.
+/// Returns the quantile of `values` at `share` (0.5 is the median), or `NaN` if there are
+/// none.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

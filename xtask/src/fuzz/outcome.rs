@@ -1,4 +1,4 @@
-//! What libFuzzer says about a run.
+//! Reads the result of a run from libFuzzer's log.
 
 use std::path::Path;
 use std::process::ExitStatus;
@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use crate::stop::Stop;
 use crate::table::Table;
 
-/// How one target fared.
+/// The result of fuzzing one target.
 #[derive(Debug)]
 pub(super) struct Outcome {
     target: String,
@@ -33,7 +33,7 @@ impl Outcome {
         }
     }
 
-    /// Takes a line of libFuzzer's log into account.
+    /// Updates the figures from a line of libFuzzer's log.
     pub(super) fn read(&mut self, line: &str) {
         if let Some(count) = number_after(line, "stat::number_of_executed_units:") {
             self.executions = count;
@@ -48,8 +48,8 @@ impl Outcome {
         }
     }
 
-    /// Takes the end into account. A run that saw no coverage proves nothing, so it is a failure:
-    /// a compiler that stops instrumenting must not go unnoticed.
+    /// Records how the run ended. A run that saw no coverage proves nothing and counts as a
+    /// failure: a compiler that stops instrumenting must not go unnoticed.
     pub(super) fn end(&mut self, status: ExitStatus, program: &Path) {
         self.trouble = match (&self.artifact, status.success()) {
             (Some(artifact), _) => Some(format!("again with `{} {artifact}`", program.display())),
@@ -79,7 +79,7 @@ impl Outcome {
     }
 }
 
-/// How all targets fared.
+/// The results of fuzzing several targets.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(Vec<Outcome>);
 
@@ -88,7 +88,6 @@ impl Findings {
         self.0.push(outcome);
     }
 
-    /// Returns the table of all targets.
     pub(crate) fn render(&self) -> String {
         let headings = [
             "target",
@@ -104,7 +103,7 @@ impl Findings {
         table.render()
     }
 
-    /// Returns a line of figures per target.
+    /// Returns one row of figures per target.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Vec<String>> {
         self.0.iter().map(|outcome| {
             vec![
@@ -117,7 +116,7 @@ impl Findings {
         })
     }
 
-    /// Turns any finding into a failure.
+    /// Fails if any target has a finding.
     pub(crate) fn judge(&self) -> Result<(), Stop> {
         let lines: Vec<String> = self
             .0
@@ -132,7 +131,8 @@ impl Findings {
     }
 }
 
-/// Tells which lines of the log are not worth a person's time: every new input has one.
+/// Returns whether a line of the log should be hidden: libFuzzer prints one for every new
+/// input.
 pub(super) fn is_noise(line: &str) -> bool {
     let told = ["INITED", "pulse", "DONE"];
     let untold = [

@@ -1,19 +1,19 @@
 //! Node packages that drive a browser in the tests of the console.
 //!
-//! They go to a folder beside the build products, just as the lock file in the repository names
-//! them, and no script of theirs is run. The lock file is copied there last: a folder that has it
-//! is complete.
+//! They are installed in the build folder, exactly as the lock file in the repository says,
+//! and without running their install scripts. The lock file is copied there last: a folder
+//! that has it is complete.
 
 use std::process::Command;
 
 use crate::process;
 use crate::stop::Stop;
 
-/// Where the list of packages and its lock file are.
+/// The folder with `package.json` and the lock file.
 const LIST: &str = "crates/artel/tests/console";
 const LOCK: &str = "package-lock.json";
 
-/// Installs what is not there.
+/// Installs the packages unless they are up to date.
 pub(super) fn run() -> Result<(), Stop> {
     let list = process::root().join(LIST);
     let folder = super::beside_the_build("console-node");

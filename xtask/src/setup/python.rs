@@ -1,9 +1,10 @@
-//! Python packages that tests use: the model providers' SDKs, which the stand-ins of the test kit
-//! are read with, and schemathesis, which calls the interface from its description.
+//! Python packages for tests: the model providers' SDKs, which read the answers of the test
+//! kit's stand-in servers, and schemathesis, which calls the HTTP interface as its
+//! description says.
 //!
-//! They go to folders of their own beside the build products, at fixed versions, so that nothing
-//! of the machine's Python changes. What is installed is written down there, and installed anew
-//! only when that differs from what is wanted.
+//! Each set has its own folder in the build folder, at fixed versions, so the machine's own
+//! Python stays unchanged. A stamp file records what is installed; the set is installed
+//! again only when that differs from the list.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,10 +12,10 @@ use std::process::Command;
 use crate::process;
 use crate::stop::Stop;
 
-/// Packages that are installed together.
+/// Python packages that are installed together.
 struct Pack {
     about: &'static str,
-    /// Every package with its version, in pip's form.
+    /// File that lists every package with its version, in pip's format.
     list: &'static str,
     folder: &'static str,
 }
@@ -32,10 +33,10 @@ const PACKS: [Pack; 2] = [
     },
 ];
 
-/// The file, within a folder, that says what is installed.
+/// Name of the file in each folder that records what is installed.
 const STAMP: &str = "installed.txt";
 
-/// Installs what is not there.
+/// Installs the sets that are not up to date.
 pub(super) fn run() -> Result<(), Stop> {
     // Some packages are built for one version of Python.
     let version = python_version()?;
@@ -61,7 +62,8 @@ fn install(pack: &Pack, version: &str) -> Result<(), Stop> {
         .map_err(|cause| Stop::because(format!("`{}` cannot be written", stamp.display()), cause))
 }
 
-/// The list is complete, so pip need not look for anything beyond it.
+/// Returns the pip command that installs `list`. The list is complete, so pip resolves no
+/// further dependencies.
 fn installation(list: &Path, folder: &Path) -> Command {
     let mut command = Command::new("python3");
     command
