@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn comments_that_say_more_and_plain_ones_pass() {
-        let text = "//! The state.\n\n/// The clock, in seconds.\nfn clock() {}\n\
+        let text = "//! The a.\n\nfn a() {}\n/// The clock, in seconds.\nfn clock() {}\n\
                     /// The state.\n/// It is kept.\nfn state() {}\n// The b.\nfn b() {}\n";
         assert_eq!(figure(text), 0);
     }

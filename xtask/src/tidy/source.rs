@@ -25,6 +25,7 @@ pub(super) struct SourceFile {
 pub(super) struct CommentLine<'a> {
     pub(super) line: usize,
     pub(super) text: &'a str,
+    /// Whether it documents the item below it.
     pub(super) is_doc: bool,
 }
 
@@ -133,8 +134,7 @@ impl SourceFile {
             comments.filter(move |(start, _)| !self.test_lines.contains(&self.line(*start)));
         production.flat_map(move |(start, end)| {
             let text = &self.code.text()[*start..*end];
-            let is_doc =
-                text.starts_with("//!") || (text.starts_with("///") && !text.starts_with("////"));
+            let is_doc = text.starts_with("///") && !text.starts_with("////");
             let first = self.line(*start);
             let lines = text.split('\n').enumerate();
             lines.map(move |(offset, text)| CommentLine {
