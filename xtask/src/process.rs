@@ -90,9 +90,12 @@ pub(crate) fn judge(command: &Command, status: ExitStatus) -> Result<(), Stop> {
 
 /// Returns the command as a person would type it.
 pub(crate) fn spell(command: &Command) -> String {
-    let quote = |text: &str| match text.contains([' ', '"', '(', '|', '&', '$', '*']) {
-        true => format!("'{text}'"),
-        false => text.to_owned(),
+    let quote = |text: &str| {
+        if text.contains([' ', '"', '(', '|', '&', '$', '*']) {
+            format!("'{text}'")
+        } else {
+            text.to_owned()
+        }
     };
     let variables = command.get_envs().filter_map(|(name, value)| {
         Some(format!(

@@ -234,7 +234,9 @@ fn conclude(failures: Vec<(&str, Stop)>) -> Result<(), Stop> {
     let lines: Vec<String> = failures
         .into_iter()
         .map(|(name, stop)| match stop {
-            Stop::Failed(message) | Stop::Usage(message) => format!("\n  {name}: {message}"),
+            Stop::Failed(message) | Stop::Usage(message) => {
+                format!("\n  {name}: {message}")
+            }
         })
         .collect();
     Err(Stop::Failed(format!("not proven:{}", lines.concat())))

@@ -52,9 +52,10 @@ impl Driver {
         for Cleared { act, is_asked } in cleared {
             acts.push(act.clone());
             let log = Arc::clone(&self.setup.log);
-            let hands = match is_asked {
-                true => Arc::new(asking(&hands, &act.tool)),
-                false => Arc::clone(&hands),
+            let hands = if is_asked {
+                Arc::new(asking(&hands, &act.tool))
+            } else {
+                Arc::clone(&hands)
             };
             calls.push(tokio::task::spawn_blocking(move || {
                 call(&hands, &log, &act, gathers)

@@ -157,9 +157,10 @@ impl Driver {
             ..
         } = self.setup.voice.clone();
         // The person who gave a hint is waiting for its effect.
-        let priority = match self.is_hinted {
-            true => Priority::of_call(CallReason::PersonWaits, priority),
-            false => priority,
+        let priority = if self.is_hinted {
+            Priority::of_call(CallReason::PersonWaits, priority)
+        } else {
+            priority
         };
         let call = Call {
             request,
@@ -203,10 +204,16 @@ impl Driver {
                 Some(Progress::Asking { .. }) => self.setup.audience.begins(),
                 Some(Progress::Waiting(wait)) => self.setup.audience.waits(&wait.to_string()),
                 Some(Progress::Notice(text)) => self.setup.audience.notice(&text),
-                Some(Progress::Done(answer)) => return Ok(Heard::Answer(answer)),
-                Some(Progress::Failed(error)) => return Ok(Heard::Failed(error)),
+                Some(Progress::Done(answer)) => {
+                    return Ok(Heard::Answer(answer));
+                }
+                Some(Progress::Failed(error)) => {
+                    return Ok(Heard::Failed(error));
+                }
                 Some(Progress::Piece(_)) => {}
-                None => return Ok(Heard::Failed(Box::new(CallError::CalledOff))),
+                None => {
+                    return Ok(Heard::Failed(Box::new(CallError::CalledOff)));
+                }
             }
         }
     }

@@ -190,7 +190,9 @@ impl Driver {
                 }
             }
             Next::Follow(heir) => return self.follow(heir).await,
-            Next::Wait(Wait::Answer(asked)) => return self.await_answer(*asked).await,
+            Next::Wait(Wait::Answer(asked)) => {
+                return self.await_answer(*asked).await;
+            }
             Next::End(_) => {}
         }
         Ok(None)

@@ -101,9 +101,10 @@ impl Driver {
             self.heed(&heard).await?;
         }
         if let (Begins::Startup { prompt }, None) = (&begins, &self.hooked.stop) {
-            let heard = match hooks.is_of_agent() {
-                true => hooks.subagent_started(prompt).await?,
-                false => hooks.prompt_submitted(prompt).await?,
+            let heard = if hooks.is_of_agent() {
+                hooks.subagent_started(prompt).await?
+            } else {
+                hooks.prompt_submitted(prompt).await?
             };
             self.heed(&heard).await?;
         }

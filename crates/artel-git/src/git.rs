@@ -353,9 +353,10 @@ impl Git {
         let needs_programs =
             subcommand.is_some_and(|it| NEEDING_PROGRAMS.iter().any(|name| it == *name));
         // Git finds its own programs where it was installed, or nowhere.
-        let (path, own) = match needs_programs {
-            true => (PATH, ""),
-            false => (NOWHERE, NOWHERE),
+        let (path, own) = if needs_programs {
+            (PATH, "")
+        } else {
+            (NOWHERE, NOWHERE)
         };
         [
             ("PATH", path),

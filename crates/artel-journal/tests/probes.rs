@@ -37,9 +37,10 @@ fn beside(scratch: &Scratch, suffix: &str) -> PathBuf {
 }
 
 fn remove(path: &Path) {
-    match path.is_dir() && !path.is_symlink() {
-        true => fs::remove_dir_all(path).unwrap(),
-        false => drop(fs::remove_file(path)),
+    if path.is_dir() && !path.is_symlink() {
+        fs::remove_dir_all(path).unwrap()
+    } else {
+        drop(fs::remove_file(path))
     }
 }
 
@@ -66,9 +67,10 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
         let to = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).unwrap()),
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
         }
     }
 }

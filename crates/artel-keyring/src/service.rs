@@ -79,9 +79,10 @@ impl Service {
     pub(crate) fn get(&mut self, item: &Item) -> Result<Option<Secret>, StoreError> {
         let found = self.search(item)?;
         let Some(path) = found.open.first() else {
-            return match found.locked.is_empty() {
-                true => Ok(None),
-                false => Err(StoreError::Locked),
+            return if found.locked.is_empty() {
+                Ok(None)
+            } else {
+                Err(StoreError::Locked)
             };
         };
         let mut body = Writer::with_room(ROOM);
@@ -129,9 +130,10 @@ impl Service {
     pub(crate) fn remove(&mut self, item: &Item) -> Result<(), StoreError> {
         let found = self.search(item)?;
         found.open.iter().try_for_each(|path| self.delete(path))?;
-        match found.locked.is_empty() {
-            true => Ok(()),
-            false => Err(StoreError::Locked),
+        if found.locked.is_empty() {
+            Ok(())
+        } else {
+            Err(StoreError::Locked)
         }
     }
 
@@ -146,9 +148,10 @@ impl Service {
     /// Searches twice before it reports no match, in case the store was just saving.
     fn search(&mut self, item: &Item) -> Result<Matches, StoreError> {
         let found = self.search_once(item)?;
-        match found.open.is_empty() && found.locked.is_empty() {
-            true => self.search_once(item),
-            false => Ok(found),
+        if found.open.is_empty() && found.locked.is_empty() {
+            self.search_once(item)
+        } else {
+            Ok(found)
         }
     }
 

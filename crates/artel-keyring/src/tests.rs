@@ -164,9 +164,10 @@ fn an_answer_that_breaks_off_is_an_error() {
             let lines: Vec<_> = recorded.lines().collect();
             for line in &lines[..lines.len() - 1] {
                 let bytes = bytes_of(&line[2..]);
-                match line.starts_with('>') {
-                    true => expect(&mut stream, &bytes),
-                    false => stream.write_all(&bytes).unwrap(),
+                if line.starts_with('>') {
+                    expect(&mut stream, &bytes)
+                } else {
+                    stream.write_all(&bytes).unwrap()
                 }
             }
             stream.write_all(&shorter).unwrap();

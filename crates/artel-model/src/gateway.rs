@@ -165,17 +165,19 @@ impl Gateway {
     pub(crate) async fn health(&self, chosen: &Chosen) -> Result<Arc<Health>, Failure> {
         let is_rehearsal = chosen.entry.provider == Provider::Rehearsal;
         let name = chosen.health_name();
-        let key = match is_rehearsal {
-            true => format!("{name}:{}", chosen.entry.model),
-            false => name.clone(),
+        let key = if is_rehearsal {
+            format!("{name}:{}", chosen.entry.model)
+        } else {
+            name.clone()
         };
         if let Some(health) = self.known_health(&key) {
             return Ok(health);
         }
         let setup = &self.inner.setup;
-        let standing = match is_rehearsal {
-            true => Standing::default(),
-            false => self.inner.desk.turn(self).await?.standing(&name),
+        let standing = if is_rehearsal {
+            Standing::default()
+        } else {
+            self.inner.desk.turn(self).await?.standing(&name)
         };
         let mut known = self.lock_health();
         let clock = setup.clock.clone();

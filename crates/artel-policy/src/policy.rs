@@ -567,9 +567,10 @@ fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
     if !(has_network && has_secrets) {
         return None;
     }
-    let hosts = match hosts.is_empty() {
-        true => "the hosts that its processes reach".to_owned(),
-        false => hosts.join(", "),
+    let hosts = if hosts.is_empty() {
+        "the hosts that its processes reach".to_owned()
+    } else {
+        hosts.join(", ")
     };
     Some(ask(
         "ask.untrusted-network-secret",

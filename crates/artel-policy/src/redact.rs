@@ -55,9 +55,10 @@ pub fn formats() -> Arc<dyn Formats> {
 /// Dashes and capitals in names do not matter.
 pub fn formats_with_fields(names: impl IntoIterator<Item = impl Into<String>>) -> Arc<dyn Formats> {
     let names: Vec<String> = names.into_iter().map(Into::into).collect();
-    match names.is_empty() {
-        true => formats(),
-        false => Arc::new(Scanner::new(&names)),
+    if names.is_empty() {
+        formats()
+    } else {
+        Arc::new(Scanner::new(&names))
     }
 }
 

@@ -37,7 +37,9 @@ fn check(results: &str, expected: Option<(usize, &str)>) {
             assert_eq!(breaker.state(), State::Open { until });
             (second, why)
         }
-        Change::Closed | Change::Probed { .. } => panic!("it was closed before"),
+        Change::Closed | Change::Probed { .. } => {
+            panic!("it was closed before")
+        }
     });
     let expected = expected.map(|(second, why)| (second, why.to_owned()));
     assert_eq!(found, expected, "{results}");

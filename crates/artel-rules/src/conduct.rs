@@ -256,7 +256,9 @@ impl Conduct {
     /// Returns the outcome of the plan if it ended now.
     pub fn outcome(&self) -> (PlanState, Option<String>) {
         match self.wish {
-            Wish::Cancel => return (PlanState::Cancelled, Some("it was cancelled".to_owned())),
+            Wish::Cancel => {
+                return (PlanState::Cancelled, Some("it was cancelled".to_owned()));
+            }
             Wish::TakeOver => {
                 let why = "a person took over".to_owned();
                 return (PlanState::Failed, Some(why));

@@ -96,9 +96,10 @@ pub fn plan(messages: &[Message], window: u64, reserve: u64) -> Plan {
         return summarise(head, old, recent, limits);
     }
     cut::to_fit(&mut elided, limits.target());
-    match elided == messages {
-        true => Plan::Fits,
-        false => Plan::Elide(elided),
+    if elided == messages {
+        Plan::Fits
+    } else {
+        Plan::Elide(elided)
     }
 }
 

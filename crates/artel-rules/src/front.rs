@@ -167,9 +167,10 @@ pub(crate) fn always_quoted(text: &str) -> String {
         )
     };
     json.chars().fold(String::new(), |mut quoted, letter| {
-        match is_unprintable(letter) {
-            true => quoted.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            false => quoted.push(letter),
+        if is_unprintable(letter) {
+            quoted.push_str(&format!("\\u{:04x}", u32::from(letter)))
+        } else {
+            quoted.push(letter)
         }
         quoted
     })
@@ -257,8 +258,9 @@ fn split_list(inner: &str) -> Result<Vec<&str>, String> {
     if !last.is_empty() {
         items.push(last);
     }
-    match items.iter().any(|item| item.is_empty()) {
-        true => Err("an entry of it is empty".to_owned()),
-        false => Ok(items),
+    if items.iter().any(|item| item.is_empty()) {
+        Err("an entry of it is empty".to_owned())
+    } else {
+        Ok(items)
     }
 }

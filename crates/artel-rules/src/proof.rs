@@ -61,9 +61,10 @@ fn own_name(test: &str) -> &str {
         }
     }
     let last = test.rsplit(' ').next().unwrap_or(test);
-    match last.contains('/') {
-        true => last,
-        false => last.rsplit('.').next().unwrap_or(last),
+    if last.contains('/') {
+        last
+    } else {
+        last.rsplit('.').next().unwrap_or(last)
     }
 }
 
@@ -162,9 +163,10 @@ pub fn no_baseline(proofs: &[ProofRecorded]) -> Option<String> {
     if commands.next().is_some() || proofs.iter().any(ran) {
         return None;
     }
-    Some(match proofs.is_empty() {
-        true => "no tests were found".to_owned(),
-        false => "no test ran".to_owned(),
+    Some(if proofs.is_empty() {
+        "no tests were found".to_owned()
+    } else {
+        "no test ran".to_owned()
     })
 }
 
@@ -185,9 +187,12 @@ fn new_failures<'p>(
     now.failures
         .iter()
         .filter(move |it| is_new(&it.name))
-        .map(|it| match it.message.is_empty() {
-            true => format!("{} fails", it.name),
-            false => format!("{} fails: {}", it.name, it.message),
+        .map(|it| {
+            if it.message.is_empty() {
+                format!("{} fails", it.name)
+            } else {
+                format!("{} fails: {}", it.name, it.message)
+            }
         })
 }
 
@@ -227,9 +232,10 @@ fn gone(old: &ProofRecorded, now: &ProofRecorded, reasons: &Reasons) -> Vec<Stri
     let missing = before.passed.iter().filter(|name| !is_there(name));
     let missing = missing.filter(|name| !reasons.name(name));
     let line = |name: &String| {
-        let what = match after.skipped.contains(name) {
-            true => "is skipped",
-            false => "is gone",
+        let what = if after.skipped.contains(name) {
+            "is skipped"
+        } else {
+            "is gone"
         };
         format!("the test `{name}` passed before and {what}; the plan does not name it")
     };

@@ -75,7 +75,9 @@ fn shown(parts: &[Part]) -> String {
     let parts = parts.iter().map(|part| match part {
         Part::Text { text, seal } => format!("\"{text}\"{}", star(seal)),
         Part::Thinking { text, seal } => format!("({text}){}", star(seal)),
-        Part::ToolCall(call) => format!("{}{}{}", call.name, call.arguments, star(&call.seal)),
+        Part::ToolCall(call) => {
+            format!("{}{}{}", call.name, call.arguments, star(&call.seal))
+        }
         other => panic!("{other:?}"),
     });
     parts.collect::<Vec<_>>().join(" ")

@@ -69,9 +69,10 @@ fn beside(entries: &[&str]) -> Vec<String> {
     for entry in entries {
         let path = app.join(entry);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        match entry.ends_with('/') {
-            true => fs::create_dir_all(&path).unwrap(),
-            false => fs::write(&path, "x").unwrap(),
+        if entry.ends_with('/') {
+            fs::create_dir_all(&path).unwrap()
+        } else {
+            fs::write(&path, "x").unwrap()
         }
     }
     let standard = Standard {

@@ -234,9 +234,10 @@ impl Desk {
     /// Returns a sentence that says whether the scheduler takes `name` up now or waits
     /// until it is resumed.
     pub(crate) fn takes_up(&self, name: &str) -> Result<String, Failure> {
-        Ok(match self.workshop().is_daemon_held()? {
-            true => format!("{name} waits: the daemon is held until `artel daemon resume`"),
-            false => format!("{name} is taken up by the daemon"),
+        Ok(if self.workshop().is_daemon_held()? {
+            format!("{name} waits: the daemon is held until `artel daemon resume`")
+        } else {
+            format!("{name} is taken up by the daemon")
         })
     }
 

@@ -105,9 +105,10 @@ impl Bundle {
             .fold(0, |sort, bit| 2 * sort + usize::from(*bit));
         let made = || Form::new(eyes, &self.records);
         let form = self.forms[sort].get_or_init(made);
-        match form.hidden == eyes.hidden {
-            true => Cow::Borrowed(form),
-            false => Cow::Owned(made()),
+        if form.hidden == eyes.hidden {
+            Cow::Borrowed(form)
+        } else {
+            Cow::Owned(made())
         }
     }
 }

@@ -65,9 +65,10 @@ pub(crate) fn widest_grant(who: &Who) -> GrantReach {
 /// Returns the role that an answer requires. Only a developer may settle the fate of a
 /// plan's step, as with the routes for it; anyone may answer an agent's question.
 pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> Viewer {
-    match answer_settles(asked, answer) {
-        true => Viewer::Developer,
-        false => Viewer::User,
+    if answer_settles(asked, answer) {
+        Viewer::Developer
+    } else {
+        Viewer::User
     }
 }
 

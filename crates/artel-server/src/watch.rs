@@ -134,9 +134,10 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
         });
         for (path, stamp) in &found {
             if self.known.get(path) != Some(stamp) && !self.settle.knows(path) {
-                let what = match is_heard && stamp.has_rested(wall, RESTED) {
-                    true => Happened::MovedIn,
-                    false => Happened::Changed,
+                let what = if is_heard && stamp.has_rested(wall, RESTED) {
+                    Happened::MovedIn
+                } else {
+                    Happened::Changed
                 };
                 self.settle.happened(path, what, now);
             }

@@ -67,9 +67,10 @@ pub fn read_request(text: &str) -> Result<RequestFields, Vec<Complaint>> {
         let blank = Complaint::new("body", "it says nothing").at(body_line);
         complaints.push(blank.advise("write below the frontmatter what is wanted"));
     }
-    match complaints.is_empty() {
-        true => Ok(fields),
-        false => Err(complaints),
+    if complaints.is_empty() {
+        Ok(fields)
+    } else {
+        Err(complaints)
     }
 }
 
@@ -363,8 +364,9 @@ fn tags(node: &Node, how: Exactness) -> Result<Vec<String>, Fault> {
     };
     let tags = texts(node, how, by_commas).map_err(|fault| list(&fault.message))?;
     let is_bad = |tag: &String| tag.trim().is_empty() || tag.chars().count() > LONGEST_TEXT;
-    match tags.iter().any(is_bad) {
-        true => Err(list("a tag is blank or too long")),
-        false => Ok(tags),
+    if tags.iter().any(is_bad) {
+        Err(list("a tag is blank or too long"))
+    } else {
+        Ok(tags)
     }
 }

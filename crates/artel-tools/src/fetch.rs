@@ -115,9 +115,10 @@ fn told(page: &Page, answer: Answer) -> Result<Observation, Trouble> {
             _ => TroubleKind::Failed,
         };
         let start = &text[..text.floor_char_boundary(1000.min(text.len()))];
-        return Err(match start.trim().is_empty() {
-            true => Trouble::new(kind, what),
-            false => Trouble::new(kind, format!("{what}\n{}", marked(&url, start))),
+        return Err(if start.trim().is_empty() {
+            Trouble::new(kind, what)
+        } else {
+            Trouble::new(kind, format!("{what}\n{}", marked(&url, start)))
         });
     }
     let end = text.floor_char_boundary(MOST_SHOWN.min(text.len()));

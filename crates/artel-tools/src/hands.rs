@@ -314,9 +314,10 @@ impl Hands {
     /// an agent that has the tool for proposals can ask the person.
     fn ways_out(&self, decision: &Decision) -> &'static [&'static str] {
         let is_of_plan = decision.rule.starts_with("bound.step ");
-        match is_of_plan && self.registry.get("propose_change").is_ok() {
-            true => &["where the step cannot be done without it, `propose_change` asks the person"],
-            false => &[],
+        if is_of_plan && self.registry.get("propose_change").is_ok() {
+            &["where the step cannot be done without it, `propose_change` asks the person"]
+        } else {
+            &[]
         }
     }
 

@@ -392,9 +392,12 @@ impl Workroom {
             .copied()
             .collect();
         if !others.is_empty() {
-            let marked = others.iter().map(|other| match other.starts_with("the ") {
-                true => (*other).to_owned(),
-                false => format!("`{other}`"),
+            let marked = others.iter().map(|other| {
+                if other.starts_with("the ") {
+                    (*other).to_owned()
+                } else {
+                    format!("`{other}`")
+                }
             });
             let marked: Vec<_> = marked.collect();
             return Some(format!("instead of `{program}`: {}", marked.join(", ")));

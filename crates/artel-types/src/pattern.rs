@@ -62,9 +62,12 @@ fn is_unclear(letter: char) -> bool {
 /// or read as words of the sentence.
 pub fn listed_paths(paths: &[String]) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@".contains(letter);
-    let listed = paths.iter().map(|path| match path.chars().all(is_plain) {
-        true => path.clone(),
-        false => format!("`{}`", shown_path(path)),
+    let listed = paths.iter().map(|path| {
+        if path.chars().all(is_plain) {
+            path.clone()
+        } else {
+            format!("`{}`", shown_path(path))
+        }
     });
     listed.collect::<Vec<_>>().join(", ")
 }
@@ -73,9 +76,10 @@ pub fn listed_paths(paths: &[String]) -> String {
 pub fn shown_path(path: &str) -> String {
     let mut shown = String::with_capacity(path.len());
     for letter in path.chars() {
-        match is_unclear(letter) || letter == '`' {
-            true => shown.extend(letter.escape_unicode()),
-            false => shown.push(letter),
+        if is_unclear(letter) || letter == '`' {
+            shown.extend(letter.escape_unicode())
+        } else {
+            shown.push(letter)
         }
     }
     shown

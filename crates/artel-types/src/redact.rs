@@ -312,14 +312,15 @@ mod tests {
         digits: fn(u16) -> String,
     ) -> String {
         let mut units = [0; 2];
-        let spelt = |letter: char| match which(letter) {
-            true => {
+        let spelt = |letter: char| {
+            if which(letter) {
                 let units = letter.encode_utf16(&mut units).iter();
                 units
                     .map(|unit| format!("{slashes}u{}", digits(*unit)))
                     .collect()
+            } else {
+                letter.to_string()
             }
-            false => letter.to_string(),
         };
         text.chars().map(spelt).collect()
     }

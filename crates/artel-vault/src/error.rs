@@ -141,7 +141,9 @@ impl VaultError {
             } => {
                 let command = store_again(provider, account);
                 match cause {
-                    StoreError::Locked => format!("unlock it, or store the key again: `{command}`"),
+                    StoreError::Locked => {
+                        format!("unlock it, or store the key again: `{command}`")
+                    }
                     _ => format!("log in to your desktop, or store the key again: `{command}`"),
                 }
             }

@@ -75,9 +75,10 @@ pub(crate) fn temperature(request: &Request) -> Option<f64> {
 /// Returns the text of a tool result. These formats cannot mark a failure, so the text
 /// does.
 pub(crate) fn result_text(result: &ToolResult) -> String {
-    match result.is_error {
-        true => format!("error: {}", result.text),
-        false => result.text.to_string(),
+    if result.is_error {
+        format!("error: {}", result.text)
+    } else {
+        result.text.to_string()
     }
 }
 

@@ -90,9 +90,10 @@ impl SignIn {
     }
 
     pub fn age(&self, now: Timestamp) -> SignInAge {
-        match self.since <= now && now < later(self.since, SIGN_IN_FRESH) {
-            true => SignInAge::Fresh,
-            false => SignInAge::Older,
+        if self.since <= now && now < later(self.since, SIGN_IN_FRESH) {
+            SignInAge::Fresh
+        } else {
+            SignInAge::Older
         }
     }
 

@@ -271,9 +271,10 @@ impl Board {
 
     /// Updates whether a run has an unanswered question.
     fn listen(&mut self, index: usize) {
-        match self.cards[index].questions.is_empty() || !self.open.contains(&index) {
-            true => self.asking.remove(&index),
-            false => self.asking.insert(index),
+        if self.cards[index].questions.is_empty() || !self.open.contains(&index) {
+            self.asking.remove(&index)
+        } else {
+            self.asking.insert(index)
         };
     }
 

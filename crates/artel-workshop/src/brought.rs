@@ -179,9 +179,10 @@ fn state_files(root: &Path) -> Vec<PathBuf> {
         if name.to_string_lossy().starts_with('.') {
             continue;
         }
-        match is_made_by_init {
-            true => walk(root, &path, &mut files),
-            false => files.push(path),
+        if is_made_by_init {
+            walk(root, &path, &mut files)
+        } else {
+            files.push(path)
         }
     }
     files

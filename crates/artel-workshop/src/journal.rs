@@ -181,9 +181,10 @@ impl Caller {
     /// already. Nothing is written.
     pub fn brought_by_workshop(&self, folder: Option<&Path>) -> Result<Option<Brought>, Problems> {
         let place = self.place_to_trust(folder)?;
-        match registry::knows(self.places.data(), place.marker.id, &place.root)? {
-            true => Ok(None),
-            false => Ok(Brought::in_workshop(&place.root)),
+        if registry::knows(self.places.data(), place.marker.id, &place.root)? {
+            Ok(None)
+        } else {
+            Ok(Brought::in_workshop(&place.root))
         }
     }
 

@@ -105,9 +105,10 @@ impl Patience<'_> {
             Some(same) => wait.insert(same),
             None => {
                 let at = lack.at.clone();
-                let begun = match is_own {
-                    true => room.wait(lack),
-                    false => room.wait_apart(lack),
+                let begun = if is_own {
+                    room.wait(lack)
+                } else {
+                    room.wait_apart(lack)
                 };
                 let Some(begun) = begun else {
                     return ControlFlow::Break(false);

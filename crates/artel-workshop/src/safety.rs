@@ -77,9 +77,10 @@ pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
             });
         };
         if about.uid() != user || about.is_symlink() {
-            let why = match about.is_symlink() {
-                true => format!("`{shown}` is a link"),
-                false => format!("`{shown}` belongs to user {}", about.uid()),
+            let why = if about.is_symlink() {
+                format!("`{shown}` is a link")
+            } else {
+                format!("`{shown}` belongs to user {}", about.uid())
             };
             return Some(OpenToOthers {
                 why,

@@ -64,7 +64,9 @@ impl Stranger {
         let shown = self.path.display();
         match self.why {
             Why::BelongsTo(owner) => format!("`{shown}` belongs to user {owner}"),
-            Why::Writable(mode) => format!("others can write `{shown}` (mode {mode:04o})"),
+            Why::Writable(mode) => {
+                format!("others can write `{shown}` (mode {mode:04o})")
+            }
             Why::TooMuch => {
                 format!("there is too much in `{shown}` to look at (more than {MOST} files)")
             }
@@ -133,9 +135,10 @@ impl Strangers {
     fn chmod(&self) -> Option<String> {
         let (mut alone, mut whole) = (Vec::new(), Vec::new());
         for it in self.writable() {
-            match it.path == it.entry || it.path.is_symlink() {
-                true => alone.push(it.path.as_path()),
-                false => whole.push(it.entry.as_path()),
+            if it.path == it.entry || it.path.is_symlink() {
+                alone.push(it.path.as_path())
+            } else {
+                whole.push(it.entry.as_path())
             }
         }
         whole.dedup();
@@ -331,9 +334,10 @@ impl Workshop {
         if open.is_empty() {
             return Ok(());
         }
-        let what = match open.has(|why| why != Why::TooMuch) {
-            true => "another user can change files that control agents",
-            false => "whether another user can change files that control agents cannot be told",
+        let what = if open.has(|why| why != Why::TooMuch) {
+            "another user can change files that control agents"
+        } else {
+            "whether another user can change files that control agents cannot be told"
         };
         Err(Failure::new(Code::W007, format!("{what}: {}", open.said()))
             .because("they could change what agents may do")

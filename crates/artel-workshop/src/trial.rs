@@ -330,9 +330,10 @@ impl Trial {
             return;
         };
         let streamed = answer.total.saturating_sub(answer.first);
-        let span = match streamed < AT_ONCE {
-            true => answer.total,
-            false => streamed,
+        let span = if streamed < AT_ONCE {
+            answer.total
+        } else {
+            streamed
         };
         let (tokens, time) = &mut self.written;
         *tokens = tokens.saturating_add(usage.output);
@@ -346,7 +347,9 @@ impl Trial {
 fn advised(failure: Failure, chosen: &Chosen, key: Option<&Origin>) -> Failure {
     let provider = chosen.entry.provider;
     let advice = match (failure.code, key) {
-        (Code::M003, Some(Origin::Env(name))) => format!("the key is from `{name}`: set another"),
+        (Code::M003, Some(Origin::Env(name))) => {
+            format!("the key is from `{name}`: set another")
+        }
         (Code::M003, Some(Origin::System(account) | Origin::File(account))) => {
             format!("`artel auth set {provider} --account {account}`")
         }

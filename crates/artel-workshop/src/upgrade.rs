@@ -161,9 +161,12 @@ impl Workshop {
 /// Names the first files and folders of the workshop, given relative to it, and counts the
 /// rest.
 pub(crate) fn named(paths: &[PathBuf]) -> String {
-    let name = |path: &PathBuf| match path.as_os_str().is_empty() {
-        true => "the workshop's folder".to_owned(),
-        false => format!("`{}`", path.display()),
+    let name = |path: &PathBuf| {
+        if path.as_os_str().is_empty() {
+            "the workshop's folder".to_owned()
+        } else {
+            format!("`{}`", path.display())
+        }
     };
     let first: Vec<_> = paths.iter().take(MOST_NAMED).map(name).collect();
     let first = first.join(", ");

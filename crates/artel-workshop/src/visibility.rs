@@ -95,11 +95,10 @@ impl Workshop {
         let file = self.settings_file();
         // One change at a time, so that none is lost and a change takes back only its own text.
         let _lock = lock::hold(&self.root().join(".artel/settings.lock"))?;
-        let old = match file.exists() {
-            true => {
-                read_bounded(&file, LARGEST).map_err(|error| file_failure(Code::W008, &error))?
-            }
-            false => Vec::new(),
+        let old = if file.exists() {
+            read_bounded(&file, LARGEST).map_err(|error| file_failure(Code::W008, &error))?
+        } else {
+            Vec::new()
         };
         let text = String::from_utf8_lossy(&old).into_owned();
         let new = self.changed(&text, change)?;

@@ -14,7 +14,7 @@ use artel_types::plan::{PlanState, Urgency, Verify};
 use artel_types::{
     Actor, Draft, Fact, PlanDrafted, RequestSettled, RunId, Stream, Timestamp, TraceId, Via,
 };
-use artel_workshop::{Caller, Flags, InboxFound, Init, NewPortal, Open, RequestStatus, Workshop};
+use artel_workshop::{Caller, Flags, InboxFound, Init, NewPortal, Open, Status, Workshop};
 
 struct Place {
     workshop: Workshop,
@@ -591,7 +591,7 @@ async fn two_thousand_files_are_taken_at_a_price_that_does_not_grow() {
 
 #[test]
 fn every_status_that_is_written_can_be_read_by_the_strict_judge() {
-    for status in RequestStatus::ALL {
+    for status in Status::ALL {
         let text = render(&Request {
             trace: "3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d".parse().unwrap(),
             created: Timestamp::from_micros(1_700_000_000_000_000),

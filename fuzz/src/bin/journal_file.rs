@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use artel_config::system_clock;
-use artel_journal::{Batch, Home, Journal, Keys, Options, Query, Reader, Record, verify};
+use artel_journal::{
+    Batch, Query, Journal, Home, Options, Reader, Record,
+    Keys, verify,
+};
 use artel_types::{Actor, Draft, NoteAdded, Stream, TraceId, WorkshopId};
 use libfuzzer_sys::fuzz_target;
 
@@ -72,7 +75,8 @@ fuzz_target!(|input: &[u8]| {
     }
     std::fs::write(base.home.journal(), &bytes).expect("a file to write");
     let verified = verify(&base.home, base.workshop, &base.keys);
-    let read = Reader::open(&base.home).and_then(|reader| reader.records(&Query::all()));
+    let read =
+        Reader::open(&base.home).and_then(|reader| reader.records(&Query::all()));
     if verified.is_ok_and(|verified| verified.ok) {
         assert_eq!(read.expect("a journal that passed reads"), base.records);
     }

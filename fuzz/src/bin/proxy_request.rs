@@ -28,7 +28,11 @@ fuzz_target!(|input: &[u8]| {
 fn check_host(host: Host) {
     assert!(host.port.is_some_and(|port| port > 0));
     assert!(host.name.bytes().all(|byte| byte.is_ascii_graphic()));
-    assert_eq!(Host::parse(&host.to_string()), Ok(host), "one spelling");
+    assert_eq!(
+        Host::parse(&host.to_string()),
+        Ok(host),
+        "one spelling"
+    );
 }
 
 /// What goes out is one head, with one host in it: the one that was judged.

@@ -3,7 +3,7 @@
 //! The input is up to three secrets, one a line, an empty line, then the text.
 #![no_main]
 
-use artel_types::{REDACTED, Redactor, SHORTEST_KNOWN_VALUE, Secret};
+use artel_types::{REDACTED, SHORTEST_KNOWN_VALUE, Secret, Redactor};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

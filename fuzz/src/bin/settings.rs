@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use artel_config::{Environment, Places, Settings, person};
+use artel_config::{Environment, Settings, Places, person};
 use libfuzzer_sys::fuzz_target;
 
 /// A home folder of this process's own, in memory where there is such a place.

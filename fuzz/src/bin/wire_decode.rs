@@ -4,7 +4,7 @@
 #![no_main]
 
 use artel_rules::stream::Gather;
-use artel_types::model::{Chunk, Fault};
+use artel_types::model::{Fault, Chunk};
 use artel_wire::Wire;
 use libfuzzer_sys::fuzz_target;
 

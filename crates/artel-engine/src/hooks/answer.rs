@@ -194,12 +194,13 @@ impl Ended {
                     "" => "it gave no reason".to_owned(),
                     why => bounded(why),
                 };
-                Ok(match event.hears_exit_two() {
-                    true => Answer::blocking(event, why),
-                    false => Answer {
+                Ok(if event.hears_exit_two() {
+                    Answer::blocking(event, why)
+                } else {
+                    Answer {
                         notice: Some(why),
                         ..Answer::default()
-                    },
+                    }
                 })
             }
             Some(127) => Err(format!("exit code 127, a command is missing{}", self.why())),
@@ -285,7 +286,9 @@ fn decided(event: Event, decision: Decision, why: Option<String>) -> Result<Answ
     let why = why.unwrap_or_else(|| "it gave no reason".to_owned());
     let is_call = matches!(event, Event::PreToolUse | Event::PermissionRequest);
     let verdict = match decision {
-        Decision::Deny | Decision::Block => return Ok(Answer::blocking(event, why)),
+        Decision::Deny | Decision::Block => {
+            return Ok(Answer::blocking(event, why));
+        }
         Decision::Allow | Decision::Approve => Verdict::Allow,
         Decision::Ask if is_call => Verdict::Ask(why),
         Decision::Defer if is_call => Verdict::Defer(why),

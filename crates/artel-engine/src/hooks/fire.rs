@@ -144,9 +144,10 @@ impl Shared {
                 let said = format!("the hook `{}` failed: {why}", short(hook.label()));
                 notices.push(said.clone());
                 let is_open = is_open && hook.on_failure == OnFailure::Warn;
-                let answer = match is_open {
-                    true => Answer::default(),
-                    false => Answer::blocking(hook.event, said),
+                let answer = if is_open {
+                    Answer::default()
+                } else {
+                    Answer::blocking(hook.event, said)
                 };
                 (answer, why, Outcome::Failed)
             }

@@ -81,7 +81,11 @@ fn renamed(tool: &str, value: &Value, way: Way) -> Value {
             let from = if way == Way::Out { ours } else { theirs };
             *of == tool && *from == field
         });
-        let other = find.map(|(_, ours, theirs)| if way == Way::Out { theirs } else { ours });
+        let other = find.map(
+            |(_, ours, theirs)| {
+                if way == Way::Out { theirs } else { ours }
+            },
+        );
         other.map_or(field.to_owned(), |other| (*other).to_owned())
     };
     let inner = |field: &str, value: &Value| match value {

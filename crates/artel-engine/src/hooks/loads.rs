@@ -390,9 +390,10 @@ impl Looking<'_> {
     }
 
     fn whole(&mut self, folder: PathBuf) {
-        match folder == self.tree {
-            true => self.loads.tops.insert(folder),
-            false => folder.is_dir() && self.loads.wholes.insert(folder),
+        if folder == self.tree {
+            self.loads.tops.insert(folder)
+        } else {
+            folder.is_dir() && self.loads.wholes.insert(folder)
         };
     }
 

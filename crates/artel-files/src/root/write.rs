@@ -110,7 +110,9 @@ impl Root {
         let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
         match rustix::fs::accessat(&folder.handle, name, Access::WRITE_OK, flags) {
             Ok(()) => {}
-            Err(cause) => return Err(Stop::Failed(RootError::system(asked, "write")(cause))),
+            Err(cause) => {
+                return Err(Stop::Failed(RootError::system(asked, "write")(cause)));
+            }
         }
         self.judge_names(asked, &old, guard, Op::Write)?;
         Ok(Some(old))

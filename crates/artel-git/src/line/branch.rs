@@ -29,12 +29,13 @@ impl Line {
             }
             Err(error) => return Err(error.into()),
         };
-        match is_id(&held) {
-            true => Ok(Some(held)),
-            false => Err(LineError::Damaged {
+        if is_id(&held) {
+            Ok(Some(held))
+        } else {
+            Err(LineError::Damaged {
                 path,
                 why: "it names no commit",
-            }),
+            })
         }
     }
 

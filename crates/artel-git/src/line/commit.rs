@@ -143,9 +143,13 @@ impl Line {
             self.three_way(&spell(order.base)?, &spell(order.onto)?, tree)?
         };
         let tree = match merged {
-            Merged::Clean(tree) if &tree == onto => return Ok(Committed::Nothing),
+            Merged::Clean(tree) if &tree == onto => {
+                return Ok(Committed::Nothing);
+            }
             Merged::Clean(tree) => tree,
-            Merged::Conflict(conflicts) => return Ok(Committed::Conflict(conflicts)),
+            Merged::Conflict(conflicts) => {
+                return Ok(Committed::Conflict(conflicts));
+            }
         };
         let parents = [spell(order.onto)?];
         let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
@@ -219,9 +223,10 @@ impl Line {
 fn clear_way(tree: &RunTree, beneath: &Beneath, path: &Path) -> Result<(), TreeError> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     while let Some(folder) = above.pop() {
-        let stands = match folder.as_os_str().is_empty() {
-            true => None,
-            false => beneath.look(folder)?,
+        let stands = if folder.as_os_str().is_empty() {
+            None
+        } else {
+            beneath.look(folder)?
         };
         if stands.is_some_and(|stat| !is_folder(stat)) {
             return beneath.remove(folder);

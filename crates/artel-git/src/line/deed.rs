@@ -97,9 +97,10 @@ impl Line {
         }
         self.bring_over(&person, &merge.new)?;
         point(pace)?;
-        match merge.is_checked_out {
-            true => deed.with_files(pace),
-            false => deed.move_branch(),
+        if merge.is_checked_out {
+            deed.with_files(pace)
+        } else {
+            deed.move_branch()
         }
     }
 

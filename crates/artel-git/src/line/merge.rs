@@ -193,9 +193,10 @@ impl Line {
     }
 
     fn head_or_id(&self, name: &str) -> Result<Option<String>, LineError> {
-        match super::is_id(name) {
-            true => Ok(Some(name.to_owned())),
-            false => self.head(name),
+        if super::is_id(name) {
+            Ok(Some(name.to_owned()))
+        } else {
+            self.head(name)
         }
     }
 

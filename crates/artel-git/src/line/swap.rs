@@ -121,9 +121,10 @@ impl Deed<'_> {
         }
         point(pace)?;
         let is_same = stamp(index) == before;
-        let done = match is_same {
-            true => fs::rename(&lock, index),
-            false => fs::remove_file(&lock),
+        let done = if is_same {
+            fs::rename(&lock, index)
+        } else {
+            fs::remove_file(&lock)
         };
         done.map_err(TreeError::system("put in place", index))?;
         point(pace)?;

@@ -147,9 +147,10 @@ impl Listing<'_> {
             path: named.to_owned(),
             folder: self.folder.to_owned(),
         };
-        let path = match named.is_absolute() {
-            true => named.strip_prefix(self.folder).map_err(|_| not_below())?,
-            false => named,
+        let path = if named.is_absolute() {
+            named.strip_prefix(self.folder).map_err(|_| not_below())?
+        } else {
+            named
         };
         let path: PathBuf = path
             .components()

@@ -183,9 +183,10 @@ impl Repository {
     /// folder.
     pub(crate) fn exclude(&self) -> PathBuf {
         let info = self.common.join("info");
-        match is_folder(&info) {
-            true => info.join("exclude"),
-            false => PathBuf::from("/dev/null"),
+        if is_folder(&info) {
+            info.join("exclude")
+        } else {
+            PathBuf::from("/dev/null")
         }
     }
 }

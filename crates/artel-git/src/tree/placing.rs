@@ -235,7 +235,9 @@ impl Placing {
     fn unchanged(&self, path: &Path, before: Option<&Stat>) -> Result<(), Halt> {
         let now = match self.origin.look(path) {
             Ok(now) => now,
-            Err(TreeError::LedAway { .. }) => return Err(Halt::Touched(path.to_owned())),
+            Err(TreeError::LedAway { .. }) => {
+                return Err(Halt::Touched(path.to_owned()));
+            }
             Err(error) => return Err(Halt::Failed(path.to_owned(), error)),
         };
         if stamp(now.as_ref()) == stamp(before) {

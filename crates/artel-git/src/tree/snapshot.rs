@@ -200,9 +200,10 @@ impl RunTree {
         let tree = match &known.tree {
             Some(tree) => {
                 let changed = Changed::between(&known.files, &walk.files);
-                match changed.old.is_empty() && changed.new.is_empty() {
-                    true => tree.clone(),
-                    false => self.write(&changed, &self.unchanged_aside(&walk)?)?,
+                if changed.old.is_empty() && changed.new.is_empty() {
+                    tree.clone()
+                } else {
+                    self.write(&changed, &self.unchanged_aside(&walk)?)?
                 }
             }
             None => self.write_all(&walk)?,

@@ -234,9 +234,10 @@ impl Drive {
             all.push(pen.settled(settlement.settled.clone()));
             all
         };
-        let turn = match reserved.is_limited {
-            true => self.turn().await.ok(),
-            false => None,
+        let turn = if reserved.is_limited {
+            self.turn().await.ok()
+        } else {
+            None
         };
         let Some(mut turn) = turn else {
             // The gateway state is not needed, or cannot be read; the amount to settle is known

@@ -15,9 +15,12 @@ use crate::support::*;
 fn patient() -> (Arc<AtomicBool>, Arc<Puppet>) {
     let ill = Arc::new(AtomicBool::new(true));
     let flag = ill.clone();
-    let model = Puppet::new(move |_, _| match flag.load(Ordering::SeqCst) {
-        true => faulty(fault(FaultKind::Server)),
-        false => says("well again"),
+    let model = Puppet::new(move |_, _| {
+        if flag.load(Ordering::SeqCst) {
+            faulty(fault(FaultKind::Server))
+        } else {
+            says("well again")
+        }
     });
     (ill, model)
 }

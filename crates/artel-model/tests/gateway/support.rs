@@ -128,12 +128,13 @@ impl Book for MemoryBook {
     }
 
     fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>> {
-        let written = match self.is_full() {
-            true => Err(BookError::Failed(Failure::new(
+        let written = if self.is_full() {
+            Err(BookError::Failed(Failure::new(
                 Code::J006,
                 "the disk is full",
-            ))),
-            false => self.write(entries),
+            )))
+        } else {
+            self.write(entries)
         };
         Box::pin(async move { written })
     }

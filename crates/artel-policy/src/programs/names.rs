@@ -105,9 +105,10 @@ fn without_build(name: &str) -> Option<&str> {
 /// of its build.
 fn without_version(name: &str) -> Option<(&str, &str)> {
     let numbered = name.trim_end_matches(['d', 'm', 't', 'u']);
-    let numbered = match numbered.ends_with(|letter: char| letter.is_ascii_digit()) {
-        true => numbered,
-        false => name,
+    let numbered = if numbered.ends_with(|letter: char| letter.is_ascii_digit()) {
+        numbered
+    } else {
+        name
     };
     let bare = numbered.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let version = &numbered[bare.len()..];

@@ -167,7 +167,9 @@ impl<'w> Reader<'w> {
                     let value = self.next_word();
                     return self.note(known, value);
                 }
-                Takes::Value | Takes::Glued | Takes::Last => return self.note(known, rest),
+                Takes::Value | Takes::Glued | Takes::Last => {
+                    return self.note(known, rest);
+                }
             }
         }
     }

@@ -58,9 +58,10 @@ pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
     let glued = view
         .get(at + 3)
         .is_some_and(|byte| byte != b' ' && byte != b'=');
-    let start = match glued {
-        true => at + 3,
-        false => view.run(at + 3, 4, |byte| b" =".contains(&byte)),
+    let start = if glued {
+        at + 3
+    } else {
+        view.run(at + 3, 4, |byte| b" =".contains(&byte))
     };
     match form {
         Form::UserAndPassword => user_and_password(view, start),
@@ -77,9 +78,10 @@ pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
 /// Judges `--user` and similar options at `at`; `word` is the length of the option.
 pub(super) fn user(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let start = view.run(at + word, 4, |byte| b" =".contains(&byte));
-    match start > at + word {
-        true => user_and_password(view, start),
-        false => Verdict::Nothing,
+    if start > at + word {
+        user_and_password(view, start)
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -93,18 +95,20 @@ pub(super) fn pair(view: &View<'_>, at: usize) -> Verdict {
     let comma = view.run(user_end + 1, 4, |byte| byte == b' ');
     let second = view.run(comma + 1, 16, |byte| byte.is_ascii_whitespace());
     let literal = matches!(view.get(second), Some(b'"' | b'\''));
-    match view.get(user_end) == Some(quote) && view.get(comma) == Some(b',') && literal {
-        true => password(view, second),
-        false => Verdict::Nothing,
+    if view.get(user_end) == Some(quote) && view.get(comma) == Some(b',') && literal {
+        password(view, second)
+    } else {
+        Verdict::Nothing
     }
 }
 
 /// Judges the arguments of `Client(` at `at`: an account name and its token.
 pub(super) fn client(view: &View<'_>, at: usize) -> Verdict {
     let account = view.run(at + 3, 33, |byte| byte.is_ascii_hexdigit());
-    match (view.starts(at, b"\"AC") || view.starts(at, b"'AC")) && account == at + 35 {
-        true => pair(view, at),
-        false => Verdict::Nothing,
+    if (view.starts(at, b"\"AC") || view.starts(at, b"'AC")) && account == at + 35 {
+        pair(view, at)
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -119,9 +123,10 @@ pub(super) fn sql(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let about = [&b"user"[..], b"grant", b"role", b"alter"];
     let sql = line.trim_ascii().is_empty() || about.into_iter().any(|word| contains(&line, word));
     let by = view.text()[at + word..open].to_ascii_lowercase();
-    match sql && quoted && by.ends_with(b"by ") {
-        true => password(view, open),
-        false => Verdict::Nothing,
+    if sql && quoted && by.ends_with(b"by ") {
+        password(view, open)
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -131,12 +136,13 @@ fn user_and_password(view: &View<'_>, at: usize) -> Verdict {
     match text.iter().position(|byte| *byte == b':') {
         Some(colon) if !text.ends_with(b":") && !contains(text, b"://") => {
             // Two numbers are a user id and a group id.
-            match text
+            if text
                 .iter()
                 .all(|byte| byte.is_ascii_digit() || *byte == b':')
             {
-                true => Verdict::Nothing,
-                false => judge(view, start + colon + 1, end),
+                Verdict::Nothing
+            } else {
+                judge(view, start + colon + 1, end)
             }
         }
         _ => Verdict::Nothing,

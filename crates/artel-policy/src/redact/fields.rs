@@ -53,12 +53,13 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
         return Verdict::Nothing;
     };
     let name = &view.text()[span.start..span.end];
-    let known = match extra.has(name) {
-        true => None,
-        false => match judge_name(view, span) {
+    let known = if extra.has(name) {
+        None
+    } else {
+        match judge_name(view, span) {
             Some(name) => Some(name),
             None => return Verdict::Nothing,
-        },
+        }
     };
     let Some(mut value) = value(view, value_at, separator) else {
         return Verdict::Nothing;
@@ -85,9 +86,10 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     let text = &view.text()[value.start..value.end];
     let secret =
         fits(view, span, name, separator, &value) && values::is_secret(name, text, written);
-    match secret {
-        true => value.verdict(label(name.noun)),
-        false => Verdict::Nothing,
+    if secret {
+        value.verdict(label(name.noun))
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -106,9 +108,10 @@ pub(super) fn foreign(view: &View<'_>, at: usize) -> Verdict {
         weight: Weight::Sure,
         style: Style::Other,
     };
-    match tied && ascii && values::is_secret(name, text, Written::Loose) {
-        true => Verdict::Secret(tie..end, label(Noun::Password)),
-        false => Verdict::Nothing,
+    if tied && ascii && values::is_secret(name, text, Written::Loose) {
+        Verdict::Secret(tie..end, label(Noun::Password))
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -148,9 +151,10 @@ pub(super) fn is_secret(name: &str, value: &str, extra: &Extra) -> bool {
 
 fn configured(view: &View<'_>, value: Value) -> Verdict {
     let text = &view.text()[value.start..value.end];
-    match text.is_empty() || values::is_template(text) {
-        true => Verdict::Nothing,
-        false => value.verdict("configured field"),
+    if text.is_empty() || values::is_template(text) {
+        Verdict::Nothing
+    } else {
+        value.verdict("configured field")
     }
 }
 

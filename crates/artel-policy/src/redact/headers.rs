@@ -17,9 +17,10 @@ pub(super) fn bearer(view: &View<'_>, at: usize) -> Verdict {
     let digits = token.iter().any(u8::is_ascii_digit);
     let letters = token.iter().any(u8::is_ascii_alphabetic);
     let capital = token.iter().skip(1).any(u8::is_ascii_uppercase);
-    let needed = match is_header(view, at) {
-        true => token.len() >= 6 && (digits || token.len() >= 16),
-        false => token.len() >= 8 && (digits && letters || capital && token.len() >= 20),
+    let needed = if is_header(view, at) {
+        token.len() >= 6 && (digits || token.len() >= 16)
+    } else {
+        token.len() >= 8 && (digits && letters || capital && token.len() >= 20)
     };
     let filler = token.iter().all(|byte| b"xX.*-_0".contains(byte));
     if !needed || filler || says_placeholder(token) {
@@ -63,9 +64,10 @@ pub(super) fn next_cookie(view: &View<'_>, at: usize) -> Verdict {
         return verdict;
     }
     let line = view.line_before(at).to_ascii_lowercase();
-    match contains(&line, b"cookie:") || contains(&line, b"cookie\"") {
-        true => verdict,
-        false => Verdict::Nothing,
+    if contains(&line, b"cookie:") || contains(&line, b"cookie\"") {
+        verdict
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -110,9 +112,10 @@ fn verdict(start: usize, end: usize, name: &'static str) -> Verdict {
 }
 
 fn verdict_until(start: usize, end: usize, ending: Ending, name: &'static str) -> Verdict {
-    match end - start == LONGEST {
-        true => Verdict::Long(start..end, ending, name),
-        false => Verdict::Secret(start..end, name),
+    if end - start == LONGEST {
+        Verdict::Long(start..end, ending, name)
+    } else {
+        Verdict::Secret(start..end, name)
     }
 }
 
@@ -122,9 +125,10 @@ fn credentials(view: &View<'_>, at: usize, scheme: &[u8]) -> Option<usize> {
     if !view.begins_word(at) {
         return None;
     }
-    let start = match view.starts(end, b"%20") {
-        true => end + 3,
-        false => view.run(end, 8, |byte| b" \t:=\"'".contains(&byte)),
+    let start = if view.starts(end, b"%20") {
+        end + 3
+    } else {
+        view.run(end, 8, |byte| b" \t:=\"'".contains(&byte))
     };
     (start > end).then_some(start)
 }

@@ -160,7 +160,9 @@ fn first(text: &[u8], end: TextEnd) -> Option<usize> {
         at = next_mark(text, at);
         match piece(text.get(at..).filter(|rest| !rest.is_empty())?, end) {
             Piece::Plain => at += 1,
-            Piece::Colour(_) | Piece::Escaped(_) | Piece::Begun => return Some(at),
+            Piece::Colour(_) | Piece::Escaped(_) | Piece::Begun => {
+                return Some(at);
+            }
         }
     }
 }

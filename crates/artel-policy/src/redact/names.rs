@@ -154,9 +154,10 @@ pub(super) fn judge(name: &[u8]) -> Option<Name> {
     if words.iter().any(|word| PUBLIC.has(word)) {
         return None;
     }
-    let style = match name.iter().any(u8::is_ascii_lowercase) {
-        true => Style::Other,
-        false => Style::Upper,
+    let style = if name.iter().any(u8::is_ascii_lowercase) {
+        Style::Other
+    } else {
+        Style::Upper
     };
     let head = words.iter().rposition(|word| !NEUTRAL.has(word))?;
     if let Some((noun, weight)) = noun_at(words, head) {

@@ -73,9 +73,10 @@ pub(super) fn jwk(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let around = view.run_before(at, 200, |_| true);
     let around = &view.text()[around..at];
     let told = [&b"\"kty\""[..], b"\"crv\"", b"\"AQAB\""];
-    let least = match told.iter().any(|part| contains(around, part)) {
-        true => 40,
-        false => 80,
+    let least = if told.iter().any(|part| contains(around, part)) {
+        40
+    } else {
+        80
     };
     let lone = word == 4 && least == 80 && !matches!(view.text()[at + 1], b'p' | b'q');
     let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -86,9 +87,10 @@ pub(super) fn jwk(view: &View<'_>, at: usize, word: usize) -> Verdict {
     if lone || number.len() < least || digits < 3 || capitals < 3 {
         return Verdict::Nothing;
     }
-    match end - open > LONGEST {
-        true => Verdict::Long(open + 1..end, Ending::Quote(b'"'), NAME),
-        false => Verdict::Secret(open + 1..end, NAME),
+    if end - open > LONGEST {
+        Verdict::Long(open + 1..end, Ending::Quote(b'"'), NAME)
+    } else {
+        Verdict::Secret(open + 1..end, NAME)
     }
 }
 
@@ -263,9 +265,10 @@ fn decoration(view: &View<'_>, at: usize) -> usize {
     let quoted = view.run(at, 24, |byte| b" \t>|#*\"'`".contains(&byte));
     let digits = view.run(quoted, 6, |byte| byte.is_ascii_digit());
     let marks = view.run(digits, 3, |byte| b"\t|:>\xe2\x86\x92".contains(&byte));
-    match digits > quoted && marks > digits {
-        true => view.skip_blanks(marks, 8),
-        false => quoted,
+    if digits > quoted && marks > digits {
+        view.skip_blanks(marks, 8)
+    } else {
+        quoted
     }
 }
 

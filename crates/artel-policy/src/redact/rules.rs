@@ -336,9 +336,10 @@ fn crypt(view: &View<'_>, at: usize) -> Verdict {
     let fields = text.iter().filter(|byte| **byte == b'$').count();
     let bcrypt = text.len() >= 60 && matches!(text.get(2..4), Some(b"a$" | b"b$" | b"x$" | b"y$"));
     let hashed = !text.starts_with(b"$2") && fields >= 3 && text.len() >= 30;
-    match view.begins_word(at) && (bcrypt || hashed) && !contains(text, b"..") {
-        true => Verdict::Secret(at..end, "password hash"),
-        false => Verdict::Nothing,
+    if view.begins_word(at) && (bcrypt || hashed) && !contains(text, b"..") {
+        Verdict::Secret(at..end, "password hash")
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -348,10 +349,10 @@ fn directory_hash(view: &View<'_>, at: usize, end: usize) -> Verdict {
     let last = text.rsplit(|byte| b"}$".contains(byte)).next();
     let hash = last.unwrap_or_default();
     let mixed = hash.iter().any(u8::is_ascii_digit) && hash.iter().any(u8::is_ascii_alphabetic);
-    match hash.len() >= 22 && hash.len() < text.len() && mixed && hash.iter().all(|b| is_base64(*b))
-    {
-        true => Verdict::Secret(at..end, "password hash"),
-        false => Verdict::Nothing,
+    if hash.len() >= 22 && hash.len() < text.len() && mixed && hash.iter().all(|b| is_base64(*b)) {
+        Verdict::Secret(at..end, "password hash")
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -385,18 +386,20 @@ fn salesforce(view: &View<'_>, at: usize) -> Verdict {
         end -= 1;
     }
     let organisation = view.text()[start..at].starts_with(b"00D");
-    match organisation && matches!(at - start, 15 | 18) && end - at > 60 {
-        true => Verdict::Secret(at + 1..end, "salesforce token"),
-        false => Verdict::Nothing,
+    if organisation && matches!(at - start, 15 | 18) && end - at > 60 {
+        Verdict::Secret(at + 1..end, "salesforce token")
+    } else {
+        Verdict::Nothing
     }
 }
 
 /// Judges a line of a password file: `host:5432:database:user:password`.
 fn pgpass(view: &View<'_>, at: usize, word: usize) -> Verdict {
     // A wildcard host is part of the trigger word.
-    let (at, word) = match view.starts(at, b"*") {
-        true => (at + 1, word - 1),
-        false => (at, word),
+    let (at, word) = if view.starts(at, b"*") {
+        (at + 1, word - 1)
+    } else {
+        (at, word)
     };
     let host = view.line_before(at);
     if host.is_empty() || !host.iter().all(|byte| is_name(*byte) || *byte == b'*') {
@@ -409,8 +412,9 @@ fn pgpass(view: &View<'_>, at: usize, word: usize) -> Verdict {
         return Verdict::Nothing;
     }
     let end = view.run(user + 1, 128, |byte| !byte.is_ascii_whitespace());
-    match end > user + 1 && !super::values::is_template(&view.text()[user + 1..end]) {
-        true => Verdict::Secret(user + 1..end, "password"),
-        false => Verdict::Nothing,
+    if end > user + 1 && !super::values::is_template(&view.text()[user + 1..end]) {
+        Verdict::Secret(user + 1..end, "password")
+    } else {
+        Verdict::Nothing
     }
 }

@@ -76,12 +76,13 @@ impl Scanner {
             floor = to;
             at = to.max(hit.at + 1);
         }
-        match view.is_open() {
-            true => ended(view, floor),
-            false => Look {
+        if view.is_open() {
+            ended(view, floor)
+        } else {
+            Look {
                 settled: view.len(),
                 inside: Inside::Nothing,
-            },
+            }
         }
     }
 
@@ -130,9 +131,10 @@ impl Scanner {
                 judged = Judged::Secret(place, ending, name);
             }
         }
-        match view.was_touched() {
-            true => Judged::Undecided,
-            false => judged,
+        if view.was_touched() {
+            Judged::Undecided
+        } else {
+            judged
         }
     }
 }
@@ -203,9 +205,10 @@ fn settle(view: &View<'_>, floor: usize, at: usize) -> Look {
     // Some armour has a blank after its dashes.
     let before = &view.text()[..at];
     let dashes = before.strip_suffix(b" ").unwrap_or(before);
-    let settled = match dashes.ends_with(b"-") {
-        true => view.run_before(dashes.len(), LONGEST_REACH, is_token),
-        false => at,
+    let settled = if dashes.ends_with(b"-") {
+        view.run_before(dashes.len(), LONGEST_REACH, is_token)
+    } else {
+        at
     };
     Look {
         settled: settled.max(floor),

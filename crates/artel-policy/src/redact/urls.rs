@@ -64,9 +64,10 @@ pub(super) fn chat_hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
     };
     let number = view.run(at + word, 24, |byte| byte.is_ascii_digit());
     let numbered = number - at - word >= 12 && view.get(number) == Some(b'/');
-    match view.text()[..api].ends_with(b"/api") && numbered {
-        true => hook(view, at, word),
-        false => Verdict::Nothing,
+    if view.text()[..api].ends_with(b"/api") && numbered {
+        hook(view, at, word)
+    } else {
+        Verdict::Nothing
     }
 }
 
@@ -96,9 +97,10 @@ pub(super) fn go_dsn(view: &View<'_>, at: usize) -> Verdict {
         return Verdict::Nothing;
     };
     let password = &user[colon + 1..];
-    match password.is_empty() || is_shown_only(password) {
-        true => Verdict::Nothing,
-        false => Verdict::Secret(start + colon + 1..at, NAME),
+    if password.is_empty() || is_shown_only(password) {
+        Verdict::Nothing
+    } else {
+        Verdict::Secret(start + colon + 1..at, NAME)
     }
 }
 

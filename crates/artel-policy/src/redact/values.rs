@@ -120,7 +120,9 @@ pub(super) fn is_secret(name: Name, value: &[u8], written: Written) -> bool {
     }
     match name.weight {
         Weight::Maybe => return is_random(value, &shape),
-        Weight::IfMixed if shape.letters() == 0 || shape.digits + shape.marks == 0 => return false,
+        Weight::IfMixed if shape.letters() == 0 || shape.digits + shape.marks == 0 => {
+            return false;
+        }
         Weight::IfMixed | Weight::Sure => {}
     }
     match name.noun {

@@ -32,9 +32,10 @@ impl RequestedHost {
 
 impl std::fmt::Display for RequestedHost {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.name.contains(':') {
-            true => write!(formatter, "[{}]", self.name)?,
-            false => formatter.write_str(&self.name)?,
+        if self.name.contains(':') {
+            write!(formatter, "[{}]", self.name)?
+        } else {
+            formatter.write_str(&self.name)?
         }
         match &self.port {
             Some(port) => write!(formatter, ":{port}"),
@@ -56,13 +57,15 @@ impl HostPattern {
         let name = canonical_name(written);
         // The brackets of an address are not a glob's.
         let is_address = name.parse::<IpAddr>().is_ok();
-        let name = match is_address {
-            true => Cow::from(globset::escape(&name)),
-            false => Cow::from(name),
+        let name = if is_address {
+            Cow::from(globset::escape(&name))
+        } else {
+            Cow::from(name)
         };
-        let brackets = match is_address && name.contains(':') {
-            true => ["[[]", "[]]"],
-            false => ["", ""],
+        let brackets = if is_address && name.contains(':') {
+            ["[[]", "[]]"]
+        } else {
+            ["", ""]
         };
         let tail = port.map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self {

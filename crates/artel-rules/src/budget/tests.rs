@@ -186,9 +186,10 @@ fn the_table_of_pairs() {
         for fact in &facts {
             let mut after = before.ledger.clone();
             after.fold(&event(fact.clone(), before.now()));
-            let after = match after == before.ledger {
-                true => "passed over".to_owned(),
-                false => shown(&after),
+            let after = if after == before.ledger {
+                "passed over".to_owned()
+            } else {
+                shown(&after)
             };
             table.push_str(&format!("{after:17}"));
         }

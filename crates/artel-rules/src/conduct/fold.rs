@@ -176,9 +176,10 @@ impl Conduct {
             let step = self.steps.get_mut(&proposal.step);
             let step = step.filter(|step| !step.is_over());
             if let (Some(step), None) = (step, it.version) {
-                let what = match it.reason.starts_with(LAPSED) {
-                    true => format!("`{}` {}", proposal.what, it.reason),
-                    false => format!("a person turned down `{}`: {}", proposal.what, it.reason),
+                let what = if it.reason.starts_with(LAPSED) {
+                    format!("`{}` {}", proposal.what, it.reason)
+                } else {
+                    format!("a person turned down `{}`: {}", proposal.what, it.reason)
                 };
                 step.history.push(what);
             }

@@ -99,8 +99,9 @@ fn shorter(text: &str, tool: &str, call: Option<&ToolCall>, images: usize) -> St
     };
     let size = artel_types::counted(text.len() as u64, "byte");
     let line = format!("[{tool} {arguments}: {size}{pictures} {AGAIN}");
-    match line.len() < text.len() || images > 0 {
-        true => line,
-        false => text.to_owned(),
+    if line.len() < text.len() || images > 0 {
+        line
+    } else {
+        text.to_owned()
     }
 }

@@ -84,11 +84,12 @@ fn answer_of(part: &Part, calls: &[ToolCall]) -> Option<Part> {
     if !is_pinned(tool) {
         return None;
     }
-    let arguments = match NEWEST.contains(&tool) {
-        true => String::new(),
-        false => call.map_or(String::new(), |call| {
+    let arguments = if NEWEST.contains(&tool) {
+        String::new()
+    } else {
+        call.map_or(String::new(), |call| {
             in_short(&call.arguments, LONGEST_ARGUMENTS)
-        }),
+        })
     };
     let name = format!("{tool} {arguments}");
     Some(Part::text(format!("{KEPT}{}]\n{text}", name.trim_end())))

@@ -186,9 +186,10 @@ impl Gauges {
     /// it adds.
     pub fn goes_back(&self, path: &str, old: &str, new: Option<&str>) -> bool {
         let only_sets = settings::is_setting(path) && !self.scripts.contains(path);
-        match only_sets {
-            true => self.touched(path, Some(old), new).is_some(),
-            false => self.scripts.contains(path) || self.is_of_tests(path),
+        if only_sets {
+            self.touched(path, Some(old), new).is_some()
+        } else {
+            self.scripts.contains(path) || self.is_of_tests(path)
         }
     }
 }
@@ -216,9 +217,10 @@ fn follow(path: String, deep: usize, read: &impl Fn(&str) -> Option<String>, fou
         return;
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let beside: Vec<String> = match is_of_scripts(folder) {
-        true => beside(&text, folder),
-        false => Vec::new(),
+    let beside: Vec<String> = if is_of_scripts(folder) {
+        beside(&text, folder)
+    } else {
+        Vec::new()
     };
     let loaded = loads::of(&text, folder, read);
     found.scripts.insert(path);

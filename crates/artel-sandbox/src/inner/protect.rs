@@ -308,9 +308,10 @@ fn linked_metadata(worktree: &Path, roots: &[PathBuf]) -> Linked {
     let is_inside = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
     if is_inside(&own) {
         let whole = shared_by(&own).filter(is_inside).unwrap_or(own);
-        return match worktree.starts_with(&whole) {
-            true => Linked::Nowhere,
-            false => Linked::Inside(whole),
+        return if worktree.starts_with(&whole) {
+            Linked::Nowhere
+        } else {
+            Linked::Inside(whole)
         };
     }
     let returned = follow(&own.join("gitdir"), "", &own);
@@ -320,9 +321,10 @@ fn linked_metadata(worktree: &Path, roots: &[PathBuf]) -> Linked {
     let is_submodule = own.ancestors().any(|above| above.ends_with(".git/modules"))
         && own.join("objects").is_dir()
         && names_worktree(&own, worktree);
-    match is_submodule {
-        true => Linked::Outside(own),
-        false => Linked::Nowhere,
+    if is_submodule {
+        Linked::Outside(own)
+    } else {
+        Linked::Nowhere
     }
 }
 

@@ -78,9 +78,12 @@ impl Resolved {
         resolved.hidden = view
             .hidden
             .iter()
-            .filter_map(|path| match is_overlaid(path) {
-                true => Some(path.clone()),
-                false => std::fs::canonicalize(path).ok(),
+            .filter_map(|path| {
+                if is_overlaid(path) {
+                    Some(path.clone())
+                } else {
+                    std::fs::canonicalize(path).ok()
+                }
             })
             .chain(protected.sockets.iter().cloned())
             .collect();

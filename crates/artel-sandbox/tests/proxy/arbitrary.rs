@@ -55,9 +55,10 @@ fn requests() -> impl Strategy<Value = Vec<u8>> {
     ];
     let http = (any::<bool>(), host.clone(), vec(line, 0..3), pieces()).prop_map(
         |(connect, host, lines, more)| {
-            let first = match connect {
-                true => format!("CONNECT {host}:443 HTTP/1.1\r\n"),
-                false => format!("GET http://{host}/ HTTP/1.1\r\n"),
+            let first = if connect {
+                format!("CONNECT {host}:443 HTTP/1.1\r\n")
+            } else {
+                format!("GET http://{host}/ HTTP/1.1\r\n")
             };
             [first.as_bytes(), lines.concat().as_bytes(), b"\r\n", &more].concat()
         },

@@ -55,7 +55,9 @@ impl Refusal {
 
     pub(crate) fn status(&self) -> StatusCode {
         match self.0.code {
-            Code::R008 | Code::P008 | Code::J011 => return StatusCode::CONFLICT,
+            Code::R008 | Code::P008 | Code::J011 => {
+                return StatusCode::CONFLICT;
+            }
             Code::H008 => return StatusCode::UNAUTHORIZED,
             Code::H009 => return StatusCode::TOO_MANY_REQUESTS,
             Code::J006 => return StatusCode::SERVICE_UNAVAILABLE,

@@ -162,9 +162,10 @@ impl<R> As<R> {
     ) -> Result<T, Refusal> {
         let workshop = self.who.workshop(&self.desk)?;
         let act = move || act(&workshop).map_err(|refusal| refusal.0);
-        Ok(match self.is_look {
-            true => self.desk.look(act).await?,
-            false => blocking(act).await?,
+        Ok(if self.is_look {
+            self.desk.look(act).await?
+        } else {
+            blocking(act).await?
         })
     }
 

@@ -88,9 +88,10 @@ pub(super) async fn create(
     let words = ["user", "developer", "admin"];
     let role: Result<Viewer, ()> = new.role.parse();
     let role = role.map_err(|()| none_of("role", &words))?;
-    let holder = match new.program {
-        true => Holder::Program,
-        false => Holder::Person,
+    let holder = if new.program {
+        Holder::Program
+    } else {
+        Holder::Person
     };
     let done =
         by.does(move |workshop| Ok(workshop.create_token(new.name.as_deref(), role, holder)?));

@@ -166,9 +166,10 @@ pub(super) async fn prune(by: As<AdminInPerson>, Told(told): Told<Prune>) -> Ans
     let done = by.does(move |workshop| {
         let before = moment(&told.before, workshop.caller().clock().now())?;
         let plan = workshop.plan_prune(before)?;
-        let pruned = match told.dry_run || plan.streams == 0 {
-            true => None,
-            false => Some(workshop.prune(before)?),
+        let pruned = if told.dry_run || plan.streams == 0 {
+            None
+        } else {
+            Some(workshop.prune(before)?)
         };
         Ok((shaped(plan)?, pruned))
     });

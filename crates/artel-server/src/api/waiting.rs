@@ -173,9 +173,10 @@ impl WaitRow {
             trace: waits.trace.to_string(),
             title: waits.title.clone(),
             text: waits.text.clone(),
-            choices: match mine.is_empty() {
-                true => waits.choices.clone(),
-                false => mine,
+            choices: if mine.is_empty() {
+                waits.choices.clone()
+            } else {
+                mine
             },
             suggested: waits.suggested.clone(),
             since: waits.since.to_string(),

@@ -57,9 +57,10 @@ pub(super) async fn asset(
         &blake3::hash(asset.text.as_bytes()).to_hex()[..16]
     );
     let has = headers.get(header::IF_NONE_MATCH);
-    let mut response = match has.is_some_and(|has| has.as_bytes() == tag.as_bytes()) {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => asset.text.into_response(),
+    let mut response = if has.is_some_and(|has| has.as_bytes() == tag.as_bytes()) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        asset.text.into_response()
     };
     let out = response.headers_mut();
     out.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.sort));

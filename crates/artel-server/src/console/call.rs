@@ -86,10 +86,7 @@ fn came(told: &CallTold) -> Option<Came> {
     how.extend(it.exit.map(|code| format!("exit code {code}")));
     how.extend(it.trouble.clone());
     Some(Came {
-        state: words::state(match is_well {
-            true => "done",
-            false => "failed",
-        }),
+        state: words::state(if is_well { "done" } else { "failed" }),
         how: how.join(" · "),
         changed: it.changed.clone(),
         text: it.text.clone().map(|text| part(text, it.seq)),

@@ -136,9 +136,10 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
     let place = |path: &str| {
         let number = names.iter().position(|name| name == path)? + 1;
         let is_here = |it: &FileDiff| it.number == number && it.folded == 0;
-        Some(match diff.iter().any(is_here) {
-            true => format!("#file-{number}"),
-            false => own_page(number, wanted.layout()),
+        Some(if diff.iter().any(is_here) {
+            format!("#file-{number}")
+        } else {
+            own_page(number, wanted.layout())
         })
     };
     let files = it.changed.iter();

@@ -147,10 +147,7 @@ impl Site {
             seq: self.seq,
             needs: mine.filter(|it| needs_me(it)).count() + self.calls().len(),
             // The summary contains no calls, models or grants.
-            view: match self.sees_all() {
-                true => "full",
-                false => "summary",
-            },
+            view: if self.sees_all() { "full" } else { "summary" },
             lacks: self.desk.lack().map(|lack| lack.to_string()),
             ..bare(&self.who, place, title.into())
         }
@@ -197,9 +194,10 @@ impl Site {
     /// Lists the calls that wait for approval, if the viewer may approve them. Viewers who
     /// may only see summaries may not see what a call would do.
     pub(super) fn calls(&self) -> Vec<OpenCall> {
-        match self.is_developer() && self.sees_all() {
-            true => self.desk.board().calls(&self.drivers),
-            false => Vec::new(),
+        if self.is_developer() && self.sees_all() {
+            self.desk.board().calls(&self.drivers)
+        } else {
+            Vec::new()
         }
     }
 

@@ -254,9 +254,10 @@ pub(super) fn call(seen: CallSeen, widest: GrantReach) -> Call {
 /// Returns what an approval of this reach allows, or `None` if it is not offered.
 fn beyond(offer: Option<&GrantOffer>, reach: GrantReach) -> Option<String> {
     let granted = offer?.taken(reach)?;
-    Some(match granted.rules.is_empty() {
-        true => "exactly this call".to_owned(),
-        false => granted.rules.join(", "),
+    Some(if granted.rules.is_empty() {
+        "exactly this call".to_owned()
+    } else {
+        granted.rules.join(", ")
     })
 }
 

@@ -152,9 +152,12 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         .is_developer()
         .then(|| Points::of(&subject, &site.workshop))
         .flatten();
-    let points = points.map(|points| match has_files {
-        true => points,
-        false => points.without_files(&subject),
+    let points = points.map(|points| {
+        if has_files {
+            points
+        } else {
+            points.without_files(&subject)
+        }
     });
     page.events = events(
         &subject,
@@ -322,9 +325,10 @@ fn is_over(state: StepState) -> bool {
 }
 
 fn state(row: &StepRow) -> words::State {
-    match row.is_waiting {
-        true => words::WAITS,
-        false => words::step(row.state),
+    if row.is_waiting {
+        words::WAITS
+    } else {
+        words::step(row.state)
     }
 }
 
@@ -336,10 +340,7 @@ fn step(row: &StepRow, story: &mut Telling) -> StepView {
         title: row.title.clone(),
         state: state(row),
         is_open: row.round > 0 && !is_over(row.state),
-        hold: (!is_over(row.state)).then_some(match row.is_held {
-            true => Hold::Held,
-            false => Hold::Free,
-        }),
+        hold: (!is_over(row.state)).then_some(if row.is_held { Hold::Held } else { Hold::Free }),
         round: row.round,
         allowed: row.allowed,
         turns: row.turns,

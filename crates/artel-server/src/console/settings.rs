@@ -103,9 +103,10 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
     let workshop = &site.workshop;
     let settings = &workshop.settings;
     let seen = workshop.who_sees();
-    let tokens = match site.is_admin() {
-        true => Some(workshop.tokens()?.into_iter().map(token).collect()),
-        false => None,
+    let tokens = if site.is_admin() {
+        Some(workshop.tokens()?.into_iter().map(token).collect())
+    } else {
+        None
     };
     let rows = if site.is_admin() {
         settings.rows()
@@ -125,9 +126,10 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
         wrong: Wrong::of(site)?,
         models: models.into_iter().map(model).collect(),
         policies: Policies::of(site)?,
-        grants: match site.is_admin() {
-            true => workshop.grants()?,
-            false => Vec::new(),
+        grants: if site.is_admin() {
+            workshop.grants()?
+        } else {
+            Vec::new()
         },
         portals: workshop.portals()?.iter().map(portal).collect(),
         operations: PortalOperation::ALL.map(PortalOperation::as_str).to_vec(),
@@ -191,9 +193,10 @@ fn token(row: TokenRow) -> Token {
         id: row.id,
         name: row.name,
         role: row.role,
-        approves: match row.program {
-            true => "no, a program holds it",
-            false => "yes, a person holds it",
+        approves: if row.program {
+            "no, a program holds it"
+        } else {
+            "yes, a person holds it"
         },
         by: row.by,
     }

@@ -36,9 +36,10 @@ pub(super) struct State {
 impl From<bool> for State {
     /// Returns the state of something that holds or does not.
     fn from(holds: bool) -> Self {
-        let (sign, word, class) = match holds {
-            true => ("✓", "holds", "good"),
-            false => ("✗", "does not hold", "bad"),
+        let (sign, word, class) = if holds {
+            ("✓", "holds", "good")
+        } else {
+            ("✗", "does not hold", "bad")
         };
         Self { sign, word, class }
     }
@@ -205,9 +206,10 @@ pub(super) fn seen(text: String) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut before = ' ';
     for letter in text.chars() {
-        match deceives(letter) && !(letter == IN_COLOUR && is_sign(before)) {
-            true => clean.extend(letter.escape_unicode()),
-            false => clean.push(letter),
+        if deceives(letter) && !(letter == IN_COLOUR && is_sign(before)) {
+            clean.extend(letter.escape_unicode())
+        } else {
+            clean.push(letter)
         }
         before = letter;
     }

@@ -84,15 +84,15 @@ fn called(desk: &Desk, request: &Request) -> Option<CalledAs> {
     // An absolute request target could name another host than `Host` does.
     let target = request.uri().authority();
     let is_target = target.is_none_or(|target| target.as_str().eq_ignore_ascii_case(host));
-    let is_origin = match headers.contains_key(header::ORIGIN) {
-        true => only(headers, header::ORIGIN).is_some_and(|it| desk.hosts.is_origin_at(host, it)),
-        false => true,
+    let is_origin = if headers.contains_key(header::ORIGIN) {
+        only(headers, header::ORIGIN).is_some_and(|it| desk.hosts.is_origin_at(host, it))
+    } else {
+        true
     };
-    let is_site = match headers.contains_key("sec-fetch-site") {
-        true => {
-            only(headers, "sec-fetch-site").is_some_and(|it| matches!(it, "none" | "same-origin"))
-        }
-        false => true,
+    let is_site = if headers.contains_key("sec-fetch-site") {
+        only(headers, "sec-fetch-site").is_some_and(|it| matches!(it, "none" | "same-origin"))
+    } else {
+        true
     };
     (is_target && is_origin && is_site).then_some(called)
 }

@@ -217,9 +217,10 @@ fn unknown() -> Failure {
 fn stranger(request: &Request) -> Response {
     let path = request.uri().path();
     let is_program = path.starts_with("/api/") || path == "/metrics";
-    let mut response = match is_program {
-        true => (StatusCode::UNAUTHORIZED, Refusal(unknown()).body()).into_response(),
-        false => (StatusCode::UNAUTHORIZED, crate::console::stranger()).into_response(),
+    let mut response = if is_program {
+        (StatusCode::UNAUTHORIZED, Refusal(unknown()).body()).into_response()
+    } else {
+        (StatusCode::UNAUTHORIZED, crate::console::stranger()).into_response()
     };
     response.headers_mut().insert(
         header::WWW_AUTHENTICATE,

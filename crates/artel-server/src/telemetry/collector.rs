@@ -81,9 +81,10 @@ impl Sender {
         let mut after = Some(after);
         loop {
             self.look();
-            let goes = match self.queues.is_empty() {
-                true => self.wait().await,
-                false => self.follow(after).await,
+            let goes = if self.queues.is_empty() {
+                self.wait().await
+            } else {
+                self.follow(after).await
             };
             if goes == Goes::Over {
                 break;

@@ -271,9 +271,10 @@ impl Run {
             trace: event.trace,
             id,
             parent: Some(run_id(run)),
-            name: match self.is_whole {
-                true => format!("turn {}", self.turns),
-                false => "turn".to_owned(),
+            name: if self.is_whole {
+                format!("turn {}", self.turns)
+            } else {
+                "turn".to_owned()
             },
             kind: INTERNAL,
             begin,

@@ -148,7 +148,9 @@ impl Reader {
         };
         let found = match entries(node) {
             Ok(found) => found,
-            Err(fault) => return self.note("metadata", key.line, Weight::Light, fault),
+            Err(fault) => {
+                return self.note("metadata", key.line, Weight::Light, fault);
+            }
         };
         for (inner, node) in found {
             // `version: 1.0` counts as text here, as in the format's own validator.

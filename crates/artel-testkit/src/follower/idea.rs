@@ -148,15 +148,16 @@ fn plain(hint: &str, marked: &[&str], call: &Call, tools: &Tools) -> Vec<Idea> {
     let comes_first = hint.contains(" first") || hint.contains(" again");
     let ideas = known.filter_map(|tool| {
         let other = call.by(tool, tools)?;
-        Some(match comes_first {
-            true => Idea {
+        Some(if comes_first {
+            Idea {
                 name: "looked first",
                 kind: Kind::First(path_only(other)),
-            },
-            false => Idea {
+            }
+        } else {
+            Idea {
                 name: "another tool",
                 kind: Kind::Instead(other),
-            },
+            }
         })
     });
     ideas.take(1).collect()
@@ -176,15 +177,18 @@ fn named_calls(hint: &str, marked: &[&str]) -> Vec<Idea> {
         })
     });
     let comes_first = hint.contains(" first");
-    let idea = |call: Call| match comes_first {
-        true => Idea {
-            name: "named call first",
-            kind: Kind::First(call),
-        },
-        false => Idea {
-            name: "named call",
-            kind: Kind::Instead(call),
-        },
+    let idea = |call: Call| {
+        if comes_first {
+            Idea {
+                name: "named call first",
+                kind: Kind::First(call),
+            }
+        } else {
+            Idea {
+                name: "named call",
+                kind: Kind::Instead(call),
+            }
+        }
     };
     calls.map(idea).collect()
 }

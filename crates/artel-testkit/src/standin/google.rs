@@ -19,9 +19,12 @@ pub(super) const DIALECT: Dialect = Dialect {
     check: check::check,
     offer,
     events,
-    stream_type: |seen| match is_sse(seen) {
-        true => "text/event-stream",
-        false => "application/json; charset=UTF-8",
+    stream_type: |seen| {
+        if is_sse(seen) {
+            "text/event-stream"
+        } else {
+            "application/json; charset=UTF-8"
+        }
     },
     whole,
     refuse,
@@ -81,9 +84,12 @@ fn offer(body: &Value) -> Option<Offer> {
 
 fn events(ask: &Ask<'_>, said: &Said) -> Vec<Bytes> {
     let mut script = Script::default();
-    let event = |chunk: &Value| match is_sse(ask.seen) {
-        true => unnamed(chunk).replace('\n', "\r\n"),
-        false => chunk.to_string(),
+    let event = |chunk: &Value| {
+        if is_sse(ask.seen) {
+            unnamed(chunk).replace('\n', "\r\n")
+        } else {
+            chunk.to_string()
+        }
     };
     if said.ending == Ending::Filtered {
         script.event(event(&blocked(ask, said)));
@@ -107,9 +113,10 @@ fn events(ask: &Ask<'_>, said: &Said) -> Vec<Bytes> {
         let trouble = Trouble::Status(status);
         event(&error(trouble.status_elsewhere(), &trouble, None))
     });
-    match is_sse(ask.seen) {
-        true => events,
-        false => as_array(&events),
+    if is_sse(ask.seen) {
+        events
+    } else {
+        as_array(&events)
     }
 }
 

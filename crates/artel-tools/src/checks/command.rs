@@ -75,9 +75,10 @@ pub(crate) fn words_for(
 
 /// Makes sure that a path is not read as an option.
 fn not_an_option(path: &str) -> String {
-    match path.starts_with('-') {
-        true => format!("./{path}"),
-        false => path.to_owned(),
+    if path.starts_with('-') {
+        format!("./{path}")
+    } else {
+        path.to_owned()
     }
 }
 
@@ -92,9 +93,10 @@ fn flag(name: &str, value: Option<&str>) -> Vec<String> {
 /// Makes the runner report every test by name if all tests run: comparing two runs needs
 /// the names.
 fn by_name(scope: &Scope, option: &str) -> Vec<String> {
-    match *scope == Scope::default() {
-        true => words(&[option]),
-        false => Vec::new(),
+    if *scope == Scope::default() {
+        words(&[option])
+    } else {
+        Vec::new()
     }
 }
 
@@ -163,12 +165,15 @@ fn go(scope: &Scope) -> Vec<String> {
         (None, None) => "./...".to_owned(),
     };
     let pattern = scope.test.as_ref().map(|test| {
-        let exact = |part: &str| match part
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        {
-            true => format!("^{part}$"),
-            false => part.to_owned(),
+        let exact = |part: &str| {
+            if part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            {
+                format!("^{part}$")
+            } else {
+                part.to_owned()
+            }
         };
         test.split('/').map(exact).collect::<Vec<_>>().join("/")
     });
@@ -182,9 +187,10 @@ fn go(scope: &Scope) -> Vec<String> {
 
 fn npm(path: Option<String>, test: Option<&str>) -> Vec<String> {
     let rest: Vec<String> = path.into_iter().chain(test.map(str::to_owned)).collect();
-    match rest.is_empty() {
-        true => words(&["test"]),
-        false => [words(&["test", "--"]), rest].concat(),
+    if rest.is_empty() {
+        words(&["test"])
+    } else {
+        [words(&["test", "--"]), rest].concat()
     }
 }
 

@@ -216,12 +216,12 @@ fn arguments(paths: &[String], check: &Check) -> Vec<String> {
         .iter()
         .filter(|path| concerns(check, path))
         .map(|path| {
-            let rest = match is_within(path, &check.folder) {
-                true => path
-                    .get(check.folder.len()..)
+            let rest = if is_within(path, &check.folder) {
+                path.get(check.folder.len()..)
                     .unwrap_or_default()
-                    .trim_start_matches('/'),
-                false => "",
+                    .trim_start_matches('/')
+            } else {
+                ""
             };
             match rest {
                 "" => ".".to_owned(),
@@ -231,9 +231,10 @@ fn arguments(paths: &[String], check: &Check) -> Vec<String> {
         });
     let own: Vec<_> = own.collect();
     // Without paths, Pyright reads its own configuration.
-    match own.is_empty() && check.checker != Checker::Pyright {
-        true => vec![".".to_owned()],
-        false => own,
+    if own.is_empty() && check.checker != Checker::Pyright {
+        vec![".".to_owned()]
+    } else {
+        own
     }
 }
 

@@ -122,7 +122,9 @@ impl Tool for Format {
             lines.push(match &end {
                 End::Changed => format!("`{path}` was formatted by {id}"),
                 End::Same => format!("`{path}` is as {id} wants it"),
-                End::Failed(why) => format!("{id} failed on `{path}`, which is unchanged:\n{why}"),
+                End::Failed(why) => {
+                    format!("{id} failed on `{path}`, which is unchanged:\n{why}")
+                }
             });
             let error = match &end {
                 End::Failed(why) => Some(why),
@@ -208,12 +210,13 @@ fn nothing_for(path: &str, choices: &Choices) -> String {
         )
     });
     let missing: Vec<_> = missing.collect();
-    match missing.is_empty() {
-        true => format!("no formatter available for `{path}`; it is unchanged"),
-        false => format!(
+    if missing.is_empty() {
+        format!("no formatter available for `{path}`; it is unchanged")
+    } else {
+        format!(
             "no formatter available for `{path}`: {}",
             missing.join("; ")
-        ),
+        )
     }
 }
 

@@ -167,9 +167,10 @@ impl Formatter {
 
     /// Returns the command words that format one file in place.
     fn words(self, start: Vec<String>, file: &str, project: &Project<'_>) -> Vec<String> {
-        let file = match file.starts_with('-') {
-            true => format!("./{file}"),
-            false => file.to_owned(),
+        let file = if file.starts_with('-') {
+            format!("./{file}")
+        } else {
+            file.to_owned()
         };
         let flags = match self {
             Self::Goimports | Self::Gofmt | Self::Shfmt => words(&["-w"]),
@@ -273,10 +274,7 @@ fn edition(near: &Project<'_>) -> String {
         };
         let package = manifest.get("package");
         let workspace = manifest.get("workspace").and_then(|all| all.get("package"));
-        let own = match inherited {
-            true => workspace,
-            false => package,
-        };
+        let own = if inherited { workspace } else { package };
         match own.and_then(|own| own.get("edition")) {
             Some(toml::Value::String(edition)) => return edition.clone(),
             Some(_) => {

@@ -146,14 +146,16 @@ impl<'b> Project<'b> {
     /// Returns the text of a marker file.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let wanted = Path::new(name).file_name()?.to_owned();
-        let guard =
-            move |path: &Path, op: Op| match op == Op::Read && path.file_name() == Some(&wanted) {
-                true => Ok(()),
-                false => Err(Refusal {
+        let guard = move |path: &Path, op: Op| {
+            if op == Op::Read && path.file_name() == Some(&wanted) {
+                Ok(())
+            } else {
+                Err(Refusal {
                     rule: "detection".to_owned(),
                     reason: "only the marker file itself is read".to_owned(),
-                }),
-            };
+                })
+            }
+        };
         let bytes = self
             .root
             .read(Path::new(&self.path(name)), MOST_BYTES, &guard)
@@ -284,9 +286,10 @@ impl<'b> Project<'b> {
         let inside = format!("node_modules/.bin/{name}");
         let mut above = self.upwards();
         let (_, way) = above.find(|(project, _)| project.has(&inside))?;
-        Some(match way.is_empty() {
-            true => format!("./{inside}"),
-            false => format!("{way}{inside}"),
+        Some(if way.is_empty() {
+            format!("./{inside}")
+        } else {
+            format!("{way}{inside}")
         })
     }
 
@@ -316,9 +319,10 @@ pub(crate) enum Fetch {
 
 /// Joins a path in the tree; the empty path is the tree itself.
 pub(crate) fn join(folder: &str, name: &str) -> String {
-    match folder.is_empty() {
-        true => name.to_owned(),
-        false => format!("{folder}/{name}"),
+    if folder.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
     }
 }
 

@@ -233,12 +233,13 @@ fn check_name(test: Option<&str>) -> Result<(), Trouble> {
         && test.len() <= LONGEST_NAME
         && !test.starts_with('-')
         && !test.chars().any(char::is_control);
-    match fits {
-        true => Ok(()),
-        false => Err(Trouble::new(
+    if fits {
+        Ok(())
+    } else {
+        Err(Trouble::new(
             TroubleKind::BadInput,
             "`test` is a name in one line that does not begin with `-`",
-        )),
+        ))
     }
 }
 
@@ -285,9 +286,10 @@ fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
         let near = nearest_paths(root.path(), path, 3);
         let near: Vec<_> = near.iter().map(|path| format!("`{path}`")).collect();
         let trouble = Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"));
-        match near.is_empty() {
-            true => trouble.hint("`glob` finds files by name"),
-            false => trouble.hint(format!("similar paths: {}", near.join(", "))),
+        if near.is_empty() {
+            trouble.hint("`glob` finds files by name")
+        } else {
+            trouble.hint(format!("similar paths: {}", near.join(", ")))
         }
     };
     let about = resolved.about.ok_or_else(missing)?;
@@ -298,9 +300,10 @@ fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
 /// Returns the selection relative to the part's own folder.
 fn scope(found: &Found, folder: &str, file: Option<&str>, test: Option<String>) -> Scope {
     let inside = |path: &str| {
-        let rest = match is_within(path, &found.folder) {
-            true => path.get(found.folder.len()..).unwrap_or_default(),
-            false => "",
+        let rest = if is_within(path, &found.folder) {
+            path.get(found.folder.len()..).unwrap_or_default()
+        } else {
+            ""
         };
         let rest = rest.trim_start_matches('/');
         (!rest.is_empty()).then(|| rest.to_owned())
@@ -464,9 +467,10 @@ pub(crate) fn in_tree(file: &str, here: &Project<'_>) -> String {
         return inside.to_string_lossy().into_owned();
     }
     let file = file.trim_start_matches("./");
-    match here.has(file) {
-        true => here.path(file),
-        false => file.to_owned(),
+    if here.has(file) {
+        here.path(file)
+    } else {
+        file.to_owned()
     }
 }
 

@@ -244,10 +244,11 @@ impl Runner {
                 .python_program("pytest")
                 .or_else(|| python_module(project, "pytest")),
             Self::Unittest => python_module(project, "unittest"),
-            Self::Rspec => match project.has("Gemfile") {
-                true => on_path("bundle").map(|_| words(&["bundle", "exec", "rspec"])),
-                false => None,
-            }
+            Self::Rspec => (if project.has("Gemfile") {
+                on_path("bundle").map(|_| words(&["bundle", "exec", "rspec"]))
+            } else {
+                None
+            })
             .or_else(|| on_path("rspec")),
             Self::Minitest => on_path("ruby"),
             Self::Gradle => own("gradlew").or_else(|| on_path("gradle")),

@@ -120,9 +120,10 @@ pub(crate) fn is_within(path: &str, folder: &str) -> bool {
 /// above.
 fn owner<'f>(folder: &'f str, name: &str) -> &'f str {
     let (above, last) = folder.rsplit_once('/').unwrap_or(("", folder));
-    match name == "conftest.py" && matches!(last, "tests" | "test") {
-        true => above,
-        false => folder,
+    if name == "conftest.py" && matches!(last, "tests" | "test") {
+        above
+    } else {
+        folder
     }
 }
 

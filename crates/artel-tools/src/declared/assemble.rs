@@ -132,7 +132,9 @@ impl Parameter {
         let name = &self.name;
         let text = match (self.sort, given) {
             (Sort::Flag, Some(Value::Bool(true))) => return Ok(self.word.clone()),
-            (Sort::Flag, None | Some(Value::Bool(false) | Value::Null)) => return Ok(None),
+            (Sort::Flag, None | Some(Value::Bool(false) | Value::Null)) => {
+                return Ok(None);
+            }
             (_, None | Some(Value::Null)) if self.is_optional => return Ok(None),
             (_, None | Some(Value::Null)) => return Err(bad(format!("`{name}` is missing"))),
             (Sort::Integer, Some(Value::Number(number))) if number.is_i64() || number.is_u64() => {

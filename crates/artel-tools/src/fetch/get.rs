@@ -140,15 +140,16 @@ fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
         why.push(cause.to_string());
         next = cause.source();
     }
-    let (kind, what) = match error.is_timeout() {
-        true => (
+    let (kind, what) = if error.is_timeout() {
+        (
             TroubleKind::TimedOut,
             "did not answer in 30 seconds".to_owned(),
-        ),
-        false => (
+        )
+    } else {
+        (
             TroubleKind::Failed,
             format!("did not answer: {}", why.join(": ")),
-        ),
+        )
     };
     Trouble::new(kind, format!("{} {what}", page.host()))
 }

@@ -96,9 +96,10 @@ impl Page<'_> {
         if !is_closing && DROPPED.contains(&name.as_str()) && !tag.ends_with('/') {
             return after_closing(after, &name);
         }
-        match is_closing {
-            true => self.close(&name),
-            false => self.open(&name, &body[length..]),
+        if is_closing {
+            self.close(&name)
+        } else {
+            self.open(&name, &body[length..])
         }
         after
     }

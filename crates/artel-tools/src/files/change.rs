@@ -35,9 +35,10 @@ pub(crate) fn commit(changes: &[Change<'_>], bench: &Bench) -> Result<(), Troubl
             Ok(path) => done.push(Done { change, path, made }),
             Err(mut trouble) => {
                 let stuck: Vec<_> = done.iter().rev().filter_map(take_back).collect();
-                trouble.hints.push(match stuck.is_empty() {
-                    true => "nothing was changed".to_owned(),
-                    false => format!("could not be put back: {}", stuck.join(", ")),
+                trouble.hints.push(if stuck.is_empty() {
+                    "nothing was changed".to_owned()
+                } else {
+                    format!("could not be put back: {}", stuck.join(", "))
                 });
                 return Err(trouble);
             }

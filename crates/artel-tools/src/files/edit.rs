@@ -178,9 +178,10 @@ impl Tool for MultiEdit {
 
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
         let input: MultiInput = parse(input)?;
-        match input.dry_run {
-            true => Ok(vec![Action::Read(target(bench, &input.path)?)]),
-            false => intends(&input.path, bench),
+        if input.dry_run {
+            Ok(vec![Action::Read(target(bench, &input.path)?)])
+        } else {
+            intends(&input.path, bench)
         }
     }
 
@@ -191,9 +192,10 @@ impl Tool for MultiEdit {
         }
         let opened = open(&input.path, bench)?;
         let edited = edit_all(&opened, &input.edits)?;
-        match input.dry_run {
-            true => Ok(preview(&opened, &edited)),
-            false => save(opened, &edited, bench),
+        if input.dry_run {
+            Ok(preview(&opened, &edited))
+        } else {
+            save(opened, &edited, bench)
         }
     }
 }

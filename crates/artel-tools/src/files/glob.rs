@@ -128,9 +128,10 @@ impl Tool for Glob {
 
 impl Pattern {
     fn read(text: &str) -> Result<Self, Trouble> {
-        let wants = match text.ends_with('/') {
-            true => Wants::Folders,
-            false => Wants::Files,
+        let wants = if text.ends_with('/') {
+            Wants::Folders
+        } else {
+            Wants::Files
         };
         let text = text.trim_end_matches('/');
         let text = text.strip_prefix("./").unwrap_or(text);
@@ -151,9 +152,10 @@ impl Pattern {
             matcher: set.map_err(bad)?,
             is_name,
             wants,
-            hidden: match is_dotted {
-                true => Hidden::Shown,
-                false => Hidden::Skipped,
+            hidden: if is_dotted {
+                Hidden::Shown
+            } else {
+                Hidden::Skipped
             },
         })
     }

@@ -120,19 +120,21 @@ impl Tool for Grep {
 fn matcher(input: &Input) -> Result<RegexMatcher, Trouble> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(input.ignore_case).multi_line(true);
-    match input.multiline {
-        true => builder.dot_matches_new_line(true),
-        false => builder.line_terminator(Some(b'\n')),
+    if input.multiline {
+        builder.dot_matches_new_line(true)
+    } else {
+        builder.line_terminator(Some(b'\n'))
     };
     builder.build(&input.pattern).map_err(|cause| {
         let what = format!("the pattern cannot be read: {cause}");
         let trouble = Trouble::new(TroubleKind::BadInput, what);
-        match !input.multiline && input.pattern.contains("\\n") {
-            true => trouble.hint("write `multiline` as `true` to match over line ends"),
-            false => trouble.hint(format!(
+        if !input.multiline && input.pattern.contains("\\n") {
+            trouble.hint("write `multiline` as `true` to match over line ends")
+        } else {
+            trouble.hint(format!(
                 "write `pattern` as `{}` to search for it as it stands",
                 escaped(&input.pattern)
-            )),
+            ))
         }
     })
 }
@@ -171,11 +173,10 @@ fn unknown_type(types: &TypesBuilder, kind: &str) -> Trouble {
     let known = types.definitions();
     let similar = nearest(kind, known.iter().map(|known| known.name()), 5);
     let trouble = Trouble::new(TroubleKind::BadInput, format!("there is no type `{kind}`"));
-    match similar.is_empty() {
-        true => trouble.hint("`glob` narrows by name instead: `*.ext`"),
-        false => {
-            let similar: Vec<_> = similar.iter().map(|kind| format!("`{kind}`")).collect();
-            trouble.hint(format!("similar types: {}", similar.join(", ")))
-        }
+    if similar.is_empty() {
+        trouble.hint("`glob` narrows by name instead: `*.ext`")
+    } else {
+        let similar: Vec<_> = similar.iter().map(|kind| format!("`{kind}`")).collect();
+        trouble.hint(format!("similar types: {}", similar.join(", ")))
     }
 }

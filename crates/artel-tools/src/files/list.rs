@@ -131,9 +131,10 @@ fn tree(start: &Start<'_>, depth: usize) -> Observation {
 
 fn words(entry: &DirEntry) -> String {
     let name = entry.file_name().to_string_lossy();
-    let name = match name.chars().any(char::is_control) {
-        true => format!("{name:?}"),
-        false => name.into_owned(),
+    let name = if name.chars().any(char::is_control) {
+        format!("{name:?}")
+    } else {
+        name.into_owned()
     };
     let Some(kind) = entry.file_type() else {
         return name;

@@ -128,12 +128,11 @@ fn read_patch(input: &Value) -> Result<Vec<FilePatch>, Trouble> {
         return Err(bad(format!("it is larger than {MOST_PATCH} bytes")));
     }
     let files = diff::parse(&input.patch).map_err(bad)?;
-    match input.reverse {
-        false => Ok(files),
-        true => {
-            let files = files.into_iter().rev().map(FilePatch::reversed);
-            files.collect::<Result<_, _>>().map_err(bad)
-        }
+    if input.reverse {
+        let files = files.into_iter().rev().map(FilePatch::reversed);
+        files.collect::<Result<_, _>>().map_err(bad)
+    } else {
+        Ok(files)
     }
 }
 

@@ -51,11 +51,10 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Document, &'static str> {
         document.text.push_str(text.trim_end());
         document.text.push('\n');
     }
-    match document.unreadable == pages.len() {
-        true => Err(
-            "its pages hold no text, or fonts without a table of characters; they may be scanned",
-        ),
-        false => Ok(document),
+    if document.unreadable == pages.len() {
+        Err("its pages hold no text, or fonts without a table of characters; they may be scanned")
+    } else {
+        Ok(document)
     }
 }
 

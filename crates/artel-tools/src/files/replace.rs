@@ -59,7 +59,9 @@ pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
     let found = find(&flat.text, edit);
     let lines = line_numbers(&flat.text, &found);
     match (found.len(), edit.places) {
-        (0, _) => return Err(Misfit::Absent(absent_hints(text, &flat.text, edit))),
+        (0, _) => {
+            return Err(Misfit::Absent(absent_hints(text, &flat.text, edit)));
+        }
         (2.., Places::One) => return Err(Misfit::Many(lines)),
         _ => {}
     }

@@ -338,13 +338,14 @@ impl Found {
         }
         let (matches, files) = (self.matches, self.matching_files);
         is_cut |= shown < matches;
-        let _ = match is_cut {
-            true => write!(
+        let _ = if is_cut {
+            write!(
                 text,
                 "[{shown} of {matches} matches, in {files} files; narrow with `path`, `glob` or \
                  `type`, or count with `output`]"
-            ),
-            false => write!(text, "[{matches} matches in {files} files]"),
+            )
+        } else {
+            write!(text, "[{matches} matches in {files} files]")
         };
         (text, is_cut)
     }
@@ -363,9 +364,10 @@ impl Found {
             Output::Count => format!(", {} matching lines", self.matches),
             _ => String::new(),
         };
-        let _ = match is_partial {
-            true => write!(text, "[{shown} of {all} files{matches}]"),
-            false => write!(text, "[{all} files{matches}]"),
+        let _ = if is_partial {
+            write!(text, "[{shown} of {all} files{matches}]")
+        } else {
+            write!(text, "[{all} files{matches}]")
         };
         (text, is_partial)
     }

@@ -158,12 +158,15 @@ impl<'b> Spot<'b> {
 
 /// Allows one path and nothing else, to undo a change that was allowed before.
 pub(crate) fn only(path: PathBuf) -> impl Fn(&Path, Op) -> Result<(), Refusal> {
-    move |asked, _| match asked == path {
-        true => Ok(()),
-        false => Err(Refusal {
-            rule: "take-back".to_owned(),
-            reason: "it is not the file that was changed".to_owned(),
-        }),
+    move |asked, _| {
+        if asked == path {
+            Ok(())
+        } else {
+            Err(Refusal {
+                rule: "take-back".to_owned(),
+                reason: "it is not the file that was changed".to_owned(),
+            })
+        }
     }
 }
 

@@ -104,9 +104,10 @@ impl<'b> Start<'b> {
     /// because it would break the lines of the result.
     pub(crate) fn name(&self, path: &Path) -> String {
         let name = shown(&self.target.place, &path.to_string_lossy());
-        match name.chars().any(char::is_control) {
-            true => format!("{name:?}"),
-            false => name,
+        if name.chars().any(char::is_control) {
+            format!("{name:?}")
+        } else {
+            name
         }
     }
 }

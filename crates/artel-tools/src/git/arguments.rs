@@ -192,9 +192,10 @@ impl Words {
         self.put(&["diff"]);
         self.shows = Shows::Changes;
         self.forms(fields);
-        match fields.staged {
-            true => self.put(&["--cached"]),
-            false => self.put(&[LOOKS_INTO_NONE]),
+        if fields.staged {
+            self.put(&["--cached"])
+        } else {
+            self.put(&[LOOKS_INTO_NONE])
         }
         self.path(fields);
         Ok("no differences")

@@ -89,9 +89,10 @@ impl Alias {
 
 /// Returns the folder as a path beneath the root, or `None` if it is not written as one.
 fn beneath(folder: &Path, root: &Root) -> Option<PathBuf> {
-    let folder = match folder.is_absolute() {
-        true => folder.strip_prefix(root.path()).ok()?,
-        false => folder,
+    let folder = if folder.is_absolute() {
+        folder.strip_prefix(root.path()).ok()?
+    } else {
+        folder
     };
     let is_root = folder.as_os_str().is_empty();
     Some(if is_root { Path::new(".") } else { folder }.to_owned())

@@ -80,9 +80,10 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
             .iter()
             .map(|path| format!("`scripts/{path}`"))
             .collect();
-        match near.is_empty() {
-            true => "scripts are named as they lie in the skill's folder".to_owned(),
-            false => format!("similar scripts of the skill: {}", near.join(", ")),
+        if near.is_empty() {
+            "scripts are named as they lie in the skill's folder".to_owned()
+        } else {
+            format!("similar scripts of the skill: {}", near.join(", "))
         }
     };
     let outside = || {

@@ -87,18 +87,24 @@ impl Unescaped {
     fn start(&self, reads: usize) -> usize {
         let index = self.spans.partition_point(|span| span.reads.start <= reads);
         let span = index.checked_sub(1).and_then(|at| self.spans.get(at));
-        span.map_or(reads, |span| match span.is_letter() {
-            true => span.came.start,
-            false => span.came.start + (reads - span.reads.start),
+        span.map_or(reads, |span| {
+            if span.is_letter() {
+                span.came.start
+            } else {
+                span.came.start + (reads - span.reads.start)
+            }
         })
     }
 
     fn end(&self, reads: usize) -> usize {
         let index = self.spans.partition_point(|span| span.reads.start < reads);
         let span = index.checked_sub(1).and_then(|at| self.spans.get(at));
-        span.map_or(reads, |span| match span.is_letter() {
-            true => span.came.end,
-            false => span.came.start + (reads - span.reads.start),
+        span.map_or(reads, |span| {
+            if span.is_letter() {
+                span.came.end
+            } else {
+                span.came.start + (reads - span.reads.start)
+            }
         })
     }
 

@@ -176,9 +176,10 @@ impl Search {
     }
 
     fn matches(&self, state: StateID) -> usize {
-        match self.exact.is_match(state) {
-            true => self.exact.match_len(state),
-            false => 0,
+        if self.exact.is_match(state) {
+            self.exact.match_len(state)
+        } else {
+            0
         }
     }
 }
@@ -307,9 +308,12 @@ fn percent_forms(bytes: &[u8]) -> Vec<Vec<u8>> {
 fn percent_encoded(bytes: &[u8], plain: impl Fn(u8) -> bool) -> String {
     bytes
         .iter()
-        .map(|&byte| match plain(byte) {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
+        .map(|&byte| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
         })
         .collect()
 }

@@ -188,9 +188,10 @@ impl Reader {
             Some("length" | "max_tokens") => Stop::MaxTokens,
             Some("content_filter") => Stop::Refusal,
             None | Some("stop" | "eos" | "tool_calls" | "tool_use" | "function_call") => {
-                match self.calls.is_empty() {
-                    true => Stop::End,
-                    false => Stop::ToolUse,
+                if self.calls.is_empty() {
+                    Stop::End
+                } else {
+                    Stop::ToolUse
                 }
             }
             Some(other) => Stop::Other(other.chars().take(64).collect()),
@@ -213,9 +214,10 @@ fn begins_another(slot: &Slot, piece: &Piece<'_>) -> bool {
     if piece.name.is_empty() {
         return false;
     }
-    match piece.id.is_empty() || slot.id.is_empty() {
-        true => piece.name != slot.name,
-        false => piece.id != slot.id,
+    if piece.id.is_empty() || slot.id.is_empty() {
+        piece.name != slot.name
+    } else {
+        piece.id != slot.id
     }
 }
 

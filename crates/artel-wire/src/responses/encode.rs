@@ -132,13 +132,12 @@ fn user(message: &Message, items: &mut Vec<Value>) {
 
 fn output(result: &ToolResult) -> Value {
     let text = result_text(result);
-    let output = match result.images.is_empty() {
-        true => json!(text),
-        false => {
-            let words = (!text.is_empty()).then(|| words(&text));
-            let content = words.into_iter().chain(result.images.iter().map(picture));
-            Value::Array(content.collect())
-        }
+    let output = if result.images.is_empty() {
+        json!(text)
+    } else {
+        let words = (!text.is_empty()).then(|| words(&text));
+        let content = words.into_iter().chain(result.images.iter().map(picture));
+        Value::Array(content.collect())
     };
     json!({ "type": "function_call_output", "call_id": result.id, "output": output })
 }

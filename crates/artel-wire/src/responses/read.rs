@@ -73,7 +73,9 @@ impl Read for Reader {
             "response.output_item.added" => self.item_added(&event, out)?,
             "response.output_item.done" => self.item_done(&event, out)?,
             "response.completed" | "response.incomplete" => self.close(&event["response"], out),
-            "response.failed" => return Err(fault(Wire::Responses, &event["response"]["error"])),
+            "response.failed" => {
+                return Err(fault(Wire::Responses, &event["response"]["error"]));
+            }
             "error" if event["error"].is_object() => {
                 return Err(fault(Wire::Responses, &event["error"]));
             }
@@ -243,9 +245,10 @@ impl Reader {
             None if self.calls.is_empty() => Stop::End,
             None => Stop::ToolUse,
         };
-        match is_incomplete {
-            true => self.calls.break_off(out),
-            false => self.calls.end_all(out),
+        if is_incomplete {
+            self.calls.break_off(out)
+        } else {
+            self.calls.end_all(out)
         }
         let usage = usage(&response["usage"], &USAGE);
         out.push(Chunk::End { stop, usage });

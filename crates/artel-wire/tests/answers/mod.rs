@@ -56,7 +56,9 @@ fn line(chunk: &Chunk) -> String {
         Chunk::Text { text } => format!("text {}", text.escape_debug()),
         Chunk::TextSealed { seal } => format!("text sealed {} {}", seal.wire, seal.data),
         Chunk::Thinking { text } => format!("thought {}", text.escape_debug()),
-        Chunk::ThinkingSealed { seal } => format!("thought sealed {} {}", seal.wire, seal.data),
+        Chunk::ThinkingSealed { seal } => {
+            format!("thought sealed {} {}", seal.wire, seal.data)
+        }
         Chunk::ToolStart { index, id, name } => format!("call {index} {id} {name}"),
         Chunk::ToolDelta { index, arguments } => format!("more {index} {arguments}"),
         Chunk::ToolEnd { index, .. } => format!("done {index}"),

@@ -170,9 +170,10 @@ impl Meter {
 
     fn tool(&mut self, event: &Event, finished: &ToolFinished) {
         let is_known = self.tools.contains_key(&finished.tool);
-        let name = match is_known || self.tools.len() < MOST_TOOLS {
-            true => finished.tool.as_str(),
-            false => OTHER,
+        let name = if is_known || self.tools.len() < MOST_TOOLS {
+            finished.tool.as_str()
+        } else {
+            OTHER
         };
         let outcome = match (event.outcome, kind_of_failure(finished)) {
             (Some(outcome), _) => outcome.as_str(),

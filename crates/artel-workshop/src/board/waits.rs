@@ -167,9 +167,10 @@ impl Board {
             _ => return None,
         };
         let is_resting = |root: &usize| self.cards[*root].is_resting();
-        let (kind, text) = match work.roots.iter().any(is_resting) {
-            true => (WaitSort::Paused, "paused by you"),
-            false => (WaitSort::Left, text),
+        let (kind, text) = if work.roots.iter().any(is_resting) {
+            (WaitSort::Paused, "paused by you")
+        } else {
+            (WaitSort::Left, text)
         };
         let short = work.trace.short();
         Some(Waits {
@@ -278,9 +279,10 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
         return None;
     }
     let short = work.trace.short();
-    let proven = match changeset.is_proven {
-        true => "",
-        false => ", its proofs do not hold",
+    let proven = if changeset.is_proven {
+        ""
+    } else {
+        ", its proofs do not hold"
     };
     let mut commands = vec![
         format!("artel changeset show {short} --diff"),

@@ -49,9 +49,10 @@ impl DaemonJotter {
     pub fn write(&self, line: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, Jotting::Unopened) {
-            *state = match is_said_to(&self.log) {
-                true => Jotting::Elsewhere,
-                false => opened(&self.log),
+            *state = if is_said_to(&self.log) {
+                Jotting::Elsewhere
+            } else {
+                opened(&self.log)
             };
         }
         let Jotting::Open(file, length) = &mut *state else {

@@ -63,9 +63,10 @@ fn path(caller: &Caller) -> Check {
         }
     });
     let opened: Vec<_> = opened.collect();
-    match opened.is_empty() {
-        true => Check::ok("path", "shows commands only the system's own programs"),
-        false => Check::ok("path", opened.join("; ")),
+    if opened.is_empty() {
+        Check::ok("path", "shows commands only the system's own programs")
+    } else {
+        Check::ok("path", opened.join("; "))
     }
 }
 

@@ -14,12 +14,13 @@ impl Portal {
     /// portal does not admit can do nothing there.
     pub(crate) fn limit(&self, policy: &mut Policy) {
         policy.portal = Some(self.name.clone());
-        let bound = match self.is_for(&policy.role) {
-            true => self.bound(),
-            false => Bound {
+        let bound = if self.is_for(&policy.role) {
+            self.bound()
+        } else {
+            Bound {
                 name: format!("portal {}, which is not open to {}", self.name, policy.role),
                 admits: Admits::Operations(Vec::new()),
-            },
+            }
         };
         policy.bounds.push(bound);
     }

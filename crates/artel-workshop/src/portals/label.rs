@@ -44,10 +44,7 @@ pub(super) fn told_of_labels(portal: &Portal, portals: &[Portal]) -> Vec<String>
             (Privacy::LocalOnly, Privacy::Any) => (other, portal),
             _ => return None,
         };
-        let how = match open.path.starts_with(&kept.path) {
-            true => "lies in",
-            false => "holds",
-        };
+        let how = if open.path.starts_with(&kept.path) { "lies in" } else { "holds" };
         let (open, kept) = (&open.name, &kept.name);
         Some(format!(
             "`{open}` {how} `{kept}`, which is local-only, so the content of `{open}` goes to models \

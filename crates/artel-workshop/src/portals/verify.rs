@@ -55,14 +55,15 @@ impl Workshop {
         }
         let mut checks = vec![check(Health::Ok, "folder", format!("`{path}`"), None)];
         checks.push(
-            match portal.path.ancestors().any(|it| it.join(".git").exists()) {
-                true => check(Health::Ok, "repository", "git".to_owned(), None),
-                false => check(
+            if portal.path.ancestors().any(|it| it.join(".git").exists()) {
+                check(Health::Ok, "repository", "git".to_owned(), None)
+            } else {
+                check(
                     Health::Warning,
                     "repository",
                     "none: changes come as a patch, not as a branch".to_owned(),
                     Some(format!("`git init` in `{path}`")),
-                ),
+                )
             },
         );
         let named = portal.agents.iter().filter(|agent| *agent != "*");
@@ -75,23 +76,23 @@ impl Workshop {
             ));
         }
         let refresh = || Some(format!("`artel portal refresh {name}`"));
-        checks.push(match self.has_current_card(portal) {
-            true => check(Health::Ok, "card", "says what holds".to_owned(), None),
-            false => {
-                let found = "is missing, or says something else".to_owned();
-                check(Health::Warning, "card", found, refresh())
-            }
+        checks.push(if self.has_current_card(portal) {
+            check(Health::Ok, "card", "says what holds".to_owned(), None)
+        } else {
+            let found = "is missing, or says something else".to_owned();
+            check(Health::Warning, "card", found, refresh())
         });
         let now = stack::detect(&portal.path);
         let shown = now.join(", ");
-        checks.push(match now == portal.stack {
-            true => check(Health::Ok, "stack", shown, None),
-            false => check(
+        checks.push(if now == portal.stack {
+            check(Health::Ok, "stack", shown, None)
+        } else {
+            check(
                 Health::Warning,
                 "stack",
                 format!("is now: {shown}"),
                 refresh(),
-            ),
+            )
         });
         checks
     }

@@ -132,9 +132,10 @@ impl Workshop {
             {
                 found.extend(seen(eyes, &record));
             }
-            match found.len() < most {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
+            if found.len() < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
             }
         })?;
         Ok(found)

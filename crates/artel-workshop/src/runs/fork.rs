@@ -299,9 +299,10 @@ fn files_since<'e>(first: (u64, &'e str), events: &'e [Event], at: u64) -> (&'e 
         Fact::ToolFinished(finished) => event.seq > since && !finished.changed.is_empty(),
         _ => false,
     };
-    let exactness = match before.clone().any(|event| is_change(&event)) {
-        true => Exactness::Earlier,
-        false => Exactness::AsThen,
+    let exactness = if before.clone().any(|event| is_change(&event)) {
+        Exactness::Earlier
+    } else {
+        Exactness::AsThen
     };
     (label, exactness)
 }

@@ -359,7 +359,9 @@ impl Player {
             self.batch = acts.iter().map(|act| act.id.clone()).collect();
         }
         let is_so = match &event.fact {
-            Fact::ModelRequested(asked) if asked.attempt == 1 => matches!(next, Next::Ask),
+            Fact::ModelRequested(asked) if asked.attempt == 1 => {
+                matches!(next, Next::Ask)
+            }
             Fact::ToolRequested(asked) => self.batch.contains(&asked.call),
             Fact::ToolFinished(finished) => {
                 let is_refused = matches!(&next, Next::Refuse { act, .. } | Next::Tell { act, .. } if act.id == finished.call);

@@ -91,7 +91,9 @@ impl Steer {
     pub fn told_of_step(&self, trace: TraceId, steered: &SteeredStep) -> String {
         let (word, short, title) = (self.word(), trace.short(), &steered.title);
         let then = match (self, &steered.arrived) {
-            (_, Steered::Sent(driver)) => return self.told_sent(driver, &format!("`{title}`")),
+            (_, Steered::Sent(driver)) => {
+                return self.told_sent(driver, &format!("`{title}`"));
+            }
             (Self::Cancel, _) => {
                 return format!("nobody is carrying the plan out; `{title}` is cancelled now");
             }
@@ -139,7 +141,9 @@ impl Workshop {
         }
         let is_paused = state.is_paused();
         match steer {
-            Steer::Pause if is_paused => return Err(already(&state, "is paused already")),
+            Steer::Pause if is_paused => {
+                return Err(already(&state, "is paused already"));
+            }
             Steer::Pause if state.driver.is_none() => {
                 return Err(already(&state, "is not running"));
             }

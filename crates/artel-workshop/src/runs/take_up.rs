@@ -240,9 +240,10 @@ impl House {
         let mut setup = self.setup(stage, turn, workplace, voice)?;
         setup.system = chronicle.text(&facts.system)?;
         setup.window = facts.window;
-        let begins = match started.takes_over() {
-            true => Begins::TakenOver,
-            false => Begins::Resume,
+        let begins = if started.takes_over() {
+            Begins::TakenOver
+        } else {
+            Begins::Resume
         };
         Box::pin(self.drive(setup, (hooks, begins), succession, fence)).await
     }

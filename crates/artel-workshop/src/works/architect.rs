@@ -467,9 +467,10 @@ fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
                 owed.as_deref()
                     .and_then(|role| left_out(&plan, role, &known)),
             );
-            match problems.is_empty() {
-                true => Ok("The plan is taken.".to_owned()),
-                false => Err(problems),
+            if problems.is_empty() {
+                Ok("The plan is taken.".to_owned())
+            } else {
+                Err(problems)
             }
         },
     )

@@ -110,10 +110,11 @@ impl Caller {
         let shown = file.display();
         let bytes = artel_files::read_bounded(&file, LONGEST_FILE).map_err(|error| {
             let is_absent = error.system_kind() == Some(std::io::ErrorKind::NotFound);
-            let failure = match is_absent {
-                true => Failure::new(Code::W010, format!("there is no file `{shown}`")),
-                false => Failure::new(Code::C004, format!("`{shown}` cannot be read"))
-                    .because(error.to_string()),
+            let failure = if is_absent {
+                Failure::new(Code::W010, format!("there is no file `{shown}`"))
+            } else {
+                Failure::new(Code::C004, format!("`{shown}` cannot be read"))
+                    .because(error.to_string())
             };
             failure.advise("name a text file with what you want")
         })?;
@@ -317,9 +318,10 @@ impl Workshop {
         let model = model.or(work.planning_model());
         let is_revision = work.course.is_awaiting_architect() && !work.versions.is_empty();
         let doing = async {
-            match is_revision {
-                true => self.revise_plan(&work, model, company).await,
-                false => self.pursue(trace, model, company).await,
+            if is_revision {
+                self.revise_plan(&work, model, company).await
+            } else {
+                self.pursue(trace, model, company).await
             }
         };
         let mut doing = std::pin::pin!(doing);
@@ -384,9 +386,10 @@ impl House {
             ActorKind::Program => false,
             _ => self.is_attended() || work.request.source != "file",
         };
-        let reason = match is_awaited {
-            true => CallReason::PersonWaits,
-            false => CallReason::Planning,
+        let reason = if is_awaited {
+            CallReason::PersonWaits
+        } else {
+            CallReason::Planning
         };
         let contract = Contract {
             bound: Some(super::architect::nothing_changes_yet()),
@@ -424,14 +427,15 @@ impl House {
                 .record_for(&self.journal, &work, actor, vec![settled.into()])?;
         }
         let why = done.finished.as_ref().and_then(|it| it.why.clone());
-        Ok(match is_done {
-            true => Settled::Answered {
+        Ok(if is_done {
+            Settled::Answered {
                 run: done.run,
                 answer: done.answer.unwrap_or_default(),
-            },
-            false => Settled::Failed {
+            }
+        } else {
+            Settled::Failed {
                 why: why.unwrap_or_else(|| "no answer came".to_owned()),
-            },
+            }
         })
     }
 

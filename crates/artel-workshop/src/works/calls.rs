@@ -131,9 +131,10 @@ impl OpenCall {
     /// every time.
     pub fn beyond_once(&self) -> Option<String> {
         let offer = self.asked.offer.as_ref()?;
-        Some(match offer.rules.is_empty() {
-            true => "exactly this call, in this run".to_owned(),
-            false => offer.rules.join(", "),
+        Some(if offer.rules.is_empty() {
+            "exactly this call, in this run".to_owned()
+        } else {
+            offer.rules.join(", ")
         })
     }
 
@@ -190,14 +191,15 @@ impl Workshop {
         let mut seen = Vec::new();
         let calls = calls.into_iter();
         for call in calls.filter(|_| eyes.most == View::Full) {
-            let shown = match eyes.see_call(&call.asked.tool) {
-                true => Some(CallShown {
+            let shown = if eyes.see_call(&call.asked.tool) {
+                Some(CallShown {
                     what: self.whole_text(&call.asked.shown)?,
                     why: call.asked.why.clone(),
                     hash: call.asked.record.clone(),
                     offer: call.asked.offer.clone(),
-                }),
-                false => None,
+                })
+            } else {
+                None
             };
             seen.push(CallSeen {
                 id: call.id(),

@@ -168,8 +168,9 @@ pub(crate) fn commands_of(step: &PlanStep) -> Vec<Rule> {
 /// Parses a command of a scope: a rule, or a bare command.
 pub(crate) fn command_rule(text: &str) -> Option<Rule> {
     let is_rule = text.contains('(');
-    match is_rule {
-        true => Rule::parse(text).ok(),
-        false => Rule::parse(&format!("Bash({text})")).ok(),
+    if is_rule {
+        Rule::parse(text).ok()
+    } else {
+        Rule::parse(&format!("Bash({text})")).ok()
     }
 }

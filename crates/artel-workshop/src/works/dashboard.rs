@@ -265,12 +265,11 @@ fn entry(work: &Work) -> String {
 /// Returns a link to the plan of a piece of work, or to its request if it has no plan yet.
 /// Plans move between folders, so the link holds only the file name.
 fn named(work: &Work, title: &str) -> String {
-    let target = match work.versions.is_empty() {
-        false => format!("{}_plan", work.name()),
-        true => {
-            let file = work.request.file.as_str();
-            file.strip_suffix(".md").unwrap_or(file).to_owned()
-        }
+    let target = if work.versions.is_empty() {
+        let file = work.request.file.as_str();
+        file.strip_suffix(".md").unwrap_or(file).to_owned()
+    } else {
+        format!("{}_plan", work.name())
     };
     format!("[[{target}|{}]]", plain(title))
 }

@@ -301,9 +301,10 @@ pub(crate) fn criteria_form() -> Arc<dyn Tool> {
         |input| {
             let criteria: Criteria = shaped(input)?;
             let is_empty = criteria.criteria.iter().all(|it| it.text.trim().is_empty());
-            match is_empty {
-                true => Err(vec!["there are no criteria in it".to_owned()]),
-                false => Ok("The criteria are taken.".to_owned()),
+            if is_empty {
+                Err(vec!["there are no criteria in it".to_owned()])
+            } else {
+                Ok("The criteria are taken.".to_owned())
             }
         },
     )

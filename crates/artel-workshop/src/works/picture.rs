@@ -9,7 +9,7 @@ use artel_rules::conduct::{Conduct, MENDS, Order, Rules};
 use artel_rules::plan::Graph;
 use artel_types::plan::StepState;
 use artel_types::{
-    Fact, Failure, Money, RunId, StepAdvised, StepWorked, Text, Timestamp, listed_paths,
+    Fact, Failure, Money, RunId, StepAdvised, StepJudged, StepWorked, Text, Timestamp, listed_paths,
 };
 use serde::Serialize;
 
@@ -260,15 +260,7 @@ impl Picture {
                 let text = format!("tests first: {count} fail, as they should");
                 self.remark(&it.step, Mark::Done, text)
             }
-            Fact::StepJudged(it) => {
-                let mark = if it.passed { Mark::Done } else { Mark::Bad };
-                let said = match (&it.feedback, it.passed) {
-                    (_, true) => it.evidence.first().cloned().unwrap_or_default(),
-                    (Text::Inline(text), false) => text.clone(),
-                    (Text::Kept(_), false) => "not passed".to_owned(),
-                };
-                self.remark(&it.step, mark, format!("{}: {said}", it.by))
-            }
+            Fact::StepJudged(it) => self.judged(it),
             Fact::StepWorked(it) => self.left_out(it),
             Fact::StepPutBack(it) => {
                 let text = format!("put back: {}", listed_paths(&it.files));
@@ -313,6 +305,16 @@ impl Picture {
             Fact::PlanAdopted(it) => vec![plain(format!("goes on by version {}", it.version))],
             _ => Vec::new(),
         }
+    }
+
+    /// Returns a remark on a verdict: its first evidence, or its feedback if it did not pass.
+    fn judged(&mut self, it: &StepJudged) -> Vec<Remark> {
+        let (mark, said) = match (&it.feedback, it.passed) {
+            (_, true) => (Mark::Done, it.evidence.first().cloned().unwrap_or_default()),
+            (Text::Inline(text), false) => (Mark::Bad, text.clone()),
+            (Text::Kept(_), false) => (Mark::Bad, "not passed".to_owned()),
+        };
+        self.remark(&it.step, mark, format!("{}: {said}", it.by))
     }
 
     /// Returns a remark on an agent's files that were not kept.
@@ -369,9 +371,10 @@ impl Picture {
             let ended = shown.and_then(|it| it.ended).unwrap_or(now);
             let began = shown.and_then(|it| it.began);
             let is_waiting = self.is_waiting(&spec.id);
-            let doing = match is_waiting {
-                true => Some("waits for you".to_owned()),
-                false => self.doing(&spec.id),
+            let doing = if is_waiting {
+                Some("waits for you".to_owned())
+            } else {
+                self.doing(&spec.id)
             };
             StepRow {
                 number: index + 1,

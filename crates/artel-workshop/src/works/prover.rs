@@ -175,7 +175,9 @@ impl Prover {
         let called = self.call(hands, &id, "run_tests", &json!({}))?;
         let seen = match called.result {
             Ok(seen) => seen,
-            Err(trouble) if trouble.kind == artel_tools::TroubleKind::NotFound => return Ok(None),
+            Err(trouble) if trouble.kind == artel_tools::TroubleKind::NotFound => {
+                return Ok(None);
+            }
             Err(trouble) => {
                 let text = trouble.to_string();
                 return Ok(Some(self.proof(

@@ -167,10 +167,7 @@ impl Workshop {
             work.course.state(),
             Some(PlanState::Approved | PlanState::Running)
         );
-        let over = match is_theirs {
-            true => Over::Leave,
-            false => Over::Keep,
-        };
+        let over = if is_theirs { Over::Leave } else { Over::Keep };
         self.put_plan(work, conduct, over)
     }
 

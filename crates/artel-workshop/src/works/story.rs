@@ -155,13 +155,14 @@ impl WorkStory {
             let failure = Failure::new(Code::R004, format!("{short} has no step `{named}`"));
             let list = self.steps.iter();
             let list = list.map(|it| format!("{} ({})", it.row.number, it.row.id));
-            match self.steps.is_empty() {
-                true => failure
+            if self.steps.is_empty() {
+                failure
                     .because("none of its steps has begun")
-                    .advise(format!("`artel trace {short}` shows how far it is")),
-                false => failure
+                    .advise(format!("`artel trace {short}` shows how far it is"))
+            } else {
+                failure
                     .because(format!("there are {}", list.collect::<Vec<_>>().join(", ")))
-                    .advise(format!("`artel trace {short} --step 1`")),
+                    .advise(format!("`artel trace {short} --step 1`"))
             }
         })
     }

@@ -278,9 +278,10 @@ impl Telling {
 fn tale(run: RunId, known: &mut Known) -> AgentTale {
     AgentTale {
         run,
-        title: match known.title.is_empty() {
-            true => "run".to_owned(),
-            false => known.title.clone(),
+        title: if known.title.is_empty() {
+            "run".to_owned()
+        } else {
+            known.title.clone()
         },
         part: known.part.clone(),
         role: known.role.clone(),

@@ -120,9 +120,10 @@ pub struct OpenQuestion {
 impl OpenQuestion {
     /// Returns the question's id: the run, and also the question if the run has several.
     pub fn id(&self) -> String {
-        match self.is_one_of_several {
-            true => format!("{}/{}", self.run.short(), self.asked.question),
-            false => self.run.short(),
+        if self.is_one_of_several {
+            format!("{}/{}", self.run.short(), self.asked.question)
+        } else {
+            self.run.short()
         }
     }
 

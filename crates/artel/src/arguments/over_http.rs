@@ -239,7 +239,9 @@ fn every_option_of_a_command_has_a_field_or_a_reason_why_not() {
     let mut used = BTreeSet::new();
     let mut missing = Vec::new();
     for (command, over) in COMMANDS {
-        let Over::Http(routes) = over else { continue };
+        let Over::Http(routes) = over else {
+            continue;
+        };
         let has = |field: &str| routes.iter().any(|it| fields[*it].contains(field));
         for option in &known[*command] {
             let is_it = |it: &&(&str, &str, Beside)| {

@@ -175,9 +175,10 @@ fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, Probl
             show_report(report, screen)?;
         }
     }
-    Ok(match is_fine {
-        true => Verdict::Done,
-        false => Verdict::Bad(FailureKind::Failed),
+    Ok(if is_fine {
+        Verdict::Done
+    } else {
+        Verdict::Bad(FailureKind::Failed)
     })
 }
 

@@ -102,18 +102,20 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         Act::Pause { reason } => {
             let Noted { done, notes } = workshop.pause_daemon(reason.as_deref())?;
             screen.notes(&notes);
-            let text = match done {
-                true => "held: nothing new is begun until `artel daemon resume`",
-                false => "it is held already",
+            let text = if done {
+                "held: nothing new is begun until `artel daemon resume`"
+            } else {
+                "it is held already"
             };
             tell(screen, text)
         }
         Act::Resume => {
             let Noted { done, notes } = workshop.resume_daemon()?;
             screen.notes(&notes);
-            let text = match done {
-                true => "new work is begun again",
-                false => "it is not held",
+            let text = if done {
+                "new work is begun again"
+            } else {
+                "it is not held"
             };
             tell(screen, text)
         }

@@ -102,9 +102,10 @@ fn play(args: &Args, demo: &Demo, screen: &mut Screen) -> Result<Stays, Problems
         demo,
     };
     story.tell(screen)?;
-    let stays = match story.keeps(screen)? {
-        true => Stays::Kept,
-        false => Stays::Removed,
+    let stays = if story.keeps(screen)? {
+        Stays::Kept
+    } else {
+        Stays::Removed
     };
     story.places(screen)?;
     if let Stays::Kept = stays {

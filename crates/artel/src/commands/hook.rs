@@ -118,9 +118,10 @@ fn reach(hook: &HookRow) -> String {
     let parts: Vec<_> = lists
         .map(|(name, list)| format!("{name} {}", list.join(" ")))
         .collect();
-    match parts.is_empty() {
-        true => "the run's files".to_owned(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        "the run's files".to_owned()
+    } else {
+        parts.join(", ")
     }
 }
 

@@ -60,9 +60,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.flush()?;
     }
     let mut planned = Vec::new();
-    let mut verdict = match scanned.files.iter().any(|it| it.what == "refused") {
-        true => Verdict::Bad(FailureKind::Failed),
-        false => Verdict::Done,
+    let mut verdict = if scanned.files.iter().any(|it| it.what == "refused") {
+        Verdict::Bad(FailureKind::Failed)
+    } else {
+        Verdict::Done
     };
     let due = if *no_plan { &[][..] } else { &scanned.due[..] };
     for trace in due {
@@ -83,9 +84,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             Ok(other) => verdict = other,
             // A problem with one request does not hold up the others.
             Err(failure) => {
-                screen.say(match screen.json {
-                    true => json!({ "error": failure }).to_string(),
-                    false => failure.to_string(),
+                screen.say(if screen.json {
+                    json!({ "error": failure }).to_string()
+                } else {
+                    failure.to_string()
                 });
                 verdict = Verdict::Bad(failure.kind());
             }

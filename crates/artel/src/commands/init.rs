@@ -68,9 +68,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.line(format!("kept {name}: it was edited"))?;
     }
     if made.is_new {
-        let settings = match made.made.iter().any(|name| name == "artel.toml") {
-            true => "every line is commented out: the defaults hold",
-            false => "as it was there; `artel config show --origin` says what holds",
+        let settings = if made.made.iter().any(|name| name == "artel.toml") {
+            "every line is commented out: the defaults hold"
+        } else {
+            "as it was there; `artel config show --origin` says what holds"
         };
         screen.line(format!("  settings   artel.toml ({settings})"))?;
         screen.line(

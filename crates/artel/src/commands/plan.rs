@@ -229,9 +229,10 @@ impl How {
         let usual = usual_rules();
         PlanRules {
             at_once: self.at_once.map_or(usual.at_once, usize::from),
-            failure: match self.fail_fast {
-                true => OnFailure::Fast,
-                false => OnFailure::Continue,
+            failure: if self.fail_fast {
+                OnFailure::Fast
+            } else {
+                OnFailure::Continue
             },
         }
     }
@@ -249,10 +250,13 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             id,
             version,
             markdown,
-        } => match markdown {
-            true => look::markdown(id, *version, caller, screen),
-            false => look::show(id, *version, caller, screen),
-        },
+        } => {
+            if *markdown {
+                look::markdown(id, *version, caller, screen)
+            } else {
+                look::show(id, *version, caller, screen)
+            }
+        }
         Command::Approve(args) => {
             decide::approve(&args.id, args.hash.as_deref(), &args.how, caller, screen)
         }

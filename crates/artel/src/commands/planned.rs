@@ -136,18 +136,17 @@ impl<'a> Bench<'a> {
                 .await
         };
         let is_quiet = self.screen.json && self.telling == Telling::AnswerOnly;
-        let carried = match is_quiet {
-            false => {
-                self.followed = true;
-                let canvas = Canvas {
-                    workshop: Arc::clone(&self.workshop),
-                    trace,
-                    rules,
-                    answers: self.answers,
-                };
-                canvas.draw(self.caller, self.screen, carrying)?
-            }
-            true => self.done(trace, carrying)?,
+        let carried = if is_quiet {
+            self.done(trace, carrying)?
+        } else {
+            self.followed = true;
+            let canvas = Canvas {
+                workshop: Arc::clone(&self.workshop),
+                trace,
+                rules,
+                answers: self.answers,
+            };
+            canvas.draw(self.caller, self.screen, carrying)?
         };
         if let Some(left) = &carried.left {
             if *left == Left::Interrupted {
@@ -185,9 +184,10 @@ impl<'a> Bench<'a> {
         trace: TraceId,
         work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
-        match self.screen.json {
-            false => live::follow(self, trace, work),
-            true => self.desk().attend_quietly(self.caller, self.screen, work),
+        if self.screen.json {
+            self.desk().attend_quietly(self.caller, self.screen, work)
+        } else {
+            live::follow(self, trace, work)
         }
     }
 
@@ -347,9 +347,10 @@ fn carried_out(work: &Work, carried: &Carried) -> Outcome {
 /// Describes a changeset in one line.
 pub(crate) fn summary(made: &ChangesetCreated) -> String {
     let name = made.branch.as_deref().or(made.patch.as_deref());
-    let proven = match made.proven {
-        true => "",
-        false => ", its proofs do not hold",
+    let proven = if made.proven {
+        ""
+    } else {
+        ", its proofs do not hold"
     };
     format!(
         "{}: {}, {}, +{} −{}{proven}",

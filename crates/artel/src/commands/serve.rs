@@ -29,9 +29,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         notes,
     } = caller.workshop_or_new()?;
     screen.notes(&notes);
-    let reach = match args.public {
-        true => Reach::Public,
-        false => Reach::Loopback,
+    let reach = if args.public {
+        Reach::Public
+    } else {
+        Reach::Loopback
     };
     let listen = &workshop.settings.server.listen.value;
     let listen = args.listen.as_ref().unwrap_or(listen);

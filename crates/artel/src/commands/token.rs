@@ -54,9 +54,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             name,
             program,
         } => {
-            let holder = match program {
-                true => Holder::Program,
-                false => Holder::Person,
+            let holder = if *program {
+                Holder::Program
+            } else {
+                Holder::Person
             };
             let made = workshop.create_token(name.as_deref(), *role, holder)?;
             screen.notes(&made.notes);

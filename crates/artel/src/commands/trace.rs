@@ -42,9 +42,10 @@ impl Args {
 
     /// Returns the level of detail: a single step or turn is shown in full.
     fn view(&self) -> View {
-        match self.full || self.step.is_some() || self.turn.is_some() {
-            true => View::Full,
-            false => View::Summary,
+        if self.full || self.step.is_some() || self.turn.is_some() {
+            View::Full
+        } else {
+            View::Summary
         }
     }
 }

@@ -63,9 +63,10 @@ fn proof_readme_first_command_plays_the_story() {
     assert_eq!(words[..6], program, "{words:?}");
     let house = House::empty();
     let began = std::time::Instant::now();
-    let command = match is_long() {
-        true => in_a_clone(&house, &words),
-        false => as_built(&house, &words),
+    let command = if is_long() {
+        in_a_clone(&house, &words)
+    } else {
+        as_built(&house, &words)
     };
     let mut seat = Seat::running(command, (40, 120));
     seat.shows("Approve this plan?")

@@ -138,9 +138,10 @@ fn a_judge_is_waived_by_each_of_its_names_and_by_no_other() {
         let judged = turned_down(&crew, 1, judge, Vec::new());
         crew.conduct.fold(&judged);
         crew.conduct.fold(&waived(what, None));
-        let expected = match passes {
-            true => "a/1/commit",
-            false => "record/step.failed",
+        let expected = if passes {
+            "a/1/commit"
+        } else {
+            "record/step.failed"
         };
         assert_eq!(names(&crew.conduct.next()), [expected], "{judge:?} {what}");
         let step = crew.conduct.step("a").unwrap();

@@ -40,9 +40,10 @@ pub(super) fn faults(plan: &Plan, at: usize, known: &Known) -> Vec<Fault> {
     let missing = named(step).into_iter();
     let missing = missing.filter(|name| !scripts.contains(*name) && !made(name));
     let fault = |name: &str| {
-        let there = match scripts.is_empty() {
-            true => String::new(),
-            false => format!("there is {}; ", listed(scripts.iter().map(String::as_str))),
+        let there = if scripts.is_empty() {
+            String::new()
+        } else {
+            format!("there is {}; ", listed(scripts.iter().map(String::as_str)))
         };
         (
             format!("it names the script `{}`, which is not there", shown(name)),

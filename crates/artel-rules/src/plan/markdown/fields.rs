@@ -94,9 +94,10 @@ pub(super) fn claim(text: &str) -> Claim {
 }
 
 fn evidence_text(evidence: &Evidence) -> String {
-    match evidence.what.is_empty() {
-        true => evidence.kind.to_string(),
-        false => format!("{} {}", evidence.kind, code(&evidence.what)),
+    if evidence.what.is_empty() {
+        evidence.kind.to_string()
+    } else {
+        format!("{} {}", evidence.kind, code(&evidence.what))
     }
 }
 
@@ -176,21 +177,23 @@ fn number<T: std::str::FromStr>(value: &str) -> Result<Option<T>, String> {
         .chars()
         .filter(|c| !matches!(c, ',' | '_' | ' '))
         .collect();
-    match digits.is_empty() {
-        true => Ok(None),
-        false => digits
+    if digits.is_empty() {
+        Ok(None)
+    } else {
+        digits
             .parse()
             .map(Some)
-            .map_err(|_| "expected a whole number".to_owned()),
+            .map_err(|_| "expected a whole number".to_owned())
     }
 }
 
 fn priority(value: &str) -> Result<Option<Urgency>, String> {
     let word = one(value)?;
     let read = |()| "expected `low`, `normal`, `high` or `critical`".to_owned();
-    match word.is_empty() {
-        true => Ok(None),
-        false => word.parse().map(Some).map_err(read),
+    if word.is_empty() {
+        Ok(None)
+    } else {
+        word.parse().map(Some).map_err(read)
     }
 }
 

@@ -108,10 +108,10 @@ fn list(file: &mut String, name: &str, entries: impl IntoIterator<Item = String>
 }
 
 fn reference(text: &str) -> String {
-    match text.contains("[[") || text.contains("]]") || text.starts_with('[') || text.ends_with(']')
-    {
-        true => format!("- {}\n", code(text)),
-        false => format!("- [[{text}]]\n"),
+    if text.contains("[[") || text.contains("]]") || text.starts_with('[') || text.ends_with(']') {
+        format!("- {}\n", code(text))
+    } else {
+        format!("- [[{text}]]\n")
     }
 }
 

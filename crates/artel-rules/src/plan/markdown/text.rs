@@ -6,9 +6,12 @@ pub(super) type Lines<'t> = &'t [(usize, &'t str)];
 
 /// Returns a text with a backslash before every line that would be structure.
 pub(super) fn escaped(text: &str) -> String {
-    let lines = text.split('\n').map(|line| match is_structure(line) {
-        true => format!("\\{line}"),
-        false => line.to_owned(),
+    let lines = text.split('\n').map(|line| {
+        if is_structure(line) {
+            format!("\\{line}")
+        } else {
+            line.to_owned()
+        }
     });
     let lines: Vec<String> = lines.collect();
     lines.join("\n")
@@ -53,9 +56,10 @@ pub(super) fn item(text: &str) -> String {
     let mut lines = text.split('\n');
     let mut item = format!("- {}\n", lines.next().unwrap_or_default());
     for line in lines {
-        match line.is_empty() {
-            true => item.push('\n'),
-            false => item.push_str(&format!("  {line}\n")),
+        if line.is_empty() {
+            item.push('\n')
+        } else {
+            item.push_str(&format!("  {line}\n"))
         }
     }
     item
@@ -121,8 +125,9 @@ pub(super) fn take_code(text: &str) -> Option<(String, &str)> {
 /// Writes a word as plain text if possible, or else as code.
 pub(super) fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => code(text),
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        code(text)
     }
 }

@@ -79,9 +79,10 @@ impl ModuleFolders {
             let mut last = "";
             for word in super::words(command).flat_map(|word| word.split(':')) {
                 let folder = word.trim_start_matches("./").trim_end_matches('/');
-                match BEFORE_FOLDERS.contains(&last) {
-                    true => _ = self.0.insert(below(folder)),
-                    false => _ = named.insert(below(folder)),
+                if BEFORE_FOLDERS.contains(&last) {
+                    _ = self.0.insert(below(folder))
+                } else {
+                    _ = named.insert(below(folder))
                 }
                 last = word;
             }

@@ -67,10 +67,13 @@ pub(super) fn clean(text: &str, style: Style) -> Vec<String> {
 fn look(rest: &str, within: Within, style: Style) -> (usize, Within) {
     match within {
         Within::Line => (rest.len(), Within::Line),
-        Within::Note => match rest.starts_with("*/") {
-            true => (2, Within::Code),
-            false => (1, Within::Note),
-        },
+        Within::Note => {
+            if rest.starts_with("*/") {
+                (2, Within::Code)
+            } else {
+                (1, Within::Note)
+            }
+        }
         Within::Text(mark) if rest.starts_with(mark) => (mark.len(), Within::Code),
         Within::Text(mark) if rest.starts_with('\\') => {
             let escaped = rest.chars().nth(1).map_or(0, char::len_utf8);
@@ -109,18 +112,17 @@ fn begins(rest: &str, style: Style) -> (usize, Within) {
 /// Returns the length of a character literal, or 1 if it is the name of a lifetime.
 fn quoted_letter(rest: &str) -> usize {
     let inside = &rest[1..];
-    let end = match inside.starts_with('\\') {
-        true => inside
+    let end = if inside.starts_with('\\') {
+        inside
             .get(2..)
             .and_then(|it| it.find('\''))
-            .map(|at| at + 2),
-        false => {
-            let letter = inside.chars().next().map_or(0, char::len_utf8);
-            inside
-                .get(letter..)
-                .filter(|it| it.starts_with('\''))
-                .map(|_| letter)
-        }
+            .map(|at| at + 2)
+    } else {
+        let letter = inside.chars().next().map_or(0, char::len_utf8);
+        inside
+            .get(letter..)
+            .filter(|it| it.starts_with('\''))
+            .map(|_| letter)
     };
     end.map_or(1, |end| end + 2)
 }

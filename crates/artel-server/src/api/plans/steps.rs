@@ -85,9 +85,10 @@ async fn steer<R>(
     let steered = by.told(noted);
     by.desk.goes_on(trace);
     let is_taken_up = asked == Steer::Resume && steered.arrived == Steered::Kept && !is_resting;
-    let text = match is_taken_up {
-        true => by.desk.takes_up(&format!("`{}`", steered.title))?,
-        false => asked.told_of_step(trace, &steered),
+    let text = if is_taken_up {
+        by.desk.takes_up(&format!("`{}`", steered.title))?
+    } else {
+        asked.told_of_step(trace, &steered)
     };
     Ok(Json(StepSteered {
         trace_id: trace.to_string(),

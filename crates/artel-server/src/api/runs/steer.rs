@@ -151,9 +151,10 @@ pub(crate) async fn resume(
         let run = workshop.run_named(&named)?;
         let trace = workshop.trace_of_run(run)?;
         let (standing, _) = workshop.standing_of(run)?;
-        let task = match workshop.work(trace).is_ok() {
-            true => Task::Work(trace),
-            false => Task::Run(run),
+        let task = if workshop.work(trace).is_ok() {
+            Task::Work(trace)
+        } else {
+            Task::Run(run)
         };
         waited(manner.check(workshop))?;
         desk.manners.set(task, manner);

@@ -85,14 +85,13 @@ pub(super) fn events(
     points: Option<&Points>,
     before: Option<u64>,
 ) -> Result<Vec<EventRow>, Failure> {
-    let shown = match subject.is_long() {
-        true => workshop.run_records_before(&subject.id, before, eyes, EVENTS)?,
-        false => {
-            let shown = subject.records().iter().rev();
-            let shown = shown.filter(|record| before.is_none_or(|before| record.seq < before));
-            let shown = shown.filter_map(|record| seen(eyes, record));
-            shown.take(EVENTS).collect()
-        }
+    let shown = if subject.is_long() {
+        workshop.run_records_before(&subject.id, before, eyes, EVENTS)?
+    } else {
+        let shown = subject.records().iter().rev();
+        let shown = shown.filter(|record| before.is_none_or(|before| record.seq < before));
+        let shown = shown.filter_map(|record| seen(eyes, record));
+        shown.take(EVENTS).collect()
     };
     let row = |record: Record| EventRow {
         seq: record.seq,

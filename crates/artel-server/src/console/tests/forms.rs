@@ -30,9 +30,10 @@ fn every_form_sends_what_its_route_takes() {
         let fields = form.fields.iter().flat_map(|(field, tag)| {
             // A field whose name is filled in is named after a role.
             let roles = ["user", "developer", "admin"];
-            let names = match field.contains("{{") {
-                true => roles.to_vec(),
-                false => vec![field.as_str()],
+            let names = if field.contains("{{") {
+                roles.to_vec()
+            } else {
+                vec![field.as_str()]
             };
             names.into_iter().map(move |name| (name, tag))
         });

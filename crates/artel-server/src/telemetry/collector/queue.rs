@@ -138,8 +138,9 @@ async fn post(client: &Client, place: &str, body: String) -> Result<(), String> 
         .header("content-type", "application/json")
         .body(body);
     let answer = request.send().await.map_err(|error| error.to_string())?;
-    match answer.status().is_success() {
-        true => Ok(()),
-        false => Err(format!("it answers {}", answer.status())),
+    if answer.status().is_success() {
+        Ok(())
+    } else {
+        Err(format!("it answers {}", answer.status()))
     }
 }

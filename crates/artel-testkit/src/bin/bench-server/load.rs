@@ -169,9 +169,10 @@ async fn go(daemon: &Arc<Daemon>, pages: &[String], extent: Extent) -> Went {
     for number in 0..CONNECTIONS {
         let daemon = Arc::clone(daemon);
         let is_writer = number < writers;
-        let (all, rate) = match is_writer {
-            true => (writers, WRITES),
-            false => (readers, READS),
+        let (all, rate) = if is_writer {
+            (writers, WRITES)
+        } else {
+            (readers, READS)
         };
         let every = Duration::from_secs_f64(all as f64 / rate);
         // The first requests are spread over the interval of a client.
@@ -194,9 +195,10 @@ async fn go(daemon: &Arc<Daemon>, pages: &[String], extent: Extent) -> Went {
     while let Some(ended) = tasks.join_next().await {
         let (is_writer, (times, errors)) = ended.unwrap();
         went.errors += errors;
-        match is_writer {
-            true => went.writes.extend(times),
-            false => went.reads.extend(times),
+        if is_writer {
+            went.writes.extend(times)
+        } else {
+            went.reads.extend(times)
         }
     }
     went

@@ -115,9 +115,10 @@ impl Tests<'_> {
                 current.clear();
                 continue;
             }
-            let place = match current.is_empty() {
-                true => &mut self.outside,
-                false => &mut open.entry(current.clone()).or_default().output,
+            let place = if current.is_empty() {
+                &mut self.outside
+            } else {
+                &mut open.entry(current.clone()).or_default().output
             };
             place.push_str(line);
             place.push('\n');
@@ -215,12 +216,13 @@ fn failure(name: &str, output: &str, folder: &str) -> Failure {
     let is_note = |line: &&str| line.starts_with("=== ") || ended(line).is_some();
     let lines: Vec<_> = output.lines().filter(|line| !is_note(line)).collect();
     let place = lines.iter().find_map(|line| place_in(line));
-    let place = place.map(
-        |(file, line)| match file.contains('/') || folder.is_empty() {
-            true => (file, line),
-            false => (format!("{folder}/{file}"), line),
-        },
-    );
+    let place = place.map(|(file, line)| {
+        if file.contains('/') || folder.is_empty() {
+            (file, line)
+        } else {
+            (format!("{folder}/{file}"), line)
+        }
+    });
     Failure::new(name, place, &lines.join("\n"))
 }
 

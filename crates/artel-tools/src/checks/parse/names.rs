@@ -131,9 +131,10 @@ fn test_of(line: &str) -> Option<String> {
     if !is_name(name) || !is_name(place) {
         return None;
     }
-    Some(match place.ends_with(name) {
-        true => place.to_owned(),
-        false => format!("{place}.{name}"),
+    Some(if place.ends_with(name) {
+        place.to_owned()
+    } else {
+        format!("{place}.{name}")
     })
 }
 

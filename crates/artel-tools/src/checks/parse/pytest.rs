@@ -112,18 +112,20 @@ fn place(line: &str) -> Option<(String, u64)> {
 fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
     let (id, message) = rest.split_once(" - ").unwrap_or((rest, ""));
     let (file, test) = id.split_once("::").unwrap_or((id, ""));
-    let name = match test.is_empty() {
-        true => file.to_owned(),
-        false => test.replace("::", "."),
+    let name = if test.is_empty() {
+        file.to_owned()
+    } else {
+        test.replace("::", ".")
     };
     let fits = |block: &&mut Block<'_>| !block.is_used && block.name == name;
     let mut fitting: Vec<_> = blocks.iter_mut().filter(fits).collect();
     let own = fitting
         .iter()
         .position(|block| block.places.iter().any(|(place, _)| place == file));
-    let block = match fitting.is_empty() {
-        true => None,
-        false => Some(fitting.swap_remove(own.unwrap_or(0))),
+    let block = if fitting.is_empty() {
+        None
+    } else {
+        Some(fitting.swap_remove(own.unwrap_or(0)))
     };
     let Some(block) = block else {
         let mut failure = Failure::new(id, None, message);
@@ -133,9 +135,10 @@ fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
     block.is_used = true;
     let in_test = block.places.iter().rev().find(|(place, _)| place == file);
     let place = in_test.or(block.places.last()).cloned();
-    let message = match block.message.is_empty() {
-        true => message,
-        false => &block.message,
+    let message = if block.message.is_empty() {
+        message
+    } else {
+        &block.message
     };
     let mut failure = Failure::new(id, place, message);
     failure.file.get_or_insert_with(|| file.to_owned());

@@ -15,17 +15,17 @@ pub(super) fn parse(text: &str) -> Report {
         let indent = line.len() - trimmed.len();
         if let Some(rest) = trimmed.strip_prefix("not ok ") {
             let facts = facts(&lines[at + 1..], indent);
-            match facts.contains("failureType: 'subtestsFailed'") {
-                true => parents += 1,
-                false => {
-                    counted.failed += 1;
-                    report.add(failure(rest, &facts));
-                }
+            if facts.contains("failureType: 'subtestsFailed'") {
+                parents += 1
+            } else {
+                counted.failed += 1;
+                report.add(failure(rest, &facts));
             }
         } else if let Some(rest) = trimmed.strip_prefix("ok ") {
-            match rest.contains("# SKIP") || rest.contains("# TODO") {
-                true => counted.skipped += 1,
-                false => counted.passed += 1,
+            if rest.contains("# SKIP") || rest.contains("# TODO") {
+                counted.skipped += 1
+            } else {
+                counted.passed += 1
             }
         }
     }

@@ -55,9 +55,10 @@ fn failure(head: &str, body: &[&str]) -> Failure {
     let full = head
         .split_once(" (")
         .map_or(head, |(_, rest)| rest.trim_end_matches(')'));
-    let shown = match full.ends_with(name) {
-        true => full.to_owned(),
-        false => format!("{full}.{name}"),
+    let shown = if full.ends_with(name) {
+        full.to_owned()
+    } else {
+        format!("{full}.{name}")
     };
     let frames: Vec<_> = body
         .iter()

@@ -40,9 +40,10 @@ impl Reader {
             return self.heading(heading.trim_end());
         }
         let Some(file) = self.files.last() else {
-            return match line.trim().is_empty() {
-                true => Ok(()),
-                false => Err(format!("`{line}` comes before any `*** … File:` line")),
+            return if line.trim().is_empty() {
+                Ok(())
+            } else {
+                Err(format!("`{line}` comes before any `*** … File:` line"))
             };
         };
         match (&file.from, &file.to) {

@@ -149,10 +149,10 @@ impl<'a> Fitter<'a> {
         }
         let most = MOST_STEPS / old.len().max(1);
         let rated = starts.take(most).map(|at| (self.rate(at, old), at));
-        let best = rated.fold((0, expected), |best, next| match next.0 > best.0 {
-            true => next,
-            false => best,
-        });
+        let best = rated.fold(
+            (0, expected),
+            |best, next| if next.0 > best.0 { next } else { best },
+        );
         let at = best.1;
         let wrong = (0..old.len()).find(|n| {
             let line = self.lines.get(at + n);

@@ -262,9 +262,10 @@ fn before((line, count): (usize, usize)) -> usize {
 /// Reads the name of a `---` or `+++` line, without the time that `diff` adds after a tab.
 fn header_name(line: &str) -> Option<String> {
     let name = line.get(4..)?.trim_end_matches('\r');
-    let name = match name.starts_with('"') {
-        true => unquote(name),
-        false => name.split('\t').next()?.trim_end().to_owned(),
+    let name = if name.starts_with('"') {
+        unquote(name)
+    } else {
+        name.split('\t').next()?.trim_end().to_owned()
     };
     (name != "/dev/null" && !name.is_empty()).then_some(name)
 }

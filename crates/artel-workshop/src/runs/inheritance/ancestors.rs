@@ -23,9 +23,10 @@ impl House {
 
     /// Returns what a run inherits that a person starts here and now.
     pub(crate) fn ordered_now(&self) -> Inheritance {
-        let reason = match self.is_attended() {
-            true => CallReason::PersonWaits,
-            false => CallReason::Work,
+        let reason = if self.is_attended() {
+            CallReason::PersonWaits
+        } else {
+            CallReason::Work
         };
         self.ordered().for_child(ChildTerms {
             reason: Some(reason),
@@ -64,9 +65,10 @@ impl House {
         }
         let inherits = inherits.with_model(self.named.as_deref());
         let is_ordered = started.parent.is_none() && started.call.is_none();
-        Ok(match is_ordered && self.is_attended() {
-            true => inherits.waited_for(),
-            false => inherits,
+        Ok(if is_ordered && self.is_attended() {
+            inherits.waited_for()
+        } else {
+            inherits
         })
     }
 

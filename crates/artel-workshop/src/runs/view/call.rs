@@ -117,9 +117,10 @@ impl Workshop {
         let is_hidden = eyes.hides(&tool);
         Some(CallTold {
             input: (!is_hidden).then(|| Cut::of(tools::whole(&self.call_text(&input)))),
-            decision: match is_hidden || reason.is_empty() {
-                true => decision,
-                false => format!("{decision}: {reason}"),
+            decision: if is_hidden || reason.is_empty() {
+                decision
+            } else {
+                format!("{decision}: {reason}")
             },
             trace: record.trace.clone(),
             at: record.at,
@@ -206,9 +207,10 @@ pub fn brief(eyes: &Eyes, record: &Record) -> String {
         _ => {
             let said = TELLING.iter().map(|field| text(field));
             let said: Vec<&str> = said.filter(|it| !it.is_empty()).take(2).collect();
-            match said.is_empty() {
-                true => record.target.clone().unwrap_or_default(),
-                false => said.join(": "),
+            if said.is_empty() {
+                record.target.clone().unwrap_or_default()
+            } else {
+                said.join(": ")
             }
         }
     };

@@ -53,9 +53,10 @@ impl Workshop {
             _ => failure.advise(format!("set `EDITOR` to one that works, {by_file}")),
         })?;
         let made = read_edit(&file)?;
-        let edited = match made == text {
-            true => Ok(Edited::Unchanged),
-            false => self.edit_plan(work, &made),
+        let edited = if made == text {
+            Ok(Edited::Unchanged)
+        } else {
+            self.edit_plan(work, &made)
         };
         match edited {
             Ok(edited) => {
@@ -90,9 +91,10 @@ impl Workshop {
         self.permit(work, Act::Edit)?;
         let file = self.caller.absolute(file);
         let made = read_edit(&file)?;
-        let edited = match made == self.plan_markdown(work, None)? {
-            true => Edited::Unchanged,
-            false => self.edit_plan(work, &made)?,
+        let edited = if made == self.plan_markdown(work, None)? {
+            Edited::Unchanged
+        } else {
+            self.edit_plan(work, &made)?
         };
         if file == self.edit_of(work) {
             drop(std::fs::remove_file(&file));
@@ -285,9 +287,10 @@ impl Workshop {
             let begun: Vec<String> = begun.map(|(spec, _)| spec.id.clone()).collect();
             problems.extend(plan::keeps(now, plan, begun.iter().map(String::as_str)));
         }
-        match problems.is_empty() {
-            true => Ok(Some(plan.clone())),
-            false => Err(unusable(&problems)),
+        if problems.is_empty() {
+            Ok(Some(plan.clone()))
+        } else {
+            Err(unusable(&problems))
         }
     }
 }

@@ -279,9 +279,10 @@ impl Workers {
                         let found = match (&now, &was) {
                             (None, _) => FileFound::No,
                             (Some(now), Some(was)) if now != was => {
-                                match self.others_changed(&spec.id, &path)? {
-                                    true => FileFound::Later,
-                                    false => FileFound::Other,
+                                if self.others_changed(&spec.id, &path)? {
+                                    FileFound::Later
+                                } else {
+                                    FileFound::Other
                                 }
                             }
                             (Some(_), _) => FileFound::New,

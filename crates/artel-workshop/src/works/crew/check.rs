@@ -74,18 +74,20 @@ impl Workers {
             proof.holds = true;
         }
         let why = proof::no_baseline(&proofs);
-        let mut found: Vec<String> = match named.is_empty() {
-            true => proofs.iter().map(|it| it.what.clone()).collect(),
-            false => Vec::new(),
+        let mut found: Vec<String> = if named.is_empty() {
+            proofs.iter().map(|it| it.what.clone()).collect()
+        } else {
+            Vec::new()
         };
         if why.is_some() {
             // Suggestions for the person, to accept or to change.
             let read = |path: &str| self.text_at(&self.base, path).ok().flatten();
             found.extend(proof::likely_checks(read));
         }
-        let commands = match named.is_empty() || why.is_some() {
-            true => found.iter().map(|it| format!("{DETECTED}{it}")).collect(),
-            false => named,
+        let commands = if named.is_empty() || why.is_some() {
+            found.iter().map(|it| format!("{DETECTED}{it}")).collect()
+        } else {
+            named
         };
         let taken = BaselineTaken {
             holds: why.is_none(),
@@ -193,9 +195,10 @@ impl Workers {
             let changed = this.line.changed(&base, &tree).map_err(git_failed)?;
             let work = production(&changed, this.test_files());
             let work = this.beside_linked(&spot.spec, &tree, work)?;
-            let tree = match work.is_empty() {
-                true => tree,
-                false => this.line.graft(&tree, &base, &work).map_err(git_failed)?,
+            let tree = if work.is_empty() {
+                tree
+            } else {
+                this.line.graft(&tree, &base, &work).map_err(git_failed)?
             };
             let prover = this.prover(&spot.state);
             let id = Some(spot.spec.id.clone());
@@ -230,9 +233,10 @@ impl Workers {
         blocking(move || {
             let look = this.look(&spot)?;
             let (proofs, why) = this.examine(&look)?;
-            let worker = match why.is_empty() {
-                true => None,
-                false => worker(&this.chronicle.own_events()?, &spot),
+            let worker = if why.is_empty() {
+                None
+            } else {
+                worker(&this.chronicle.own_events()?, &spot)
             };
             let wanted = worker.map(|run| this.beyond_rights(&spot, run));
             let wanted = wanted.transpose()?.flatten();

@@ -118,9 +118,10 @@ impl Workers {
             bytes: 0,
         });
         let (proven, _) = state.proven();
-        let patch = match self.line.is_private() {
-            true => Some(self.write_patch(&head, "change.patch")?),
-            false => None,
+        let patch = if self.line.is_private() {
+            Some(self.write_patch(&head, "change.patch")?)
+        } else {
+            None
         };
         Ok(Some(ChangesetCreated {
             run: self.run(),
@@ -291,9 +292,10 @@ fn waived_line(step: &Step, waiver: &Waiver) -> String {
         }
     };
     let what = &waiver.what;
-    let found = match found.is_empty() {
-        true => String::new(),
-        false => format!(", {}", found.join("; ")),
+    let found = if found.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", found.join("; "))
     };
     format!(
         "the person waived {what}{found} ({})",

@@ -125,12 +125,11 @@ impl Workers {
         });
         let mut told: Vec<String> = outside.collect();
         for (path, what) in &beyond.gauges {
-            let remedy = match self.is_at(&base, path)? {
-                true => {
-                    "nobody agreed to its change: put it back as it was, and add new tests \
+            let remedy = if self.is_at(&base, path)? {
+                "nobody agreed to its change: put it back as it was, and add new tests \
                      beside it"
-                }
-                false => "nobody approved it: remove it",
+            } else {
+                "nobody approved it: remove it"
             };
             told.push(format!("`{}` {what}, and {remedy}", shown_path(path)));
         }
@@ -354,9 +353,12 @@ impl Workers {
         // processes.
         let there = self.line.paths_at(tree).map_err(git_failed)?;
         // A file that cannot be read cannot be started by a check either.
-        let read = |path: &str| match there.contains(Path::new(path)) {
-            true => self.text_at(tree, path).ok().flatten(),
-            false => None,
+        let read = |path: &str| {
+            if there.contains(Path::new(path)) {
+                self.text_at(tree, path).ok().flatten()
+            } else {
+                None
+            }
         };
         let start = self.in_repository("");
         let gauges = Gauges::of_folder(&start.to_string_lossy(), before, evidence, read);
@@ -378,9 +380,10 @@ impl Workers {
                 continue;
             }
             if !before.contains(Path::new(&path)) {
-                let text = match path.ends_with("/__init__.py") {
-                    true => self.text_at(tree, &path)?.unwrap_or_default(),
-                    false => String::new(),
+                let text = if path.ends_with("/__init__.py") {
+                    self.text_at(tree, &path)?.unwrap_or_default()
+                } else {
+                    String::new()
                 };
                 let is_there = |file: &str| there.contains(Path::new(file));
                 if let Some(what) = gauges.displaces(&path, &text, is_there) {

@@ -91,9 +91,10 @@ impl Workers {
     /// these tests, whatever the recorded tree contains.
     pub(super) fn with_tests(&self, spot: &Spot, tree: String) -> Result<String, Failure> {
         let Kept { from, changed } = self.tests_changed(spot, &tree)?;
-        match changed.is_empty() {
-            true => Ok(tree),
-            false => self.grafted(&tree, &from, &changed),
+        if changed.is_empty() {
+            Ok(tree)
+        } else {
+            self.grafted(&tree, &from, &changed)
         }
     }
 

@@ -189,9 +189,10 @@ fn named(words: &[String]) -> Option<String> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,~ ".contains(c);
     let word = |word: &String| {
         let is_named = !word.is_empty() && word.chars().all(is_plain);
-        let quoted = match word.contains(' ') {
-            true => format!("'{word}'"),
-            false => word.clone(),
+        let quoted = if word.contains(' ') {
+            format!("'{word}'")
+        } else {
+            word.clone()
         };
         is_named.then_some(quoted)
     };

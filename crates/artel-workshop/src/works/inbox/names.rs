@@ -26,9 +26,10 @@ impl InboxName {
         let base = name.to_lowercase();
         let base = base.strip_suffix(note::ENDING);
         let is_like_a_note = base.is_some_and(|it| Self::of(&format!("{it}.md")) == Self::Markdown);
-        match is_like_a_note && note::is_a_persons(file) {
-            true => Self::Markdown,
-            false => Self::of(name),
+        if is_like_a_note && note::is_a_persons(file) {
+            Self::Markdown
+        } else {
+            Self::of(name)
         }
     }
 }
@@ -62,9 +63,10 @@ impl InboxName {
         if is_brief || lower.ends_with(note::ENDING) {
             return Self::Passing;
         }
-        match lower.ends_with(".md") {
-            true => Self::Markdown,
-            false => Self::Other,
+        if lower.ends_with(".md") {
+            Self::Markdown
+        } else {
+            Self::Other
         }
     }
 }

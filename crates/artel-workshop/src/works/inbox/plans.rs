@@ -127,16 +127,18 @@ impl Workshop {
         let is_open = !state.is_over();
         let Some((folder, file)) = there.first().cloned() else {
             let is_elsewhere = !right.exists();
-            return match is_open && is_elsewhere && !is_driven {
-                true => self.put_back(work).map(Some),
-                false => Ok(None),
+            return if is_open && is_elsewhere && !is_driven {
+                self.put_back(work).map(Some)
+            } else {
+                Ok(None)
             };
         };
         if !is_open {
             let what = format!("the plan is in state `{state}`, so its file belongs elsewhere");
-            return match file == right && there.len() == 1 {
-                true => Ok(None),
-                false => self.rewritten(work, &what).map(Some),
+            return if file == right && there.len() == 1 {
+                Ok(None)
+            } else {
+                self.rewritten(work, &what).map(Some)
             };
         }
         let conduct = self.conduct_of(work, LOOKING)?;
@@ -165,9 +167,10 @@ impl Workshop {
             parsed,
             is_driven,
         };
-        match is_being_done {
-            true => self.take_meanwhile(journal, touched),
-            false => self.take_touched(journal, touched).map(Some),
+        if is_being_done {
+            self.take_meanwhile(journal, touched)
+        } else {
+            self.take_touched(journal, touched).map(Some)
         }
     }
 
@@ -207,9 +210,10 @@ impl Workshop {
             Ok(Edited::InReview { version }) => {
                 note::clear(&touched.file);
                 self.refresh_sheets(work.trace, LOOKING);
-                let more = match touched.wish == Wish::Approve {
-                    true => "; a change and an approval at once is no approval",
-                    false => "",
+                let more = if touched.wish == Wish::Approve {
+                    "; a change and an approval at once is no approval"
+                } else {
+                    ""
                 };
                 Ok(said(
                     &touched,
@@ -316,9 +320,10 @@ impl Workshop {
             Ok(Edited::Adopted { version, .. }) => {
                 note::clear(&touched.file);
                 self.refresh_sheets(work.trace, LOOKING);
-                let more = match is_driven {
-                    true => String::new(),
-                    false => format!(": `artel resume {short}`"),
+                let more = if is_driven {
+                    String::new()
+                } else {
+                    format!(": `artel resume {short}`")
                 };
                 let text = format!("version {version} is yours, and the run goes on by it{more}");
                 Ok(Some(said(&touched, "edited", text)))
@@ -355,9 +360,12 @@ impl Workshop {
         parsed: Option<&Parsed>,
     ) -> Result<Found, Failure> {
         let reason = parsed.and_then(|parsed| reason_in(work, parsed));
-        let reason = reason.unwrap_or_else(|| match shown.starts_with(REJECTED) {
-            true => format!("moved to `{REJECTED}` by hand"),
-            false => "`status: rejected` was set in its file".to_owned(),
+        let reason = reason.unwrap_or_else(|| {
+            if shown.starts_with(REJECTED) {
+                format!("moved to `{REJECTED}` by hand")
+            } else {
+                "`status: rejected` was set in its file".to_owned()
+            }
         });
         match self.reject_as(journal, work, &reason, self.by_file()) {
             Ok(()) => Ok(Found {

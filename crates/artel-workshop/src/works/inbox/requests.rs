@@ -184,9 +184,10 @@ impl Look<'_> {
         if let Some(trace) = read.trace
             && let Some(file) = self.index.file_of(trace).map(str::to_owned)
         {
-            return match file == shown {
-                true => self.taken_before(trace, read, shown).map(Some),
-                false => self.copied_or_moved(trace, &file, shown).map(Some),
+            return if file == shown {
+                self.taken_before(trace, read, shown).map(Some)
+            } else {
+                self.copied_or_moved(trace, &file, shown).map(Some)
             };
         }
         let Some(owner) = owner else {

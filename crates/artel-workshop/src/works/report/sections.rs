@@ -115,9 +115,10 @@ pub(super) fn changes(past: &Past) -> String {
     [
         part("Created", &[ChangeKind::Made]),
         part("Modified", &[ChangeKind::Changed, ChangeKind::Mode]),
-        match is_moved {
-            true => part("Renamed", &[ChangeKind::Renamed]),
-            false => String::new(),
+        if is_moved {
+            part("Renamed", &[ChangeKind::Renamed])
+        } else {
+            String::new()
         },
         part("Deleted", &[ChangeKind::Deleted]),
     ]

@@ -37,9 +37,10 @@ pub struct Evidence {
 
 impl From<bool> for Verdict {
     fn from(is_passed: bool) -> Self {
-        match is_passed {
-            true => Self::Passed,
-            false => Self::Failed,
+        if is_passed {
+            Self::Passed
+        } else {
+            Self::Failed
         }
     }
 }
@@ -91,9 +92,10 @@ pub(super) fn passed(it: &StepPassed) -> Evidence {
     let mut lines = it.files.clone();
     lines.extend(it.waived.iter().map(|what| format!("waived: {what}")));
     let commit: String = it.commit.iter().flat_map(|it| it.chars().take(8)).collect();
-    let head = match commit.is_empty() {
-        true => "the step".to_owned(),
-        false => format!("the step, as commit {commit}"),
+    let head = if commit.is_empty() {
+        "the step".to_owned()
+    } else {
+        format!("the step, as commit {commit}")
     };
     found(Verdict::Passed, "step", head, lines)
 }

@@ -121,12 +121,11 @@ pub(super) fn show(
 }
 
 fn proofs(shown: &ChangesetShown, much: Much, screen: &mut Screen) -> Result<(), Problems> {
-    let line = match shown.row.proven {
-        true => shown.proof.clone(),
-        false => {
-            let bad = screen.paint("do not hold", Paint::Bad);
-            format!("{bad}; {}", shown.proof)
-        }
+    let line = if shown.row.proven {
+        shown.proof.clone()
+    } else {
+        let bad = screen.paint("do not hold", Paint::Bad);
+        format!("{bad}; {}", shown.proof)
     };
     screen.line(field("proofs", &line))?;
     listed(shown.unproven.iter().map(|it| cell(it, 120)), much, screen)?;
@@ -187,9 +186,10 @@ fn state(row: &ChangesetRow) -> String {
         "redoing" => "is being brought back",
         other => other,
     };
-    match row.complete {
-        true => words.to_owned(),
-        false => format!("{words}; not all steps of its plan passed"),
+    if row.complete {
+        words.to_owned()
+    } else {
+        format!("{words}; not all steps of its plan passed")
     }
 }
 

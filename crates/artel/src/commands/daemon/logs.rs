@@ -31,12 +31,13 @@ pub(super) fn run(
     let lines: Vec<&str> = log.text.lines().collect();
     if lines.is_empty() && !args.follow {
         let log = workshop.daemon_log();
-        screen.say(match log.exists() {
-            true => "the daemon has said nothing yet".to_owned(),
-            false => format!(
+        screen.say(if log.exists() {
+            "the daemon has said nothing yet".to_owned()
+        } else {
+            format!(
                 "there is no log: no daemon has run for this workshop (it would be `{}`)",
                 harmless(&log.display().to_string())
-            ),
+            )
         });
     }
     for line in &lines[lines.len().saturating_sub(args.lines)..] {
@@ -59,8 +60,9 @@ pub(super) fn run(
 }
 
 fn show(line: &str, screen: &mut Screen) -> Result<(), Problems> {
-    match screen.json {
-        true => screen.value(&serde_json::json!({ "line": line })),
-        false => screen.line(harmless(line)),
+    if screen.json {
+        screen.value(&serde_json::json!({ "line": line }))
+    } else {
+        screen.line(harmless(line))
     }
 }

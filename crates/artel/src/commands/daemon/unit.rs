@@ -37,9 +37,10 @@ pub(super) fn run(
     })?;
     let text = unit(&program, workshop.root());
     if args.print {
-        match screen.json {
-            true => screen.value(&json!({ "text": text }))?,
-            false => screen.raw(&text)?,
+        if screen.json {
+            screen.value(&json!({ "text": text }))?
+        } else {
+            screen.raw(&text)?
         }
         return Ok(Verdict::Done);
     }

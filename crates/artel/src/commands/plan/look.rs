@@ -339,9 +339,10 @@ pub(super) fn diff(
     }
     let (from, to) = (difference.from, difference.to);
     screen.line(format!("version {from} → version {to}"))?;
-    match difference.text.is_empty() {
-        true => screen.line("nothing differs")?,
-        false => screen.line(harmless_lines(&difference.text))?,
+    if difference.text.is_empty() {
+        screen.line("nothing differs")?
+    } else {
+        screen.line(harmless_lines(&difference.text))?
     }
     Ok(Verdict::Done)
 }

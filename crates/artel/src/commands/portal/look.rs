@@ -87,9 +87,10 @@ pub(super) fn verify(
             screen.say("no portals; `artel portal add PATH` opens a project folder to agents");
         }
     }
-    Ok(match is_bad {
-        true => Verdict::Bad(FailureKind::Failed),
-        false => Verdict::Done,
+    Ok(if is_bad {
+        Verdict::Bad(FailureKind::Failed)
+    } else {
+        Verdict::Done
     })
 }
 

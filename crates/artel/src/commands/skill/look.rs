@@ -90,9 +90,10 @@ pub(super) fn show(name: &str, caller: &Caller, screen: &mut Screen) -> Result<V
         ))?;
     }
     for command in &skill.commands {
-        let (word, paint) = match command.allowed {
-            true => ("runs", Paint::Good),
-            false => ("refused", Paint::Bad),
+        let (word, paint) = if command.allowed {
+            ("runs", Paint::Good)
+        } else {
+            ("refused", Paint::Bad)
         };
         let word = screen.paint(&format!("{word:<7}"), paint);
         screen.line(format!(

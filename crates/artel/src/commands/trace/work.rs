@@ -39,9 +39,10 @@ pub(super) fn show(
     let me = workshop.caller().actor();
     let story = match workshop.traced(&args.id, &args.wanted(), &eyes)? {
         Traced::Step(trace, step) => {
-            match screen.json {
-                true => screen.value(&json!({ "trace": trace, "step": step }))?,
-                false => in_full(&step, screen)?,
+            if screen.json {
+                screen.value(&json!({ "trace": trace, "step": step }))?
+            } else {
+                in_full(&step, screen)?
             }
             return Ok(Verdict::Done);
         }
@@ -60,12 +61,9 @@ pub(super) fn show(
     if view == View::Summary {
         screen.flush()?;
         let id = work.trace.short();
-        screen.say(match story.steps.is_empty() {
-            true => format!("turn by turn: `artel trace {id} --full`"),
-            false => format!(
+        screen.say(if story.steps.is_empty() { format!("turn by turn: `artel trace {id} --full`") } else { format!(
                 "one step, turn by turn: `artel trace {id} --step 1` · all: `artel trace {id} --full`"
-            ),
-        });
+            ) });
     }
     Ok(Verdict::Done)
 }
@@ -122,10 +120,7 @@ fn moment(at: Timestamp, begun: Option<Timestamp>) -> String {
     let (day, time) = text.split_once('T').unwrap_or(("", &text));
     let time: String = time.chars().take(8).collect();
     let same = begun.is_some_and(|begun| begun != at && begun.to_string().starts_with(day));
-    match same {
-        true => time,
-        false => format!("{day} {time}"),
-    }
+    if same { time } else { format!("{day} {time}") }
 }
 
 fn summary(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {

@@ -19,15 +19,16 @@ fn length(body: &Value) -> usize {
 fn model(tries: Vec<(&'static str, Value)>) -> StandIn {
     StandIn::minded(Format::Anthropic, move |body| -> Answer {
         let turn = length(body) / 2;
-        match is_fork(body) {
-            true => match tries.get(turn) {
+        if is_fork(body) {
+            match tries.get(turn) {
                 Some((tool, input)) => calls(tool, input.clone()),
                 None => finish("over"),
-            },
-            false => match turn {
+            }
+        } else {
+            match turn {
                 0 => calls("skill", json!({ "skill": "outer", "arguments": "go" })),
                 _ => finish("done"),
-            },
+            }
         }
     })
 }

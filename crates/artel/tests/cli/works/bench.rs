@@ -199,15 +199,16 @@ impl Bench {
     /// Puts the order to merge on record, as a process does that is killed right after.
     pub(super) fn order_and_die(&self) {
         let line = self.line();
-        let merge = match line.is_private() {
-            true => line.plan_placing(&self.head),
-            false => line.plan_merge(&MergeOrder {
+        let merge = if line.is_private() {
+            line.plan_placing(&self.head)
+        } else {
+            line.plan_merge(&MergeOrder {
                 head: &self.head,
                 into: "main",
                 message: "Merge it\n",
                 when: WHEN,
                 author: &ada(),
-            }),
+            })
         };
         let merge = merge.unwrap();
         let plan = serde_json::to_string(&merge).unwrap();

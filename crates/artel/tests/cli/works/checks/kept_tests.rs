@@ -632,9 +632,12 @@ struct Planted {
 }
 
 fn planted(by: Who, file: &'static str) -> Planted {
-    let plants = move |who: Who| match who == by {
-        true => vec![("write", json!({ "path": file, "content": DISARMS }))],
-        false => Vec::new(),
+    let plants = move |who: Who| {
+        if who == by {
+            vec![("write", json!({ "path": file, "content": DISARMS }))]
+        } else {
+            Vec::new()
+        }
     };
     let stage = Stage::new(move |asked: &Asked| match asked.who {
         Who::Architect => {

@@ -106,9 +106,10 @@ fn a_waiver_of_one_finding_does_not_let_the_next_of_its_name_pass() {
     let found = |line: u64, why: &str| json!({ "severity": "blocker", "file": "calc.py", "line": line, "why": why });
     let stage = Stage::new(move |asked| match (asked.who, asked.attempt) {
         (Who::Evaluator, _) => {
-            let findings = match asked.text.contains("late remark") {
-                true => json!([found(2, "it divides by zero")]),
-                false => json!([found(1, "no words about it"), found(2, "too short")]),
+            let findings = if asked.text.contains("late remark") {
+                json!([found(2, "it divides by zero")])
+            } else {
+                json!([found(1, "no words about it"), found(2, "too short")])
             };
             let verdict = json!({
                 "verdict": "fail", "feedback": "see there", "evidence": ["calc.py"],

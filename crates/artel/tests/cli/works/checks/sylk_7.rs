@@ -72,9 +72,12 @@ fn sylk_7_12_a_plan_without_steps_is_not_taken() {
 
 #[test]
 fn sylk_7_14_what_a_person_wants_changed_reaches_the_architect_and_makes_the_next_version() {
-    let stage = Stage::new(|asked| match asked.text.contains("fewer files") {
-        true => plan(json!([mend(json!({ "title": "Mend add alone" }))])),
-        false => usual(asked),
+    let stage = Stage::new(|asked| {
+        if asked.text.contains("fewer files") {
+            plan(json!([mend(json!({ "title": "Mend add alone" }))]))
+        } else {
+            usual(asked)
+        }
     });
     let town = &stage.town;
     let id = town.asked();
