@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use artel_types::{Code, Fact, FactPage, FailureKind};
+use artel_types::{Fact, FactPage, FailureCode, FailureKind};
 
 use crate::args::Args;
 use crate::process::{self, Echo};
@@ -124,7 +124,7 @@ fn errors() -> String {
         page += &format!("| {} | {} |\n", kind.exit_code().0, cell(kind.meaning()));
     }
     page += "\n## Codes\n";
-    for code in Code::ALL {
+    for code in FailureCode::ALL {
         let said = code.page();
         let exit = said.kind.exit_code().0;
         page += &format!(
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn every_code_and_every_exit_code_has_its_line() {
         let page = errors();
-        for code in Code::ALL {
+        for code in FailureCode::ALL {
             assert!(
                 page.contains(&format!("\n### {code}: {}\n", code.page().title)),
                 "{code}"

@@ -1,6 +1,6 @@
 //! Settings of budgets: limits on spending, for whom, and per period.
 
-use artel_types::{Failure, Limit, Limits, Tokens};
+use artel_types::{ConfiguredSpendLimits, Failure, SpendLimit, Tokens};
 
 use crate::problem;
 use crate::schema::Field;
@@ -113,7 +113,7 @@ pub(crate) const EXAMPLE: &str = "\
 ";
 
 /// Returns the configured limits.
-pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
+pub(crate) fn limits(values: &Values) -> Result<ConfiguredSpendLimits, Vec<Failure>> {
     let mut problems = Vec::new();
     let mut read = |name: &str, settings: Below<'_>| {
         let limit = settings.limit();
@@ -124,7 +124,7 @@ pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
         (!settings.is_empty()).then_some(limit)
     };
     let mut level = |name: &str| read(&format!("budget.{name}"), values.below(&["budget", name]));
-    let limits = Limits {
+    let limits = ConfiguredSpendLimits {
         global: level("global"),
         // Nothing starts a session yet; `warnings` says so.
         session: None,
@@ -160,8 +160,8 @@ pub(crate) fn warnings(values: &Values) -> Vec<String> {
 }
 
 impl Below<'_> {
-    fn limit(&self) -> Limit {
-        Limit {
+    fn limit(&self) -> SpendLimit {
+        SpendLimit {
             tokens: self.whole("tokens").map(Tokens),
             money: self.usd("usd"),
             period: self.word("period").and_then(|word| word.parse().ok()),

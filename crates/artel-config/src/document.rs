@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -46,7 +46,7 @@ pub(crate) fn read(text: &str, path: &Path, origin: impl Fn(usize) -> Origin + S
         Ok(Ok(read)) => read,
         Ok(Err(_)) => {
             let what = format!("reading `{}` went wrong", problem::shown_path(path));
-            Read::wrong(Failure::new(Code::X001, what))
+            Read::wrong(Failure::new(FailureCode::X001, what))
         }
         Err(cause) => Read::wrong(problem::unreadable(path, &cause.to_string())),
     }

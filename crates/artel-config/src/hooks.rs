@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -174,9 +174,12 @@ fn one(
         }
     }
     if wrong.is_empty() && hook.command.is_empty() {
-        let missing = Failure::new(Code::S005, format!("a hook for {event} has no command"))
-            .because(hook.origin.place())
-            .advise("write what it runs: command = \"./check.sh\"");
+        let missing = Failure::new(
+            FailureCode::S005,
+            format!("a hook for {event} has no command"),
+        )
+        .because(hook.origin.place())
+        .advise("write what it runs: command = \"./check.sh\"");
         wrong.push((at, Err(missing)));
     }
     if wrong.is_empty() {
@@ -293,7 +296,7 @@ fn is_inside(path: &str) -> bool {
 fn not_here(entry: &Entry) -> Failure {
     let name = shown(&dotted(&entry.path));
     let what = format!("`{name}` cannot be `{}`", shown(&entry.echo));
-    Failure::new(Code::S005, what)
+    Failure::new(FailureCode::S005, what)
         .because(format!(
             "{}; only your own settings file lets a hook out of the run's files",
             entry.origin.place()
@@ -305,7 +308,7 @@ fn unknown_event(name: &str, origin: &Origin) -> Failure {
     let meant = nearest(name, HOOK_EVENTS);
     let did = meant.map(|meant| format!("did you mean `hooks.{meant}`?"));
     let what = format!("there are no hooks for `{}`", shown(name));
-    Failure::new(Code::S003, what)
+    Failure::new(FailureCode::S003, what)
         .because(origin.place())
         .advise(did.unwrap_or_else(|| format!("write {}", any_of(HOOK_EVENTS))))
 }
@@ -316,8 +319,11 @@ fn shape(
     page: &Page<'_>,
 ) -> (usize, Result<HookEntry, Failure>) {
     let at = value.span().start;
-    let failure = Failure::new(Code::S004, format!("`{name}` is not a list of hooks"))
-        .because((page.origin)(at).place())
-        .advise("write `[[hooks.PreToolUse]]` on a line of its own, and `command = …` below it");
+    let failure = Failure::new(
+        FailureCode::S004,
+        format!("`{name}` is not a list of hooks"),
+    )
+    .because((page.origin)(at).place())
+    .advise("write `[[hooks.PreToolUse]]` on a line of its own, and `command = …` below it");
     (at, Err(failure))
 }

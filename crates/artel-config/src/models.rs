@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use artel_types::Failure;
-use artel_types::model::ModelEntry;
+use artel_types::model::ModelAliasSettings;
 
 use crate::form::Form;
 use crate::schema::{Field, dotted};
@@ -86,7 +86,7 @@ pub(crate) const EXAMPLE: &str = "\
 /// Returns the model entries. Each needs a provider and a model, from any layer.
 pub(crate) fn entries(
     values: &Values,
-) -> Result<BTreeMap<String, Setting<ModelEntry>>, Vec<Failure>> {
+) -> Result<BTreeMap<String, Setting<ModelAliasSettings>>, Vec<Failure>> {
     let mut entries = BTreeMap::new();
     let mut problems = Vec::new();
     for (alias, settings) in values.named(&["models"]) {
@@ -101,7 +101,7 @@ pub(crate) fn entries(
     Err(problems)
 }
 
-fn entry(alias: &str, settings: &Below<'_>) -> Result<Setting<ModelEntry>, Failure> {
+fn entry(alias: &str, settings: &Below<'_>) -> Result<Setting<ModelAliasSettings>, Failure> {
     let provider = settings.word("provider").and_then(|word| word.parse().ok());
     let (Some(provider), Some(model)) = (provider, settings.text("model")) else {
         let missing = match (provider, settings.text("model")) {
@@ -113,7 +113,7 @@ fn entry(alias: &str, settings: &Below<'_>) -> Result<Setting<ModelEntry>, Failu
         return Err(problem::incomplete(&name, missing, &settings.origin()));
     };
     let text = |name: &str| settings.text(name).map(str::to_owned);
-    let value = ModelEntry {
+    let value = ModelAliasSettings {
         provider,
         model: model.to_owned(),
         base_url: text("base_url"),

@@ -1,7 +1,7 @@
 //! Names that people choose in settings: aliases, models, providers, headers.
 
 use artel_types::model::Provider;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::Origin;
 use crate::nearest::nearest;
@@ -37,11 +37,12 @@ pub(crate) fn check(path: &[String], origin: &Origin) -> Result<(), Failure> {
 
 fn alias(name: &str, origin: &Origin) -> Result<(), Failure> {
     let refused = |advice: &str| {
-        Err(
-            Failure::new(Code::S005, format!("`{}` cannot name a model", shown(name)))
-                .because(origin.place())
-                .advise(advice),
+        Err(Failure::new(
+            FailureCode::S005,
+            format!("`{}` cannot name a model", shown(name)),
         )
+        .because(origin.place())
+        .advise(advice))
     };
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
@@ -61,7 +62,7 @@ fn model(name: &str, origin: &Origin) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(
-        Code::S005,
+        FailureCode::S005,
         format!("`{}` is not a model's name", shown(name)),
     )
     .because(origin.place())
@@ -73,7 +74,7 @@ fn provider(name: &str, origin: &Origin) -> Result<(), Failure> {
         return Ok(());
     }
     let failure = Failure::new(
-        Code::M001,
+        FailureCode::M001,
         format!("there is no provider `{}`", shown(name)),
     );
     let meant = nearest(name, Provider::ALL.map(Provider::as_str));
@@ -84,7 +85,7 @@ fn header(name: &str, origin: &Origin) -> Result<(), Failure> {
     let lower = name.to_ascii_lowercase();
     let refused = |why: &str, advice: &str| {
         Err(Failure::new(
-            Code::S005,
+            FailureCode::S005,
             format!("the header `{}` cannot be set", shown(name)),
         )
         .because(format!("{}: {why}", origin.place()))

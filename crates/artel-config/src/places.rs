@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::Environment;
 
@@ -77,7 +77,7 @@ fn no_home(environment: &Environment) -> Failure {
         Some(text) if text.is_empty() => "`HOME` is empty",
         Some(_) => "`HOME` is not an absolute path",
     };
-    Failure::new(Code::S005, "cannot tell where your home folder is")
+    Failure::new(FailureCode::S005, "cannot tell where your home folder is")
         .because(why)
         .advise("set `HOME` to the absolute path of your home folder")
 }

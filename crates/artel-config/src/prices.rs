@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::model::{ModelCard, ThinkingStyle};
+use artel_types::model::{ModelSpec, ThinkingStyle};
 
 use crate::schema::Field;
 use crate::value::Kind;
@@ -73,15 +73,15 @@ pub(crate) const EXAMPLE: &str = "\
 ";
 
 /// Returns the person's settings for models.
-pub(crate) fn cards(values: &Values) -> BTreeMap<String, ModelCard> {
+pub(crate) fn cards(values: &Values) -> BTreeMap<String, ModelSpec> {
     let named = values.named(&["prices"]).into_iter();
     named
         .map(|(model, settings)| (model, card(&settings)))
         .collect()
 }
 
-fn card(settings: &Below<'_>) -> ModelCard {
-    ModelCard {
+fn card(settings: &Below<'_>) -> ModelSpec {
+    ModelSpec {
         context: settings.whole("context"),
         max_output: settings.whole("max_output"),
         input: settings.usd("input"),

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use artel_types::model::Provider;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::Origin;
 use crate::layers::Entry;
@@ -18,7 +18,7 @@ const LONGEST_ECHO: usize = 200;
 /// The file exists but cannot be used.
 pub(crate) fn unreadable(path: &Path, why: &str) -> Failure {
     Failure::new(
-        Code::S001,
+        FailureCode::S001,
         format!("cannot read the settings file `{}`", shown_path(path)),
     )
     .because(why)
@@ -28,11 +28,14 @@ pub(crate) fn unreadable(path: &Path, why: &str) -> Failure {
 /// The file is not valid TOML.
 pub(crate) fn not_toml(path: &Path, (line, column): (usize, usize), message: &str) -> Failure {
     let message = shown(message);
-    Failure::new(Code::S002, format!("`{}` is not TOML", shown_path(path)))
-        .because(format!("line {line}, column {column}: {message}"))
-        .advise(format!(
-            "correct line {line}; text stands in double quotes, as in `color = \"auto\"`"
-        ))
+    Failure::new(
+        FailureCode::S002,
+        format!("`{}` is not TOML", shown_path(path)),
+    )
+    .because(format!("line {line}, column {column}: {message}"))
+    .advise(format!(
+        "correct line {line}; text stands in double quotes, as in `color = \"auto\"`"
+    ))
 }
 
 /// There is no setting of that name.
@@ -41,42 +44,51 @@ pub(crate) fn unknown(name: &str, origin: &Origin, meant: Option<&str>) -> Failu
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`artel config show` lists all settings".to_owned(),
     };
-    Failure::new(Code::S003, format!("unknown setting `{}`", shown(name)))
-        .because(origin.place())
-        .advise(advice)
+    Failure::new(
+        FailureCode::S003,
+        format!("unknown setting `{}`", shown(name)),
+    )
+    .because(origin.place())
+    .advise(advice)
 }
 
 /// A variable names a setting in a section where the user chooses the names.
 pub(crate) fn no_variable(name: &str, origin: &Origin) -> Failure {
-    Failure::new(Code::S003, format!("unknown setting `{}`", shown(name)))
-        .because(format!(
-            "{}; where you choose the names, there are no variables",
-            origin.place()
-        ))
-        .advise("write it into `artel.toml`, or use `--set`, as in `--set models.default.model=x`")
+    Failure::new(
+        FailureCode::S003,
+        format!("unknown setting `{}`", shown(name)),
+    )
+    .because(format!(
+        "{}; where you choose the names, there are no variables",
+        origin.place()
+    ))
+    .advise("write it into `artel.toml`, or use `--set`, as in `--set models.default.model=x`")
 }
 
 /// A whole section was given as a single value.
 pub(crate) fn not_a_section(path: &[String], origin: &Origin) -> Failure {
     let name = shown(&dotted(path));
-    Failure::new(Code::S004, format!("`{name}` is a section, not a setting"))
-        .because(origin.place())
-        .advise(format!(
-            "write `[{}]` on a line of its own, and settings below it",
-            schema::section_of(path)
-        ))
+    Failure::new(
+        FailureCode::S004,
+        format!("`{name}` is a section, not a setting"),
+    )
+    .because(origin.place())
+    .advise(format!(
+        "write `[{}]` on a line of its own, and settings below it",
+        schema::section_of(path)
+    ))
 }
 
 /// A section that the user named is empty.
 pub(crate) fn empty_section(name: &str, origin: &Origin) -> Failure {
-    Failure::new(Code::S005, format!("`{}` is empty", shown(name)))
+    Failure::new(FailureCode::S005, format!("`{}` is empty", shown(name)))
         .because(origin.place())
         .advise("write settings below the line, or take it away")
 }
 
 /// Some of the settings that belong together are missing.
 pub(crate) fn incomplete(name: &str, missing: &str, origin: &Origin) -> Failure {
-    Failure::new(Code::S005, format!("`{name}` has no {missing}"))
+    Failure::new(FailureCode::S005, format!("`{name}` has no {missing}"))
         .because(origin.place())
         .advise(format!("write {missing} below `[{name}]`"))
 }
@@ -91,7 +103,7 @@ pub(crate) fn wrong_type(entry: &Entry) -> Failure {
         origin,
     } = entry;
     let what = format!("`{}` has the wrong type", shown(&dotted(path)));
-    Failure::new(Code::S004, what)
+    Failure::new(FailureCode::S004, what)
         .because(format!(
             "{} has {}: `{}`",
             origin.place(),
@@ -108,12 +120,12 @@ pub(crate) fn not_allowed(entry: &Entry) -> Failure {
     let meant = nearest(text, kind.words());
     if kind == Kind::Provider {
         let what = format!("there is no provider `{}`", shown(text));
-        let failure = Failure::new(Code::M001, what).because(entry.origin.place());
+        let failure = Failure::new(FailureCode::M001, what).because(entry.origin.place());
         return with_providers(failure, meant);
     }
     let name = dotted(&entry.path);
     let what = format!("`{}` cannot be `{}`", shown(&name), shown(&entry.echo));
-    Failure::new(Code::S005, what)
+    Failure::new(FailureCode::S005, what)
         .because(entry.origin.place())
         .advise(format!("write {}{}", kind.allowed(), did_you_mean(meant)))
 }
@@ -121,7 +133,7 @@ pub(crate) fn not_allowed(entry: &Entry) -> Failure {
 /// A variable holds bytes that are not text.
 pub(crate) fn not_text(name: &str, kind: Kind, origin: &Origin) -> Failure {
     Failure::new(
-        Code::S005,
+        FailureCode::S005,
         format!("`{name}` cannot be set to bytes that are not UTF-8"),
     )
     .because(origin.place())

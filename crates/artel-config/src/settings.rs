@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use artel_types::model::{ModelCard, ModelEntry};
-use artel_types::{Failure, Limits};
+use artel_types::model::{ModelAliasSettings, ModelSpec};
+use artel_types::{ConfiguredSpendLimits, Failure};
 
 use crate::layers::{Entry, Found};
 use crate::schema::{dotted, fields};
@@ -18,11 +18,11 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Configured models by alias. The origin is that of the provider.
-    pub models: BTreeMap<String, Setting<ModelEntry>>,
+    pub models: BTreeMap<String, Setting<ModelAliasSettings>>,
     /// The person's prices and limits of models, by the names that the providers use.
-    pub prices: BTreeMap<String, ModelCard>,
+    pub prices: BTreeMap<String, ModelSpec>,
     /// Limits on spending.
-    pub budget: Limits,
+    pub budget: ConfiguredSpendLimits,
     /// Settings of calls to models.
     pub gateway: Gateway,
     /// Settings of the journal.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use artel_types::{Code, Failure, Money};
+use artel_types::{Failure, FailureCode, Money};
 
 use crate::layers::Entry;
 use crate::schema::{Field, fields};
@@ -129,7 +129,7 @@ impl Values {
         });
         found.ok_or_else(|| {
             let what = format!("the table of settings does not fit `{key}`");
-            Failure::new(Code::X001, what)
+            Failure::new(FailureCode::X001, what)
         })
     }
 }

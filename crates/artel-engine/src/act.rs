@@ -6,8 +6,8 @@ use std::sync::Arc;
 use artel_files::Root;
 use artel_rules::turn::{Act, Next};
 use artel_tools::{Called, Hands, Unfinished};
-use artel_types::model::Image;
-use artel_types::{Code, Failure, Outcome, Text, ToolFinished};
+use artel_types::model::MessageImage;
+use artel_types::{EventOutcome, Failure, FailureCode, RecordedText, ToolFinished};
 use serde_json::Value;
 
 use crate::chronicle::Entry;
@@ -20,7 +20,7 @@ use crate::steer::{Steering, Stop};
 struct Done {
     finished: ToolFinished,
     text: String,
-    images: Vec<Image>,
+    images: Vec<MessageImage>,
 }
 
 /// Whether all the calls of a turn have results.
@@ -73,7 +73,8 @@ impl Driver {
         let mut came = Vec::new();
         let mut entries = Vec::new();
         for (called, act) in called.into_iter().zip(&acts) {
-            let called = called.map_err(|error| Failure::new(Code::X001, error.to_string()))??;
+            let called =
+                called.map_err(|error| Failure::new(FailureCode::X001, error.to_string()))??;
             let Some((result, written)) = called else {
                 return Ok(Acted::Left);
             };
@@ -82,7 +83,7 @@ impl Driver {
                 // There is no such tool, so nothing was recorded yet.
                 let finished = unknown_tool(act, &result);
                 let entry = Entry::quiet(finished.clone());
-                entries.push(entry.ending(Outcome::Failed));
+                entries.push(entry.ending(EventOutcome::Failed));
                 finished
             });
             if !self.hooked.hooks.is_none() {
@@ -161,7 +162,7 @@ fn call(
         Ok(called) => Ok(Some((called, written))),
         Err(Unfinished::Left) => Ok(None),
         Err(Unfinished::NotRecorded(why)) => {
-            Err(Failure::new(Code::J001, "the journal did not take a call").because(why))
+            Err(Failure::new(FailureCode::J001, "the journal did not take a call").because(why))
         }
     }
 }
@@ -190,7 +191,7 @@ fn of(called: &Called, finished: ToolFinished) -> Done {
         Ok(observation) => (observation.text.clone(), &observation.images[..]),
         Err(trouble) => (trouble.to_string(), &[][..]),
     };
-    let images = images.iter().map(|image| Image {
+    let images = images.iter().map(|image| MessageImage {
         media_type: image.media_type.clone(),
         data: base64(&image.bytes),
     });
@@ -209,7 +210,7 @@ fn unknown_tool(act: &Act, called: &Called) -> ToolFinished {
     ToolFinished {
         call: act.id.clone(),
         tool: act.tool.clone(),
-        observation: Text::Inline(text),
+        observation: RecordedText::Inline(text),
         trouble: Some("not-found".to_owned()),
         changed: Vec::new(),
         millis: 0,

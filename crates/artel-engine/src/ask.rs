@@ -7,7 +7,8 @@ use artel_rules::tokens;
 use artel_rules::turn::{Calls, Ending};
 use artel_types::Failure;
 use artel_types::model::{
-    Attribution, Cache, CallReason, Chunk, FaultKind, Priority, Privacy, Request,
+    ModelCallAttribution, ModelCallPriority, ModelCallReason, ModelFaultKind, ModelRequest,
+    PrivacyLabel, PromptCacheLifetime, ReplyChunk,
 };
 
 use crate::drive::{Driver, Left};
@@ -26,13 +27,13 @@ pub struct Voice {
     /// The choice of the model, with its settings.
     pub chosen: Chosen,
     /// Priority of the run's own calls.
-    pub priority: Priority,
+    pub priority: ModelCallPriority,
     /// Minimum priority of the calls made on the side, such as for summaries.
-    pub least_priority: Priority,
+    pub least_priority: ModelCallPriority,
     /// Where the content may be sent.
-    pub privacy: Privacy,
+    pub privacy: PrivacyLabel,
     /// The account that the calls are charged to.
-    pub account: Attribution,
+    pub account: ModelCallAttribution,
     /// The ids that every event of a call carries.
     pub context: Context,
     /// Sampling temperature, or `None` for the provider's default.
@@ -114,8 +115,10 @@ impl Driver {
                 Asked::Ended(self.setup.turn.partial(why))
             }
             CallError::Fault { ref fault, .. }
-                if matches!(fault.kind, FaultKind::ContextOverflow | FaultKind::TooLarge)
-                    && !self.has_shortened =>
+                if matches!(
+                    fault.kind,
+                    ModelFaultKind::ContextOverflow | ModelFaultKind::TooLarge
+                ) && !self.has_shortened =>
             {
                 // The estimate was wrong: this does not fit. From now on half as much is
                 // sent.
@@ -128,13 +131,13 @@ impl Driver {
     }
 
     /// Builds the request for the model.
-    pub(crate) fn request(&self) -> Request {
+    pub(crate) fn request(&self) -> ModelRequest {
         let setup = &self.setup;
-        let mut request = Request {
+        let mut request = ModelRequest {
             system: setup.system.clone(),
-            cache: Cache::Short,
+            cache: PromptCacheLifetime::Short,
             temperature: setup.voice.temperature,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         if setup.turn.rules().calls == Calls::Native {
             let hands = setup.workplace.hands();
@@ -145,7 +148,7 @@ impl Driver {
         request
     }
 
-    async fn hear(&mut self, request: Request) -> Result<Heard, Failure> {
+    async fn hear(&mut self, request: ModelRequest) -> Result<Heard, Failure> {
         let Voice {
             gateway,
             model,
@@ -158,7 +161,7 @@ impl Driver {
         } = self.setup.voice.clone();
         // The person who gave a hint is waiting for its effect.
         let priority = if self.is_hinted {
-            Priority::of_call(CallReason::PersonWaits, priority)
+            ModelCallPriority::of_call(ModelCallReason::PersonWaits, priority)
         } else {
             priority
         };
@@ -200,7 +203,9 @@ impl Driver {
                 () = &mut late => return Ok(Heard::Slow),
             };
             match progress {
-                Some(Progress::Piece(Chunk::Text { text })) => self.setup.audience.words(&text),
+                Some(Progress::Piece(ReplyChunk::Text { text })) => {
+                    self.setup.audience.words(&text)
+                }
                 Some(Progress::Asking { .. }) => self.setup.audience.begins(),
                 Some(Progress::Waiting(wait)) => self.setup.audience.waits(&wait.to_string()),
                 Some(Progress::Notice(text)) => self.setup.audience.notice(&text),

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use artel_journal::{Filter, Query};
 use artel_rules::tally::Tally;
-use artel_types::{Event, Fact, Failure, MetricsBelow, Money, RunId};
+use artel_types::{ChildRunMetrics, Event, Fact, Failure, Money, RunId};
 
 use crate::chronicle::Chronicle;
 
 /// Adds up the usage of all runs below a run, as recorded so far. Runs that took over from
 /// it count as the run itself.
-pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<MetricsBelow, Failure> {
+pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<ChildRunMetrics, Failure> {
     let below = runs_below(chronicle.run(), &of_kind(chronicle, "run.started")?);
     if below.is_empty() {
-        return Ok(MetricsBelow::default());
+        return Ok(ChildRunMetrics::default());
     }
     let mut tallies: BTreeMap<RunId, Tally> = BTreeMap::new();
     for event in of_kind(chronicle, "model.")? {
@@ -21,7 +21,7 @@ pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<MetricsBelow, Failure
             tallies.entry(run).or_default().fold(&event);
         }
     }
-    let mut sum = MetricsBelow {
+    let mut sum = ChildRunMetrics {
         runs: below.len() as u64,
         tokens: 0,
         cost: Some(Money::default()),

@@ -5,8 +5,8 @@ use std::ops::{ControlFlow, RangeInclusive};
 use artel_journal::{Batch, Fence, Filter, Journal, Query};
 use artel_model::Owed;
 use artel_types::{
-    Actor, Code, Draft, Event, Fact, Failure, Outcome, RunId, SessionId, Stream, Text, TraceId,
-    Visibility,
+    Actor, Event, EventDraft, EventOutcome, EventVisibility, Fact, Failure, FailureCode,
+    RecordedText, RunId, SessionId, StreamName, TraceId,
 };
 use futures_util::FutureExt as _;
 
@@ -31,9 +31,9 @@ pub struct Chronicle {
 pub struct Entry {
     pub fact: Fact,
     /// The outcome, if the fact has one.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<EventOutcome>,
     /// Who is shown the entry.
-    pub visibility: Visibility,
+    pub visibility: EventVisibility,
     /// The actor, if it is not the run's agent.
     pub actor: Option<Actor>,
 }
@@ -44,7 +44,7 @@ impl Entry {
         Self {
             fact: fact.into(),
             outcome: None,
-            visibility: Visibility::Summary,
+            visibility: EventVisibility::Summary,
             actor: None,
         }
     }
@@ -52,14 +52,14 @@ impl Entry {
     /// Makes an entry that only the full view shows.
     pub fn quiet(fact: impl Into<Fact>) -> Self {
         Self {
-            visibility: Visibility::Full,
+            visibility: EventVisibility::Full,
             ..Self::shown(fact)
         }
     }
 
     /// Sets the outcome.
     #[must_use]
-    pub fn ending(mut self, outcome: Outcome) -> Self {
+    pub fn ending(mut self, outcome: EventOutcome) -> Self {
         self.outcome = Some(outcome);
         self
     }
@@ -123,7 +123,7 @@ impl Chronicle {
             None if self.journal.room().lacked_since(since) => "the disk was full".to_owned(),
             None => return Ok(()),
         };
-        Err(Failure::new(Code::J006, what)
+        Err(Failure::new(FailureCode::J006, what)
             .because("what failed meanwhile is done again once there is room")
             .advise("free some space, then resume"))
     }
@@ -168,7 +168,7 @@ impl Chronicle {
     }
 
     /// Makes an event that only the full view shows.
-    pub(crate) fn quiet(&self, fact: impl Into<Fact>) -> Draft {
+    pub(crate) fn quiet(&self, fact: impl Into<Fact>) -> EventDraft {
         self.draft(Entry::quiet(fact))
     }
 
@@ -177,9 +177,9 @@ impl Chronicle {
         self.fence.as_ref()
     }
 
-    pub(crate) fn draft(&self, entry: Entry) -> Draft {
+    pub(crate) fn draft(&self, entry: Entry) -> EventDraft {
         let actor = entry.actor.unwrap_or_else(|| self.actor.clone());
-        let mut draft = Draft::new(Stream::run(self.run), self.trace, actor, entry.fact)
+        let mut draft = EventDraft::new(StreamName::run(self.run), self.trace, actor, entry.fact)
             .in_run(self.run)
             .shown(entry.visibility);
         draft.session = self.session;
@@ -188,23 +188,23 @@ impl Chronicle {
     }
 
     /// Stores a text so that an event can refer to it. This may wait for the disk.
-    pub fn keep(&self, text: String) -> Result<Text, Failure> {
+    pub fn keep(&self, text: String) -> Result<RecordedText, Failure> {
         if text.len() <= LARGEST_INLINE {
-            return Ok(Text::Inline(text));
+            return Ok(RecordedText::Inline(text));
         }
         let blob = self.journal.blobs().put(text.as_bytes())?;
-        Ok(Text::Kept(blob))
+        Ok(RecordedText::Kept(blob))
     }
 
     /// Returns a text, wherever it is stored.
-    pub fn text(&self, text: &Text) -> Result<String, Failure> {
+    pub fn text(&self, text: &RecordedText) -> Result<String, Failure> {
         match text {
-            Text::Inline(text) => Ok(text.clone()),
-            Text::Kept(at) => {
+            RecordedText::Inline(text) => Ok(text.clone()),
+            RecordedText::Kept(at) => {
                 let bytes = self.journal.blobs().get(&at.blob)?;
                 String::from_utf8(bytes).map_err(|error| {
                     let what = format!("the kept text {} is not text", at.blob);
-                    Failure::new(Code::J001, what).because(error.to_string())
+                    Failure::new(FailureCode::J001, what).because(error.to_string())
                 })
             }
         }
@@ -254,8 +254,8 @@ impl Chronicle {
     /// Puts the stored texts that folding needs back into a fact.
     pub(crate) fn put_back(&self, fact: &mut Fact) -> Result<(), Failure> {
         for text in fact.machine_texts() {
-            if matches!(text, Text::Kept(_)) {
-                *text = Text::Inline(self.text(text)?);
+            if matches!(text, RecordedText::Kept(_)) {
+                *text = RecordedText::Inline(self.text(text)?);
             }
         }
         Ok(())

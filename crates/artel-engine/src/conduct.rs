@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_rules::conduct::{Conduct, Order, Part};
 use artel_tools::Person;
-use artel_types::{Actor, Code, Fact, Failure, RunAnswered, RunAsked};
+use artel_types::{Actor, Fact, Failure, FailureCode, RunAnswered, RunAsked};
 use tokio::task::{JoinError, JoinSet};
 
 use crate::audience::Audience;
@@ -249,7 +249,7 @@ impl<C: Crew> Conductor<C> {
             return Ok(None);
         }
         Err(Failure::new(
-            Code::X001,
+            FailureCode::X001,
             "a plan's run has nothing to do and is not over",
         ))
     }
@@ -279,7 +279,7 @@ impl<C: Crew> Conductor<C> {
         let (mut entries, mut names) = (Vec::new(), Vec::new());
         let mut result = Ok(());
         while let Some(one) = done {
-            let one = one.map_err(|error| Failure::new(Code::X001, error.to_string()));
+            let one = one.map_err(|error| Failure::new(FailureCode::X001, error.to_string()));
             match one.and_then(|(name, did)| Ok((name, did?))) {
                 Ok((name, Did::Facts(facts))) => {
                     entries.extend(facts);

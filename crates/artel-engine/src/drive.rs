@@ -11,8 +11,8 @@ use artel_rules::tally::{Tally, saved_percent};
 use artel_rules::turn::{ASKED, Act, Ending, Guard, Kind, Next, Rules, Turn, Wait};
 use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
 use artel_types::{
-    Clock, Code, Fact, Failure, FileChange, Outcome, RunAnswered, RunAsked, RunEscalated,
-    RunFinished, RunSaid, RunState, RunSteered, Text, ToolFinished,
+    Clock, EventOutcome, Fact, Failure, FailureCode, FileChange, RecordedText, RunAnswered,
+    RunAsked, RunEscalated, RunFinished, RunOutcome, RunSaid, RunSteered, ToolFinished,
 };
 
 use crate::act::Acted;
@@ -246,13 +246,13 @@ impl Driver {
             self.is_hinted |= said.why == "hint";
         }
         self.setup.turn.fold(fact).map_err(|unreadable| {
-            Failure::new(Code::X001, unreadable.to_string()).advise("`artel journal verify`")
+            Failure::new(FailureCode::X001, unreadable.to_string()).advise("`artel journal verify`")
         })
     }
 
     pub(crate) async fn say(&mut self, text: String, why: &'static str) -> Result<(), Failure> {
         let said = RunSaid {
-            text: Text::Inline(text),
+            text: RecordedText::Inline(text),
             why: why.to_owned(),
         };
         self.record(Entry::quiet(said)).await
@@ -266,14 +266,14 @@ impl Driver {
         text: String,
     ) -> Result<(), Failure> {
         let outcome = match trouble {
-            "refused" => Outcome::Denied,
-            "cancelled" => Outcome::Cancelled,
-            _ => Outcome::Failed,
+            "refused" => EventOutcome::Denied,
+            "cancelled" => EventOutcome::Cancelled,
+            _ => EventOutcome::Failed,
         };
         let finished = ToolFinished {
             call: act.id.clone(),
             tool: act.tool.clone(),
-            observation: Text::Inline(self.setup.workplace.hands().hints.words(text)),
+            observation: RecordedText::Inline(self.setup.workplace.hands().hints.words(text)),
             trouble: Some(trouble.to_owned()),
             changed: Vec::new(),
             millis: 0,
@@ -300,7 +300,7 @@ impl Driver {
             }
         }
         let escalated = RunEscalated { why, failures };
-        self.record(Entry::shown(escalated).ending(Outcome::Failed))
+        self.record(Entry::shown(escalated).ending(EventOutcome::Failed))
             .await
     }
 
@@ -327,7 +327,7 @@ impl Driver {
         let finished = ToolFinished {
             call: act.id.clone(),
             tool: act.tool.clone(),
-            observation: Text::Inline(text),
+            observation: RecordedText::Inline(text),
             trouble: None,
             changed: Vec::new(),
             millis: 0,
@@ -441,9 +441,9 @@ impl Driver {
             ..self.finished(ending, changed).await?
         };
         let outcome = match ending.state() {
-            RunState::Complete => Outcome::Done,
-            RunState::Cancelled => Outcome::Cancelled,
-            RunState::Partial | RunState::Failed => Outcome::Failed,
+            RunOutcome::Complete => EventOutcome::Done,
+            RunOutcome::Cancelled => EventOutcome::Cancelled,
+            RunOutcome::Partial | RunOutcome::Failed => EventOutcome::Failed,
         };
         let entry = Entry::shown(finished.clone()).ending(outcome);
         self.setup.chronicle.append(vec![entry]).await?;
@@ -543,6 +543,6 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(error) => Err(Failure::new(Code::X001, error.to_string())),
+        Err(error) => Err(Failure::new(FailureCode::X001, error.to_string())),
     }
 }

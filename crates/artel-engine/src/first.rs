@@ -2,7 +2,7 @@
 //! counts, and the second surface learns that.
 
 use artel_journal::{AppendError, Batch, Fence, Filter, Journal, Query};
-use artel_types::{Draft, Event, Fact, Failure, RunId, Stream};
+use artel_types::{Event, EventDraft, Fact, Failure, RunId, StreamName};
 
 use crate::chronicle::{Chronicle, Entry};
 
@@ -31,7 +31,7 @@ pub fn answer_first(
     journal: &Journal,
     run: RunId,
     asked: u64,
-    draft: Draft,
+    draft: EventDraft,
 ) -> Result<Option<Event>, Failure> {
     match append_first(journal, run, asked, (draft, None))? {
         First::Mine(_) => Ok(None),
@@ -76,7 +76,7 @@ pub(crate) fn append_first(
     journal: &Journal,
     run: RunId,
     asked: u64,
-    (draft, fence): (Draft, Option<&Fence>),
+    (draft, fence): (EventDraft, Option<&Fence>),
 ) -> Result<First, Failure> {
     loop {
         // Read the position first: anything recorded after it makes the append fail.
@@ -84,7 +84,7 @@ pub(crate) fn append_first(
         if let Some(event) = answer_to(journal, run, asked, &draft.fact)? {
             return Ok(First::Other(Box::new(event)));
         }
-        let batch = Batch::of([draft.clone()]).expecting(Stream::run(run), position);
+        let batch = Batch::of([draft.clone()]).expecting(StreamName::run(run), position);
         match journal.append(fenced(batch, fence)).wait() {
             Ok(receipt) => return Ok(First::Mine(*receipt.seqs.end())),
             Err(AppendError::Conflict { .. }) => {}
@@ -95,7 +95,7 @@ pub(crate) fn append_first(
 
 fn position(journal: &Journal, run: RunId) -> Result<u64, Failure> {
     let filter = Filter {
-        stream: Some(Stream::run(run).to_string()),
+        stream: Some(StreamName::run(run).to_string()),
         ..Filter::default()
     };
     let last = Query::of(filter).newest_first().limit(1);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use artel_journal::{Filter, Query, Reader};
 use artel_tools::RunGrant;
-use artel_types::{Event, Fact, Failure, Outcome, RunId, TraceId};
+use artel_types::{Event, EventOutcome, Fact, Failure, RunId, TraceId};
 
 /// The grants given in some pieces of work, each with the run that asked.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl TreeGrants {
             Fact::RunStarted(started) => {
                 self.parents.insert(started.id, started.parent);
             }
-            Fact::ToolAnswered(answered) if event.outcome == Some(Outcome::Allowed) => {
+            Fact::ToolAnswered(answered) if event.outcome == Some(EventOutcome::Allowed) => {
                 let grants = RunGrant::of(answered);
                 if let Some(run) = event.run.filter(|_| !grants.is_empty()) {
                     let seq = event.seq;
@@ -94,7 +94,8 @@ impl TreeGrants {
 #[cfg(test)]
 mod tests {
     use artel_types::{
-        Actor, GrantReach, Granted, RunStarted, Stream, Timestamp, ToolAnswered, Visibility,
+        AcceptedGrant, Actor, EventVisibility, GrantReach, RunStarted, StreamName, Timestamp,
+        ToolAnswered,
     };
 
     use super::*;
@@ -106,7 +107,7 @@ mod tests {
     fn event(seq: u64, of: RunId, fact: impl Into<Fact>) -> Event {
         Event {
             seq,
-            stream: Stream::run(of),
+            stream: StreamName::run(of),
             stream_seq: seq,
             at: Timestamp::from_micros(0),
             trace: TraceId::from_random([9; 16]),
@@ -115,8 +116,8 @@ mod tests {
             cause: None,
             actor: Actor::agent("default"),
             target: None,
-            outcome: Some(Outcome::Allowed),
-            visibility: Visibility::Full,
+            outcome: Some(EventOutcome::Allowed),
+            visibility: EventVisibility::Full,
             fact: fact.into(),
         }
     }
@@ -135,7 +136,7 @@ mod tests {
             record: "r".to_owned(),
             answer: "run".to_owned(),
             reason: String::new(),
-            granted: Some(Granted {
+            granted: Some(AcceptedGrant {
                 reach: GrantReach::Run,
                 rules: Some(rule.to_owned())
                     .filter(|rule| !rule.is_empty())
@@ -186,7 +187,7 @@ mod tests {
     fn what_is_no_yes_or_cannot_be_read_grants_nothing() {
         let mut all = trees();
         let mut denied = event(10, run(4), answer("Read(.env)", None));
-        denied.outcome = Some(Outcome::Denied);
+        denied.outcome = Some(EventOutcome::Denied);
         all.fold(&denied);
         all.fold(&event(11, run(4), answer("Read(", None)));
         let old = ToolAnswered {

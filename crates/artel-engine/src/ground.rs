@@ -9,7 +9,7 @@ use artel_git::{
 };
 use artel_tools::{Effect, Hands, Openings, Unknown};
 use artel_types::{
-    ChangeKind, Clock, Code, Failure, FileChange, LeftOutPath, LeftOutReason, TreeMade,
+    Clock, Failure, FailureCode, FileChange, FileChangeKind, LeftOutPath, LeftOutReason, TreeMade,
     TreeRestored, TreeSnapped,
 };
 
@@ -239,7 +239,7 @@ impl Ground {
 
     fn git(&self) -> Result<&Path, Failure> {
         self.git.as_deref().ok_or_else(|| {
-            Failure::new(Code::W008, "a run needs git for a tree of its own")
+            Failure::new(FailureCode::W008, "a run needs git for a tree of its own")
                 .because("there is no `git` on the PATH")
                 .advise("install git")
         })
@@ -353,7 +353,7 @@ pub(crate) fn failed(error: &TreeError) -> Failure {
         why.push(cause.to_string());
         next = cause.source();
     }
-    let failure = Failure::new(Code::W008, error.to_string());
+    let failure = Failure::new(FailureCode::W008, error.to_string());
     if why.is_empty() {
         failure
     } else {
@@ -407,10 +407,10 @@ fn change_of(change: &Change) -> FileChange {
         from: None,
         path: change.path.to_string_lossy().into_owned(),
         kind: match change.kind {
-            artel_git::ChangeKind::Made => ChangeKind::Made,
-            artel_git::ChangeKind::Changed => ChangeKind::Changed,
-            artel_git::ChangeKind::Deleted => ChangeKind::Deleted,
-            artel_git::ChangeKind::Mode => ChangeKind::Mode,
+            artel_git::ChangeKind::Made => FileChangeKind::Made,
+            artel_git::ChangeKind::Changed => FileChangeKind::Changed,
+            artel_git::ChangeKind::Deleted => FileChangeKind::Deleted,
+            artel_git::ChangeKind::Mode => FileChangeKind::Mode,
         },
         added: change.lines_added,
         removed: change.lines_removed,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use artel_rules::context::{Handover, handover, taken_apart};
 use artel_rules::turn::Ending;
-use artel_types::model::{Message, Part, Role};
-use artel_types::{Actor, Event, Fact, Failure, Objective, RunHandedOver, RunId};
+use artel_types::model::{MessagePart, MessageRole, ModelMessage};
+use artel_types::{Actor, Event, Fact, Failure, RunHandedOver, RunId, RunObjective};
 use futures_util::future::BoxFuture;
 
 use crate::chronicle::{Chronicle, Entry};
@@ -40,7 +40,7 @@ pub enum Followed {
         /// The ending of that run.
         ending: Ending,
         /// The objectives that the run set itself.
-        objectives: Vec<Objective>,
+        objectives: Vec<RunObjective>,
     },
     /// The run was left and can be taken up again.
     Left(Left),
@@ -161,12 +161,12 @@ fn changed(events: &[Event]) -> Vec<String> {
 }
 
 /// Returns the agent's last text, without its calls.
-fn last_words(messages: &[Message]) -> String {
+fn last_words(messages: &[ModelMessage]) -> String {
     let said = messages.iter().rev();
-    let mut said = said.filter(|message| message.role == Role::Assistant);
+    let mut said = said.filter(|message| message.role == MessageRole::Assistant);
     let words = said.find_map(|message| {
         let texts = message.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } if !text.trim().is_empty() => Some(text.trim()),
+            MessagePart::Text { text, .. } if !text.trim().is_empty() => Some(text.trim()),
             _ => None,
         });
         let words = texts.collect::<Vec<_>>().join("\n");

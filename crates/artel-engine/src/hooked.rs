@@ -7,7 +7,7 @@ use std::sync::Arc;
 use artel_policy::rules::Rule;
 use artel_rules::turn::{Act, Ending};
 use artel_tools::{Called, Hands};
-use artel_types::model::Reply;
+use artel_types::model::ModelReply;
 use artel_types::{Failure, ForeignRead};
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ impl Driver {
     }
 
     /// Reports the model's reply to hooks.
-    pub(crate) async fn tell_reply(&mut self, reply: &Reply) -> Result<(), Failure> {
+    pub(crate) async fn tell_reply(&mut self, reply: &ModelReply) -> Result<(), Failure> {
         let hooks = self.hooks();
         let model = self.setup.voice.chosen.entry.model.clone();
         let mut heard = hooks.after_model(&model, &reply.text()).await?;

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_tools::{Approver, ContentMarks, Workroom};
-use artel_types::model::Message;
-use artel_types::{Failure, ForeignSource, HookRan, Outcome};
+use artel_types::model::ModelMessage;
+use artel_types::{EventOutcome, Failure, ForeignSource, HookRan};
 use serde_json::{Value, json};
 
 pub use answer::{Answer, Verdict};
@@ -50,7 +50,7 @@ pub type RecordHook = dyn Fn(HookReport) -> Result<(), Failure> + Send + Sync;
 pub struct HookReport {
     /// The hook's answer.
     pub ran: HookRan,
-    pub outcome: Outcome,
+    pub outcome: EventOutcome,
     /// New unvouched-for sources that the hook brought into the run and that are not
     /// recorded yet.
     pub foreign: Vec<ForeignSource>,
@@ -161,7 +161,7 @@ impl Hooks {
     }
 
     /// Updates the conversation that hooks find as a file.
-    pub(crate) fn read_along(&self, messages: &[Message]) {
+    pub(crate) fn read_along(&self, messages: &[ModelMessage]) {
         if let Some(shared) = &self.0 {
             shared.read_along(messages);
         }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use artel_journal::{Batch, Filter, Journal};
 use artel_tools::{Approver, Question, Reply, Said};
-use artel_types::{Event, Fact, Failure, Outcome, Redactor, RunId, ToolAnswered, ToolAsked};
+use artel_types::{
+    Event, EventOutcome, Fact, Failure, RunId, SecretRedactor, ToolAnswered, ToolAsked,
+};
 
 use crate::audience::Audience;
 use crate::first::{First, answer_to, append_first, fenced};
@@ -25,7 +27,7 @@ pub struct Knock {
     /// The call log, which must be flushed before the question.
     pub log: Arc<CallLog>,
     /// Removes secrets from everything that is stored.
-    pub redactor: Redactor,
+    pub redactor: SecretRedactor,
     /// Whether this process should stop.
     pub stop: tokio::sync::watch::Receiver<Stop>,
     pub audience: Arc<dyn Audience>,
@@ -254,7 +256,7 @@ fn is_answer(answered: &ToolAnswered, question: &Question) -> bool {
 /// Returns a recorded answer. It includes how far a yes reaches.
 fn told(event: &Event) -> Said {
     let reply = match (&event.fact, event.outcome) {
-        (Fact::ToolAnswered(_), Some(Outcome::Allowed)) => Reply::once(),
+        (Fact::ToolAnswered(_), Some(EventOutcome::Allowed)) => Reply::once(),
         (Fact::ToolAnswered(it), _) if it.answer == "nobody" => Reply::Nobody,
         (Fact::ToolAnswered(it), _) => Reply::No {
             reason: it.reason.clone(),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use artel_tools::{Log, RunGrant};
-use artel_types::{Actor, BlobRef, Fact, Outcome, Text, ToolFinished};
+use artel_types::{Actor, BlobRef, EventOutcome, Fact, RecordedText, ToolFinished};
 
 use crate::chronicle::{Chronicle, Entry};
 use crate::granted::TreeGrants;
@@ -90,7 +90,7 @@ impl CallLog {
             Fact::ToolRequested(asked) if is_huge(&asked.input) => &mut asked.input,
             _ => return Ok(fact),
         };
-        if let Text::Inline(inline) = text {
+        if let RecordedText::Inline(inline) = text {
             let kept = self.chronicle.keep(std::mem::take(inline));
             *text = kept.map_err(|failure| failure.to_string())?;
         }
@@ -99,9 +99,9 @@ impl CallLog {
 }
 
 /// Returns whether an input is too large for an event; smaller ones stay in it.
-fn is_huge(text: &Text) -> bool {
+fn is_huge(text: &RecordedText) -> bool {
     const MOST: usize = 256 * 1024;
-    matches!(text, Text::Inline(text) if text.len() > MOST)
+    matches!(text, RecordedText::Inline(text) if text.len() > MOST)
 }
 
 /// Whether a call buffers its entries.
@@ -112,7 +112,12 @@ pub(crate) enum Gathers {
 }
 
 impl Log for CallLog {
-    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String> {
+    fn append_by(
+        &self,
+        by: Option<Actor>,
+        fact: Fact,
+        outcome: EventOutcome,
+    ) -> Result<(), String> {
         let fact = self.stored(fact)?;
         let call = call_of(&fact).map(str::to_owned);
         let finished = match &fact {

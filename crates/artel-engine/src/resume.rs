@@ -2,8 +2,10 @@
 //! calls that were in flight by the rules of their tools.
 
 use artel_rules::turn::{InFlight, Turn};
-use artel_types::model::Image;
-use artel_types::{Code, Event, Fact, Failure, RunContinued, RunPrepared, Text, ToolFinished};
+use artel_types::model::MessageImage;
+use artel_types::{
+    Event, Fact, Failure, FailureCode, RecordedText, RunContinued, RunPrepared, ToolFinished,
+};
 
 use crate::act::base64;
 use crate::chronicle::{Chronicle, Entry};
@@ -26,7 +28,7 @@ pub fn fold(
 ) -> Result<Turn, Failure> {
     let prepared = prepared(events).ok_or_else(|| {
         Failure::new(
-            Code::J001,
+            FailureCode::J001,
             "the run was never prepared, so nothing can go on from it",
         )
     })?;
@@ -35,9 +37,9 @@ pub fn fold(
     let mut turn = Turn::new(rules_of(prepared, &hands.registry), opening);
     for event in events {
         if let Fact::ToolFinished(finished) = &event.fact {
-            if let Some(Text::Inline(memory)) = &finished.memory {
+            if let Some(RecordedText::Inline(memory)) = &finished.memory {
                 let recalled = hands.bench.recall(memory);
-                recalled.map_err(|trouble| Failure::new(Code::J001, trouble.what))?;
+                recalled.map_err(|trouble| Failure::new(FailureCode::J001, trouble.what))?;
             }
             let text = chronicle.text(&finished.observation)?;
             let images = images(chronicle, finished)?;
@@ -45,7 +47,7 @@ pub fn fold(
             continue;
         }
         turn.fold(&event.fact)
-            .map_err(|unreadable| Failure::new(Code::J001, unreadable.to_string()))?;
+            .map_err(|unreadable| Failure::new(FailureCode::J001, unreadable.to_string()))?;
         if matches!(event.fact, Fact::ContextCompacted(_)) {
             hands.bench.seen().forget_sent();
         }
@@ -53,11 +55,11 @@ pub fn fold(
     Ok(turn)
 }
 
-fn images(chronicle: &Chronicle, finished: &ToolFinished) -> Result<Vec<Image>, Failure> {
+fn images(chronicle: &Chronicle, finished: &ToolFinished) -> Result<Vec<MessageImage>, Failure> {
     let kept = finished.images.iter().flatten();
     kept.map(|image| {
         let bytes = chronicle.journal().blobs().get(&image.at.blob)?;
-        Ok(Image {
+        Ok(MessageImage {
             media_type: image.media_type.clone(),
             data: base64(&bytes),
         })

@@ -5,7 +5,7 @@
 use artel_model::{Call, CallError};
 use artel_rules::context::{Plan, fallback_summary, plan, summary_request, with_summary};
 use artel_rules::tokens;
-use artel_types::model::{CallReason, Message, Priority, Request};
+use artel_types::model::{ModelCallPriority, ModelCallReason, ModelMessage, ModelRequest};
 use artel_types::{ContextCompacted, Failure};
 
 use crate::chronicle::Entry;
@@ -28,7 +28,7 @@ impl Driver {
             return Ok(false);
         }
         let request = self.request();
-        let bare = Request {
+        let bare = ModelRequest {
             messages: Vec::new(),
             ..request.clone()
         };
@@ -59,7 +59,7 @@ impl Driver {
         &mut self,
         how: &str,
         before: u64,
-        messages: Vec<Message>,
+        messages: Vec<ModelMessage>,
     ) -> Result<(), Failure> {
         let after = tokens::of_messages(&messages);
         let json = serde_json::to_string(&messages).unwrap_or_default();
@@ -74,7 +74,7 @@ impl Driver {
         };
         let entry = Entry::quiet(fact.clone());
         self.setup.chronicle.append(vec![entry]).await?;
-        fact.messages = artel_types::Text::Inline(json);
+        fact.messages = artel_types::RecordedText::Inline(json);
         self.fold(&fact.into())?;
         // Earlier file contents are gone from the conversation, so a file is sent again
         // when it is asked for again.
@@ -83,19 +83,19 @@ impl Driver {
     }
 
     /// Asks for a summary. If none arrives, one is made from the calls themselves.
-    pub(crate) async fn summary(&self, old: &[Message]) -> String {
+    pub(crate) async fn summary(&self, old: &[ModelMessage]) -> String {
         let voice = self.setup.voice.clone();
         let mut account = voice.account;
         account.step = Some(STEP.to_owned());
         let calling = voice.gateway.call(Call {
-            request: Request {
-                messages: vec![Message::user(summary_request(old))],
+            request: ModelRequest {
+                messages: vec![ModelMessage::user(summary_request(old))],
                 max_output: Some(2_000),
-                ..Request::default()
+                ..ModelRequest::default()
             },
             model: voice.model,
             chosen: voice.chosen,
-            priority: Priority::of_call(CallReason::Upkeep, voice.least_priority),
+            priority: ModelCallPriority::of_call(ModelCallReason::Upkeep, voice.least_priority),
             privacy: voice.privacy,
             account,
             context: voice.context,

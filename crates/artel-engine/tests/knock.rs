@@ -11,8 +11,8 @@ use artel_policy::{Answer, Decision, Record};
 use artel_testkit::{Random, Scratch, random_trace};
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::{
-    Actor, Draft, Event, Fact, Redactor, RunAnswered, RunId, RunSteered, Stream, ToolAnswered,
-    TraceId, Via,
+    Actor, ActorSurface, Event, EventDraft, Fact, RunAnswered, RunId, RunSteered, SecretRedactor,
+    StreamName, ToolAnswered, TraceId,
 };
 use tokio::sync::watch;
 
@@ -57,7 +57,7 @@ impl Scene {
         Knock {
             inner: Arc::new(inner),
             log: Arc::new(CallLog::new(chronicle)),
-            redactor: Redactor::none(),
+            redactor: SecretRedactor::none(),
             stop: self.stop.subscribe(),
             audience: Arc::new(Nobody),
         }
@@ -97,9 +97,9 @@ impl Scene {
         answer_first(&self.journal, self.run, asked, draft).unwrap()
     }
 
-    fn draft(&self, fact: impl Into<Fact>) -> Draft {
-        let person = Actor::human("ada@example.org", Via::Cli);
-        Draft::new(Stream::run(self.run), self.trace, person, fact).in_run(self.run)
+    fn draft(&self, fact: impl Into<Fact>) -> EventDraft {
+        let person = Actor::human("ada@example.org", ActorSurface::Cli);
+        EventDraft::new(StreamName::run(self.run), self.trace, person, fact).in_run(self.run)
     }
 
     fn answers(&self) -> Vec<ToolAnswered> {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use artel_types::Shortage;
+use artel_types::DiskShortageReason;
 use rustix::fs::{StatVfs, StatVfsMountFlags};
 
 use crate::temp;
@@ -19,15 +19,15 @@ const PROBE: [u8; 16 * 1024] = [0; 16 * 1024];
 
 /// Returns the shortage that the file system of a path reports, or `None` if it can be
 /// written to.
-pub fn shortage(path: &Path) -> Option<Shortage> {
+pub fn shortage(path: &Path) -> Option<DiskShortageReason> {
     let there = path.ancestors().find(|it| it.exists())?;
     let about = rustix::fs::statvfs(there).ok()?;
     of_numbers(&about)
 }
 
-fn of_numbers(about: &StatVfs) -> Option<Shortage> {
+fn of_numbers(about: &StatVfs) -> Option<DiskShortageReason> {
     if about.f_flag.contains(StatVfsMountFlags::RDONLY) {
-        return Some(Shortage::ReadOnly);
+        return Some(DiskShortageReason::ReadOnly);
     }
     let free = about.f_bavail.saturating_mul(about.f_frsize);
     // A file system without an inode table has no limit on the number of files.
@@ -35,13 +35,13 @@ fn of_numbers(about: &StatVfs) -> Option<Shortage> {
     // A file system that counts no blocks, as some implemented by programs, does not report
     // free space.
     let has_blocks = about.f_blocks == 0 || free >= LITTLE;
-    (!has_blocks || !has_names).then_some(Shortage::Full)
+    (!has_blocks || !has_names).then_some(DiskShortageReason::Full)
 }
 
 /// Like [`shortage`], but also writes a little to a temporary file beside `path`, at the
 /// offset where `path` ends. Only a write reveals quotas and limits on file size. The
 /// folder must be Artel's own.
-pub fn shortage_by_writing(path: &Path) -> Option<Shortage> {
+pub fn shortage_by_writing(path: &Path) -> Option<DiskShortageReason> {
     if let Some(found) = shortage(path) {
         return Some(found);
     }
@@ -54,12 +54,12 @@ pub fn shortage_by_writing(path: &Path) -> Option<Shortage> {
 }
 
 /// Maps the system errors that mean a lack of room.
-fn of_error(cause: &io::Error) -> Option<Shortage> {
+fn of_error(cause: &io::Error) -> Option<DiskShortageReason> {
     match cause.kind() {
-        io::ErrorKind::StorageFull => Some(Shortage::Full),
-        io::ErrorKind::QuotaExceeded => Some(Shortage::Quota),
-        io::ErrorKind::FileTooLarge => Some(Shortage::FileSize),
-        io::ErrorKind::ReadOnlyFilesystem => Some(Shortage::ReadOnly),
+        io::ErrorKind::StorageFull => Some(DiskShortageReason::Full),
+        io::ErrorKind::QuotaExceeded => Some(DiskShortageReason::Quota),
+        io::ErrorKind::FileTooLarge => Some(DiskShortageReason::FileSize),
+        io::ErrorKind::ReadOnlyFilesystem => Some(DiskShortageReason::ReadOnly),
         _ => None,
     }
 }
@@ -102,18 +102,18 @@ mod tests {
         let mut about = rustix::fs::statvfs(folder.path()).unwrap();
         about.f_flag = StatVfsMountFlags::empty();
         (about.f_blocks, about.f_bavail) = (1000, 0);
-        assert_eq!(of_numbers(&about), Some(Shortage::Full));
+        assert_eq!(of_numbers(&about), Some(DiskShortageReason::Full));
         (about.f_blocks, about.f_files, about.f_favail) = (0, 0, 0);
         assert_eq!(of_numbers(&about), None);
         about.f_flag = StatVfsMountFlags::RDONLY;
-        assert_eq!(of_numbers(&about), Some(Shortage::ReadOnly));
+        assert_eq!(of_numbers(&about), Some(DiskShortageReason::ReadOnly));
     }
 
     #[test]
     fn a_full_device_is_told_by_the_error_of_a_write() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let error = full.write_all_at(&PROBE, 0).unwrap_err();
-        assert_eq!(of_error(&error), Some(Shortage::Full));
+        assert_eq!(of_error(&error), Some(DiskShortageReason::Full));
         let other = io::Error::from(io::ErrorKind::NotFound);
         assert_eq!(of_error(&other), None);
     }

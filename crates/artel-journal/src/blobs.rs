@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artel_types::{BlobHash, BlobRef, Redactor, Room};
+use artel_types::{BlobHash, BlobRef, DiskSpaceMonitor, SecretRedactor};
 
 use crate::durable;
 use crate::error::JournalError;
@@ -13,12 +13,12 @@ use crate::patience;
 #[derive(Debug, Clone)]
 pub struct Blobs {
     folder: PathBuf,
-    redactor: Redactor,
-    room: Room,
+    redactor: SecretRedactor,
+    room: DiskSpaceMonitor,
 }
 
 impl Blobs {
-    pub(crate) fn new(folder: PathBuf, redactor: Redactor, room: Room) -> Self {
+    pub(crate) fn new(folder: PathBuf, redactor: SecretRedactor, room: DiskSpaceMonitor) -> Self {
         Self {
             folder,
             redactor,
@@ -28,7 +28,11 @@ impl Blobs {
 
     /// Opens the folder for reading.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(folder.into(), Redactor::none(), Room::unwaited())
+        Self::new(
+            folder.into(),
+            SecretRedactor::none(),
+            DiskSpaceMonitor::unwaited(),
+        )
     }
 
     /// Stores bytes, with the secrets in them removed, and returns their address once they are

@@ -1,6 +1,6 @@
 //! One row of the `event` table as stored, to be hashed or decoded.
 
-use artel_types::{Actor, DecodeError, Event, Fact, Outcome, Stream, Timestamp};
+use artel_types::{Actor, Event, EventOutcome, Fact, FactDecodeError, StreamName, Timestamp};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, ToSql};
 
@@ -203,7 +203,7 @@ impl<'a> Columns<'a> {
         let schema = u32::try_from(self.number(14)?).unwrap_or(u32::MAX);
         Ok(Event {
             seq: self.number(0)?,
-            stream: Stream::new(self.text(1)?).map_err(|error| self.bad(error.to_string()))?,
+            stream: StreamName::new(self.text(1)?).map_err(|error| self.bad(error.to_string()))?,
             stream_seq: self.number(2)?,
             at: self.at()?,
             trace: id(4)?.parse().map_err(|_| bad("`trace` is not an id"))?,
@@ -213,7 +213,7 @@ impl<'a> Columns<'a> {
             actor: Actor::from_columns(self.text(8)?, self.optional(9)?)
                 .map_err(|error| self.bad(error.to_string()))?,
             target: self.optional(11)?.map(str::to_owned),
-            outcome: self.parsed::<Outcome>(12, "`outcome` is not a known word")?,
+            outcome: self.parsed::<EventOutcome>(12, "`outcome` is not a known word")?,
             visibility: self
                 .text(13)?
                 .parse()
@@ -224,7 +224,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    fn fact(&self, schema: u32) -> Result<Fact, DecodeError> {
+    fn fact(&self, schema: u32) -> Result<Fact, FactDecodeError> {
         Fact::decode(
             self.kind().unwrap_or_default(),
             schema,

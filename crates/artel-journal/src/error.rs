@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_types::{Code, DecodeError, Failure, Stream};
+use artel_types::{FactDecodeError, Failure, FailureCode, StreamName};
 
 /// An error of opening, reading or writing the journal.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -203,7 +203,7 @@ pub enum AppendError {
     #[error("`{stream}` is at position {found}, not {expected}")]
     Conflict {
         /// Stream whose position the batch expected.
-        stream: Stream,
+        stream: StreamName,
         /// Position that the caller had read.
         expected: u64,
         /// Position that the stream has now.
@@ -311,7 +311,7 @@ impl JournalError {
         )
     }
 
-    pub(crate) fn decode(seq: u64, cause: &DecodeError) -> Self {
+    pub(crate) fn decode(seq: u64, cause: &FactDecodeError) -> Self {
         use std::error::Error as _;
         let why = cause
             .source()
@@ -322,26 +322,26 @@ impl JournalError {
         }
     }
 
-    fn code(&self) -> Code {
+    fn code(&self) -> FailureCode {
         match self {
-            Self::Missing { .. } | Self::File { .. } | Self::Database { .. } => Code::J001,
-            Self::NotAJournal { .. } | Self::Foreign { .. } => Code::J016,
-            Self::TooNew { .. } => Code::J002,
-            Self::Damaged { .. } | Self::Corrupt { .. } | Self::Anchor { .. } => Code::J003,
-            Self::Shortened { .. } => Code::J004,
-            Self::Busy { .. } => Code::J005,
-            Self::DiskFull { .. } => Code::J006,
-            Self::ReadOnly { .. } => Code::J007,
-            Self::Io { .. } | Self::Unsettled { .. } => Code::J008,
-            Self::Replaced { .. } => Code::J021,
-            Self::UnknownSigner => Code::J015,
-            Self::Migration { .. } => Code::J014,
-            Self::Key { .. } => Code::J015,
-            Self::Blob { .. } => Code::J013,
-            Self::Archive { .. } => Code::J020,
-            Self::Decode { .. } => Code::J018,
-            Self::CannotRecover { .. } => Code::J012,
-            Self::Closed => Code::J017,
+            Self::Missing { .. } | Self::File { .. } | Self::Database { .. } => FailureCode::J001,
+            Self::NotAJournal { .. } | Self::Foreign { .. } => FailureCode::J016,
+            Self::TooNew { .. } => FailureCode::J002,
+            Self::Damaged { .. } | Self::Corrupt { .. } | Self::Anchor { .. } => FailureCode::J003,
+            Self::Shortened { .. } => FailureCode::J004,
+            Self::Busy { .. } => FailureCode::J005,
+            Self::DiskFull { .. } => FailureCode::J006,
+            Self::ReadOnly { .. } => FailureCode::J007,
+            Self::Io { .. } | Self::Unsettled { .. } => FailureCode::J008,
+            Self::Replaced { .. } => FailureCode::J021,
+            Self::UnknownSigner => FailureCode::J015,
+            Self::Migration { .. } => FailureCode::J014,
+            Self::Key { .. } => FailureCode::J015,
+            Self::Blob { .. } => FailureCode::J013,
+            Self::Archive { .. } => FailureCode::J020,
+            Self::Decode { .. } => FailureCode::J018,
+            Self::CannotRecover { .. } => FailureCode::J012,
+            Self::Closed => FailureCode::J017,
         }
     }
 
@@ -451,10 +451,16 @@ impl From<AppendError> for Failure {
     fn from(error: AppendError) -> Self {
         let (code, advice) = match error {
             AppendError::Journal(error) => return error.into(),
-            AppendError::Conflict { .. } => (Code::J009, "read the stream again and decide anew"),
-            AppendError::Fenced { .. } => (Code::J010, "stop this process; another one goes on"),
-            AppendError::TooLarge { .. } => (Code::J019, "store the large part as a blob"),
-            AppendError::Empty | AppendError::Encode(_) => (Code::X001, "please report this"),
+            AppendError::Conflict { .. } => {
+                (FailureCode::J009, "read the stream again and decide anew")
+            }
+            AppendError::Fenced { .. } => {
+                (FailureCode::J010, "stop this process; another one goes on")
+            }
+            AppendError::TooLarge { .. } => (FailureCode::J019, "store the large part as a blob"),
+            AppendError::Empty | AppendError::Encode(_) => {
+                (FailureCode::X001, "please report this")
+            }
         };
         Self::new(code, error.to_string()).advise(advice)
     }
@@ -464,9 +470,9 @@ impl From<LeaseError> for Failure {
     fn from(error: LeaseError) -> Self {
         match error {
             LeaseError::Journal(error) => error.into(),
-            LeaseError::Held { .. } => Self::new(Code::J011, error.to_string())
+            LeaseError::Held { .. } => Self::new(FailureCode::J011, error.to_string())
                 .advise("wait until it is done, or end that process"),
-            LeaseError::Lost { .. } => Self::new(Code::J010, error.to_string())
+            LeaseError::Lost { .. } => Self::new(FailureCode::J010, error.to_string())
                 .advise("stop this process; another one goes on"),
         }
     }

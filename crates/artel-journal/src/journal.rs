@@ -6,8 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use artel_types::{
-    Actor, Clock, Draft, Fact, JournalBackedUp, JournalMigrated, JournalTailTorn, Lack, Redactor,
-    Room, Stream, TraceId, Visibility, WorkshopId,
+    Actor, Clock, DiskShortage, DiskSpaceMonitor, EventDraft, EventVisibility, Fact,
+    JournalBackedUp, JournalMigrated, JournalTailTorn, SecretRedactor, StreamName, TraceId,
+    WorkshopId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,7 +64,7 @@ pub struct Options {
     /// The point at which a commit is acknowledged.
     pub durability: Durability,
     /// Removes secrets from every payload, target and blob before it is stored.
-    pub redactor: Redactor,
+    pub redactor: SecretRedactor,
     /// Clock for the times of events and leases.
     pub clock: Clock,
     /// Longest wait for the write turn before giving up.
@@ -76,7 +77,7 @@ pub struct Options {
     /// Trace of the journal's own upkeep.
     pub trace: TraceId,
     /// Place to report that the disk is full, and to learn whether to wait for room.
-    pub room: Room,
+    pub room: DiskSpaceMonitor,
 }
 
 impl Options {
@@ -84,13 +85,13 @@ impl Options {
     pub fn new(clock: Clock, trace: TraceId) -> Self {
         Self {
             durability: Durability::Full,
-            redactor: Redactor::none(),
+            redactor: SecretRedactor::none(),
             clock,
             patience: Duration::from_secs(30),
             backup_every: None,
             backups_kept: 10,
             trace,
-            room: Room::unwaited(),
+            room: DiskSpaceMonitor::unwaited(),
         }
     }
 
@@ -322,15 +323,15 @@ impl Journal {
     }
 
     /// Returns the shortage of disk space that an append would wait for now, or `None`.
-    pub fn lack(&self) -> Option<Lack> {
+    pub fn lack(&self) -> Option<DiskShortage> {
         let home = &self.inner.home;
         let why = self.own.options.room.shortage(&home.log())?;
         let (need, at) = (None, home.journal());
-        Some(Lack { why, need, at })
+        Some(DiskShortage { why, need, at })
     }
 
     /// Returns where writers report that the disk is full.
-    pub fn room(&self) -> &Room {
+    pub fn room(&self) -> &DiskSpaceMonitor {
         &self.own.options.room
     }
 
@@ -410,7 +411,7 @@ impl Journal {
             events: backup.events,
             why: why.to_owned(),
         };
-        let draft = Draft {
+        let draft = EventDraft {
             actor: by,
             ..upkeep(self.own.options.trace, fact)
         };
@@ -513,8 +514,9 @@ impl std::fmt::Debug for Inner {
 }
 
 /// Returns an event of the journal's own housekeeping.
-pub(crate) fn upkeep(trace: TraceId, fact: impl Into<Fact>) -> Draft {
-    Draft::new(Stream::journal(), trace, Actor::system("journal"), fact).shown(Visibility::Full)
+pub(crate) fn upkeep(trace: TraceId, fact: impl Into<Fact>) -> EventDraft {
+    EventDraft::new(StreamName::journal(), trace, Actor::system("journal"), fact)
+        .shown(EventVisibility::Full)
 }
 
 /// Records what a person did to the journal as a whole, as the last step of a transaction,
@@ -527,7 +529,7 @@ pub(crate) fn record_upkeep(
 ) -> Result<(), JournalError> {
     let path = desk.home.journal();
     let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
-    let draft = Draft {
+    let draft = EventDraft {
         actor: by.clone(),
         ..upkeep(options.trace, fact)
     };

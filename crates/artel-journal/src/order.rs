@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use artel_types::{Draft, Fact, Redactor, Stream};
+use artel_types::{EventDraft, Fact, SecretRedactor, StreamName};
 use tokio::sync::oneshot;
 
 use crate::error::{AppendError, JournalError};
@@ -21,8 +21,8 @@ const LARGEST_PAYLOAD: usize = 1 << 20;
 /// Events that are recorded together or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    drafts: Vec<Draft>,
-    expected: Option<(Stream, u64)>,
+    drafts: Vec<EventDraft>,
+    expected: Option<(StreamName, u64)>,
     fence: Option<Fence>,
     haste: Haste,
 }
@@ -39,7 +39,7 @@ pub(crate) enum Haste {
 
 impl Batch {
     /// Creates a batch of these events, in this order.
-    pub fn of(drafts: impl IntoIterator<Item = Draft>) -> Self {
+    pub fn of(drafts: impl IntoIterator<Item = EventDraft>) -> Self {
         Self {
             drafts: drafts.into_iter().collect(),
             ..Self::default()
@@ -48,7 +48,7 @@ impl Batch {
 
     /// Records the batch only if `stream` still ends at `position` (0: has no event yet).
     #[must_use]
-    pub fn expecting(mut self, stream: Stream, position: u64) -> Self {
+    pub fn expecting(mut self, stream: StreamName, position: u64) -> Self {
         self.expected = Some((stream, position));
         self
     }
@@ -69,8 +69,8 @@ impl Batch {
     }
 }
 
-impl From<Draft> for Batch {
-    fn from(draft: Draft) -> Self {
+impl From<EventDraft> for Batch {
+    fn from(draft: EventDraft) -> Self {
         Self::of([draft])
     }
 }
@@ -124,14 +124,14 @@ impl Order {
 /// A batch whose payloads are already JSON without secrets. Only the chain is missing.
 pub(crate) struct Prepared {
     pub(crate) records: Vec<Record>,
-    pub(crate) expected: Option<(Stream, u64)>,
+    pub(crate) expected: Option<(StreamName, u64)>,
     pub(crate) fence: Option<Fence>,
     pub(crate) haste: Haste,
 }
 
 /// Encodes and redacts on the caller's thread, so that the one writer thread only hashes
 /// and inserts.
-pub(crate) fn prepare(batch: Batch, redactor: &Redactor) -> Result<Prepared, AppendError> {
+pub(crate) fn prepare(batch: Batch, redactor: &SecretRedactor) -> Result<Prepared, AppendError> {
     if batch.drafts.is_empty() {
         return Err(AppendError::Empty);
     }
@@ -148,7 +148,7 @@ pub(crate) fn prepare(batch: Batch, redactor: &Redactor) -> Result<Prepared, App
     })
 }
 
-fn record(draft: Draft, redactor: &Redactor) -> Result<Record, AppendError> {
+fn record(draft: EventDraft, redactor: &SecretRedactor) -> Result<Record, AppendError> {
     let payload =
         Fact::encode(&draft.fact).map_err(|error| AppendError::Encode(error.to_string()))?;
     if payload.len() > LARGEST_PAYLOAD {
@@ -190,7 +190,7 @@ fn record(draft: Draft, redactor: &Redactor) -> Result<Record, AppendError> {
 fn without_secrets(
     fact: &Fact,
     payload: String,
-    redactor: &Redactor,
+    redactor: &SecretRedactor,
 ) -> Result<String, AppendError> {
     match redactor.redact_json(&payload) {
         Cow::Borrowed(_) => Ok(payload),

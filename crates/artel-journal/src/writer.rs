@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-use artel_types::{Clock, Lack, Room, Waiting};
+use artel_types::{Clock, DiskShortage, DiskSpaceMonitor, DiskSpaceWait};
 use rusqlite::Connection;
 use tokio::sync::watch;
 
@@ -55,7 +55,7 @@ pub(crate) struct Writer {
     pub(crate) anchored: u64,
     pub(crate) restores: usize,
     pub(crate) anchored_at: Duration,
-    pub(crate) room: Room,
+    pub(crate) room: DiskSpaceMonitor,
 }
 
 /// The point at which a transaction failed.
@@ -159,9 +159,9 @@ impl Writer {
             if waiting.is_none() {
                 let need = Some(batch.iter().map(Order::size).sum());
                 let at = self.path.clone();
-                waiting = self.room.wait(Lack { why, need, at });
+                waiting = self.room.wait(DiskShortage { why, need, at });
             }
-            let Some(pause) = waiting.as_ref().and_then(Waiting::pause) else {
+            let Some(pause) = waiting.as_ref().and_then(DiskSpaceWait::pause) else {
                 return Err(error);
             };
             std::thread::park_timeout(pause);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use artel_journal::{AppendError, Batch, Filter, Journal, JournalError, Owner, Query, backups};
 use artel_testkit::{ManualClock, Scratch, block_on, note, note_text, run_events};
-use artel_types::{Draft, RunId, Secret, Stream, Text, TraceId};
+use artel_types::{EventDraft, RecordedText, RunId, Secret, StreamName, TraceId};
 
 fn texts(journal: &Journal, filter: Filter) -> Vec<String> {
     let records = journal.reader().records(&Query::of(filter)).unwrap();
@@ -27,7 +27,7 @@ fn events_come_back_as_they_went_in() {
     let records = journal.reader().records(&Query::all()).unwrap();
     for (draft, record) in drafts.iter().zip(&records) {
         let event = record.event().unwrap();
-        let back = Draft {
+        let back = EventDraft {
             stream: event.stream,
             trace: event.trace,
             session: event.session,
@@ -85,7 +85,7 @@ fn positions_count_per_stream_and_survive_reopening() {
 fn an_expected_position_is_kept_or_the_append_is_refused() {
     let scratch = Scratch::new();
     let journal = scratch.create();
-    let a = Stream::new("a").unwrap();
+    let a = StreamName::new("a").unwrap();
     let at = |position| Batch::of([note("a", "x"), note("a", "y")]).expecting(a.clone(), position);
     journal.append(at(0)).wait().unwrap();
     let refused = journal.append(at(0)).wait();
@@ -131,7 +131,7 @@ fn an_empty_or_oversized_batch_is_refused_whole() {
 fn known_secrets_reach_neither_events_nor_blobs() {
     let mut scratch = Scratch::new();
     let secret = Secret::new("hunter2-hunter2");
-    scratch.options.redactor = artel_types::Redactor::of_known_values([&secret]);
+    scratch.options.redactor = artel_types::SecretRedactor::of_known_values([&secret]);
     let journal = scratch.create();
     let draft = note("a", "the key is hunter2-hunter2!").on("https://x/?k=hunter2-hunter2");
     journal.append(draft).wait().unwrap();
@@ -179,9 +179,9 @@ fn a_blob_that_was_changed_or_lost_is_not_handed_out() {
         "the same bytes, the same address"
     );
     journal
-        .append(Draft {
+        .append(EventDraft {
             fact: artel_types::NoteAdded {
-                text: Text::Kept(kept.clone()),
+                text: RecordedText::Kept(kept.clone()),
             }
             .into(),
             ..note("a", "")
@@ -295,7 +295,7 @@ fn several_share_a_writer_and_each_hides_their_own_secrets() {
     let one = scratch.create();
     let secret = Secret::new("correct-horse-battery");
     let mut options = scratch.options.clone();
-    options.redactor = artel_types::Redactor::of_known_values([&secret]);
+    options.redactor = artel_types::SecretRedactor::of_known_values([&secret]);
     let other = one.shared_with(options.clone()).unwrap();
     let said = "the word is correct-horse-battery";
     assert_eq!(one.append(note("a", said)).wait().unwrap().seqs, 1..=1);

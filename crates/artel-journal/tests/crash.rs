@@ -137,7 +137,7 @@ fn a_restore_under_a_writer_is_noticed_and_nothing_acknowledged_later_is_lost() 
     journal.append(note("a", "0.0")).wait().unwrap();
     journal.append(note("a", "0.1")).wait().unwrap();
     journal.append(note("a", "0.2")).wait().unwrap();
-    let ada = artel_types::Actor::human("ada@example.org", artel_types::Via::Cli);
+    let ada = artel_types::Actor::human("ada@example.org", artel_types::ActorSurface::Cli);
     let backup = journal.back_up(ada.clone()).unwrap();
     drop(journal);
     let mut child = Child::appender(&scratch, "w", [4, PARTS, 0]);
@@ -172,7 +172,7 @@ fn an_older_copy_slipped_in_under_a_writer_is_never_written_to() {
             .wait()
             .unwrap();
     }
-    let ada = artel_types::Actor::human("ada@example.org", artel_types::Via::Cli);
+    let ada = artel_types::Actor::human("ada@example.org", artel_types::ActorSurface::Cli);
     let older = journal.back_up(ada).unwrap().file;
     drop(journal);
     let mut child = Child::appender(&scratch, "w", [1, PARTS, 0]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_journal::{Batch, Filter, Query};
 use artel_testkit::{ManualClock, Random, Scratch, note, run_events};
-use artel_types::{Actor, Draft, Fact, RunId, SessionId, TraceId};
+use artel_types::{Actor, EventDraft, Fact, RunId, SessionId, TraceId};
 use rusqlite::Connection;
 
 /// A closed journal in which every index has entries.
@@ -135,7 +135,7 @@ fn a_journal_fits_at_every_moment_while_it_is_written_and_pruned() {
         let mut random = Random::of_seed(2);
         for round in 0..60 {
             let run = RunId::from_random(random.bytes());
-            let drafts: Vec<Draft> = run_events(run, TraceId::from_random([4; 16]), 3);
+            let drafts: Vec<EventDraft> = run_events(run, TraceId::from_random([4; 16]), 3);
             journal.append(Batch::of(drafts)).wait().unwrap();
             journal.append(note("a", "between")).wait().unwrap();
             clock.pass(Duration::from_secs(60));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use artel_journal::{LeaseError, Owner};
 use artel_testkit::{Scratch, block_on, note};
-use artel_types::{Actor, Via};
+use artel_types::{Actor, ActorSurface};
 
 /// Starts a process that does nothing until its input ends.
 fn neighbour() -> Child {
@@ -70,7 +70,7 @@ fn copies_taken_at_once_are_all_there_and_whole() {
         let remark = artel_testkit::note("a", &number.to_string());
         journal.append(remark).wait().unwrap();
     }
-    let by = || Actor::human("ada@example.org", Via::Cli);
+    let by = || Actor::human("ada@example.org", ActorSurface::Cli);
     let files: BTreeSet<_> = std::thread::scope(|scope| {
         let copies: Vec<_> = (0..8)
             .map(|_| scope.spawn(|| journal.back_up(by()).unwrap().file))

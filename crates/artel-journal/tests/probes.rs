@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use artel_journal::{Batch, Home, Journal, JournalError, Options, Owner, Query, Reader, backups};
 use artel_testkit::{Child, ManualClock, Scratch, block_on, note, note_text, run_events};
-use artel_types::{Actor, Clock, RunId, TraceId, Via, WorkshopId};
+use artel_types::{Actor, ActorSurface, Clock, RunId, TraceId, WorkshopId};
 use rusqlite::Connection;
 
 /// Longer than anything here takes; only what hangs takes it.
@@ -326,7 +326,7 @@ fn a_clock_at_either_end_of_the_calendar_stops_nothing() {
         let fenced = Batch::of([note("notes", moment)]).fenced(&lease.fence);
         journal.append(fenced).wait().unwrap();
         block_on(journal.release_lease(&lease.fence)).unwrap();
-        let by = Actor::human("ada@example.org", Via::Cli);
+        let by = Actor::human("ada@example.org", ActorSurface::Cli);
         journal.back_up(by.clone()).unwrap();
         journal
             .prune(clock.clock().now(), |kind| kind == "run.finished", &by)

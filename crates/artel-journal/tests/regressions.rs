@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use artel_journal::{Anchor, Batch, Candidate, Filter, Keys, Owner, Query};
 use artel_testkit::{ManualClock, Scratch, note, run_events};
-use artel_types::{Actor, Fact, RunId, TraceId, Via};
+use artel_types::{Actor, ActorSurface, Fact, RunId, TraceId};
 use rusqlite::Connection;
 
 fn outside(scratch: &Scratch, sql: &str) -> Connection {
@@ -182,7 +182,7 @@ fn a_journal_that_is_written_never_seems_cut_off() {
 
 fn restore(scratch: &Scratch) -> u64 {
     let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
-    let by = Actor::human("ada@example.org", Via::Cli);
+    let by = Actor::human("ada@example.org", ActorSurface::Cli);
     let best = Candidate::all(&scratch.home, scratch.workshop, &keys, None)
         .unwrap()
         .remove(0);

@@ -5,7 +5,7 @@ use artel_journal::{
     Backup, Batch, Candidate, Journal, JournalError, Keys, Query, Source, backups,
 };
 use artel_testkit::{Random, Scratch, note, run_events, scaled};
-use artel_types::{Actor, Fact, RunId, TraceId, Via};
+use artel_types::{Actor, ActorSurface, Fact, RunId, TraceId};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -282,7 +282,7 @@ fn resuming_a_run_looks_at_its_events() {
 }
 
 fn ada() -> Actor {
-    Actor::human("ada@example.org", Via::Cli)
+    Actor::human("ada@example.org", ActorSurface::Cli)
 }
 
 fn candidates(scratch: &Scratch) -> Result<Vec<Candidate>, JournalError> {

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use artel_rules::budget::Ledger;
-use artel_types::{Code, Draft, Event, Fact, Failure, Stream, Text, Timestamp};
+use artel_types::{
+    Event, EventDraft, Fact, Failure, FailureCode, RecordedText, StreamName, Timestamp,
+};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -27,16 +29,16 @@ pub trait Book: Send + Sync {
     fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>>;
 
     /// Stores a text, large or small, so that an event can refer to it.
-    fn keep(&self, text: String) -> BoxFuture<'static, Result<Text, Failure>>;
+    fn keep(&self, text: String) -> BoxFuture<'static, Result<RecordedText, Failure>>;
 }
 
 /// Events that are recorded together or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Entries {
     /// The events, in order.
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<EventDraft>,
     /// Stream and position. The events are recorded only if the stream still ends there.
-    pub expecting: Option<(Stream, u64)>,
+    pub expecting: Option<(StreamName, u64)>,
 }
 
 /// The reason that events were not recorded.
@@ -56,14 +58,14 @@ impl BookError {
             Self::Failed(failure) => failure,
             Self::Moved => {
                 let what = "an event that expected no place was refused for its place";
-                Failure::new(Code::X001, what)
+                Failure::new(FailureCode::X001, what)
             }
         }
     }
 }
 
-impl From<Vec<Draft>> for Entries {
-    fn from(drafts: Vec<Draft>) -> Self {
+impl From<Vec<EventDraft>> for Entries {
+    fn from(drafts: Vec<EventDraft>) -> Self {
         Self {
             drafts,
             expecting: None,
@@ -113,7 +115,7 @@ impl Account {
     /// Adds one event. An event that does not concern this state is skipped.
     pub fn fold(&mut self, event: &Event) {
         self.ledger.fold(event);
-        if event.stream == Stream::budget() {
+        if event.stream == StreamName::budget() {
             self.budget_position = event.stream_seq;
         }
         let Some(name) = provider_of(&event.fact) else {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-use artel_types::model::{ModelCard, Provider, ThinkingStyle};
+use artel_types::model::{ModelSpec, Provider, ThinkingStyle};
 use serde::Deserialize;
 
 use shipped::Shipped;
@@ -19,7 +19,7 @@ use shipped::Shipped;
 /// The known models with their prices and limits.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
-    extra: BTreeMap<String, ModelCard>,
+    extra: BTreeMap<String, ModelSpec>,
 }
 
 /// A model on the shipped list.
@@ -30,7 +30,7 @@ pub struct Known {
     /// Class of the model among the provider's models.
     pub class: Class,
     /// Its limits and prices.
-    pub card: ModelCard,
+    pub card: ModelSpec,
 }
 
 /// The strength of a model, compared with others of its provider.
@@ -49,7 +49,7 @@ static SHIPPED: LazyLock<Shipped> = LazyLock::new(Shipped::read);
 
 impl Catalogue {
     /// Combines the shipped list with the person's settings for models.
-    pub fn shipped(extra: &BTreeMap<String, ModelCard>) -> Self {
+    pub fn shipped(extra: &BTreeMap<String, ModelSpec>) -> Self {
         Self {
             extra: extra.clone(),
         }
@@ -72,7 +72,7 @@ impl Catalogue {
     }
 
     /// Returns the card of a model. It is empty if nobody knows the model.
-    pub fn card(&self, provider: Provider, model: &str) -> ModelCard {
+    pub fn card(&self, provider: Provider, model: &str) -> ModelSpec {
         let lists = lists(provider, model);
         let known: Vec<_> = lists.iter().flat_map(|list| Self::known(*list)).collect();
         let shipped = ids::find(known.iter().map(|known| known.id.as_str()), model)
@@ -143,7 +143,7 @@ fn lists(provider: Provider, model: &str) -> Vec<Provider> {
 /// Puts the person's settings over the shipped card. A price of theirs holds for
 /// conversations of every length. Thinking with effort is the default of every card, so it
 /// changes nothing.
-fn over(shipped: ModelCard, extra: ModelCard) -> ModelCard {
+fn over(shipped: ModelSpec, extra: ModelSpec) -> ModelSpec {
     let prices = [
         extra.input,
         extra.output,
@@ -151,7 +151,7 @@ fn over(shipped: ModelCard, extra: ModelCard) -> ModelCard {
         extra.cache_write,
     ];
     let has_price = prices.iter().any(Option::is_some);
-    ModelCard {
+    ModelSpec {
         context: extra.context.or(shipped.context),
         max_output: extra.max_output.or(shipped.max_output),
         input: extra.input.or(shipped.input),

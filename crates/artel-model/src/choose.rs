@@ -10,7 +10,7 @@ mod refusal;
 use std::collections::BTreeMap;
 
 use artel_types::Failure;
-use artel_types::model::{ModelCard, ModelEntry, Provider};
+use artel_types::model::{ModelAliasSettings, ModelSpec, Provider};
 
 use crate::catalogue::{Catalogue, Class};
 
@@ -23,7 +23,7 @@ const BUILT_IN: [&str; 8] = [
 #[derive(Debug, Clone, Default)]
 pub struct Menu {
     /// The entries of `[models]`, by alias.
-    pub entries: BTreeMap<String, ModelEntry>,
+    pub entries: BTreeMap<String, ModelAliasSettings>,
     /// Value of `ARTEL_MODEL` or `--model`: an alias or `provider:model`. It replaces every
     /// choice, because a person's word beats a skill's.
     pub override_with: Option<String>,
@@ -43,9 +43,9 @@ pub struct Chosen {
     /// Explanation for people of how the wish was resolved, in a few words.
     pub resolved: String,
     /// Provider and model, and how to reach them.
-    pub entry: ModelEntry,
+    pub entry: ModelAliasSettings,
     /// Limits and prices of the model, as far as known.
-    pub card: ModelCard,
+    pub card: ModelSpec,
 }
 
 /// An alias, and what it resolves to here.
@@ -58,7 +58,7 @@ pub struct Listed {
 }
 
 /// An entry, and how it was found.
-type Found = (ModelEntry, String);
+type Found = (ModelAliasSettings, String);
 
 impl Menu {
     /// Chooses a model for an alias or for `provider:model`. `None` means the default.
@@ -134,7 +134,10 @@ impl Menu {
         let found = found.or_else(|| {
             let model = self.ollama.first()?;
             let how = "the first model of the local Ollama";
-            Some((ModelEntry::named(Provider::Ollama, model), how.to_owned()))
+            Some((
+                ModelAliasSettings::named(Provider::Ollama, model),
+                how.to_owned(),
+            ))
         });
         found.ok_or_else(|| refusal::nothing_configured(self.entries.len()))
     }
@@ -156,7 +159,7 @@ impl Menu {
         self.keyed.iter().find_map(|provider| {
             let model = self.catalogue.of_class(*provider, Class::Balanced)?;
             let how = format!("class balanced of {provider}, which there is a key for");
-            Some((ModelEntry::named(*provider, model), how))
+            Some((ModelAliasSettings::named(*provider, model), how))
         })
     }
 
@@ -198,7 +201,10 @@ fn by_name(provider: &str, model: &str) -> Result<Found, Failure> {
     if model.trim().is_empty() {
         return Err(refusal::no_model_named(known));
     }
-    Ok((ModelEntry::named(known, model), "as named".to_owned()))
+    Ok((
+        ModelAliasSettings::named(known, model),
+        "as named".to_owned(),
+    ))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use artel_rules::breaker::Thresholds;
 use artel_types::model::Provider;
-use artel_types::{Clock, Event, Failure, Formats, Limits, Redactor};
+use artel_types::{Clock, ConfiguredSpendLimits, Event, Failure, SecretDetector, SecretRedactor};
 use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::{mpsc, watch};
 
@@ -49,11 +49,11 @@ pub struct Setup {
     /// Clock for all times.
     pub clock: Clock,
     /// Removes secrets from everything that is sent, shown or recorded.
-    pub redactor: Redactor,
+    pub redactor: SecretRedactor,
     /// Formats of likely secrets, which are removed from replies before anybody uses them.
-    pub formats: Option<Arc<dyn Formats>>,
+    pub formats: Option<Arc<dyn SecretDetector>>,
     /// Limits on spending.
-    pub limits: Limits,
+    pub limits: ConfiguredSpendLimits,
     /// Number of calls that one provider answers at once.
     pub slots: usize,
     /// Longest total time that a call may wait, for its turn and for a provider to come back.
@@ -64,7 +64,7 @@ pub struct Setup {
 
 impl Setup {
     /// Returns the redactor for replies of models.
-    pub(crate) fn of_replies(&self) -> Redactor {
+    pub(crate) fn of_replies(&self) -> SecretRedactor {
         match &self.formats {
             Some(formats) => self.redactor.clone().with_formats(Arc::clone(formats)),
             None => self.redactor.clone(),

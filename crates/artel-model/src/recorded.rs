@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use artel_types::model::{Message, Request};
-use artel_types::{Code, Failure, ModelRequested, Text};
+use artel_types::model::{ModelMessage, ModelRequest};
+use artel_types::{Failure, FailureCode, ModelRequested, RecordedText};
 use serde::Serialize;
 
 use crate::rehearsal::Print;
@@ -21,7 +21,7 @@ pub struct Prior {
     /// request on record.
     pub call: String,
     /// Its request, as it is on record.
-    pub request: Arc<Request>,
+    pub request: Arc<ModelRequest>,
     /// Fingerprint of that request, which the next one extends, or `None` if it is unknown and
     /// has to be computed.
     pub print: Option<Print>,
@@ -38,13 +38,13 @@ pub(crate) struct Written {
 
 #[derive(Serialize)]
 struct Rest<'a> {
-    messages: &'a [Message],
+    messages: &'a [ModelMessage],
 }
 
 /// Encodes a request: only the new messages if it begins like the prior one, else the
 /// whole.
 pub(crate) fn write(
-    request: &Request,
+    request: &ModelRequest,
     prior: Option<&Prior>,
 ) -> Result<Written, serde_json::Error> {
     let shared = prior.and_then(|prior| Some((prior, rest(&prior.request, request)?)));
@@ -62,8 +62,11 @@ pub(crate) fn write(
 
 /// Returns the messages of a request after those of an earlier one, or `None` if it does
 /// not begin like it. Every field is named, so that a new field cannot be forgotten.
-pub(crate) fn rest<'a>(prior: &Request, request: &'a Request) -> Option<&'a [Message]> {
-    let Request {
+pub(crate) fn rest<'a>(
+    prior: &ModelRequest,
+    request: &'a ModelRequest,
+) -> Option<&'a [ModelMessage]> {
+    let ModelRequest {
         system,
         messages,
         tools,
@@ -99,9 +102,9 @@ pub struct Asked {
 #[derive(Debug, Clone)]
 struct Noted {
     prior: Option<String>,
-    text: Text,
+    text: RecordedText,
     /// Content of the text, once it was read.
-    own: Option<Request>,
+    own: Option<ModelRequest>,
 }
 
 impl Asked {
@@ -139,8 +142,8 @@ impl Asked {
     pub fn whole(
         &mut self,
         call: &str,
-        read: impl Fn(&Text) -> Result<String, Failure>,
-    ) -> Result<Request, Failure> {
+        read: impl Fn(&RecordedText) -> Result<String, Failure>,
+    ) -> Result<ModelRequest, Failure> {
         let mut chain = Vec::new();
         let mut next = Some(call.to_owned());
         while let Some(at) = next {
@@ -167,13 +170,19 @@ impl Asked {
 }
 
 fn broken(why: &str) -> Failure {
-    Failure::new(Code::M011, "a recorded request cannot be put together").because(why)
+    Failure::new(
+        FailureCode::M011,
+        "a recorded request cannot be put together",
+    )
+    .because(why)
 }
 
 #[cfg(test)]
 mod tests {
-    use artel_types::Amount;
-    use artel_types::model::{Attribution, Priority, Privacy, Provider, ToolSpec};
+    use artel_types::SpendAmount;
+    use artel_types::model::{
+        ModelCallAttribution, ModelCallPriority, PrivacyLabel, Provider, ToolSpec,
+    };
 
     use super::*;
 
@@ -185,32 +194,32 @@ mod tests {
             resolved: String::new(),
             provider: Provider::Rehearsal,
             model: String::new(),
-            priority: Priority::Execution,
-            privacy: Privacy::Any,
-            account: Attribution::default(),
-            estimate: Amount::default(),
-            request: Text::Inline(written.json.clone()),
+            priority: ModelCallPriority::Execution,
+            privacy: PrivacyLabel::Any,
+            account: ModelCallAttribution::default(),
+            estimate: SpendAmount::default(),
+            request: RecordedText::Inline(written.json.clone()),
             fingerprint: String::new(),
             prior: written.prior.clone(),
         }
     }
 
-    fn read(text: &Text) -> Result<String, Failure> {
+    fn read(text: &RecordedText) -> Result<String, Failure> {
         match text {
-            Text::Inline(text) => Ok(text.clone()),
-            Text::Kept(_) => Err(broken("kept apart")),
+            RecordedText::Inline(text) => Ok(text.clone()),
+            RecordedText::Kept(_) => Err(broken("kept apart")),
         }
     }
 
-    fn said(words: &[&str]) -> Request {
-        Request {
+    fn said(words: &[&str]) -> ModelRequest {
+        ModelRequest {
             system: "be brief".into(),
-            messages: words.iter().copied().map(Message::user).collect(),
-            ..Request::default()
+            messages: words.iter().copied().map(ModelMessage::user).collect(),
+            ..ModelRequest::default()
         }
     }
 
-    fn prior(call: &str, request: &Request) -> Prior {
+    fn prior(call: &str, request: &ModelRequest) -> Prior {
         Prior {
             call: call.to_owned(),
             request: Arc::new(request.clone()),
@@ -226,12 +235,12 @@ mod tests {
             description: String::new(),
             schema: serde_json::json!({}),
         });
-        let changed = |change: &dyn Fn(&mut Request)| {
+        let changed = |change: &dyn Fn(&mut ModelRequest)| {
             let mut request = said(&["a", "b", "c"]);
             change(&mut request);
             request
         };
-        let table: [(&str, Request, bool); 9] = [
+        let table: [(&str, ModelRequest, bool); 9] = [
             ("longer", said(&["a", "b", "c"]), true),
             ("the same", said(&["a", "b"]), true),
             ("shorter", said(&["a"]), false),

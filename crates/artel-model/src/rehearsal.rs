@@ -28,7 +28,7 @@ mod tests;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_types::Failure;
-use artel_types::model::Request;
+use artel_types::model::ModelRequest;
 use futures_util::StreamExt as _;
 use futures_util::future::lazy;
 use futures_util::stream::once;
@@ -77,7 +77,7 @@ impl Rehearsal {
         }
     }
 
-    fn answer(&self, request: &Request) -> Vec<Beat> {
+    fn answer(&self, request: &ModelRequest) -> Vec<Beat> {
         let answer = match &mut *self.source() {
             Source::Script(script) => script.answer(request),
             Source::Cassette(playing) => playing
@@ -95,7 +95,7 @@ impl Rehearsal {
 }
 
 impl Model for Rehearsal {
-    fn reply(&self, request: &Request) -> ChunkStream {
+    fn reply(&self, request: &ModelRequest) -> ChunkStream {
         let (rehearsal, request) = (self.clone(), request.clone());
         let answer = lazy(move |_| rehearsal.answer(&request));
         Box::pin(once(answer).flat_map(beat::play))

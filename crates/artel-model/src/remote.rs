@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_types::model::{Chunk, Fault, FaultKind, ModelCard, Request};
+use artel_types::model::{ModelFault, ModelFaultKind, ModelRequest, ModelSpec, ReplyChunk};
 use artel_types::{Clock, Secret};
 use artel_wire::{Decoder, Outgoing, Target, Wire};
 use futures_util::stream;
@@ -49,7 +49,7 @@ pub struct Remote {
     connection: Connection,
     address: Arc<Address>,
     model: String,
-    card: ModelCard,
+    card: ModelSpec,
     clock: Clock,
 }
 
@@ -59,7 +59,7 @@ impl Remote {
         connection: Connection,
         address: Address,
         model: impl Into<String>,
-        card: ModelCard,
+        card: ModelSpec,
         clock: Clock,
     ) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Remote {
 
     /// Makes a call that costs nothing, to check that the key is good and the address right.
     /// Returns the names of models, if the provider lists them in the usual way.
-    pub async fn look(&self) -> Result<Vec<String>, Fault> {
+    pub async fn look(&self) -> Result<Vec<String>, ModelFault> {
         let path = self.address.wire.models_path();
         let builder = self.connection.client().get(self.url(path));
         let response = self.send(builder, &[]).await?;
@@ -81,7 +81,7 @@ impl Remote {
         // Any server can answer 200: a login page, or another service.
         model_names(&body).ok_or_else(|| {
             let said = format!("it answered without a list of models: {}", beginning(&body));
-            Fault::new(FaultKind::BadRequest, said)
+            ModelFault::new(ModelFaultKind::BadRequest, said)
         })
     }
 
@@ -89,7 +89,7 @@ impl Remote {
         format!("{}{path}", self.address.base_url.trim_end_matches('/'))
     }
 
-    fn encode(&self, request: &Request) -> Outgoing {
+    fn encode(&self, request: &ModelRequest) -> Outgoing {
         let target = Target {
             model: &self.model,
             max_output: self.card.max_output,
@@ -104,7 +104,7 @@ impl Remote {
         &self,
         builder: RequestBuilder,
         more: &[(&'static str, String)],
-    ) -> Result<Response, Fault> {
+    ) -> Result<Response, ModelFault> {
         let Address { wire, patience, .. } = *self.address;
         let sent = builder.headers(self.address.call_headers(more)?).send();
         let response = match tokio::time::timeout(patience, sent).await {
@@ -124,7 +124,7 @@ impl Remote {
         Err(wire.fault(status.as_u16(), &look_up, &body, self.clock.now()))
     }
 
-    async fn read_some(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Fault> {
+    async fn read_some(&self, mut response: Response, most: usize) -> Result<Vec<u8>, ModelFault> {
         let mut body = Vec::new();
         while body.len() < most {
             match next_bytes(&mut response, self.address.patience).await? {
@@ -136,7 +136,7 @@ impl Remote {
         Ok(body)
     }
 
-    async fn open(&self, request: &Request) -> Result<Answering, Fault> {
+    async fn open(&self, request: &ModelRequest) -> Result<Answering, ModelFault> {
         let Outgoing {
             path,
             headers,
@@ -164,7 +164,7 @@ impl Remote {
 impl Remote {
     /// Returns the fault of a response that is not a stream. It is often an error with a
     /// success status.
-    async fn judge_whole(&self, response: Response, sort: &'static str) -> Fault {
+    async fn judge_whole(&self, response: Response, sort: &'static str) -> ModelFault {
         let body = match self.read_some(response, LARGEST_REFUSAL).await {
             Ok(body) => body,
             Err(fault) => return fault,
@@ -172,13 +172,13 @@ impl Remote {
         let (mut decoder, mut chunks) = (self.address.wire.decoder(), Vec::new());
         let frame = [b"data: ", body.as_slice(), b"\n\n"].concat();
         match decoder.push(&frame, &mut chunks) {
-            Err(fault) if fault.kind != FaultKind::Garbled => fault,
+            Err(fault) if fault.kind != ModelFaultKind::Garbled => fault,
             _ => {
                 let said = format!(
                     "it answered with {sort} instead of a stream: {}",
                     beginning(&body)
                 );
-                Fault::new(FaultKind::BadRequest, said)
+                ModelFault::new(ModelFaultKind::BadRequest, said)
             }
         }
     }
@@ -196,7 +196,7 @@ fn no_stream(headers: &HeaderMap) -> Option<&'static str> {
 }
 
 impl Model for Remote {
-    fn reply(&self, request: &Request) -> ChunkStream {
+    fn reply(&self, request: &ModelRequest) -> ChunkStream {
         let begin = Stage::Asking(Box::new((self.clone(), request.clone())));
         Box::pin(stream::unfold(begin, Stage::next))
     }
@@ -204,7 +204,7 @@ impl Model for Remote {
 
 /// The stage of a streamed reply.
 enum Stage {
-    Asking(Box<(Remote, Request)>),
+    Asking(Box<(Remote, ModelRequest)>),
     Answering(Box<Answering>),
     Over,
 }
@@ -214,14 +214,14 @@ struct Answering {
     request_id: Option<String>,
     response: Response,
     decoder: Decoder,
-    ready: VecDeque<Chunk>,
-    fresh: Vec<Chunk>,
-    fault: Option<Fault>,
+    ready: VecDeque<ReplyChunk>,
+    fresh: Vec<ReplyChunk>,
+    fault: Option<ModelFault>,
     patience: Duration,
 }
 
 impl Stage {
-    async fn next(self) -> Option<(Result<Chunk, Fault>, Self)> {
+    async fn next(self) -> Option<(Result<ReplyChunk, ModelFault>, Self)> {
         let mut answering = match self {
             Self::Asking(asking) => {
                 let (remote, request) = *asking;
@@ -242,7 +242,7 @@ impl Stage {
 
 impl Answering {
     /// Returns the next chunk, or `None` after the end.
-    async fn next(&mut self) -> Option<Result<Chunk, Fault>> {
+    async fn next(&mut self) -> Option<Result<ReplyChunk, ModelFault>> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
                 return Some(Ok(chunk));
@@ -273,8 +273,8 @@ impl Answering {
     }
 
     /// Adds the request id to a fault: a fault midway seldom has one.
-    fn named(&mut self, fault: Fault) -> Fault {
-        Fault {
+    fn named(&mut self, fault: ModelFault) -> ModelFault {
+        ModelFault {
             request_id: fault.request_id.or(self.request_id.take()),
             ..fault
         }
@@ -284,7 +284,7 @@ impl Answering {
 async fn next_bytes(
     response: &mut Response,
     patience: Duration,
-) -> Result<Option<bytes::Bytes>, Fault> {
+) -> Result<Option<bytes::Bytes>, ModelFault> {
     match tokio::time::timeout(patience, response.chunk()).await {
         Ok(read) => read.map_err(|error| trouble::of_reading(&error)),
         Err(_) => Err(trouble::silent(patience, "in the middle of its answer")),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_types::model::{Fault, FaultKind, Request};
+use artel_types::model::{ModelFault, ModelFaultKind, ModelRequest};
 use futures_util::{StreamExt as _, stream};
 
 use crate::model::{ChunkStream, Model};
@@ -23,7 +23,7 @@ impl Watched {
 }
 
 impl Model for Watched {
-    fn reply(&self, request: &Request) -> ChunkStream {
+    fn reply(&self, request: &ModelRequest) -> ChunkStream {
         let (answer, patience) = (self.model.reply(request), self.patience);
         let next = move |answer: Option<ChunkStream>| async move {
             let mut answer = answer?;
@@ -33,7 +33,7 @@ impl Model for Watched {
                 Ok(None) => None,
                 Err(_) => {
                     let said = format!("nothing came for {} s", patience.as_secs_f32());
-                    Some((Err(Fault::new(FaultKind::Silent, said)), None))
+                    Some((Err(ModelFault::new(ModelFaultKind::Silent, said)), None))
                 }
             }
         };

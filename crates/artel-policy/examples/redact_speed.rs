@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use artel_policy::redact::redactor;
-use artel_types::{Redactor, Secret};
+use artel_types::{Secret, SecretRedactor};
 
 /// Small enough that a run is over before another program gets the core.
 const SIZE: usize = 512 << 10;
@@ -64,7 +64,7 @@ fn main() {
     }
 }
 
-fn streamed(redactor: &Redactor, bytes: &[u8], piece: usize) -> usize {
+fn streamed(redactor: &SecretRedactor, bytes: &[u8], piece: usize) -> usize {
     let mut stream = redactor.stream();
     let shown: usize = bytes
         .chunks(piece)

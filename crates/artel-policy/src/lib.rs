@@ -17,7 +17,7 @@ pub mod redact;
 pub mod rules;
 
 pub use action::{Action, GitOperation, Place, Target};
-pub use artel_types::{DecidedBy, WallOpening};
+pub use artel_types::{DecidedBy, SandboxOpening};
 pub use decision::{Answer, Decision};
 pub use policy::{
     Admits, Bound, Changes, Commands, Containment, Grant, GrantEntry, GrantFile, OpenConnection,

@@ -14,7 +14,7 @@ mod path_walls;
 
 use std::path::PathBuf;
 
-use artel_types::{ForeignSource, WallOpening};
+use artel_types::{ForeignSource, SandboxOpening};
 
 pub use containment::{Containment, OpenConnection, SandboxWalls, Uncontained, Walls, WorkFiles};
 pub use git::may as git_may;
@@ -530,10 +530,10 @@ fn opened(mut walls: Walls, actions: &[Action]) -> Walls {
 }
 
 /// Returns the openings that a call makes in the walls of its run.
-pub fn openings(actions: &[Action]) -> impl Iterator<Item = WallOpening> + '_ {
+pub fn openings(actions: &[Action]) -> impl Iterator<Item = SandboxOpening> + '_ {
     actions.iter().filter_map(|action| match action {
-        Action::Network(_) => Some(WallOpening::Network),
-        Action::Secret(_) => Some(WallOpening::Secret),
+        Action::Network(_) => Some(SandboxOpening::Network),
+        Action::Secret(_) => Some(SandboxOpening::Secret),
         _ => None,
     })
 }

@@ -28,7 +28,7 @@ mod words;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use artel_types::{Formats, Inside, Redactor, Secret, TextEnd};
+use artel_types::{Secret, SecretDetector, SecretRedactor, SecretScanContext, TextEnd};
 use serde_json::Value;
 
 pub use batch::redact_line;
@@ -46,14 +46,16 @@ pub struct Found {
     pub range: Range<usize>,
 }
 
-/// Returns all formats, for [`Redactor::with_formats`].
-pub fn formats() -> Arc<dyn Formats> {
+/// Returns all formats, for [`SecretRedactor::with_formats`].
+pub fn formats() -> Arc<dyn SecretDetector> {
     SCANNER.clone()
 }
 
 /// Returns all formats, and treats the values of fields with these names as secrets.
 /// Dashes and capitals in names do not matter.
-pub fn formats_with_fields(names: impl IntoIterator<Item = impl Into<String>>) -> Arc<dyn Formats> {
+pub fn formats_with_fields(
+    names: impl IntoIterator<Item = impl Into<String>>,
+) -> Arc<dyn SecretDetector> {
     let names: Vec<String> = names.into_iter().map(Into::into).collect();
     if names.is_empty() {
         formats()
@@ -63,15 +65,15 @@ pub fn formats_with_fields(names: impl IntoIterator<Item = impl Into<String>>) -
 }
 
 /// Creates a redactor that removes these values and anything that looks like a secret.
-pub fn redactor<'a>(known: impl IntoIterator<Item = &'a Secret>) -> Redactor {
-    Redactor::of_known_values(known).with_formats(formats())
+pub fn redactor<'a>(known: impl IntoIterator<Item = &'a Secret>) -> SecretRedactor {
+    SecretRedactor::of_known_values(known).with_formats(formats())
 }
 
 /// Finds suspected secrets, so that a text that must not hold any can be stopped.
 pub fn find_secret_in(text: &str) -> Vec<Found> {
     let mut all = Vec::new();
     let (text, end) = (text.as_bytes(), TextEnd::Here);
-    SCANNER.look_at(text, 0, Inside::Nothing, end, |range, name| {
+    SCANNER.look_at(text, 0, SecretScanContext::Nothing, end, |range, name| {
         all.push(Found { name, range });
     });
     all

@@ -12,10 +12,10 @@
 
 use std::collections::BTreeSet;
 
-use artel_types::model::Period;
+use artel_types::model::CalendarPeriod;
 use artel_types::{
-    Amount, BudgetReleased, BudgetReserved, BudgetSettled, BudgetWarned, Level, Limit, Limits,
-    Money, Timestamp, Tokens,
+    BudgetLevel, BudgetReleased, BudgetReserved, BudgetSettled, BudgetWarned,
+    ConfiguredSpendLimits, Money, SpendAmount, SpendLimit, Timestamp, Tokens,
 };
 
 use book::{Book, Sum};
@@ -61,8 +61,8 @@ pub struct Settlement {
 
 /// A limit of one level that is in force; a free measure is [`UNLIMITED`].
 struct Bound {
-    period: Option<Period>,
-    limit: Amount,
+    period: Option<CalendarPeriod>,
+    limit: SpendAmount,
 }
 
 /// The change of every level that a fact about to be recorded counts against.
@@ -82,13 +82,17 @@ struct Change {
 /// forgotten.
 pub fn reserve(
     ledger: &Ledger,
-    limits: &Limits,
+    limits: &ConfiguredSpendLimits,
     key: &str,
-    levels: &[Level],
-    amount: Amount,
+    levels: &[BudgetLevel],
+    amount: SpendAmount,
     now: Timestamp,
 ) -> Result<Granted, OverBudget> {
-    let levels: BTreeSet<_> = levels.iter().cloned().chain([Level::Global]).collect();
+    let levels: BTreeSet<_> = levels
+        .iter()
+        .cloned()
+        .chain([BudgetLevel::Global])
+        .collect();
     for level in &levels {
         check_fit(ledger, limits, (level, &levels), amount, now)?;
     }
@@ -111,20 +115,20 @@ pub fn reserve(
 /// sets aside the rest. Returns `None` if the workshop as a whole has no limit, or if
 /// something is already set aside for the step.
 ///
-/// `step` is named as in [`Level::Step`], which the calls of the step count against.
+/// `step` is named as in [`BudgetLevel::Step`], which the calls of the step count against.
 pub fn hold(
     ledger: &Ledger,
-    limits: &Limits,
+    limits: &ConfiguredSpendLimits,
     step: &str,
-    amount: Amount,
+    amount: SpendAmount,
     now: Timestamp,
 ) -> Option<BudgetReserved> {
     if ledger.holds(step) || !limits_anything(ledger, limits, &[]) {
         return None;
     }
     let mut amount = amount;
-    for Bound { period, limit } in bounds(ledger, limits, &Level::Global) {
-        let used = ledger.spent(&Level::Global, period, now);
+    for Bound { period, limit } in bounds(ledger, limits, &BudgetLevel::Global) {
+        let used = ledger.spent(&BudgetLevel::Global, period, now);
         let left = |limit: u64, used: u64| match limit {
             UNLIMITED => UNLIMITED,
             limit => limit.saturating_sub(used),
@@ -132,9 +136,9 @@ pub fn hold(
         amount.tokens.0 = amount.tokens.0.min(left(limit.tokens.0, used.tokens.0));
         amount.money.0 = amount.money.0.min(left(limit.money.0, used.money.0));
     }
-    (amount != Amount::default()).then(|| BudgetReserved {
+    (amount != SpendAmount::default()).then(|| BudgetReserved {
         key: held_key(step),
-        levels: vec![Level::Global],
+        levels: vec![BudgetLevel::Global],
         amount,
         step: Some(step.to_owned()),
     })
@@ -154,9 +158,9 @@ fn held_key(step: &str) -> String {
 /// higher. Returns `None` if the reservation is not open.
 pub fn settle(
     ledger: &Ledger,
-    limits: &Limits,
+    limits: &ConfiguredSpendLimits,
     key: &str,
-    amount: Amount,
+    amount: SpendAmount,
     now: Timestamp,
 ) -> Option<Settlement> {
     let reservation = ledger.reservation(key)?;
@@ -174,16 +178,24 @@ pub fn settle(
 
 /// Returns whether a money limit applies to a call that counts against these levels,
 /// configured or set by a fact. As in [`reserve`], the global level is always included.
-pub fn limits_money(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bool {
-    let mut levels = levels.iter().chain([&Level::Global]);
+pub fn limits_money(
+    ledger: &Ledger,
+    limits: &ConfiguredSpendLimits,
+    levels: &[BudgetLevel],
+) -> bool {
+    let mut levels = levels.iter().chain([&BudgetLevel::Global]);
     let is_limit = |bound: Bound| bound.limit.money.0 != UNLIMITED;
     levels.any(|level| bounds(ledger, limits, level).any(is_limit))
 }
 
 /// Returns whether any limit applies to a call that counts against these levels. If none
 /// does, a reservation is only recorded, and nobody has to agree to it.
-pub fn limits_anything(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bool {
-    let mut levels = levels.iter().chain([&Level::Global]);
+pub fn limits_anything(
+    ledger: &Ledger,
+    limits: &ConfiguredSpendLimits,
+    levels: &[BudgetLevel],
+) -> bool {
+    let mut levels = levels.iter().chain([&BudgetLevel::Global]);
     let is_limit =
         |bound: Bound| bound.limit.money.0 != UNLIMITED || bound.limit.tokens.0 != UNLIMITED;
     levels.any(|level| bounds(ledger, limits, level).any(is_limit))
@@ -191,16 +203,16 @@ pub fn limits_anything(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bo
 
 fn check_fit(
     ledger: &Ledger,
-    limits: &Limits,
-    (level, all): (&Level, &BTreeSet<Level>),
-    amount: Amount,
+    limits: &ConfiguredSpendLimits,
+    (level, all): (&BudgetLevel, &BTreeSet<BudgetLevel>),
+    amount: SpendAmount,
     now: Timestamp,
 ) -> Result<(), OverBudget> {
     for Bound { period, limit } in bounds(ledger, limits, level) {
         let used = ledger.spent(level, period, now);
         // The amount set aside for the call's own step is available to it.
         let own = ledger.held_for(level, all, period, now);
-        let used = Amount {
+        let used = SpendAmount {
             tokens: Tokens(
                 used.tokens
                     .0
@@ -232,42 +244,49 @@ fn check_fit(
 
 /// Returns the limits of a level, beginning with the one that never resets: if several are
 /// too small, waiting for another one to reset would not help.
-fn bounds(ledger: &Ledger, limits: &Limits, level: &Level) -> impl Iterator<Item = Bound> {
+fn bounds(
+    ledger: &Ledger,
+    limits: &ConfiguredSpendLimits,
+    level: &BudgetLevel,
+) -> impl Iterator<Item = Bound> {
     let set = match level {
-        Level::Global => limits.global,
-        Level::Provider(id) => limits.providers.get(id).copied(),
-        Level::Session(_) => limits.session,
-        Level::Run(_) => limits.run,
-        Level::Step(_) => limits.step,
+        BudgetLevel::Global => limits.global,
+        BudgetLevel::Provider(id) => limits.providers.get(id).copied(),
+        BudgetLevel::Session(_) => limits.session,
+        BudgetLevel::Run(_) => limits.run,
+        BudgetLevel::Step(_) => limits.step,
     };
     let own = ledger.book(level).and_then(|book| book.limit);
     let (periodic, lasting) = match set.unwrap_or_default() {
-        limit if limit.period.is_some() => (limit, Limit::default()),
-        limit => (Limit::default(), limit),
+        limit if limit.period.is_some() => (limit, SpendLimit::default()),
+        limit => (SpendLimit::default(), limit),
     };
     let lasting = Bound {
         period: None,
-        limit: tighter(stated(lasting), own.unwrap_or(stated(Limit::default()))),
+        limit: tighter(
+            stated(lasting),
+            own.unwrap_or(stated(SpendLimit::default())),
+        ),
     };
     let periodic = Bound {
         period: periodic.period,
         limit: stated(periodic),
     };
-    let free = stated(Limit::default());
+    let free = stated(SpendLimit::default());
     [lasting, periodic]
         .into_iter()
         .filter(move |bound| bound.limit != free)
 }
 
-fn stated(limit: Limit) -> Amount {
-    Amount {
+fn stated(limit: SpendLimit) -> SpendAmount {
+    SpendAmount {
         tokens: limit.tokens.unwrap_or(Tokens(UNLIMITED)),
         money: limit.money.unwrap_or(Money(UNLIMITED)),
     }
 }
 
-fn tighter(one: Amount, other: Amount) -> Amount {
-    Amount {
+fn tighter(one: SpendAmount, other: SpendAmount) -> SpendAmount {
+    SpendAmount {
         tokens: one.tokens.min(other.tokens),
         money: one.money.min(other.money),
     }
@@ -276,8 +295,8 @@ fn tighter(one: Amount, other: Amount) -> Amount {
 /// Returns the warnings that a change makes due and that were not given yet.
 fn warnings(
     ledger: &Ledger,
-    limits: &Limits,
-    levels: &BTreeSet<Level>,
+    limits: &ConfiguredSpendLimits,
+    levels: &BTreeSet<BudgetLevel>,
     change: &Change,
     now: Timestamp,
 ) -> Vec<BudgetWarned> {
@@ -299,7 +318,7 @@ fn warnings(
 fn warn_close(
     ledger: &Ledger,
     book: &Book,
-    level: &Level,
+    level: &BudgetLevel,
     bound: &Bound,
     change: &Change,
     now: Timestamp,
@@ -331,15 +350,15 @@ fn is_close(paid: u128, limit: u64) -> bool {
 fn warn_expensive(
     ledger: &Ledger,
     book: &Book,
-    level: &Level,
-    limits: &Limits,
+    level: &BudgetLevel,
+    limits: &ConfiguredSpendLimits,
     change: &Change,
 ) -> Option<BudgetWarned> {
     let threshold = limits
         .run_warning
-        .filter(|_| matches!(level, Level::Run(_)))?;
+        .filter(|_| matches!(level, BudgetLevel::Run(_)))?;
     let paid = ledger.paid(level, None) + change.paid;
-    let limit = Amount {
+    let limit = SpendAmount {
         tokens: Tokens(UNLIMITED),
         money: threshold,
     };

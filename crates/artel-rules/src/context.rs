@@ -14,7 +14,7 @@ mod handover;
 mod pinned;
 mod summary;
 
-use artel_types::model::{Message, Role};
+use artel_types::model::{MessageRole, ModelMessage};
 
 use crate::tokens::{self, Size};
 
@@ -32,16 +32,16 @@ pub enum Plan {
     /// Send it unchanged: it fits, or nothing in it can be made smaller.
     Fits,
     /// Continue with these messages.
-    Elide(Vec<Message>),
+    Elide(Vec<ModelMessage>),
     /// Have the old part summarised, and continue with [`with_summary`].
     Summarise {
         /// The task, with the answers of pinned tools.
-        head: Message,
+        head: ModelMessage,
         /// The part to be summarised, beginning with an earlier summary. It is bounded,
         /// and so is [`summary_request`].
-        old: Vec<Message>,
+        old: Vec<ModelMessage>,
         /// The newest turns.
-        recent: Vec<Message>,
+        recent: Vec<ModelMessage>,
     },
 }
 
@@ -68,7 +68,7 @@ impl Limits {
 /// Decides what is sent of a conversation. `window` is the number of tokens that the model
 /// accepts in all; `reserve` is for everything else that is sent or answered:
 /// instructions, tools, the reply.
-pub fn plan(messages: &[Message], window: u64, reserve: u64) -> Plan {
+pub fn plan(messages: &[ModelMessage], window: u64, reserve: u64) -> Plan {
     let limits = Limits {
         window,
         threshold: window.saturating_sub(reserve) / 4 * 3,
@@ -103,9 +103,14 @@ pub fn plan(messages: &[Message], window: u64, reserve: u64) -> Plan {
     }
 }
 
-fn summarise(head: Message, old: &[Message], recent: &[Message], limits: Limits) -> Plan {
+fn summarise(
+    head: ModelMessage,
+    old: &[ModelMessage],
+    recent: &[ModelMessage],
+    limits: Limits,
+) -> Plan {
     let (head, earlier) = summary::split_off(head);
-    let mut before: Vec<Message> = earlier.into_iter().map(Message::user).collect();
+    let mut before: Vec<ModelMessage> = earlier.into_iter().map(ModelMessage::user).collect();
     before.extend_from_slice(old);
     cut::to_fit(&mut before, limits.target());
     let mut kept = vec![head];
@@ -113,7 +118,7 @@ fn summarise(head: Message, old: &[Message], recent: &[Message], limits: Limits)
     let room = tokens::of_bytes(summary::LONGEST as u64);
     cut::to_fit(&mut kept, limits.target().saturating_sub(room));
     let recent = kept.split_off(1);
-    let head = kept.pop().unwrap_or_else(|| Message::user(""));
+    let head = kept.pop().unwrap_or_else(|| ModelMessage::user(""));
     Plan::Summarise {
         head,
         old: before,
@@ -123,19 +128,19 @@ fn summarise(head: Message, old: &[Message], recent: &[Message], limits: Limits)
 
 /// Returns the first message. The task stays whole unless it takes more than a quarter of
 /// the window.
-fn bounded_head(head: &Message, limits: Limits) -> Message {
+fn bounded_head(head: &ModelMessage, limits: Limits) -> ModelMessage {
     let mut head = vec![head.clone()];
     if tokens::of_messages(&head) > limits.window / 4 {
         cut::to_fit(&mut head, limits.window / 4);
     }
-    head.pop().unwrap_or_else(|| Message::user(""))
+    head.pop().unwrap_or_else(|| ModelMessage::user(""))
 }
 
 /// Returns how many messages at the end belong to the newest turns. A turn begins with a
 /// message of the model, so that a call is never separated from its result.
-fn recent_of(rest: &[Message]) -> usize {
+fn recent_of(rest: &[ModelMessage]) -> usize {
     let said = rest.iter().enumerate().rev();
-    let said = said.filter(|(_, message)| message.role == Role::Assistant);
+    let said = said.filter(|(_, message)| message.role == MessageRole::Assistant);
     match said.take(RECENT_TURNS).last() {
         Some((at, _)) => rest.len() - at,
         None => rest.len(),

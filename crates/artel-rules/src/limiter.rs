@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use artel_types::{Class, Timestamp};
+use artel_types::{RetryClass, Timestamp};
 
 use crate::retry;
 
@@ -224,7 +224,7 @@ impl Pause {
 /// outlast the tries of a single call, so the longest wait repeats after the end of the
 /// schedule.
 fn own_wait(attempt: u32, jitter_permille: u32) -> Duration {
-    let schedule = Class::RateLimit.schedule();
+    let schedule = RetryClass::RateLimit.schedule();
     let whole = retry::next_wait(&schedule, attempt, None).unwrap_or(schedule.longest);
     whole * (1000 + jitter_permille.min(1000)) / 2000
 }

@@ -11,8 +11,8 @@ mod shape;
 
 use std::collections::BTreeSet;
 
-use artel_types::plan::{Finding, Plan, TestNames};
-use artel_types::{ProofRecorded, Text};
+use artel_types::plan::{Plan, TestNames, VerdictFinding};
+use artel_types::{ProofRecorded, RecordedText};
 
 pub use covered::less_covered;
 use ending::{bad_end, ended, ends_badly, is_silent};
@@ -202,14 +202,14 @@ pub fn new_findings(
     before: &[ProofRecorded],
     now: &[ProofRecorded],
     changed: &ChangedLines,
-) -> Vec<Finding> {
-    let all = |proofs: &[ProofRecorded]| -> Vec<Finding> {
+) -> Vec<VerdictFinding> {
+    let all = |proofs: &[ProofRecorded]| -> Vec<VerdictFinding> {
         let found = proofs.iter().filter_map(|proof| proof.findings.clone());
         found.flatten().collect()
     };
     let old = all(before);
     // The line is ignored, because an edit above moves it.
-    let is_old = |it: &Finding| {
+    let is_old = |it: &VerdictFinding| {
         old.iter()
             .any(|old| old.file == it.file && old.why == it.why)
     };
@@ -250,8 +250,8 @@ fn is_end(one: &str, other: &str) -> bool {
 
 fn test_names(proof: &ProofRecorded) -> Option<TestNames> {
     match proof.tests.as_ref()? {
-        Text::Inline(json) => serde_json::from_str(json).ok(),
-        Text::Kept(_) => None,
+        RecordedText::Inline(json) => serde_json::from_str(json).ok(),
+        RecordedText::Kept(_) => None,
     }
 }
 
@@ -267,7 +267,7 @@ fn fewer(old: &ProofRecorded, now: &ProofRecorded) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use artel_types::plan::{FailedTest, ProofPlace};
+    use artel_types::plan::{FailedTest, ProofStage};
 
     use super::*;
 
@@ -278,7 +278,7 @@ mod tests {
         };
         ProofRecorded {
             id: "p".to_owned(),
-            place: ProofPlace::Green,
+            place: ProofStage::Green,
             step: None,
             round: 1,
             sort: sort.to_owned(),
@@ -321,7 +321,7 @@ mod tests {
         };
         let json = serde_json::to_string(&names).unwrap();
         ProofRecorded {
-            tests: Some(Text::Inline(json)),
+            tests: Some(RecordedText::Inline(json)),
             ..proof("tests", 0, passed.len() as u64, &[])
         }
     }
@@ -372,15 +372,15 @@ mod tests {
 
     #[test]
     fn what_checkers_find_anew_in_changed_files_is_told_with_its_place() {
-        let finding = |file: &str, line: u64, why: &str| Finding {
+        let finding = |file: &str, line: u64, why: &str| VerdictFinding {
             id: String::new(),
-            severity: artel_types::plan::Severity::Warning,
+            severity: artel_types::plan::FindingSeverity::Warning,
             file: file.to_owned(),
             line: Some(line),
             why: why.to_owned(),
             fix: String::new(),
         };
-        let lint = |findings: Vec<Finding>| ProofRecorded {
+        let lint = |findings: Vec<VerdictFinding>| ProofRecorded {
             findings: Some(findings),
             ..proof("lint", 0, 0, &[])
         };
@@ -395,8 +395,8 @@ mod tests {
             new_findings(&before, &now, &lines),
             [finding("a.py", 4, "new")]
         );
-        let error = |line: u64| Finding {
-            severity: artel_types::plan::Severity::Error,
+        let error = |line: u64| VerdictFinding {
+            severity: artel_types::plan::FindingSeverity::Error,
             ..finding("a.py", line, "bad")
         };
         let found = new_findings(&before, &[lint(vec![error(4), error(9)])], &lines);

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use artel_types::model::Priority;
+use artel_types::model::ModelCallPriority;
 
 /// Waiting time that is worth one point of priority.
 pub const AGING: Duration = Duration::from_secs(3);
@@ -34,7 +34,7 @@ pub struct Queue {
     slots: usize,
     gate: Opening,
     /// One set per priority, the oldest call first.
-    lines: BTreeMap<Priority, BTreeSet<(Duration, Ticket)>>,
+    lines: BTreeMap<ModelCallPriority, BTreeSet<(Duration, Ticket)>>,
     waiting: BTreeMap<Ticket, Waiting>,
     running: BTreeMap<Ticket, Running>,
     /// Preemptible running calls, in the order of preemption.
@@ -60,7 +60,7 @@ pub enum Event {
     /// A call wants to start.
     Arrived {
         ticket: Ticket,
-        priority: Priority,
+        priority: ModelCallPriority,
         /// When the call first arrived, on the clock of [`Queue::step`]. A call that is
         /// tried again keeps its place.
         since: Duration,
@@ -103,7 +103,7 @@ pub enum Effect {
 
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
-    priority: Priority,
+    priority: ModelCallPriority,
     since: Duration,
     preempted: u32,
 }
@@ -120,7 +120,7 @@ enum Running {
 
 /// The least urgent call is preempted first, and among equals the most recently started
 /// one, because it loses the least.
-type Victim = (Priority, Reverse<u64>, Ticket);
+type Victim = (ModelCallPriority, Reverse<u64>, Ticket);
 
 impl Queue {
     /// Makes an empty queue with an open gate. It has at least one slot: with none, no
@@ -161,7 +161,7 @@ impl Queue {
                     since,
                     preempted,
                 };
-                usize::from(self.enter(ticket, call) && priority == Priority::User)
+                usize::from(self.enter(ticket, call) && priority == ModelCallPriority::User)
             }
             Event::Left { ticket } => {
                 self.leave(ticket);
@@ -274,7 +274,8 @@ impl Queue {
 
     fn start(&mut self, ticket: Ticket, call: Waiting) {
         self.starts += 1;
-        let is_firm = call.priority == Priority::User || call.preempted >= MOST_PREEMPTIONS;
+        let is_firm =
+            call.priority == ModelCallPriority::User || call.preempted >= MOST_PREEMPTIONS;
         let running = if is_firm {
             Running::Firm
         } else {
@@ -325,13 +326,16 @@ impl Queue {
     /// Returns the waiting calls of people, the oldest first.
     fn people(&self) -> impl ExactSizeIterator<Item = &(Duration, Ticket)> {
         static NOBODY: BTreeSet<(Duration, Ticket)> = BTreeSet::new();
-        self.lines.get(&Priority::User).unwrap_or(&NOBODY).iter()
+        self.lines
+            .get(&ModelCallPriority::User)
+            .unwrap_or(&NOBODY)
+            .iter()
     }
 
     /// Returns the rank of a call: the smallest goes first.
     fn rank(
         &self,
-        priority: Priority,
+        priority: ModelCallPriority,
         since: Duration,
         ticket: Ticket,
     ) -> (Reverse<u32>, Duration, Ticket) {

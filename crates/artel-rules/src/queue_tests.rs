@@ -1,6 +1,6 @@
 //! Tests of who goes when, who makes room, and that no call waits for ever.
 
-use Priority::{Background, Execution, Planning, User, Validation};
+use ModelCallPriority::{Background, Execution, Planning, User, Validation};
 use proptest::prelude::*;
 
 use super::*;
@@ -29,11 +29,11 @@ impl Desk {
         }));
     }
 
-    fn arrive(&mut self, ticket: u64, priority: Priority) {
+    fn arrive(&mut self, ticket: u64, priority: ModelCallPriority) {
         self.come(ticket, priority, self.now, 0);
     }
 
-    fn come(&mut self, ticket: u64, priority: Priority, since: u64, preempted: u32) {
+    fn come(&mut self, ticket: u64, priority: ModelCallPriority, since: u64, preempted: u32) {
         self.step(Event::Arrived {
             ticket: Ticket(ticket),
             priority,
@@ -303,7 +303,10 @@ fn thousands_may_wait() {
     let mut desk = Desk::new(1000);
     for ticket in 0..11_000 {
         desk.now = ticket / 100;
-        desk.arrive(ticket, Priority::ALL[usize::try_from(ticket % 5).unwrap()]);
+        desk.arrive(
+            ticket,
+            ModelCallPriority::ALL[usize::try_from(ticket % 5).unwrap()],
+        );
     }
     let mut running: BTreeSet<u64> = BTreeSet::new();
     let mut started = 0;
@@ -327,8 +330,8 @@ fn thousands_may_wait() {
 }
 
 /// The order of going, by sorting all calls, for comparison.
-fn sorted(calls: &[(u64, Priority, u64)], now: u64) -> Vec<u64> {
-    let urgency = |priority: Priority, since: u64| {
+fn sorted(calls: &[(u64, ModelCallPriority, u64)], now: u64) -> Vec<u64> {
+    let urgency = |priority: ModelCallPriority, since: u64| {
         (u64::from(priority.value()) + now.saturating_sub(since) / 3).min(100)
     };
     let mut calls = calls.to_vec();
@@ -338,13 +341,13 @@ fn sorted(calls: &[(u64, Priority, u64)], now: u64) -> Vec<u64> {
     calls.into_iter().map(|(ticket, _, _)| ticket).collect()
 }
 
-fn priorities() -> impl Strategy<Value = Priority> {
-    proptest::sample::select(Priority::ALL.to_vec())
+fn priorities() -> impl Strategy<Value = ModelCallPriority> {
+    proptest::sample::select(ModelCallPriority::ALL.to_vec())
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    Arrive(Priority, u64),
+    Arrive(ModelCallPriority, u64),
     Leave(usize),
     Finish(usize),
     Turn(Opening),
@@ -394,8 +397,8 @@ proptest! {
     fn slots_are_kept_used_and_nobody_is_lost(slots in 1_usize..5, acts in acts()) {
         let mut queue = Queue::new(slots);
         let (mut now, mut next, mut gate) = (300, 0, Opening::All);
-        let mut waiting: Vec<(Ticket, Priority, u32)> = Vec::new();
-        let mut running: Vec<(Ticket, Priority, u32)> = Vec::new();
+        let mut waiting: Vec<(Ticket, ModelCallPriority, u32)> = Vec::new();
+        let mut running: Vec<(Ticket, ModelCallPriority, u32)> = Vec::new();
         let mut leaving: Vec<Ticket> = Vec::new();
         for act in acts {
             let (mut person, mut has_preempted) = (false, false);

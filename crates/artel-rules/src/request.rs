@@ -9,7 +9,7 @@ pub mod file;
 mod sentences;
 mod size;
 
-use artel_types::plan::{Claim, Size};
+use artel_types::plan::{RequestSize, Requirement};
 
 /// Most claims of each kind that are kept.
 pub const MOST_CLAIMS: usize = 40;
@@ -24,11 +24,11 @@ pub struct Understood {
     /// The first words of the request.
     pub title: String,
     /// Limits on how it is done.
-    pub constraints: Vec<Claim>,
+    pub constraints: Vec<Requirement>,
     /// What has to hold afterwards.
-    pub criteria: Vec<Claim>,
+    pub criteria: Vec<Requirement>,
     /// The size of the request.
-    pub size: Size,
+    pub size: RequestSize,
     /// The reason for that size.
     pub why: String,
 }

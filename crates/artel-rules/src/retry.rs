@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_types::Schedule;
+use artel_types::RetrySchedule;
 
 /// Returns how long to wait before the next try, or `None` when the tries are used up.
 ///
@@ -12,7 +12,7 @@ use artel_types::Schedule;
 /// the longest wait or shorter than ours: the other side knows its own limits, and asking
 /// sooner only makes it name a longer wait.
 pub fn next_wait(
-    schedule: &Schedule,
+    schedule: &RetrySchedule,
     failures: u32,
     retry_after: Option<Duration>,
 ) -> Option<Duration> {
@@ -36,13 +36,13 @@ pub fn next_wait(
 
 #[cfg(test)]
 mod tests {
-    use artel_types::Class;
+    use artel_types::RetryClass;
     use proptest::prelude::*;
 
     use super::*;
 
     #[track_caller]
-    fn check(class: Class, retry_after: Option<u64>, expected: &[u64]) {
+    fn check(class: RetryClass, retry_after: Option<u64>, expected: &[u64]) {
         let named = retry_after.map(Duration::from_millis);
         let waits: Vec<_> = (1..100)
             .map_while(|failures| next_wait(&class.schedule(), failures, named))
@@ -53,34 +53,34 @@ mod tests {
 
     #[test]
     fn waits_follow_the_table() {
-        check(Class::Transient, None, &[100, 200, 400, 800]);
+        check(RetryClass::Transient, None, &[100, 200, 400, 800]);
         let rate_limit = [1, 2, 4, 8, 16, 32, 60, 60, 60].map(|seconds| seconds * 1000);
-        check(Class::RateLimit, None, &rate_limit);
-        check(Class::Degrading, None, &[5000, 10_000]);
-        check(Class::UserFixable, None, &[]);
-        check(Class::Permanent, None, &[]);
+        check(RetryClass::RateLimit, None, &rate_limit);
+        check(RetryClass::Degrading, None, &[5000, 10_000]);
+        check(RetryClass::UserFixable, None, &[]);
+        check(RetryClass::Permanent, None, &[]);
     }
 
     #[test]
     fn a_named_wait_wins_only_where_it_is_honoured() {
-        check(Class::RateLimit, Some(7000), &[7000; 9]);
-        check(Class::RateLimit, Some(300_000), &[300_000; 9]);
-        check(Class::RateLimit, Some(0), &[0; 9]);
-        check(Class::Transient, Some(7000), &[100, 200, 400, 800]);
-        check(Class::Degrading, Some(7000), &[5000, 10_000]);
-        check(Class::Permanent, Some(7000), &[]);
+        check(RetryClass::RateLimit, Some(7000), &[7000; 9]);
+        check(RetryClass::RateLimit, Some(300_000), &[300_000; 9]);
+        check(RetryClass::RateLimit, Some(0), &[0; 9]);
+        check(RetryClass::Transient, Some(7000), &[100, 200, 400, 800]);
+        check(RetryClass::Degrading, Some(7000), &[5000, 10_000]);
+        check(RetryClass::Permanent, Some(7000), &[]);
     }
 
     #[test]
     fn the_first_try_needs_no_wait() {
-        for class in Class::ALL {
+        for class in RetryClass::ALL {
             assert_eq!(next_wait(&class.schedule(), 0, None), Some(Duration::ZERO));
         }
     }
 
-    fn schedules() -> impl Strategy<Value = Schedule> {
+    fn schedules() -> impl Strategy<Value = RetrySchedule> {
         (any::<u32>(), any::<u64>(), any::<u64>(), any::<bool>()).prop_map(
-            |(attempts, first, longest, honours_retry_after)| Schedule {
+            |(attempts, first, longest, honours_retry_after)| RetrySchedule {
                 attempts,
                 first: Duration::from_millis(first),
                 longest: Duration::from_millis(longest),

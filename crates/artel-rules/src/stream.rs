@@ -1,19 +1,21 @@
 //! Assembles a reply from its chunks.
 //!
-//! Every maker of chunks, a codec or a rehearsal, must keep the grammar of [`Chunk`]:
+//! Every maker of chunks, a codec or a rehearsal, must keep the grammar of [`ReplyChunk`]:
 //! exactly one start, then pieces, then exactly one end, with calls numbered in the order
 //! in which they began. A chunk that breaks the grammar is refused and changes nothing, so
 //! everything before it stays readable. The chunks are not kept, only their result.
 
-use artel_types::model::{Chunk, Part, Reply, Seal, Stop, ToolCall, Usage};
+use artel_types::model::{
+    MessagePart, ModelReply, ProviderSignature, ReplyChunk, ReplyStopReason, TokenUsage, ToolCall,
+};
 
 /// The reply as far as it has arrived.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gather {
     opening: Option<Opening>,
-    parts: Vec<Part>,
+    parts: Vec<MessagePart>,
     calls: Vec<Call>,
-    ending: Option<(Stop, Option<Usage>)>,
+    ending: Option<(ReplyStopReason, Option<TokenUsage>)>,
     chunks: u64,
     bytes: u64,
 }
@@ -79,18 +81,18 @@ struct Call {
 
 impl Gather {
     /// Adds the next chunk, or refuses it and stays unchanged.
-    pub fn add(&mut self, chunk: &Chunk) -> Result<(), Refused> {
+    pub fn add(&mut self, chunk: &ReplyChunk) -> Result<(), Refused> {
         self.admit(chunk)?;
         match chunk {
-            Chunk::Start { id, model } => self.start(id, model),
-            Chunk::Text { text } => self.say(text),
-            Chunk::TextSealed { seal } => self.seal_text(seal),
-            Chunk::Thinking { text } => self.think(text),
-            Chunk::ThinkingSealed { seal } => self.seal_thought(seal),
-            Chunk::ToolStart { index, id, name } => self.begin_call(*index, id, name)?,
-            Chunk::ToolDelta { index, arguments } => self.add_arguments(*index, arguments)?,
-            Chunk::ToolEnd { index, seal } => self.end_call(*index, seal.as_ref())?,
-            Chunk::End { stop, usage } => self.end(stop, *usage)?,
+            ReplyChunk::Start { id, model } => self.start(id, model),
+            ReplyChunk::Text { text } => self.say(text),
+            ReplyChunk::TextSealed { seal } => self.seal_text(seal),
+            ReplyChunk::Thinking { text } => self.think(text),
+            ReplyChunk::ThinkingSealed { seal } => self.seal_thought(seal),
+            ReplyChunk::ToolStart { index, id, name } => self.begin_call(*index, id, name)?,
+            ReplyChunk::ToolDelta { index, arguments } => self.add_arguments(*index, arguments)?,
+            ReplyChunk::ToolEnd { index, seal } => self.end_call(*index, seal.as_ref())?,
+            ReplyChunk::End { stop, usage } => self.end(stop, *usage)?,
         }
         self.chunks += 1;
         Ok(())
@@ -109,7 +111,7 @@ impl Gather {
     /// Returns the text so far, without thoughts and calls.
     pub fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } => Some(text.as_str()),
+            MessagePart::Text { text, .. } => Some(text.as_str()),
             _ => None,
         });
         words.collect()
@@ -122,10 +124,10 @@ impl Gather {
     }
 
     /// Returns the complete reply, or `None` if it has not ended.
-    pub fn reply(self) -> Option<Reply> {
+    pub fn reply(self) -> Option<ModelReply> {
         let (stop, usage) = self.ending?;
         let Opening { id, model } = self.opening?;
-        Some(Reply {
+        Some(ModelReply {
             id,
             model,
             parts: self.parts,
@@ -137,17 +139,17 @@ impl Gather {
     /// Returns the usable parts of a reply that broke off: text and thoughts as far as
     /// they arrived, and complete calls. Half a call must never be carried out, so it is
     /// left out.
-    pub fn partial(&self) -> Vec<Part> {
+    pub fn partial(&self) -> Vec<MessagePart> {
         let mut calls = self.calls.iter();
         let kept = self.parts.iter().filter(|part| match part {
-            Part::ToolCall(_) => calls.next().is_some_and(|call| call.is_ended),
+            MessagePart::ToolCall(_) => calls.next().is_some_and(|call| call.is_ended),
             _ => true,
         });
         kept.cloned().collect()
     }
 
-    fn admit(&self, chunk: &Chunk) -> Result<(), Refused> {
-        let is_start = matches!(chunk, Chunk::Start { .. });
+    fn admit(&self, chunk: &ReplyChunk) -> Result<(), Refused> {
+        let is_start = matches!(chunk, ReplyChunk::Start { .. });
         match (&self.opening, &self.ending) {
             (_, Some(_)) => Err(Refused::AfterEnd),
             (Some(_), None) if is_start => Err(Refused::SecondStart),
@@ -168,20 +170,20 @@ impl Gather {
     fn say(&mut self, more: &str) {
         self.bytes += more.len() as u64;
         match self.parts.last_mut() {
-            Some(Part::Text { text, seal: None }) => text.push_str(more),
+            Some(MessagePart::Text { text, seal: None }) => text.push_str(more),
             _ if more.is_empty() => {}
-            _ => self.parts.push(Part::text(more)),
+            _ => self.parts.push(MessagePart::text(more)),
         }
     }
 
-    fn seal_text(&mut self, new: &Seal) {
-        if let Some(Part::Text { seal, .. }) = self.parts.last_mut()
+    fn seal_text(&mut self, new: &ProviderSignature) {
+        if let Some(MessagePart::Text { seal, .. }) = self.parts.last_mut()
             && seal.is_none()
         {
             *seal = Some(new.clone());
             return;
         }
-        self.parts.push(Part::Text {
+        self.parts.push(MessagePart::Text {
             text: String::new(),
             seal: Some(new.clone()),
         });
@@ -190,23 +192,23 @@ impl Gather {
     fn think(&mut self, more: &str) {
         self.bytes += more.len() as u64;
         match self.parts.last_mut() {
-            Some(Part::Thinking { text, seal: None }) => text.push_str(more),
+            Some(MessagePart::Thinking { text, seal: None }) => text.push_str(more),
             _ if more.is_empty() => {}
-            _ => self.parts.push(Part::Thinking {
+            _ => self.parts.push(MessagePart::Thinking {
                 text: more.to_owned(),
                 seal: None,
             }),
         }
     }
 
-    fn seal_thought(&mut self, new: &Seal) {
-        if let Some(Part::Thinking { seal, .. }) = self.parts.last_mut()
+    fn seal_thought(&mut self, new: &ProviderSignature) {
+        if let Some(MessagePart::Thinking { seal, .. }) = self.parts.last_mut()
             && seal.is_none()
         {
             *seal = Some(new.clone());
             return;
         }
-        self.parts.push(Part::Thinking {
+        self.parts.push(MessagePart::Thinking {
             text: String::new(),
             seal: Some(new.clone()),
         });
@@ -224,7 +226,7 @@ impl Gather {
             place: self.parts.len(),
             is_ended: false,
         });
-        self.parts.push(Part::ToolCall(ToolCall {
+        self.parts.push(MessagePart::ToolCall(ToolCall {
             id: id.to_owned(),
             name: name.to_owned(),
             arguments: String::new(),
@@ -239,14 +241,14 @@ impl Gather {
         Ok(())
     }
 
-    fn end_call(&mut self, index: u32, seal: Option<&Seal>) -> Result<(), Refused> {
+    fn end_call(&mut self, index: u32, seal: Option<&ProviderSignature>) -> Result<(), Refused> {
         let (call, is_ended) = self.open_call(index)?;
         call.seal = seal.cloned();
         *is_ended = true;
         Ok(())
     }
 
-    fn end(&mut self, stop: &Stop, usage: Option<Usage>) -> Result<(), Refused> {
+    fn end(&mut self, stop: &ReplyStopReason, usage: Option<TokenUsage>) -> Result<(), Refused> {
         if let Some(index) = self.calls.iter().position(|call| !call.is_ended) {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             return Err(Refused::CallOpen { index });
@@ -263,7 +265,7 @@ impl Gather {
             return Err(Refused::CallEnded { index });
         }
         match self.parts.get_mut(*place) {
-            Some(Part::ToolCall(call)) => Ok((call, is_ended)),
+            Some(MessagePart::ToolCall(call)) => Ok((call, is_ended)),
             _ => Err(unknown),
         }
     }

@@ -4,63 +4,63 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn start() -> Chunk {
-    Chunk::Start {
+fn start() -> ReplyChunk {
+    ReplyChunk::Start {
         id: Some("msg".into()),
         model: Some("m-1".into()),
     }
 }
 
-fn say(text: &str) -> Chunk {
-    Chunk::Text { text: text.into() }
+fn say(text: &str) -> ReplyChunk {
+    ReplyChunk::Text { text: text.into() }
 }
 
-fn think(text: &str) -> Chunk {
-    Chunk::Thinking { text: text.into() }
+fn think(text: &str) -> ReplyChunk {
+    ReplyChunk::Thinking { text: text.into() }
 }
 
-fn seal() -> Seal {
-    Seal {
+fn seal() -> ProviderSignature {
+    ProviderSignature {
         wire: "anthropic".into(),
         data: "s".into(),
     }
 }
 
-fn seal_text() -> Chunk {
-    Chunk::TextSealed { seal: seal() }
+fn seal_text() -> ReplyChunk {
+    ReplyChunk::TextSealed { seal: seal() }
 }
 
-fn seal_thought() -> Chunk {
-    Chunk::ThinkingSealed { seal: seal() }
+fn seal_thought() -> ReplyChunk {
+    ReplyChunk::ThinkingSealed { seal: seal() }
 }
 
-fn call(index: u32) -> Chunk {
-    Chunk::ToolStart {
+fn call(index: u32) -> ReplyChunk {
+    ReplyChunk::ToolStart {
         index,
         id: format!("c{index}"),
         name: "read".into(),
     }
 }
 
-fn arguments(index: u32, piece: &str) -> Chunk {
-    Chunk::ToolDelta {
+fn arguments(index: u32, piece: &str) -> ReplyChunk {
+    ReplyChunk::ToolDelta {
         index,
         arguments: piece.into(),
     }
 }
 
-fn end_call(index: u32) -> Chunk {
-    Chunk::ToolEnd { index, seal: None }
+fn end_call(index: u32) -> ReplyChunk {
+    ReplyChunk::ToolEnd { index, seal: None }
 }
 
-fn end() -> Chunk {
-    Chunk::End {
-        stop: Stop::End,
+fn end() -> ReplyChunk {
+    ReplyChunk::End {
+        stop: ReplyStopReason::End,
         usage: None,
     }
 }
 
-fn gather(chunks: &[Chunk]) -> Result<Gather, Refused> {
+fn gather(chunks: &[ReplyChunk]) -> Result<Gather, Refused> {
     let mut gather = Gather::default();
     for chunk in chunks {
         gather.add(chunk)?;
@@ -70,12 +70,12 @@ fn gather(chunks: &[Chunk]) -> Result<Gather, Refused> {
 
 /// Shows parts in one line: `"words"`, `(thought)`, `read{arguments}`, with a `*` after
 /// sealed parts.
-fn shown(parts: &[Part]) -> String {
-    let star = |seal: &Option<Seal>| if seal.is_some() { "*" } else { "" };
+fn shown(parts: &[MessagePart]) -> String {
+    let star = |seal: &Option<ProviderSignature>| if seal.is_some() { "*" } else { "" };
     let parts = parts.iter().map(|part| match part {
-        Part::Text { text, seal } => format!("\"{text}\"{}", star(seal)),
-        Part::Thinking { text, seal } => format!("({text}){}", star(seal)),
-        Part::ToolCall(call) => {
+        MessagePart::Text { text, seal } => format!("\"{text}\"{}", star(seal)),
+        MessagePart::Thinking { text, seal } => format!("({text}){}", star(seal)),
+        MessagePart::ToolCall(call) => {
             format!("{}{}{}", call.name, call.arguments, star(&call.seal))
         }
         other => panic!("{other:?}"),
@@ -84,7 +84,7 @@ fn shown(parts: &[Part]) -> String {
 }
 
 #[track_caller]
-fn check(middle: &[Chunk], expected: &str) {
+fn check(middle: &[ReplyChunk], expected: &str) {
     let chunks = [&[start()], middle, &[end()]].concat();
     let gathered = gather(&chunks).unwrap();
     assert!(gathered.is_ended());
@@ -95,7 +95,7 @@ fn check(middle: &[Chunk], expected: &str) {
     assert_eq!(reply.text(), text);
     assert_eq!(reply.parts, partial, "a whole answer is kept whole");
     let ends = (reply.id.as_deref(), reply.model.as_deref(), reply.stop);
-    assert_eq!(ends, (Some("msg"), Some("m-1"), Stop::End));
+    assert_eq!(ends, (Some("msg"), Some("m-1"), ReplyStopReason::End));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn seals_close_what_is_open() {
     check(&[seal_thought()], "()*");
     check(&[think("p"), say("a"), seal_thought()], r#"(p) "a" ()*"#);
     check(&[say("a"), seal_thought(), say("b")], r#""a" ()* "b""#);
-    let sealed = Chunk::ToolEnd {
+    let sealed = ReplyChunk::ToolEnd {
         index: 0,
         seal: Some(seal()),
     };
@@ -156,7 +156,7 @@ fn calls_keep_their_order_while_their_pieces_interleave() {
 }
 
 #[track_caller]
-fn check_refused(chunks: &[Chunk], expected: &str) {
+fn check_refused(chunks: &[ReplyChunk], expected: &str) {
     let (last, before) = chunks.split_last().unwrap();
     let before = gather(before).unwrap();
     let mut after = before.clone();
@@ -237,7 +237,7 @@ fn half_an_answer_is_kept_without_half_a_call() {
     assert_eq!(gathered.reply(), None);
 }
 
-fn chunks() -> impl Strategy<Value = Vec<Chunk>> {
+fn chunks() -> impl Strategy<Value = Vec<ReplyChunk>> {
     let chunk = prop_oneof![
         1 => Just(start()),
         6 => "[ab]{0,3}".prop_map(|text| say(&text)),
@@ -253,15 +253,15 @@ fn chunks() -> impl Strategy<Value = Vec<Chunk>> {
 }
 
 /// Cuts every piece of text into its characters.
-fn in_crumbs(chunk: &Chunk) -> Vec<Chunk> {
-    let crumbs = |text: &str, wrap: &dyn Fn(&str) -> Chunk| {
+fn in_crumbs(chunk: &ReplyChunk) -> Vec<ReplyChunk> {
+    let crumbs = |text: &str, wrap: &dyn Fn(&str) -> ReplyChunk| {
         let each = text.chars().map(|c| wrap(&c.to_string()));
         each.chain([wrap("")]).collect()
     };
     match chunk {
-        Chunk::Text { text } => crumbs(text, &say),
-        Chunk::Thinking { text } => crumbs(text, &think),
-        Chunk::ToolDelta {
+        ReplyChunk::Text { text } => crumbs(text, &say),
+        ReplyChunk::Thinking { text } => crumbs(text, &think),
+        ReplyChunk::ToolDelta {
             index,
             arguments: text,
         } => crumbs(text, &|piece| arguments(*index, piece)),
@@ -282,22 +282,22 @@ proptest! {
             }
         }
         let words: String = taken.iter().filter_map(|chunk| match chunk {
-            Chunk::Text { text } => Some(text.as_str()),
+            ReplyChunk::Text { text } => Some(text.as_str()),
             _ => None,
         }).collect();
         let bytes: usize = taken.iter().map(|chunk| match chunk {
-            Chunk::Text { text } | Chunk::Thinking { text } => text.len(),
-            Chunk::ToolDelta { arguments, .. } => arguments.len(),
+            ReplyChunk::Text { text } | ReplyChunk::Thinking { text } => text.len(),
+            ReplyChunk::ToolDelta { arguments, .. } => arguments.len(),
             _ => 0,
         }).sum();
-        let ended = taken.iter().filter(|chunk| matches!(chunk, Chunk::ToolEnd { .. })).count();
+        let ended = taken.iter().filter(|chunk| matches!(chunk, ReplyChunk::ToolEnd { .. })).count();
         let partial = gathered.partial();
-        let calls = partial.iter().filter(|part| matches!(part, Part::ToolCall(_)));
+        let calls = partial.iter().filter(|part| matches!(part, MessagePart::ToolCall(_)));
         prop_assert_eq!(gathered.text(), words);
         prop_assert_eq!(gathered.output_bytes(), bytes as u64);
         prop_assert_eq!(gathered.chunks(), taken.len() as u64);
         prop_assert_eq!(calls.count(), ended);
-        let is_ended = matches!(taken.last(), Some(Chunk::End { .. }));
+        let is_ended = matches!(taken.last(), Some(ReplyChunk::End { .. }));
         prop_assert_eq!(gathered.is_ended(), is_ended);
         prop_assert_eq!(gathered.reply().is_some(), is_ended);
     }

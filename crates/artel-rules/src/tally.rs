@@ -12,8 +12,8 @@ mod tries;
 use std::collections::{BTreeMap, BTreeSet};
 
 use artel_types::{
-    Event, Fact, ModelFailed, ModelReplied, Money, Outcome, RunFinished, RunId, RunMetrics,
-    RunPrepared, RunStarted, RunState, Text, Timestamp, ToolFinished, ToolRequested,
+    Event, EventOutcome, Fact, ModelFailed, ModelReplied, Money, RecordedText, RunFinished, RunId,
+    RunMetrics, RunOutcome, RunPrepared, RunStarted, Timestamp, ToolFinished, ToolRequested,
 };
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ pub struct Tally {
     cost: Money,
     skill_folder: Option<String>,
     loaded: BTreeSet<String>,
-    state: Option<RunState>,
+    state: Option<RunOutcome>,
     /// Whether the turns are over: the closing call is not a turn.
     is_closing: bool,
 }
@@ -109,7 +109,7 @@ impl Tally {
 
     /// Returns the metrics so far. `ending` is how the run is about to end, if that is not
     /// recorded yet.
-    pub fn metrics(&self, ending: Option<RunState>) -> RunMetrics {
+    pub fn metrics(&self, ending: Option<RunOutcome>) -> RunMetrics {
         let state = self.state.or(ending);
         let total = self.first.zip(self.last);
         RunMetrics {
@@ -162,7 +162,10 @@ impl Tally {
     /// usage counts all the same.
     fn failed(&mut self, event: &Event, fact: &ModelFailed) {
         let asked = self.asked.remove(&(fact.call.clone(), fact.attempt));
-        let is_failure = !matches!(event.outcome, Some(Outcome::Cancelled | Outcome::Denied));
+        let is_failure = !matches!(
+            event.outcome,
+            Some(EventOutcome::Cancelled | EventOutcome::Denied)
+        );
         self.metrics.model_failures += u64::from(is_failure);
         let took = asked.map_or(0, |asked| millis(event.at.since(asked)));
         add(&mut self.metrics.model_ms, took);
@@ -186,9 +189,9 @@ impl Tally {
             self.people.begin(&fact.call, event.at);
         }
         let input = match &fact.input {
-            Text::Inline(text) => serde_json::from_str(text).unwrap_or_default(),
+            RecordedText::Inline(text) => serde_json::from_str(text).unwrap_or_default(),
             // Two inputs with the same stored text are the same.
-            Text::Kept(kept) => Value::from(kept.blob.to_string()),
+            RecordedText::Kept(kept) => Value::from(kept.blob.to_string()),
         };
         self.tries.begin(&fact.call, &fact.tool, &input);
         self.recoveries.begin(&fact.call);
@@ -277,10 +280,10 @@ fn inside<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
         .strip_prefix('/')
 }
 
-fn length(text: &Text) -> u64 {
+fn length(text: &RecordedText) -> u64 {
     match text {
-        Text::Inline(text) => text.len() as u64,
-        Text::Kept(kept) => kept.bytes,
+        RecordedText::Inline(text) => text.len() as u64,
+        RecordedText::Kept(kept) => kept.bytes,
     }
 }
 

@@ -7,7 +7,7 @@
 use std::iter::Sum;
 use std::ops::Add;
 
-use artel_types::model::{Message, Part, Request, ToolSpec};
+use artel_types::model::{MessagePart, ModelMessage, ModelRequest, ToolSpec};
 
 /// Bytes per token: text of all kinds has between three and four.
 pub const BYTES_PER_TOKEN: u64 = 3;
@@ -30,12 +30,12 @@ pub struct Size {
 
 impl Size {
     /// Measures one part of a message.
-    pub fn of_part(part: &Part) -> Self {
+    pub fn of_part(part: &MessagePart) -> Self {
         let (bytes, images) = match part {
-            Part::Text { text, .. } | Part::Thinking { text, .. } => (text.len(), 0),
-            Part::Image(_) => (0, 1),
-            Part::ToolCall(call) => (call.name.len() + call.arguments.len(), 0),
-            Part::ToolResult(result) => (result.text.len(), result.images.len()),
+            MessagePart::Text { text, .. } | MessagePart::Thinking { text, .. } => (text.len(), 0),
+            MessagePart::Image(_) => (0, 1),
+            MessagePart::ToolCall(call) => (call.name.len() + call.arguments.len(), 0),
+            MessagePart::ToolResult(result) => (result.text.len(), result.images.len()),
         };
         Self {
             bytes: bytes as u64 + AROUND_PART,
@@ -44,12 +44,12 @@ impl Size {
     }
 
     /// Measures a message.
-    pub fn of_message(message: &Message) -> Self {
+    pub fn of_message(message: &ModelMessage) -> Self {
         message.parts.iter().map(Self::of_part).sum()
     }
 
     /// Measures a conversation.
-    pub fn of_messages(messages: &[Message]) -> Self {
+    pub fn of_messages(messages: &[ModelMessage]) -> Self {
         messages.iter().map(Self::of_message).sum()
     }
 
@@ -65,7 +65,7 @@ impl Size {
     }
 
     /// Measures everything in a request.
-    pub fn of_request(request: &Request) -> Self {
+    pub fn of_request(request: &ModelRequest) -> Self {
         let tools: Self = request.tools.iter().map(|tool| Self::of_tool(tool)).sum();
         Self::of_text(&request.system) + Self::of_messages(&request.messages) + tools
     }
@@ -106,34 +106,34 @@ pub fn of_bytes(bytes: u64) -> u64 {
 }
 
 /// Returns the tokens of a request.
-pub fn of_request(request: &Request) -> u64 {
+pub fn of_request(request: &ModelRequest) -> u64 {
     Size::of_request(request).tokens()
 }
 
 /// Returns the tokens of a conversation.
-pub fn of_messages(messages: &[Message]) -> u64 {
+pub fn of_messages(messages: &[ModelMessage]) -> u64 {
     Size::of_messages(messages).tokens()
 }
 
 #[cfg(test)]
 mod tests {
-    use artel_types::model::{Image, Role, ToolCall, ToolResult};
+    use artel_types::model::{MessageImage, MessageRole, ToolCall, ToolResult};
     use serde_json::json;
 
     use super::*;
 
     #[test]
     fn everything_that_is_sent_is_counted() {
-        let image = Image {
+        let image = MessageImage {
             media_type: "image/png".into(),
             data: "A".repeat(1_000_000),
         };
-        let of_part = |part: Part| Request {
-            messages: vec![Message {
-                role: Role::User,
+        let of_part = |part: MessagePart| ModelRequest {
+            messages: vec![ModelMessage {
+                role: MessageRole::User,
                 parts: vec![part],
             }],
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let call = ToolCall {
             id: "not counted".into(),
@@ -153,17 +153,21 @@ mod tests {
             description: "it reads".into(),
             schema: json!({}),
         };
-        let with = |system: &str, tools: Vec<ToolSpec>| Request {
+        let with = |system: &str, tools: Vec<ToolSpec>| ModelRequest {
             system: system.into(),
             tools: tools.into_iter().map(Into::into).collect(),
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let table = [
-            ("nothing", Request::default(), 0),
-            ("words", of_part(Part::text("a".repeat(3_000))), 1_004),
-            ("a picture", of_part(Part::Image(image)), 1_604),
-            ("a call", of_part(Part::ToolCall(call)), 10),
-            ("a result", of_part(Part::ToolResult(result)), 3_210),
+            ("nothing", ModelRequest::default(), 0),
+            (
+                "words",
+                of_part(MessagePart::text("a".repeat(3_000))),
+                1_004,
+            ),
+            ("a picture", of_part(MessagePart::Image(image)), 1_604),
+            ("a call", of_part(MessagePart::ToolCall(call)), 10),
+            ("a result", of_part(MessagePart::ToolResult(result)), 3_210),
             ("standing words", with("abcd", Vec::new()), 2),
             ("a tool", with("", vec![tool]), 5),
         ];

@@ -18,8 +18,8 @@ mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use artel_types::model::{Message, Request};
-use artel_types::{Objective, RunAsked, RunId};
+use artel_types::model::{ModelMessage, ModelRequest};
+use artel_types::{RunAsked, RunId, RunObjective};
 
 use crate::context::Shortened;
 use approach::Approaches;
@@ -172,7 +172,7 @@ pub struct InFlight {
 #[derive(Debug, Clone)]
 pub struct Turn {
     rules: Rules,
-    messages: Vec<Message>,
+    messages: Vec<ModelMessage>,
     /// The calls of the last reply, in its order.
     pending: Vec<Pending>,
     /// Texts to be put beside the results of the pending calls.
@@ -195,7 +195,7 @@ pub struct Turn {
     is_paused: bool,
     is_cancelled: bool,
     question: Option<RunAsked>,
-    objectives: Vec<Objective>,
+    objectives: Vec<RunObjective>,
     snapshot: Option<String>,
     last_call: Option<String>,
     shortened: Shortened,
@@ -222,7 +222,7 @@ impl Turn {
     pub fn new(rules: Rules, opening: impl Into<String>) -> Self {
         Self {
             rules,
-            messages: vec![Message::user(opening)],
+            messages: vec![ModelMessage::user(opening)],
             pending: Vec::new(),
             beside: Vec::new(),
             turns: 0,
@@ -253,7 +253,7 @@ impl Turn {
     }
 
     /// Returns the conversation so far.
-    pub fn messages(&self) -> &[Message] {
+    pub fn messages(&self) -> &[ModelMessage] {
         &self.messages
     }
 
@@ -272,7 +272,7 @@ impl Turn {
     }
 
     /// Returns the objectives that the run has stated.
-    pub fn objectives(&self) -> &[Objective] {
+    pub fn objectives(&self) -> &[RunObjective] {
         &self.objectives
     }
 
@@ -298,7 +298,7 @@ impl Turn {
     }
 
     /// Takes over the ending and the objectives of the run that took over the work.
-    pub fn followed(&mut self, ending: Ending, objectives: Vec<Objective>) {
+    pub fn followed(&mut self, ending: Ending, objectives: Vec<RunObjective>) {
         self.ended = Some(ending);
         if !objectives.is_empty() {
             self.objectives = objectives;
@@ -321,7 +321,7 @@ impl Turn {
     }
 
     /// Puts the conversation into a request that already has its standing parts.
-    pub fn fill(&self, request: &mut Request) {
+    pub fn fill(&self, request: &mut ModelRequest) {
         request.messages.clone_from(&self.messages);
     }
 }

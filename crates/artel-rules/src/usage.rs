@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use artel_types::model::{Attribution, Provider, Usage};
+use artel_types::model::{ModelCallAttribution, Provider, TokenUsage};
 use artel_types::{
-    Amount, Event, Fact, ModelFailed, ModelReplied, ModelRequested, Money, Outcome, Timestamp,
+    Event, EventOutcome, Fact, ModelFailed, ModelReplied, ModelRequested, Money, SpendAmount,
+    Timestamp,
 };
 use serde::Serialize;
 
@@ -164,7 +165,7 @@ pub struct Tally {
 #[derive(Debug, Clone)]
 struct Open {
     group: Vec<Option<String>>,
-    estimate: Amount,
+    estimate: SpendAmount,
     provider: Provider,
 }
 
@@ -275,8 +276,8 @@ impl Tally {
         self.open.remove(&(fact.call.clone(), fact.attempt));
         if let Some(sum) = self.sum(&names) {
             match event.outcome {
-                Some(Outcome::Cancelled) => sum.cancelled += 1,
-                Some(Outcome::Denied) => sum.denied += 1,
+                Some(EventOutcome::Cancelled) => sum.cancelled += 1,
+                Some(EventOutcome::Denied) => sum.denied += 1,
                 _ => sum.failed += 1,
             }
             sum.charge(None, fact.charged, fact.paid());
@@ -333,7 +334,7 @@ pub fn day(at: Timestamp) -> String {
 
 impl Sum {
     /// Adds an attempt under way with what was reserved for it.
-    fn open(&mut self, estimate: Amount, provider: Provider) {
+    fn open(&mut self, estimate: SpendAmount, provider: Provider) {
         self.attempts += 1;
         self.unknown += 1;
         self.estimated = self.estimated.saturating_add(estimate.tokens.0);
@@ -344,7 +345,7 @@ impl Sum {
         self.unpriced = self.unpriced.saturating_add(u64::from(is_unpriced));
     }
 
-    fn charge(&mut self, usage: Option<Usage>, charged: Amount, cost: Option<Money>) {
+    fn charge(&mut self, usage: Option<TokenUsage>, charged: SpendAmount, cost: Option<Money>) {
         match usage {
             Some(usage) => {
                 self.input = self.input.saturating_add(usage.input);
@@ -401,7 +402,7 @@ struct Names<'a> {
     event: &'a Event,
     provider: Provider,
     model: &'a str,
-    account: &'a Attribution,
+    account: &'a ModelCallAttribution,
 }
 
 impl Names<'_> {

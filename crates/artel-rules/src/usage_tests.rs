@@ -1,7 +1,9 @@
 //! Tests that rows add up to totals, whatever they are grouped by.
 
-use artel_types::model::{Priority, Privacy, Stop};
-use artel_types::{Actor, RunId, SessionId, Stream, Text, Timestamp, TraceId, Visibility};
+use artel_types::model::{ModelCallPriority, PrivacyLabel, ReplyStopReason};
+use artel_types::{
+    Actor, EventVisibility, RecordedText, RunId, SessionId, StreamName, Timestamp, TraceId,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -42,10 +44,10 @@ fn attempts() -> impl Strategy<Value = Vec<Attempt>> {
     proptest::collection::vec(attempt, 0..60)
 }
 
-fn event(attempt: &Attempt, fact: Fact, outcome: Option<Outcome>) -> Event {
+fn event(attempt: &Attempt, fact: Fact, outcome: Option<EventOutcome>) -> Event {
     Event {
         seq: 1,
-        stream: Stream::workshop(),
+        stream: StreamName::workshop(),
         stream_seq: 1,
         at: Timestamp::from_micros(0),
         trace: TraceId::from_random([1; 16]),
@@ -55,7 +57,7 @@ fn event(attempt: &Attempt, fact: Fact, outcome: Option<Outcome>) -> Event {
         actor: Actor::system("test"),
         target: None,
         outcome,
-        visibility: Visibility::Full,
+        visibility: EventVisibility::Full,
         fact,
     }
 }
@@ -63,14 +65,14 @@ fn event(attempt: &Attempt, fact: Fact, outcome: Option<Outcome>) -> Event {
 /// Returns the events of one attempt with this number.
 fn events(number: usize, attempt: &Attempt) -> Vec<Event> {
     let provider = Provider::ALL[attempt.provider];
-    let account = Attribution {
+    let account = ModelCallAttribution {
         role: (attempt.role > 0).then(|| format!("role{}", attempt.role)),
-        ..Attribution::default()
+        ..ModelCallAttribution::default()
     };
     let (call, model) = (format!("call{number}"), format!("m{}", attempt.provider));
     let tokens = attempt.input + attempt.output;
     let money = attempt.price.map(|price| tokens * price);
-    let charged = Amount::new(tokens, money.unwrap_or(0));
+    let charged = SpendAmount::new(tokens, money.unwrap_or(0));
     let requested = ModelRequested {
         call: call.clone(),
         attempt: 1,
@@ -78,11 +80,11 @@ fn events(number: usize, attempt: &Attempt) -> Vec<Event> {
         resolved: "as named".into(),
         provider,
         model: model.clone(),
-        priority: Priority::User,
-        privacy: Privacy::Any,
+        priority: ModelCallPriority::User,
+        privacy: PrivacyLabel::Any,
         account: account.clone(),
         estimate: charged,
-        request: Text::from("{}"),
+        request: RecordedText::from("{}"),
         fingerprint: String::new(),
         prior: None,
     };
@@ -108,23 +110,23 @@ fn events(number: usize, attempt: &Attempt) -> Vec<Event> {
         provider,
         model,
         account,
-        stop: Stop::End,
-        usage: (attempt.ending == 0).then_some(Usage {
+        stop: ReplyStopReason::End,
+        usage: (attempt.ending == 0).then_some(TokenUsage {
             input: attempt.input,
             output: attempt.output,
-            ..Usage::default()
+            ..TokenUsage::default()
         }),
         charged,
         cost: money.map(Money),
         first_ms: 1,
         total_ms: 2,
-        reply: Text::from("{}"),
+        reply: RecordedText::from("{}"),
     };
     let begun = event(attempt, requested.into(), None);
     let (fact, outcome): (Fact, _) = match attempt.ending {
-        0 | 1 => (replied.into(), Outcome::Done),
-        2 => (failed.into(), Outcome::Failed),
-        3 => (failed.into(), Outcome::Cancelled),
+        0 | 1 => (replied.into(), EventOutcome::Done),
+        2 => (failed.into(), EventOutcome::Failed),
+        3 => (failed.into(), EventOutcome::Cancelled),
         _ => return vec![begun],
     };
     vec![begun, event(attempt, fact, Some(outcome))]

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use artel_rules::excerpt::{self, Excerpted};
 use artel_rules::patience::{self, Overdue, Sent};
-use artel_types::{Clock, Redactor};
+use artel_types::{Clock, SecretRedactor};
 
 pub use cancel::Cancel;
 pub use spool::{Spool, Spooled};
@@ -64,7 +64,7 @@ pub struct Watch<'a> {
     /// The handle that ends the command early.
     pub cancel: Cancel,
     /// Removes secrets from the output.
-    pub redactor: Redactor,
+    pub redactor: SecretRedactor,
     /// The place and the limits for keeping the output.
     pub spool: Spool,
     /// Limits on the output that a model sees.

@@ -42,7 +42,7 @@ pub(crate) use told::Told;
 
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -245,14 +245,14 @@ fn house() -> OpenApiRouter<Arc<Desk>> {
 
 /// Answers for a path that no route has.
 pub(crate) async fn nothing_here() -> Response {
-    let failure = Failure::new(Code::W005, "there is nothing at this address")
+    let failure = Failure::new(FailureCode::W005, "there is nothing at this address")
         .advise("`/api/v1/openapi.json` describes what there is");
     Refusal(failure).into_response()
 }
 
 /// Answers for a method that the route does not take.
 pub(crate) async fn not_that_way() -> Response {
-    let failure = Failure::new(Code::C004, "this address does not take that method")
+    let failure = Failure::new(FailureCode::C004, "this address does not take that method")
         .advise("`/api/v1/openapi.json` describes what there is");
     (StatusCode::METHOD_NOT_ALLOWED, Refusal(failure).body()).into_response()
 }

@@ -93,8 +93,10 @@ pub(crate) async fn nothing_here(who: Who, uri: Uri) -> Response {
     if uri.path().starts_with("/api/") {
         return crate::api::nothing_here().await;
     }
-    let failure =
-        artel_types::Failure::new(artel_types::Code::W005, "there is nothing at this address")
-            .advise("the menu leads to every page there is");
+    let failure = artel_types::Failure::new(
+        artel_types::FailureCode::W005,
+        "there is nothing at this address",
+    )
+    .advise("the menu leads to every page there is");
     frame::trouble(&who, failure).into_response()
 }

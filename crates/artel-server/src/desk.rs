@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use artel_journal::{Filter, Journal, Query, Reader, Record, Sight};
-use artel_types::{Actor, Failure, Lack, TraceId, Via};
+use artel_types::{Actor, ActorSurface, DiskShortage, Failure, TraceId};
 use artel_workshop::{Access, Board, Drivers, Pass, PassSort, SignIn, Waits, Workshop};
 use tokio::sync::{Semaphore, watch};
 
@@ -227,7 +227,7 @@ impl Desk {
     }
 
     /// Returns the shortage of disk space, whether or not something already waits for it.
-    pub(crate) fn lack(&self) -> Option<Lack> {
+    pub(crate) fn lack(&self) -> Option<DiskShortage> {
         self.workshop().lack_seen()
     }
 
@@ -288,8 +288,8 @@ impl Desk {
     pub(crate) fn workshop_of(&self, pass: &Pass) -> Result<Arc<Workshop>, Failure> {
         let actor = match (pass.is_program, pass.sort) {
             (true, _) => Actor::program(&pass.name),
-            (false, PassSort::Token) => Actor::human(&pass.name, Via::Api),
-            (false, PassSort::Login) => Actor::human(&pass.name, Via::Web),
+            (false, PassSort::Token) => Actor::human(&pass.name, ActorSurface::Api),
+            (false, PassSort::Login) => Actor::human(&pass.name, ActorSurface::Web),
         };
         Ok(Arc::new(self.workshop().acting_as(actor)?))
     }

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use artel_journal::{Fence, Filter, Record, Subscription};
 use artel_types::plan::Urgency;
-use artel_types::{Code, Fact, Failure, RunId, TraceId, Via};
+use artel_types::{ActorSurface, Fact, Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{InboxFound, Listens, Stop};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
@@ -95,7 +95,7 @@ impl Kept {
         // The scheduler ends by itself once it is asked to stop.
         self.going.await.unwrap_or_else(|error| {
             let what = "the scheduler broke off";
-            Err(Failure::new(Code::X001, what).because(error.to_string()))
+            Err(Failure::new(FailureCode::X001, what).because(error.to_string()))
         })
     }
 }
@@ -312,7 +312,7 @@ impl Keeper {
     /// Records that a task was interrupted by a fault of Artel. Other failures are already
     /// recorded, or are not faults.
     fn note_fault(&self, task: Option<Task>, failure: &Failure) {
-        if failure.code != Code::X001 {
+        if failure.code != FailureCode::X001 {
             return;
         }
         let desk = Arc::clone(&self.desk);
@@ -355,7 +355,7 @@ impl Keeper {
         let Ok(event) = record.event() else { return };
         // A person at a terminal usually continues there; if they do not, the daemon does.
         let grace = match event.actor.via {
-            Some(Via::Cli) => GRACE,
+            Some(ActorSurface::Cli) => GRACE,
             _ => Duration::ZERO,
         };
         let now = Instant::now();
@@ -433,7 +433,7 @@ impl Keeper {
             Ok(()) => {}
             // A restored journal does not know of this daemon, so it becomes the daemon
             // again.
-            Err(failure) if failure.code == Code::J010 => {
+            Err(failure) if failure.code == FailureCode::J010 => {
                 self.fence = workshop.become_daemon(journal).await?;
             }
             // A journal that cannot be written now does not mean that another process is
@@ -479,7 +479,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| {
-        let code = artel_types::Code::X001;
+        let code = artel_types::FailureCode::X001;
         Err(Failure::new(code, "a part of the server broke off").because(error.to_string()))
     })
 }

@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::Listens;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -60,12 +60,15 @@ impl Address {
             None => text.to_owned(),
         };
         let address: SocketAddr = address.parse().map_err(|_| {
-            Failure::new(Code::H001, format!("`{text}` is no address to listen on"))
-                .advise("name an address and a port, such as 127.0.0.1:7717 or [::1]:7717")
+            Failure::new(
+                FailureCode::H001,
+                format!("`{text}` is no address to listen on"),
+            )
+            .advise("name an address and a port, such as 127.0.0.1:7717 or [::1]:7717")
         })?;
         if !is_loopback(address.ip()) && reach == Reach::Loopback {
             return Err(Failure::new(
-                Code::H001,
+                FailureCode::H001,
                 format!("`{text}` can be reached from elsewhere"),
             )
             .because("whoever holds a token can have agents work on this machine")
@@ -113,8 +116,9 @@ impl Address {
                 Err(_) => return Ok((Listeners { first, twin: None }, bound)),
             }
         }
-        Err(last
-            .unwrap_or_else(|| Failure::new(Code::H001, format!("cannot listen on {}", self.0))))
+        Err(last.unwrap_or_else(|| {
+            Failure::new(FailureCode::H001, format!("cannot listen on {}", self.0))
+        }))
     }
 }
 
@@ -151,7 +155,7 @@ fn twin_of(bound: SocketAddr) -> Option<SocketAddr> {
 }
 
 fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
-    Failure::new(Code::H001, format!("cannot listen on {address}"))
+    Failure::new(FailureCode::H001, format!("cannot listen on {address}"))
         .because(error.to_string())
         .advise("`artel daemon status` shows whether a daemon runs; `--listen 127.0.0.1:0` takes any free port")
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use artel_rules::request::file::{Origin, RequestFields, Status, words_of};
-use artel_types::plan::{Urgency, Verify};
+use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Timestamp, TraceId};
 
 use crate::Complaint;
@@ -160,7 +160,7 @@ impl Reader {
                 fields.source = Some(among(node, how, &words, of)?);
             }
             "verify" => {
-                let words: Vec<&str> = Verify::ALL.iter().map(|it| it.as_str()).collect();
+                let words: Vec<&str> = StepVerification::ALL.iter().map(|it| it.as_str()).collect();
                 let of = |word: &str| word.parse().ok();
                 fields.verify = Some(among(node, how, &words, of)?);
             }

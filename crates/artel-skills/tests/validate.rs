@@ -2,7 +2,7 @@
 
 use artel_rules::request::file::{Origin, Request, RequestFields, Status, render};
 use artel_skills::{empty_body, read_request, validate_request, validate_skill};
-use artel_types::plan::{Urgency, Verify};
+use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Timestamp, TraceId};
 use proptest::prelude::*;
 
@@ -394,7 +394,7 @@ fn full(words: &str) -> Request {
         created_by: "ann@host".to_owned(),
         portal: Some("my-app".to_owned()),
         tags: vec!["a".to_owned(), "b, c".to_owned()],
-        verify: Some(Verify::Tdd),
+        verify: Some(StepVerification::Tdd),
         flow: None,
         other: vec![
             "cssclass: wide".to_owned(),

@@ -1,20 +1,21 @@
 //! Events to append.
 
-use artel_types::plan::{Plan, PlanStep, StepScope, Verify};
+use artel_types::plan::{Plan, PlanStep, StepScope, StepVerification};
 use artel_types::{
-    Actor, Draft, NoteAdded, Outcome, RunFinished, RunId, RunStarted, Stream, Text, TraceId, Via,
+    Actor, ActorSurface, EventDraft, EventOutcome, NoteAdded, RecordedText, RunFinished, RunId,
+    RunStarted, StreamName, TraceId,
 };
 
 use crate::Random;
 
 /// Returns a person's remark in the given stream.
-pub fn note(stream: &str, text: &str) -> Draft {
+pub fn note(stream: &str, text: &str) -> EventDraft {
     let trace = TraceId::from_random([7; 16]);
-    let stream = Stream::new(stream).expect("a plain stream name");
-    Draft::new(
+    let stream = StreamName::new(stream).expect("a plain stream name");
+    EventDraft::new(
         stream,
         trace,
-        Actor::human("ada@example.org", Via::Cli),
+        Actor::human("ada@example.org", ActorSurface::Cli),
         NoteAdded { text: text.into() },
     )
 }
@@ -23,8 +24,8 @@ pub fn note(stream: &str, text: &str) -> Draft {
 pub fn note_text(payload: &str) -> String {
     let note: NoteAdded = serde_json::from_str(payload).expect("the payload of a remark");
     match note.text {
-        Text::Inline(text) => text,
-        Text::Kept(kept) => kept.blob.to_string(),
+        RecordedText::Inline(text) => text,
+        RecordedText::Kept(kept) => kept.blob.to_string(),
     }
 }
 
@@ -37,7 +38,7 @@ pub fn plan_of_one_step() -> Plan {
         work: "Round the prices.".to_owned(),
         check: "They are round.".to_owned(),
         after: Vec::new(),
-        verify: Verify::Evaluator,
+        verify: StepVerification::Evaluator,
         scope: StepScope::default(),
         evidence: Vec::new(),
         gives: Vec::new(),
@@ -59,9 +60,9 @@ pub fn random_trace(random: &mut Random) -> TraceId {
 }
 
 /// Returns the events of a complete run, with `notes` remarks in between.
-pub fn run_events(run: RunId, trace: TraceId, notes: usize) -> Vec<Draft> {
+pub fn run_events(run: RunId, trace: TraceId, notes: usize) -> Vec<EventDraft> {
     let draft = |fact: artel_types::Fact| {
-        Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact).in_run(run)
+        EventDraft::new(StreamName::run(run), trace, Actor::agent("engineer"), fact).in_run(run)
     };
     let mut drafts = vec![draft(RunStarted::new(run, "a run").into())];
     for number in 0..notes {
@@ -69,6 +70,6 @@ pub fn run_events(run: RunId, trace: TraceId, notes: usize) -> Vec<Draft> {
         drafts.push(draft(NoteAdded { text }.into()).on(format!("src/file{number}.rs")));
     }
     let end = RunFinished::new(run, "done");
-    drafts.push(draft(end.into()).ending(Outcome::Done));
+    drafts.push(draft(end.into()).ending(EventOutcome::Done));
     drafts
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use artel_testkit::standin::{Answer, Format, StandIn, cases};
-use artel_types::model::{Part, Reply, Stop};
+use artel_types::model::{MessagePart, ModelReply, ReplyStopReason};
 use serde_json::{Value, json};
 
 /// How it is asked, and with which key.
@@ -88,11 +88,11 @@ fn speech(format: Format) -> Vec<Case> {
 fn whole(format: Format) -> Vec<Case> {
     let path = json!({"path": "a.txt"});
     let parts = vec![
-        Part::Thinking {
+        MessagePart::Thinking {
             text: "Hm.".to_owned(),
             seal: None,
         },
-        Part::text("Yes."),
+        MessagePart::text("Yes."),
         cases::call("read", &path.to_string()),
     ];
     let answer = Answer::says("Yes.").thinking("Hm.").calls("read", path);
@@ -101,7 +101,10 @@ fn whole(format: Format) -> Vec<Case> {
             name: "whole",
             asked: WHOLE,
             answer: Some(answer),
-            expected: neutral(format, &cases::reply(format, parts, Stop::ToolUse)),
+            expected: neutral(
+                format,
+                &cases::reply(format, parts, ReplyStopReason::ToolUse),
+            ),
         },
         Case {
             name: "models",
@@ -216,9 +219,9 @@ fn sentences(format: Format) -> [&'static str; 3] {
 }
 
 /// Returns what a reader prints of a reply.
-fn neutral(format: Format, reply: &Reply) -> Value {
+fn neutral(format: Format, reply: &ModelReply) -> Value {
     let thoughts = reply.parts.iter().filter_map(|part| match part {
-        Part::Thinking { text, .. } => Some(text.as_str()),
+        MessagePart::Thinking { text, .. } => Some(text.as_str()),
         _ => None,
     });
     let calls = reply

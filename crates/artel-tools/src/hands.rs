@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_policy::redact::find_in_json;
 use artel_policy::{Action, Answer, Decision, OpenConnection, Policy, Record, Situation, openings};
-use artel_types::{Actor, BlobRef, Clock, Fact, Outcome, REDACTED, Redactor};
+use artel_types::{Actor, BlobRef, Clock, EventOutcome, Fact, REDACTED, SecretRedactor};
 use serde_json::Value;
 
 use granted::ALLOWED_BEFORE;
@@ -58,7 +58,7 @@ pub struct Hands {
     /// Answers whether a call may run.
     pub approver: Option<Arc<dyn Approver>>,
     /// Redacts secrets in everything that is stored or sent.
-    pub redactor: Redactor,
+    pub redactor: SecretRedactor,
     pub clock: Clock,
     /// Whether the caller sees hints.
     pub hints: Hints,
@@ -69,10 +69,11 @@ pub struct Hands {
 pub trait Log: Send + Sync {
     /// Appends a fact and returns once it is durable. Without `by`, the run's agent is the
     /// actor.
-    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String>;
+    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: EventOutcome)
+    -> Result<(), String>;
 
     /// Appends a fact whose actor is the run's agent.
-    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
+    fn append(&self, fact: Fact, outcome: EventOutcome) -> Result<(), String> {
         self.append_by(None, fact, outcome)
     }
 
@@ -136,7 +137,7 @@ impl Hands {
         mut bench: Bench,
         policy: Policy,
         log: Arc<dyn Log>,
-        redactor: Redactor,
+        redactor: SecretRedactor,
         clock: Clock,
     ) -> Self {
         bench.secret_rules = policy.secret_rules().cloned().collect();

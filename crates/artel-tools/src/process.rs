@@ -21,7 +21,7 @@ use artel_sandbox::slots::{Slot, SlotError, Slots, Waiting};
 use artel_sandbox::{
     Demand, Exit, Host, Job, Limited, Limits, Network, Sandbox, SandboxError, Stdin, View,
 };
-use artel_types::{Clock, Formats, Redactor, Secret};
+use artel_types::{Clock, Secret, SecretDetector, SecretRedactor};
 use serde_json::json;
 
 pub use jobs::{JobState, Jobs};
@@ -53,7 +53,7 @@ pub struct Workroom {
     /// Secrets that are redacted exactly in output, in addition to those that a command gets.
     pub known: Vec<Secret>,
     /// Formats of other texts that look like secrets.
-    pub formats: Arc<dyn Formats>,
+    pub formats: Arc<dyn SecretDetector>,
     /// Resolves names to addresses for network grants.
     pub reach: NetworkReach,
     /// The source of secrets.
@@ -238,7 +238,7 @@ impl Workroom {
     }
 
     /// Creates the sandbox job of a command, and the redactor for its output.
-    fn job(&self, bench: &Bench, order: &Order) -> Result<(Job, Redactor), Trouble> {
+    fn job(&self, bench: &Bench, order: &Order) -> Result<(Job, SecretRedactor), Trouble> {
         let cwd = bench
             .tree
             .resolve(Path::new(&order.cwd))
@@ -283,7 +283,8 @@ impl Workroom {
             },
         };
         let known = self.known.iter().chain(&secrets);
-        let redactor = Redactor::of_known_values(known).with_formats(Arc::clone(&self.formats));
+        let redactor =
+            SecretRedactor::of_known_values(known).with_formats(Arc::clone(&self.formats));
         Ok((job, redactor))
     }
 

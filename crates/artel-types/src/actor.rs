@@ -36,7 +36,7 @@ impl ActorKind {
 /// The surface that a person or a program acted through. Each of their acts has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Via {
+pub enum ActorSurface {
     /// A command in a terminal.
     Cli,
     /// An edit or a move of a file in the workshop.
@@ -47,7 +47,7 @@ pub enum Via {
     Api,
 }
 
-impl Via {
+impl ActorSurface {
     /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ pub struct Actor {
     pub id: String,
     /// The surface; always `Some` for a person or a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub via: Option<Via>,
+    pub via: Option<ActorSurface>,
 }
 
 /// Error for text that does not name an actor.
@@ -76,11 +76,11 @@ pub struct Actor {
 #[error(
     "`{0}` does not name an actor: expected `human:<id>`, `agent:<id>`, `system:<id>` or `program:<id>`"
 )]
-pub struct BadActor(String);
+pub struct ActorParseError(String);
 
 impl Actor {
     /// Returns the actor for a person who acted through `via`.
-    pub fn human(id: impl Into<String>, via: Via) -> Self {
+    pub fn human(id: impl Into<String>, via: ActorSurface) -> Self {
         Self {
             kind: ActorKind::Human,
             id: id.into(),
@@ -111,7 +111,7 @@ impl Actor {
         Self {
             kind: ActorKind::Program,
             id: id.into(),
-            via: Some(Via::Api),
+            via: Some(ActorSurface::Api),
         }
     }
 
@@ -124,8 +124,8 @@ impl Actor {
     }
 
     /// Reads an actor from the two columns that the journal stores.
-    pub fn from_columns(actor: &str, via: Option<&str>) -> Result<Self, BadActor> {
-        let bad = || BadActor(actor.chars().take(100).collect());
+    pub fn from_columns(actor: &str, via: Option<&str>) -> Result<Self, ActorParseError> {
+        let bad = || ActorParseError(actor.chars().take(100).collect());
         let (kind, id) = actor.split_once(':').ok_or_else(bad)?;
         let kind = match kind {
             "human" => ActorKind::Human,
@@ -143,7 +143,7 @@ impl Actor {
     }
 }
 
-impl FromStr for Via {
+impl FromStr for ActorSurface {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -167,19 +167,22 @@ mod tests {
     #[test]
     fn actors_survive_their_columns() {
         for actor in [
-            Actor::human("ada@example.org", Via::Cli),
+            Actor::human("ada@example.org", ActorSurface::Cli),
             Actor::agent("engineer"),
             Actor::system("a:b"),
             Actor::program("ci"),
         ] {
-            let via = actor.via.map(Via::as_str);
+            let via = actor.via.map(ActorSurface::as_str);
             assert_eq!(Actor::from_columns(&actor.to_string(), via), Ok(actor));
         }
     }
 
     #[test]
     fn a_program_is_told_from_the_person_of_the_same_name() {
-        let (program, person) = (Actor::program("ada"), Actor::human("ada", Via::Api));
+        let (program, person) = (
+            Actor::program("ada"),
+            Actor::human("ada", ActorSurface::Api),
+        );
         assert_eq!(
             (&*program.label(), &*person.label()),
             ("program ada", "ada")

@@ -7,7 +7,7 @@ use crate::FailureKind;
 
 /// The explanation page of one error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
+pub struct FailureCodePage {
     /// The kind of failure, which sets the exit code.
     pub kind: FailureKind,
     /// The meaning in one line.
@@ -20,25 +20,25 @@ macro_rules! codes {
     ($( $code:ident $kind:ident $title:literal $text:literal )+) => {
         /// A stable name for one thing that can go wrong.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Code {
+        pub enum FailureCode {
             $( #[doc = $title] $code, )+
         }
 
-        impl Code {
+        impl FailureCode {
             /// Every code.
             pub const ALL: &'static [Self] = &[ $( Self::$code, )+ ];
 
             /// Returns the explanation page of this code.
-            pub fn page(self) -> Page {
+            pub fn page(self) -> FailureCodePage {
                 match self {
-                    $( Self::$code => Page {
+                    $( Self::$code => FailureCodePage {
                         kind: FailureKind::$kind, title: $title, text: $text,
                     }, )+
                 }
             }
         }
 
-        impl fmt::Display for Code {
+        impl fmt::Display for FailureCode {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self { $( Self::$code => stringify!($code), )+ })
             }
@@ -350,7 +350,7 @@ codes! {
         "You stopped it. What was acknowledged is on disk."
 }
 
-impl FromStr for Code {
+impl FromStr for FailureCode {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -369,15 +369,15 @@ mod tests {
 
     #[test]
     fn codes_read_back_in_any_case() {
-        for code in Code::ALL {
+        for code in FailureCode::ALL {
             assert_eq!(code.to_string().to_lowercase().parse(), Ok(*code));
         }
-        assert_eq!("J999".parse::<Code>(), Err(()));
+        assert_eq!("J999".parse::<FailureCode>(), Err(()));
     }
 
     #[test]
     fn every_page_says_something_to_do_or_know() {
-        for code in Code::ALL {
+        for code in FailureCode::ALL {
             let page = code.page();
             assert!(page.text.len() > 40, "{code}");
             assert!(!page.title.ends_with('.'), "{code}: a title is a clause");

@@ -27,7 +27,7 @@ impl DecidedBy {
 /// Something that was let through the walls of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum WallOpening {
+pub enum SandboxOpening {
     /// Access to a host was granted.
     Network,
     /// A secret was handed out.

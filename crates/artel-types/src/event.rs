@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Fact, RunId, SessionId, Stream, Timestamp, TraceId, Visibility};
+use crate::{Actor, EventVisibility, Fact, RunId, SessionId, StreamName, Timestamp, TraceId};
 
 /// The outcome of what an event describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum EventOutcome {
     /// It was done.
     Done,
     /// It failed.
@@ -24,7 +24,7 @@ pub enum Outcome {
     Unknown,
 }
 
-impl Outcome {
+impl EventOutcome {
     const ALL: [Self; 6] = [
         Self::Done,
         Self::Failed,
@@ -47,7 +47,7 @@ impl Outcome {
     }
 }
 
-impl FromStr for Outcome {
+impl FromStr for EventOutcome {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -60,9 +60,9 @@ impl FromStr for Outcome {
 
 /// An event before it is recorded. The journal adds its position, time and hash.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
+pub struct EventDraft {
     /// The stream that the event belongs to.
-    pub stream: Stream,
+    pub stream: StreamName,
     /// The piece of work that the event belongs to.
     pub trace: TraceId,
     /// The session, if there is one.
@@ -76,16 +76,16 @@ pub struct Draft {
     /// What it was done to: a path, a plan, a command, a host.
     pub target: Option<String>,
     /// The outcome in one word, where there is one.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<EventOutcome>,
     /// Who is shown the event.
-    pub visibility: Visibility,
+    pub visibility: EventVisibility,
     /// What happened.
     pub fact: Fact,
 }
 
-impl Draft {
+impl EventDraft {
     /// Creates an event that everyone may see, with only the required fields set.
-    pub fn new(stream: Stream, trace: TraceId, actor: Actor, fact: impl Into<Fact>) -> Self {
+    pub fn new(stream: StreamName, trace: TraceId, actor: Actor, fact: impl Into<Fact>) -> Self {
         Self {
             stream,
             trace,
@@ -95,7 +95,7 @@ impl Draft {
             actor,
             target: None,
             outcome: None,
-            visibility: Visibility::Summary,
+            visibility: EventVisibility::Summary,
             fact: fact.into(),
         }
     }
@@ -123,14 +123,14 @@ impl Draft {
 
     /// Sets the outcome.
     #[must_use]
-    pub fn ending(mut self, outcome: Outcome) -> Self {
+    pub fn ending(mut self, outcome: EventOutcome) -> Self {
         self.outcome = Some(outcome);
         self
     }
 
     /// Sets who is shown the event.
     #[must_use]
-    pub fn shown(mut self, visibility: Visibility) -> Self {
+    pub fn shown(mut self, visibility: EventVisibility) -> Self {
         self.visibility = visibility;
         self
     }
@@ -142,7 +142,7 @@ pub struct Event {
     /// Position among all events, from 1.
     pub seq: u64,
     /// The stream that the event belongs to.
-    pub stream: Stream,
+    pub stream: StreamName,
     /// Position within the stream, from 1.
     pub stream_seq: u64,
     /// When it was recorded.
@@ -160,9 +160,9 @@ pub struct Event {
     /// What it was done to: a path, a plan, a command, a host.
     pub target: Option<String>,
     /// The outcome in one word, where there is one.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<EventOutcome>,
     /// Who is shown the event.
-    pub visibility: Visibility,
+    pub visibility: EventVisibility,
     /// What happened.
     pub fact: Fact,
 }

@@ -7,17 +7,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Attribution, FaultKind, Priority, Privacy, Provider, Stop, Usage};
-use crate::plan::{Claim, FailedTest, Finding, PlanState, ProofPlace, Size, Urgency, Verify};
+use crate::model::{
+    ModelCallAttribution, ModelCallPriority, ModelFaultKind, PrivacyLabel, Provider,
+    ReplyStopReason, TokenUsage,
+};
+use crate::plan::{
+    FailedTest, PlanState, ProofStage, RequestSize, Requirement, StepVerification, Urgency,
+    VerdictFinding,
+};
 use crate::{
-    Amount, Class, DecidedBy, FileChange, ForeignSource, GrantOffer, Granted, KeptImage,
-    LeftOutPath, Level, Money, Objective, PromptPart, RecordedInheritance, RunId, RunMetrics,
-    SessionId, Text, Timestamp, WallOpening, WorkshopId,
+    AcceptedGrant, BudgetLevel, DecidedBy, FileChange, ForeignSource, GrantOffer, KeptImage,
+    LeftOutPath, Money, PromptPart, RecordedInheritance, RecordedText, RetryClass, RunId,
+    RunMetrics, RunObjective, SandboxOpening, SessionId, SpendAmount, Timestamp, WorkshopId,
 };
 
 /// Error for a stored fact that could not be decoded.
 #[derive(Debug, thiserror::Error)]
-pub enum DecodeError {
+pub enum FactDecodeError {
     /// This build does not know the kind.
     #[error("this build knows no event kind `{0}`")]
     UnknownKind(String),
@@ -54,12 +60,12 @@ pub struct FactPage {
     /// Whether the event is the last one of its stream.
     pub is_final: bool,
     /// The fields of the payload.
-    pub fields: &'static [FieldPage],
+    pub fields: &'static [FactPageField],
 }
 
 /// One payload field on the reference page.
 #[derive(Debug, Clone, Copy)]
-pub struct FieldPage {
+pub struct FactPageField {
     /// The field's name in JSON.
     pub name: &'static str,
     /// The Rust type, which is close enough to read.
@@ -104,7 +110,7 @@ macro_rules! facts {
                     schema: $schema,
                     doc: concat!($($doc),+),
                     is_final: facts!(@final $($final)?),
-                    fields: &[ $( FieldPage {
+                    fields: &[ $( FactPageField {
                         name: stringify!($field),
                         form: stringify!($form),
                         doc: concat!($($field_doc),+),
@@ -128,19 +134,19 @@ macro_rules! facts {
             }
 
             /// Decodes a stored payload.
-            pub fn decode(kind: &str, schema: u32, payload: &str) -> Result<Self, DecodeError> {
+            pub fn decode(kind: &str, schema: u32, payload: &str) -> Result<Self, FactDecodeError> {
                 match kind {
                     $( $kind => {
                         if schema > $schema {
-                            return Err(DecodeError::TooNew {
+                            return Err(FactDecodeError::TooNew {
                                 kind: $kind, found: schema, newest: $schema,
                             });
                         }
                         serde_json::from_str(payload)
                             .map(Self::$name)
-                            .map_err(|cause| DecodeError::Shape { kind: $kind, cause })
+                            .map_err(|cause| FactDecodeError::Shape { kind: $kind, cause })
                     } )+
-                    _ => Err(DecodeError::UnknownKind(kind.chars().take(100).collect())),
+                    _ => Err(FactDecodeError::UnknownKind(kind.chars().take(100).collect())),
                 }
             }
         }
@@ -238,7 +244,7 @@ facts! {
         /// The skill it carries out, or `None` for a task in free words.
         skill: Option<String>,
         /// The request, verbatim, with secrets removed.
-        task: Option<Text>,
+        task: Option<RecordedText>,
         /// The folder whose files it works on.
         folder: Option<String>,
         /// The run that started it.
@@ -268,9 +274,9 @@ facts! {
         /// How tools are called: native or text.
         calls: String,
         /// The standing instructions.
-        system: Text,
+        system: RecordedText,
         /// The opening message of the conversation.
-        opening: Text,
+        opening: RecordedText,
         /// The maximum number of turns.
         turns: u32,
         /// Number of times that one approach may fail.
@@ -300,7 +306,7 @@ facts! {
     /// nudge, a warning.
     "run.said" schema 1 RunSaid {
         /// The text of the message.
-        text: Text,
+        text: RecordedText,
         /// Why: hint, nudge, warning, closing, check, cut, hook, refused.
         why: String,
     }
@@ -354,7 +360,7 @@ facts! {
         /// Number of tokens after.
         after: u64,
         /// The conversation that the run continues with, as JSON.
-        messages: Text,
+        messages: RecordedText,
     }
     /// A run got a tree of its own, copied from a folder as it was.
     "tree.made" schema 1 TreeMade {
@@ -394,7 +400,7 @@ facts! {
         /// The command.
         command: String,
         /// The text that replaces the command.
-        output: Text,
+        output: RecordedText,
         /// The rule that decided.
         rule: String,
         /// Duration in milliseconds.
@@ -461,11 +467,11 @@ facts! {
         /// complete, partial, failed or cancelled.
         state: Option<String>,
         /// The answer.
-        answer: Option<Text>,
+        answer: Option<RecordedText>,
         /// Why it is not complete.
         why: Option<String>,
         /// What was achieved and what was not, as far as known.
-        objectives: Option<Vec<Objective>>,
+        objectives: Option<Vec<RunObjective>>,
         /// Files that it created or changed in its own tree.
         changed: Option<Vec<FileChange>>,
         /// The last snapshot of its tree.
@@ -503,7 +509,7 @@ facts! {
         /// Why.
         why: String,
         /// The opening message of that run.
-        opening: Text,
+        opening: RecordedText,
     }
     /// A person gave feedback on a run.
     "feedback.given" schema 1 FeedbackGiven {
@@ -683,7 +689,7 @@ facts! {
     /// A person made a request.
     "request.created" schema 1 RequestCreated {
         /// The request, verbatim, with secrets removed.
-        words: Text,
+        words: RecordedText,
         /// The opening words, as a title.
         title: String,
         /// The portal it is about.
@@ -699,15 +705,15 @@ facts! {
         /// Its file in `Inbox/Requests`.
         file: String,
         /// How large it is, which decides how it is handled.
-        size: Size,
+        size: RequestSize,
         /// Why it was judged to be that large.
         why: String,
         /// How its steps are to be verified, if the person said so.
-        verify: Option<Verify>,
+        verify: Option<StepVerification>,
         /// Constraints on how it is done.
-        constraints: Vec<Claim>,
+        constraints: Vec<Requirement>,
         /// Criteria that must hold afterwards.
-        criteria: Vec<Claim>,
+        criteria: Vec<Requirement>,
         /// The skill to be planned.
         skill: Option<String>,
         /// The model that the person named for it.
@@ -749,7 +755,7 @@ facts! {
         /// The version, from 1.
         version: u32,
         /// The plan as JSON.
-        plan: Text,
+        plan: RecordedText,
         /// BLAKE3 of that JSON, in hex. An approval is bound to it.
         hash: String,
         /// Its title.
@@ -832,7 +838,7 @@ facts! {
         /// What it would mean for the other steps.
         impact: String,
         /// The plan as it would become, as JSON.
-        plan: Text,
+        plan: RecordedText,
         /// Hash of that plan.
         hash: String,
         /// Whether the step cannot continue without it.
@@ -853,7 +859,7 @@ facts! {
         /// The version.
         version: u32,
         /// The plan as JSON.
-        plan: Text,
+        plan: RecordedText,
         /// Its hash.
         hash: String,
     }
@@ -888,7 +894,7 @@ facts! {
         /// Id of the proof within its run.
         id: String,
         /// The stage of the run at which it was made.
-        place: ProofPlace,
+        place: ProofStage,
         /// The step, if any.
         step: Option<String>,
         /// Which attempt at the step, or which round at the end, from 1.
@@ -910,15 +916,15 @@ facts! {
         /// The git tree that was checked.
         tree: String,
         /// The output, as much of it as is stored.
-        output: Text,
+        output: RecordedText,
         /// Whether it shows what it was made to show.
         holds: bool,
         /// Duration in milliseconds.
         millis: u64,
         /// The tests by name, as JSON, or `None` if the output did not name them all.
-        tests: Option<Text>,
+        tests: Option<RecordedText>,
         /// What compilers, linters and type checkers found, each with its location.
-        findings: Option<Vec<Finding>>,
+        findings: Option<Vec<VerdictFinding>>,
         /// How much of the code the tests cover, or `None` if no coverage tool is set up.
         coverage: Option<String>,
         /// BLAKE3 of the file that was checked, in hex.
@@ -946,9 +952,9 @@ facts! {
         /// complete, partial, failed or cancelled.
         state: String,
         /// The agent's summary, in one line or a few.
-        summary: Text,
+        summary: RecordedText,
         /// The criteria, if the part was to name them.
-        criteria: Vec<Claim>,
+        criteria: Vec<Requirement>,
         /// The git tree that it left.
         tree: String,
         /// Files that are not in that tree and are stored nowhere. Since schema 2.
@@ -995,13 +1001,13 @@ facts! {
         /// Whether it passed, after the runtime checked the evidence.
         passed: bool,
         /// Feedback for the next attempt.
-        feedback: Text,
+        feedback: RecordedText,
         /// What was found.
-        findings: Vec<Finding>,
+        findings: Vec<VerdictFinding>,
         /// The basis of the verdict: commands it ran, files it read.
         evidence: Vec<String>,
         /// The values that are handed on if the step passes, as JSON.
-        outputs: Text,
+        outputs: RecordedText,
         /// test or code: what the tester considers at fault.
         fault: Option<String>,
     }
@@ -1012,7 +1018,7 @@ facts! {
         /// The number of the attempt.
         round: u32,
         /// Why.
-        why: Text,
+        why: RecordedText,
     }
     /// The architect explained why a step failed in all its attempts, before a person
     /// decides.
@@ -1027,7 +1033,7 @@ facts! {
         /// `None` if it did not say.
         fault: Option<String>,
         /// The explanation and the advice.
-        advice: Text,
+        advice: RecordedText,
         /// Id of the plan change that it proposes.
         proposal: Option<String>,
     }
@@ -1044,7 +1050,7 @@ facts! {
         /// The files that the step changed.
         files: Vec<String>,
         /// The values that it hands on, as JSON.
-        outputs: Text,
+        outputs: RecordedText,
         /// Checks that a person waived.
         waived: Vec<String>,
     }
@@ -1074,7 +1080,7 @@ facts! {
         reason: String,
         /// The finding itself, if a finding was waived: the next verdict may give its name
         /// to a different one. Since schema 2.
-        finding: Option<Finding>,
+        finding: Option<VerdictFinding>,
     }
     /// The branch as a whole was checked on a clean checkout.
     "branch.checked" schema 1 BranchChecked {
@@ -1143,7 +1149,7 @@ facts! {
         /// The commit that it will be at.
         new: String,
         /// What git needs to repeat the operation after a crash, as JSON.
-        plan: Text,
+        plan: RecordedText,
         /// Why it is merged although some proofs do not hold.
         waiver: Option<String>,
     }
@@ -1207,18 +1213,18 @@ facts! {
     /// A spending limit was set.
     "budget.limited" schema 1 BudgetLimited {
         /// The budget that is limited.
-        level: Level,
+        level: BudgetLevel,
         /// The most that may be spent in all.
-        limit: Amount,
+        limit: SpendAmount,
     }
     /// Part of a budget was set aside before a call.
     "budget.reserved" schema 2 BudgetReserved {
         /// Id of the reservation.
         key: String,
         /// The budgets that it counts against.
-        levels: Vec<Level>,
+        levels: Vec<BudgetLevel>,
         /// The estimated amount.
-        amount: Amount,
+        amount: SpendAmount,
         /// The step that the amount is reserved for as a whole, so that the cost of its
         /// calls is taken from it; `None` for a reservation for one call.
         step: Option<String>,
@@ -1228,7 +1234,7 @@ facts! {
         /// Id of the reservation.
         key: String,
         /// The actual cost.
-        amount: Amount,
+        amount: SpendAmount,
     }
     /// A reservation was released without being spent.
     "budget.released" schema 1 BudgetReleased {
@@ -1238,13 +1244,13 @@ facts! {
     /// A budget is close to its limit, or a run has become expensive.
     "budget.warned" schema 1 BudgetWarned {
         /// The budget that is meant.
-        level: Level,
+        level: BudgetLevel,
         /// The start of the period that counts, or `None` if all time counts.
         since: Option<Timestamp>,
         /// The amount used so far.
-        used: Amount,
+        used: SpendAmount,
         /// The amount that it is measured against.
-        limit: Amount,
+        limit: SpendAmount,
     }
     /// A call to a model is about to be made.
     "model.requested" schema 2 ModelRequested {
@@ -1261,16 +1267,16 @@ facts! {
         /// The model, as the provider names it.
         model: String,
         /// How urgent it is.
-        priority: Priority,
+        priority: ModelCallPriority,
         /// Where its content may go.
-        privacy: Privacy,
+        privacy: PrivacyLabel,
         /// Whom the call counts for.
-        account: Attribution,
+        account: ModelCallAttribution,
         /// The amount set aside for it.
-        estimate: Amount,
+        estimate: SpendAmount,
         /// The request as JSON, without secrets. Where `prior` names an earlier call, only
         /// what comes after that call's messages.
-        request: Text,
+        request: RecordedText,
         /// BLAKE3 of the request, in hex, by which a recording is found.
         fingerprint: String,
         /// The call whose request is the beginning of this one.
@@ -1287,13 +1293,13 @@ facts! {
         /// The model, as the provider names it.
         model: String,
         /// Whom the call counts for.
-        account: Attribution,
+        account: ModelCallAttribution,
         /// Why the answer ended.
-        stop: Stop,
+        stop: ReplyStopReason,
         /// The tokens used, as the provider counts them.
-        usage: Option<Usage>,
+        usage: Option<TokenUsage>,
         /// The amount charged, from an estimate if the provider does not report usage.
-        charged: Amount,
+        charged: SpendAmount,
         /// The cost, or `None` if no price is known.
         cost: Option<Money>,
         /// Milliseconds until the first piece arrived.
@@ -1301,7 +1307,7 @@ facts! {
         /// Milliseconds until the end.
         total_ms: u64,
         /// The reply as JSON, without secrets.
-        reply: Text,
+        reply: RecordedText,
     }
     /// An attempt at a model call failed or was cancelled; the outcome says which.
     "model.failed" schema 1 ModelFailed {
@@ -1314,11 +1320,11 @@ facts! {
         /// The model, as the provider names it.
         model: String,
         /// Whom the call counts for.
-        account: Attribution,
+        account: ModelCallAttribution,
         /// The kind of fault, or `None` if the attempt was cancelled.
-        fault: Option<FaultKind>,
+        fault: Option<ModelFaultKind>,
         /// The retry class of the fault.
-        class: Option<Class>,
+        class: Option<RetryClass>,
         /// The HTTP status.
         status: Option<u16>,
         /// The error message.
@@ -1326,13 +1332,13 @@ facts! {
         /// The provider's id for the request.
         request_id: Option<String>,
         /// The amount charged for what had arrived by then.
-        charged: Amount,
+        charged: SpendAmount,
         /// The cost of that, or `None` if no price is known.
         cost: Option<Money>,
         /// When the call is retried, or `None` if it is not.
         retry_at: Option<Timestamp>,
         /// The text that had arrived by then.
-        partial: Option<Text>,
+        partial: Option<RecordedText>,
     }
     /// A provider asked Artel to slow down; nothing more is sent to it for a while.
     "provider.paused" schema 1 ProviderPaused {
@@ -1386,7 +1392,7 @@ facts! {
         /// The role that makes the call.
         role: String,
         /// The input, with secrets removed.
-        input: Text,
+        input: RecordedText,
         /// The decision of policy: allow, ask or deny.
         decision: String,
         /// The rule that decided.
@@ -1401,7 +1407,7 @@ facts! {
         /// Whether a rule decided, or the walls of the run.
         decided_by: Option<DecidedBy>,
         /// What the call lets through the walls once it is carried out, or `None`.
-        opens: Option<Vec<WallOpening>>,
+        opens: Option<Vec<SandboxOpening>>,
     }
     /// A person is asked whether a call may be carried out; the first answer decides.
     "tool.asked" schema 2 ToolAsked {
@@ -1412,7 +1418,7 @@ facts! {
         /// BLAKE3 of what is shown, in hex; an answer names it.
         record: String,
         /// What would be done, in full.
-        shown: Text,
+        shown: RecordedText,
         /// Why the person is asked.
         why: String,
         /// What a yes may grant beyond this one call, or `None` if every such call is asked
@@ -1431,7 +1437,7 @@ facts! {
         /// Why, in the person's words.
         reason: String,
         /// What was granted with it, for the run's whole tree or for good.
-        granted: Option<Granted>,
+        granted: Option<AcceptedGrant>,
         /// The rules that would allow it for good, if there was nobody to ask.
         offered: Option<Vec<String>>,
     }
@@ -1442,7 +1448,7 @@ facts! {
         /// The tool.
         tool: String,
         /// What the model is shown, with secrets removed.
-        observation: Text,
+        observation: RecordedText,
         /// The kind of error, if there was one.
         trouble: Option<String>,
         /// Files that were created, changed or deleted.
@@ -1457,7 +1463,7 @@ facts! {
         /// The exit code, if a program was run.
         exit: Option<i64>,
         /// What the run remembers from now on, as JSON: its to-do list, the files it knows.
-        memory: Option<Text>,
+        memory: Option<RecordedText>,
         /// Pictures for the model, by where they are stored.
         images: Option<Vec<KeptImage>>,
     }
@@ -1521,7 +1527,7 @@ facts! {
     /// Somebody added a remark.
     "note.added" schema 1 NoteAdded {
         /// The remark.
-        text: Text,
+        text: RecordedText,
     }
 }
 
@@ -1537,7 +1543,7 @@ impl Fact {
 impl Fact {
     /// Returns the texts that state machines read. If such a text is stored as a blob, it
     /// is put back in before the event is folded.
-    pub fn machine_texts(&mut self) -> Vec<&mut Text> {
+    pub fn machine_texts(&mut self) -> Vec<&mut RecordedText> {
         match self {
             Self::RunPrepared(it) => vec![&mut it.system, &mut it.opening],
             Self::RunSaid(it) => vec![&mut it.text],

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::Code;
+use crate::FailureCode;
 
 /// The kind of failure, from which the exit code follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -68,7 +68,7 @@ impl FailureKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// The code that `artel explain` describes.
-    pub code: Code,
+    pub code: FailureCode,
     /// What failed, in one clause.
     pub what: String,
     /// Why, if there is more to say.
@@ -81,7 +81,7 @@ pub struct Failure {
 
 impl Failure {
     /// Creates a failure that says what failed.
-    pub fn new(code: Code, what: impl Into<String>) -> Self {
+    pub fn new(code: FailureCode, what: impl Into<String>) -> Self {
         Self {
             code,
             what: what.into(),
@@ -125,7 +125,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl Serialize for Code {
+impl Serialize for FailureCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ForeignSource {
     /// The kind of source.
-    pub kind: ForeignKind,
+    pub kind: UntrustedSourceKind,
     /// The host, the skill, the file, or the program's token.
     pub name: String,
 }
@@ -17,7 +17,7 @@ pub struct ForeignSource {
 /// The kind of source that untrusted content comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ForeignKind {
+pub enum UntrustedSourceKind {
     /// Another machine: a page, or anything fetched by a command with network access.
     Host,
     /// A skill that does not belong to the workshop.
@@ -32,7 +32,7 @@ impl ForeignSource {
     /// Creates a source for content from a host.
     pub fn host(name: impl Into<String>) -> Self {
         Self {
-            kind: ForeignKind::Host,
+            kind: UntrustedSourceKind::Host,
             name: name.into(),
         }
     }
@@ -40,7 +40,7 @@ impl ForeignSource {
     /// Creates a source for a skill.
     pub fn skill(name: impl Into<String>) -> Self {
         Self {
-            kind: ForeignKind::Skill,
+            kind: UntrustedSourceKind::Skill,
             name: name.into(),
         }
     }
@@ -48,7 +48,7 @@ impl ForeignSource {
     /// Creates a source for a file.
     pub fn file(name: impl Into<String>) -> Self {
         Self {
-            kind: ForeignKind::File,
+            kind: UntrustedSourceKind::File,
             name: name.into(),
         }
     }
@@ -56,7 +56,7 @@ impl ForeignSource {
     /// Names a program.
     pub fn program(name: impl Into<String>) -> Self {
         Self {
-            kind: ForeignKind::Program,
+            kind: UntrustedSourceKind::Program,
             name: name.into(),
         }
     }
@@ -66,10 +66,10 @@ impl fmt::Display for ForeignSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match self.kind {
-            ForeignKind::Host => write!(f, "content from `{name}`"),
-            ForeignKind::Skill => write!(f, "the skill `{name}`"),
-            ForeignKind::File => write!(f, "the file `{name}`"),
-            ForeignKind::Program => write!(f, "words of the program `{name}`"),
+            UntrustedSourceKind::Host => write!(f, "content from `{name}`"),
+            UntrustedSourceKind::Skill => write!(f, "the skill `{name}`"),
+            UntrustedSourceKind::File => write!(f, "the file `{name}`"),
+            UntrustedSourceKind::Program => write!(f, "words of the program `{name}`"),
         }
     }
 }

@@ -38,7 +38,7 @@ pub struct GrantOffer {
 
 /// The grant that a person gave with a yes, beyond this one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Granted {
+pub struct AcceptedGrant {
     /// How far the grant reaches.
     pub reach: GrantReach,
     /// The granted rules; empty if the grant is for exactly the call that was shown.
@@ -50,8 +50,8 @@ pub struct Granted {
 
 impl GrantOffer {
     /// Returns what a yes with this reach grants, or `None` if that reach is not offered.
-    pub fn taken(&self, reach: GrantReach) -> Option<Granted> {
-        self.reaches.contains(&reach).then(|| Granted {
+    pub fn taken(&self, reach: GrantReach) -> Option<AcceptedGrant> {
+        self.reaches.contains(&reach).then(|| AcceptedGrant {
             reach,
             rules: self.rules.clone(),
             exactly: self.rules.is_empty().then(|| self.exactly.clone()),

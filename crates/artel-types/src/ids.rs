@@ -9,7 +9,7 @@ use uuid::Uuid;
 /// Error for text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an id: expected a UUID such as `7c1e90ab-5d2f-4f41-8c0e-3a1b2c3d4e5f`")]
-pub struct BadId(String);
+pub struct IdParseError(String);
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -39,14 +39,14 @@ macro_rules! id {
         }
 
         impl FromStr for $name {
-            type Err = BadId;
+            type Err = IdParseError;
 
-            fn from_str(text: &str) -> Result<Self, BadId> {
+            fn from_str(text: &str) -> Result<Self, IdParseError> {
                 // Only the hyphenated form is accepted: one id has one spelling, in the
                 // journal and on screen.
-                let id = Uuid::try_parse(text).map_err(|_| BadId(text.to_owned()))?;
+                let id = Uuid::try_parse(text).map_err(|_| IdParseError(text.to_owned()))?;
                 if text.len() != 36 {
-                    return Err(BadId(text.to_owned()));
+                    return Err(IdParseError(text.to_owned()));
                 }
                 Ok(Self(id))
             }
@@ -75,24 +75,24 @@ id!(
 /// each stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Stream(String);
+pub struct StreamName(String);
 
 /// Error for text that is not a valid stream name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` cannot name a stream: use 1 to 200 characters of a-z, A-Z, 0-9, `-`, `_`, `.`, `:`, `/`"
 )]
-pub struct BadStream(String);
+pub struct StreamNameError(String);
 
-impl Stream {
+impl StreamName {
     const LONGEST: usize = 200;
 
     /// Checks that `name` is a valid stream name.
-    pub fn new(name: impl Into<String>) -> Result<Self, BadStream> {
+    pub fn new(name: impl Into<String>) -> Result<Self, StreamNameError> {
         let name = name.into();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
         if name.is_empty() || name.len() > Self::LONGEST || !name.bytes().all(is_plain) {
-            return Err(BadStream(name.chars().take(Self::LONGEST).collect()));
+            return Err(StreamNameError(name.chars().take(Self::LONGEST).collect()));
         }
         Ok(Self(name))
     }
@@ -123,7 +123,7 @@ impl Stream {
     }
 
     /// Returns the stream of one provider's health.
-    pub fn provider(name: &str) -> Result<Self, BadStream> {
+    pub fn provider(name: &str) -> Result<Self, StreamNameError> {
         Self::new(format!("provider/{name}"))
     }
 
@@ -148,22 +148,22 @@ impl Stream {
     }
 }
 
-impl fmt::Display for Stream {
+impl fmt::Display for StreamName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl TryFrom<String> for Stream {
-    type Error = BadStream;
+impl TryFrom<String> for StreamName {
+    type Error = StreamNameError;
 
-    fn try_from(name: String) -> Result<Self, BadStream> {
+    fn try_from(name: String) -> Result<Self, StreamNameError> {
         Self::new(name)
     }
 }
 
-impl From<Stream> for String {
-    fn from(stream: Stream) -> Self {
+impl From<StreamName> for String {
+    fn from(stream: StreamName) -> Self {
         stream.0
     }
 }
@@ -186,14 +186,14 @@ impl BlobHash {
 }
 
 impl TryFrom<String> for BlobHash {
-    type Error = BadId;
+    type Error = IdParseError;
 
-    fn try_from(text: String) -> Result<Self, BadId> {
+    fn try_from(text: String) -> Result<Self, IdParseError> {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if text.len() == 64 && text.bytes().all(is_hex) {
             return Ok(Self(text));
         }
-        Err(BadId(text.chars().take(80).collect()))
+        Err(IdParseError(text.chars().take(80).collect()))
     }
 }
 
@@ -229,15 +229,15 @@ mod tests {
             "FFFFFFFFFFFF4FFFBFFFFFFFFFFFFFFF",
             "{ffffffff}",
         ] {
-            assert_eq!(text.parse::<TraceId>(), Err(BadId(text.to_owned())));
+            assert_eq!(text.parse::<TraceId>(), Err(IdParseError(text.to_owned())));
         }
     }
 
     #[test]
     fn stream_names_are_plain() {
-        assert!(Stream::new("run/7c1e.x:y_z").is_ok());
+        assert!(StreamName::new("run/7c1e.x:y_z").is_ok());
         for name in ["", "a b", "a\nb", "é", &"x".repeat(201)] {
-            assert!(Stream::new(name).is_err(), "{name:?}");
+            assert!(StreamName::new(name).is_err(), "{name:?}");
         }
     }
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Priority, Privacy};
+use crate::model::{ModelCallPriority, PrivacyLabel};
 
 /// The limits handed down to a run. The run and everything it starts may narrow them, but
 /// never widen them.
@@ -24,14 +24,14 @@ pub struct RecordedInheritance {
     pub kept_tests: Vec<String>,
     /// Where its content may go.
     #[serde(default)]
-    pub privacy: Privacy,
+    pub privacy: PrivacyLabel,
     /// The model that a person named for all of the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How urgent its calls are.
-    pub urgency: Priority,
+    pub urgency: ModelCallPriority,
     /// The lowest urgency of any call made for it, whatever the purpose of the call.
-    pub least_urgency: Priority,
+    pub least_urgency: ModelCallPriority,
     /// The budget of the step that its calls count against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_budget: Option<String>,

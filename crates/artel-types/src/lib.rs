@@ -28,53 +28,55 @@ mod text;
 mod time;
 mod visibility;
 
-pub use actor::{Actor, ActorKind, BadActor, Via};
+pub use actor::{Actor, ActorKind, ActorParseError, ActorSurface};
 pub use clock::Clock;
-pub use codes::{Code, Page};
-pub use decided::{DecidedBy, WallOpening};
-pub use event::{Draft, Event, Outcome};
+pub use codes::{FailureCode, FailureCodePage};
+pub use decided::{DecidedBy, SandboxOpening};
+pub use event::{Event, EventDraft, EventOutcome};
 pub use fact::{
     AgentChanged, BaselineTaken, BranchBegun, BranchChecked, BranchMended, BreakerClosed,
     BreakerOpened, BreakerProbed, BudgetLimited, BudgetReleased, BudgetReserved, BudgetSettled,
     BudgetWarned, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRefused,
     ChangesetRejected, ConfigLoaded, ConsoleNamed, ContextCompacted, ContextLoaded, DaemonFaltered,
-    DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted, DaemonStopped, DecodeError, Fact,
-    FactPage, FeedbackGiven, FieldPage, ForeignRead, HookRan, HookTrusted, JournalBackedUp,
-    JournalMigrated, JournalPruned, JournalRestored, JournalTailTorn, LessonChanged, LessonLearned,
-    LessonRemoved, LoginEnded, LoginOffered, LoginUsed, ModelFailed, ModelReplied, ModelRequested,
-    NoteAdded, PlanAdopted, PlanApproved, PlanCancelled, PlanCommented, PlanDecided, PlanDrafted,
-    PlanEnded, PlanExplored, PlanFailed, PlanHandedOver, PlanProposed, PlanRejected, PlanRunning,
-    PolicyGranted, PolicyRevoked, PortalClosed, PortalOpened, PortalRefused, ProofRecorded,
-    ProviderPaused, ProviderResumed, ReportWritten, RequestCreated, RequestMoved, RequestRefused,
-    RequestSettled, RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated, RunFinished,
-    RunForked, RunHandedOver, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged,
-    SandboxPassage, SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillKnown,
-    SkillTrusted, StepAdvised, StepChecked, StepFailed, StepJudged, StepPassed, StepPutBack,
-    StepSettled, StepStarted, StepSteered, StepWaived, StepWorked, TokenCreated, TokenRevoked,
-    ToolAnswered, ToolAsked, ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped,
-    WorkshopCreated, WorkshopFileTrusted, WorkshopTrusted,
+    DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted, DaemonStopped, Fact,
+    FactDecodeError, FactPage, FactPageField, FeedbackGiven, ForeignRead, HookRan, HookTrusted,
+    JournalBackedUp, JournalMigrated, JournalPruned, JournalRestored, JournalTailTorn,
+    LessonChanged, LessonLearned, LessonRemoved, LoginEnded, LoginOffered, LoginUsed, ModelFailed,
+    ModelReplied, ModelRequested, NoteAdded, PlanAdopted, PlanApproved, PlanCancelled,
+    PlanCommented, PlanDecided, PlanDrafted, PlanEnded, PlanExplored, PlanFailed, PlanHandedOver,
+    PlanProposed, PlanRejected, PlanRunning, PolicyGranted, PolicyRevoked, PortalClosed,
+    PortalOpened, PortalRefused, ProofRecorded, ProviderPaused, ProviderResumed, ReportWritten,
+    RequestCreated, RequestMoved, RequestRefused, RequestSettled, RunAnswered, RunApplied,
+    RunAsked, RunContinued, RunEscalated, RunFinished, RunForked, RunHandedOver, RunPrepared,
+    RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage, SecretUsed, SessionEnded,
+    SessionStarted, SkillInjected, SkillKnown, SkillTrusted, StepAdvised, StepChecked, StepFailed,
+    StepJudged, StepPassed, StepPutBack, StepSettled, StepStarted, StepSteered, StepWaived,
+    StepWorked, TokenCreated, TokenRevoked, ToolAnswered, ToolAsked, ToolFinished, ToolRequested,
+    TreeMade, TreeRestored, TreeSnapped, WorkshopCreated, WorkshopFileTrusted, WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
-pub use foreign::{ForeignKind, ForeignSource};
-pub use grant::{GrantOffer, GrantReach, Granted};
-pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};
+pub use foreign::{ForeignSource, UntrustedSourceKind};
+pub use grant::{AcceptedGrant, GrantOffer, GrantReach};
+pub use ids::{
+    BlobHash, IdParseError, RunId, SessionId, StreamName, StreamNameError, TraceId, WorkshopId,
+};
 pub use inheritance::{
     RecordedAdmission, RecordedBound, RecordedGrant, RecordedInheritance, RecordedOperation,
     RecordedStepBound,
 };
-pub use money::{Amount, Level, Limit, Limits, Money, Tokens};
+pub use money::{BudgetLevel, ConfiguredSpendLimits, Money, SpendAmount, SpendLimit, Tokens};
 pub use pattern::{listed_paths, literal_pattern, path_of_pattern, shown_path, spelt_out};
 pub use redact::{
-    Formats, Inside, LOOKBACK, Look, REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE,
-    TextEnd,
+    LOOKBACK, REDACTED, SHORTEST_KNOWN_VALUE, SecretDetector, SecretRedactor, SecretScanContext,
+    SecretScanProgress, SecretStreamRedactor, TextEnd,
 };
-pub use room::{Lack, Room, Shortage, Waiting};
+pub use room::{DiskShortage, DiskShortageReason, DiskSpaceMonitor, DiskSpaceWait};
 pub use run::{
-    ChangeKind, FileChange, KeptImage, LeftOutPath, LeftOutReason, MetricsBelow, Objective,
-    PromptPart, RunMetrics, RunState,
+    ChildRunMetrics, FileChange, FileChangeKind, KeptImage, LeftOutPath, LeftOutReason, PromptPart,
+    RunMetrics, RunObjective, RunOutcome,
 };
-pub use schedule::{Class, Schedule};
+pub use schedule::{RetryClass, RetrySchedule};
 pub use secret::Secret;
-pub use text::{BlobRef, Text, counted};
-pub use time::{BadTime, Timestamp, parse_span};
-pub use visibility::Visibility;
+pub use text::{BlobRef, RecordedText, counted};
+pub use time::{Timestamp, TimestampParseError, parse_span};
+pub use visibility::EventVisibility;

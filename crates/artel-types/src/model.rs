@@ -10,14 +10,18 @@ mod provider;
 mod reply;
 mod request;
 
-pub use call::{Attribution, CallReason, Period, Priority, Privacy};
-pub use chunk::Chunk;
-pub use fault::{Fault, FaultKind};
-pub use provider::{
-    LongPrices, ModelCard, ModelEntry, Provider, ThinkingStyle, UnknownProvider, is_account,
+pub use call::{
+    CalendarPeriod, ModelCallAttribution, ModelCallPriority, ModelCallReason, PrivacyLabel,
 };
-pub use reply::{Reply, Stop, Usage};
+pub use chunk::ReplyChunk;
+pub use fault::{ModelFault, ModelFaultKind};
+pub use provider::{
+    LongContextPrices, ModelAliasSettings, ModelSpec, Provider, ThinkingStyle,
+    UnknownProviderError, is_account,
+};
+pub use reply::{ModelReply, ReplyStopReason, TokenUsage};
 pub use request::{
-    BadArguments, Cache, Effort, Format, Image, Message, Part, Request, Role, Seal, ToolCall,
-    ToolChoice, ToolResult, ToolSpec,
+    MessageImage, MessagePart, MessageRole, ModelMessage, ModelRequest, PromptCacheLifetime,
+    ProviderSignature, ReplyFormat, ThinkingEffort, ToolArgumentsError, ToolCall, ToolChoice,
+    ToolResult, ToolSpec,
 };

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Period;
+use crate::model::CalendarPeriod;
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
@@ -83,14 +83,14 @@ impl fmt::Display for Money {
 
 /// The cost of a call, or an allowance, in both measures together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Amount {
+pub struct SpendAmount {
     /// Model tokens.
     pub tokens: Tokens,
     /// Money in millionths of a US dollar.
     pub money: Money,
 }
 
-impl Amount {
+impl SpendAmount {
     /// Creates an amount from both measures.
     pub fn new(tokens: u64, micro_dollars: u64) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl Amount {
     }
 }
 
-impl Add for Amount {
+impl Add for SpendAmount {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl Add for Amount {
     }
 }
 
-impl Sub for Amount {
+impl Sub for SpendAmount {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl Sub for Amount {
 /// The budget that is meant. A call must fit all levels that apply to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "level", content = "id", rename_all = "lowercase")]
-pub enum Level {
+pub enum BudgetLevel {
     /// Everything in this workshop.
     Global,
     /// One model provider.
@@ -136,7 +136,7 @@ pub enum Level {
     Step(String),
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for BudgetLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Global => f.write_str("global"),
@@ -151,28 +151,28 @@ impl fmt::Display for Level {
 /// The most that may be spent, and in which period. `None` means not limited; zero is a
 /// limit like any other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Limit {
+pub struct SpendLimit {
     /// The most tokens.
     pub tokens: Option<Tokens>,
     /// The most money.
     pub money: Option<Money>,
     /// The period after which it counts from zero again; `None` means never.
-    pub period: Option<Period>,
+    pub period: Option<CalendarPeriod>,
 }
 
 /// The limits set by the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConfiguredSpendLimits {
     /// The limit for the whole workshop.
-    pub global: Option<Limit>,
+    pub global: Option<SpendLimit>,
     /// The limits for single providers, by provider.
-    pub providers: BTreeMap<String, Limit>,
+    pub providers: BTreeMap<String, SpendLimit>,
     /// The limit for each session.
-    pub session: Option<Limit>,
+    pub session: Option<SpendLimit>,
     /// The limit for each run.
-    pub run: Option<Limit>,
+    pub run: Option<SpendLimit>,
     /// The limit for each step.
-    pub step: Option<Limit>,
+    pub step: Option<SpendLimit>,
     /// The cost above which a run is reported to the person, once.
     pub run_warning: Option<Money>,
 }

@@ -13,22 +13,22 @@ const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 /// root of a project, as git names it. Use this wherever a rule or a scope is made from a
 /// file name.
 pub fn literal_pattern(path: &str) -> String {
-    let pattern = escaped(path, Dots::Plain);
+    let pattern = escaped(path, PatternDotSpelling::Plain);
     match pattern.split(['/', '\\']).any(|part| part == "..") {
         // Text that only looks like a way out of the project must not be taken for one.
-        true => escaped(path, Dots::Escaped),
+        true => escaped(path, PatternDotSpelling::Escaped),
         false => pattern,
     }
 }
 
 /// The spelling of a dot after another dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dots {
+enum PatternDotSpelling {
     Plain,
     Escaped,
 }
 
-fn escaped(path: &str, dots: Dots) -> String {
+fn escaped(path: &str, dots: PatternDotSpelling) -> String {
     let mut pattern = String::with_capacity(path.len());
     let mut before = None;
     let last = path.char_indices().next_back().map(|(at, _)| at);
@@ -36,7 +36,7 @@ fn escaped(path: &str, dots: Dots) -> String {
         let is_edge = at == 0 || Some(at) == last;
         let is_home = letter == '~' && at == 0;
         let is_drive = letter == ':' && at == 1;
-        let is_dot = letter == '.' && before == Some('.') && dots == Dots::Escaped;
+        let is_dot = letter == '.' && before == Some('.') && dots == PatternDotSpelling::Escaped;
         if is_unclear(letter) || (is_edge && letter == ' ') {
             pattern.extend(letter.escape_unicode());
         } else {

@@ -18,7 +18,7 @@ pub struct Plan {
     pub title: String,
     /// The type of change: feat, fix, docs, refactor, test, style, chore.
     #[serde(default)]
-    pub kind: ChangeSort,
+    pub kind: CommitType,
     /// What will be different afterwards.
     #[serde(default)]
     pub overview: String,
@@ -52,7 +52,7 @@ pub struct PlannedFile {
     pub path: String,
     /// What happens to the file.
     #[serde(default)]
-    pub action: FileAction,
+    pub action: PlannedFileAction,
     /// Why the file changes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
@@ -80,13 +80,13 @@ pub struct PlanStep {
     pub after: Vec<String>,
     /// How the step is verified.
     #[serde(default)]
-    pub verify: Verify,
+    pub verify: StepVerification,
     /// What the step may touch and use.
     #[serde(default)]
     pub scope: StepScope,
     /// What has to be shown before the step counts as done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<StepEvidence>,
     /// Names of the values that it hands on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gives: Vec<String>,
@@ -129,7 +129,7 @@ pub struct StepScope {
     pub cost_usd: Option<f64>,
     /// Criteria that must hold afterwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub criteria: Vec<Claim>,
+    pub criteria: Vec<Requirement>,
 }
 
 impl StepScope {
@@ -165,20 +165,20 @@ impl StepScope {
 /// Something that was requested or must hold, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
+pub struct Requirement {
     /// The statement itself.
     pub text: String,
     /// Where it comes from.
     #[serde(default)]
-    pub source: Source,
+    pub source: RequirementSource,
 }
 
 /// Something that shows that a step is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Evidence {
+pub struct StepEvidence {
     /// The kind of proof.
-    pub kind: EvidenceKind,
+    pub kind: StepEvidenceKind,
     /// The command, the file or the test.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub what: String,
@@ -228,7 +228,7 @@ macro_rules! words {
 
 words! {
     /// The type of change that a branch holds; the branch name begins with it.
-    ChangeSort default Feat {
+    CommitType default Feat {
         /// Something new.
         Feat "feat",
         /// Something repaired.
@@ -248,7 +248,7 @@ words! {
 
 words! {
     /// The planned change to a file.
-    FileAction default Modify {
+    PlannedFileAction default Modify {
         /// The file is new.
         Create "create",
         /// The file is changed.
@@ -260,7 +260,7 @@ words! {
 
 words! {
     /// The way a step is verified.
-    Verify default Evaluator {
+    StepVerification default Evaluator {
         /// By the runtime's own checks alone.
         None "none",
         /// By another agent, with a verdict.
@@ -272,7 +272,7 @@ words! {
 
 words! {
     /// The origin of a claim.
-    Source default Inferred {
+    RequirementSource default Inferred {
         /// The request says it.
         Explicit "explicit",
         /// It was read between the lines.
@@ -284,7 +284,7 @@ words! {
 
 words! {
     /// The kind of proof that shows that a step is done.
-    EvidenceKind default Tests {
+    StepEvidenceKind default Tests {
         /// The project's tests pass, and at least one fails without the change.
         Tests "tests",
         /// A test that fails now and shows a fault that a later step repairs.
@@ -312,7 +312,7 @@ words! {
 
 words! {
     /// The size of a request, which decides how it is handled.
-    Size default Work {
+    RequestSize default Work {
         /// Done at once, with a one-line plan on record.
         Trivial "trivial",
         /// Answered; nothing is changed.
@@ -366,7 +366,7 @@ words! {
 
 words! {
     /// The severity of a finding.
-    Severity default Info {
+    FindingSeverity default Info {
         /// It must be fixed.
         Blocker "blocker",
         /// It has to be fixed.
@@ -380,7 +380,7 @@ words! {
 
 words! {
     /// The stage of a run at which a proof was made.
-    ProofPlace default Baseline {
+    ProofStage default Baseline {
         /// Before the first step.
         Baseline "baseline",
         /// With the tests of a step, before its work.
@@ -412,7 +412,7 @@ impl StepState {
     }
 }
 
-impl Severity {
+impl FindingSeverity {
     /// Returns whether a step with such a finding fails.
     pub fn fails(self) -> bool {
         matches!(self, Self::Blocker | Self::Error)
@@ -453,12 +453,12 @@ impl Plan {
 
 /// Something wrong that an inspector found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct VerdictFinding {
     /// Id of the finding within its step, such as `f1`.
     #[serde(default)]
     pub id: String,
     /// How much it matters.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// The path of the file.
     #[serde(default)]
     pub file: String,
@@ -472,7 +472,7 @@ pub struct Finding {
     pub fix: String,
 }
 
-impl Finding {
+impl VerdictFinding {
     /// Returns whether a finding of another verdict says the same. Ids are assigned again
     /// in each verdict and do not count; the wording of the fix may differ.
     pub fn is_same(&self, other: &Self) -> bool {

@@ -1,7 +1,7 @@
 //! Removes secrets before anything is stored.
 //!
 //! Known values are removed exactly, in the forms they usually travel in ([`known`]). Text
-//! that only *looks* like a secret is found by [`Formats`], which are passed in. Both
+//! that only *looks* like a secret is found by [`SecretDetector`], which are passed in. Both
 //! report the ranges that hide a secret; the ranges are combined, so that neither can spoil
 //! what the other has to see.
 
@@ -18,22 +18,22 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::Secret;
-pub use formats::{Formats, Inside, LOOKBACK, Look, TextEnd};
-use known::Known;
+pub use formats::{LOOKBACK, SecretDetector, SecretScanContext, SecretScanProgress, TextEnd};
+use known::KnownSecrets;
 pub use known::SHORTEST_KNOWN_VALUE;
-pub use stream::RedactedStream;
+pub use stream::SecretStreamRedactor;
 
 /// The text that replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
 /// Removes secrets from text and bytes. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Redactor {
-    known: Option<Arc<Known>>,
-    formats: Option<Arc<dyn Formats>>,
+pub struct SecretRedactor {
+    known: Option<Arc<KnownSecrets>>,
+    formats: Option<Arc<dyn SecretDetector>>,
 }
 
-impl Redactor {
+impl SecretRedactor {
     /// Creates a redactor that removes nothing.
     pub fn none() -> Self {
         Self::default()
@@ -43,21 +43,21 @@ impl Redactor {
     /// hex, percent-encoded and escaped forms.
     pub fn of_known_values<'a>(values: impl IntoIterator<Item = &'a Secret>) -> Self {
         Self {
-            known: Known::of(values).map(Arc::new),
+            known: KnownSecrets::of(values).map(Arc::new),
             formats: None,
         }
     }
 
     /// Also removes everything that looks like a secret to `formats`.
     #[must_use]
-    pub fn with_formats(mut self, formats: Arc<dyn Formats>) -> Self {
+    pub fn with_formats(mut self, formats: Arc<dyn SecretDetector>) -> Self {
         self.formats = Some(formats);
         self
     }
 
     /// Returns a redactor for text that arrives in pieces.
-    pub fn stream(&self) -> RedactedStream {
-        RedactedStream::new(self.clone())
+    pub fn stream(&self) -> SecretStreamRedactor {
+        SecretStreamRedactor::new(self.clone())
     }
 
     /// Returns whether there is anything to remove.
@@ -120,7 +120,13 @@ impl Redactor {
     fn format_places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut places = Vec::new();
         if let Some(formats) = &self.formats {
-            formats.look(bytes, 0, Inside::Nothing, TextEnd::Here, &mut places);
+            formats.look(
+                bytes,
+                0,
+                SecretScanContext::Nothing,
+                TextEnd::Here,
+                &mut places,
+            );
         }
         places
     }
@@ -170,14 +176,14 @@ impl Redactor {
     }
 }
 
-impl fmt::Debug for Redactor {
+impl fmt::Debug for SecretRedactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let forms = self.known.as_ref().map_or(0, |known| known.forms());
         let formats = match self.formats {
             Some(_) => " and formats",
             None => "",
         };
-        write!(f, "Redactor({forms} forms{formats})")
+        write!(f, "SecretRedactor({forms} forms{formats})")
     }
 }
 
@@ -194,8 +200,8 @@ mod tests {
 
     const KEY: &str = "sk-t\"st/0123+456789";
 
-    fn redactor() -> Redactor {
-        Redactor::of_known_values([
+    fn redactor() -> SecretRedactor {
+        SecretRedactor::of_known_values([
             &Secret::new(KEY),
             &Secret::new("short"),
             &Secret::new("1234567890"),
@@ -231,7 +237,7 @@ mod tests {
     fn a_line_that_ends_anywhere_within_base64_hides_nothing() {
         let long = "x0123456789-abcdefghijklmnopqrstuvwxyz".repeat(4);
         for secret in [KEY, &long] {
-            let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+            let redactor = SecretRedactor::of_known_values([&Secret::new(secret)]);
             for before in 0..120 {
                 let plain = format!("{}{secret} and more", "n".repeat(before));
                 let text = base64(plain.as_bytes());
@@ -260,7 +266,7 @@ mod tests {
     #[test]
     fn a_secret_cut_at_any_byte_is_removed() {
         let key = "sk-\u{e4}-0123456789";
-        let redactor = Redactor::of_known_values([&Secret::new(key)]);
+        let redactor = SecretRedactor::of_known_values([&Secret::new(key)]);
         let text = format!("a sk- b {key}{key} sk-\u{e4}-01234 end");
         let whole = redactor.redact(&text).into_owned();
         assert_eq!(whole, "a sk- b [REDACTED][REDACTED] sk-\u{e4}-01234 end");
@@ -288,7 +294,7 @@ mod tests {
     #[test]
     fn escapes_and_json_within_json_hide_nothing() {
         let secret = Secret::new("p\u{e4}ssw\u{f6}rd \"1\"");
-        let redactor = Redactor::of_known_values([&secret]);
+        let redactor = SecretRedactor::of_known_values([&secret]);
         let inner = serde_json::json!({ "k": secret.expose() }).to_string();
         for text in [
             r#"{"a":"p\u00e4ssw\u00f6rd \u00221\u0022"}"#.to_owned(),
@@ -336,7 +342,7 @@ mod tests {
     #[test]
     fn letters_spelt_as_numbers_are_removed_at_every_level_of_json() {
         let secret = "gr\u{fc}n-\u{1f511}-0123456789";
-        let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+        let redactor = SecretRedactor::of_known_values([&Secret::new(secret)]);
         let every: fn(char) -> bool = |_| true;
         let odd: fn(char) -> bool = |letter| !letter.is_ascii();
         let some: fn(char) -> bool = |letter| u32::from(letter) % 2 == 1;
@@ -356,7 +362,7 @@ mod tests {
     #[test]
     fn letters_spelt_as_numbers_are_removed_wherever_the_text_is_cut() {
         let secret = "gr\u{fc}n-\u{1f511}-0123456789";
-        let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+        let redactor = SecretRedactor::of_known_values([&Secret::new(secret)]);
         let spelt = in_numbers(secret, r"\\", |_| true, lower);
         let mixed = in_numbers(secret, r"\", |letter| !letter.is_ascii(), upper);
         let text = format!(r"a\\ {spelt}{mixed}\u00fc gr\u00fcn-\ud83d\u0041 {secret} \\\u00");
@@ -381,7 +387,7 @@ mod tests {
     #[test]
     fn json_within_json_of_letters_beyond_ascii_hides_nothing() {
         let secret = "p\u{e4}ss/w\u{f6}rd \"1\"\\2";
-        let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+        let redactor = SecretRedactor::of_known_values([&Secret::new(secret)]);
         let odd: fn(char) -> bool = |letter| !letter.is_ascii();
         let mut text = secret.to_owned();
         for level in 1..=3 {

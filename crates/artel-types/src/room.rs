@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// The reason why nothing can be written somewhere, although it was possible before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Shortage {
+pub enum DiskShortageReason {
     /// No blocks or no inodes are left.
     Full,
     /// The quota is used up.
@@ -24,7 +24,7 @@ pub enum Shortage {
     ReadOnly,
 }
 
-impl Shortage {
+impl DiskShortageReason {
     /// Returns the reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -38,16 +38,16 @@ impl Shortage {
 
 /// Disk space that a writer needs and lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lack {
+pub struct DiskShortage {
     /// The reason.
-    pub why: Shortage,
+    pub why: DiskShortageReason,
     /// Number of bytes needed, if known.
     pub need: Option<u64>,
     /// The path that cannot be written.
     pub at: PathBuf,
 }
 
-impl fmt::Display for Lack {
+impl fmt::Display for DiskShortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: need ", self.why.as_str())?;
         match self.need {
@@ -60,27 +60,27 @@ impl fmt::Display for Lack {
 
 /// Checks whether a file can be written, by querying the file system and making one small
 /// write.
-type Look = dyn Fn(&Path) -> Option<Shortage> + Send + Sync;
+type DiskSpaceProbe = dyn Fn(&Path) -> Option<DiskShortageReason> + Send + Sync;
 
 /// Receives messages for the person.
-type Teller = dyn Fn(&str) + Send + Sync;
+type DiskSpaceNotifier = dyn Fn(&str) + Send + Sync;
 
 /// Shared place where all writers of a process report missing disk space and learn whether
 /// to wait for it. Clones share their state.
 #[derive(Clone)]
-pub struct Room(Arc<Inner>);
+pub struct DiskSpaceMonitor(Arc<DiskSpaceMonitorState>);
 
-struct Inner {
-    look: Option<Box<Look>>,
-    teller: Mutex<Option<Arc<Teller>>>,
-    lacks: Mutex<Vec<(u64, Lack)>>,
+struct DiskSpaceMonitorState {
+    look: Option<Box<DiskSpaceProbe>>,
+    teller: Mutex<Option<Arc<DiskSpaceNotifier>>>,
+    lacks: Mutex<Vec<(u64, DiskShortage)>>,
     next: AtomicU64,
     /// Folders that a single piece of work waits for; no other writer is affected.
     apart: Mutex<Vec<PathBuf>>,
     is_given_up: AtomicBool,
 }
 
-impl Room {
+impl DiskSpaceMonitor {
     /// Creates a monitor with which nobody waits: a writer that lacks space fails.
     pub fn unwaited() -> Self {
         Self::with(None)
@@ -88,12 +88,14 @@ impl Room {
 
     /// Creates a monitor with which writers wait. `look` returns why space is lacking, if
     /// it is.
-    pub fn awaited(look: impl Fn(&Path) -> Option<Shortage> + Send + Sync + 'static) -> Self {
+    pub fn awaited(
+        look: impl Fn(&Path) -> Option<DiskShortageReason> + Send + Sync + 'static,
+    ) -> Self {
         Self::with(Some(Box::new(look)))
     }
 
-    fn with(look: Option<Box<Look>>) -> Self {
-        Self(Arc::new(Inner {
+    fn with(look: Option<Box<DiskSpaceProbe>>) -> Self {
+        Self(Arc::new(DiskSpaceMonitorState {
             look,
             teller: Mutex::new(None),
             lacks: Mutex::new(Vec::new()),
@@ -110,7 +112,7 @@ impl Room {
 
     /// Checks whether nothing can be written at a path, and why. Returns `None` if nobody
     /// waits.
-    pub fn shortage(&self, at: &Path) -> Option<Shortage> {
+    pub fn shortage(&self, at: &Path) -> Option<DiskShortageReason> {
         self.0.look.as_ref().and_then(|look| look(at))
     }
 
@@ -121,11 +123,11 @@ impl Room {
 
     /// Returns the shortage of the writer that has waited longest. Writers that wait apart
     /// do not count.
-    pub fn lack(&self) -> Option<Lack> {
+    pub fn lack(&self) -> Option<DiskShortage> {
         lock(&self.0.lacks).first().map(|(_, lack)| lack.clone())
     }
 
-    /// Returns a mark for this moment, for use with [`Room::lacked_since`].
+    /// Returns a mark for this moment, for use with [`DiskSpaceMonitor::lacked_since`].
     pub fn mark(&self) -> u64 {
         let lacks = lock(&self.0.lacks);
         // A writer that is waiting now also lacks space after this moment.
@@ -144,7 +146,7 @@ impl Room {
     }
 
     /// Begins to wait, or returns `None` if writers do not wait.
-    pub fn wait(&self, lack: Lack) -> Option<Waiting> {
+    pub fn wait(&self, lack: DiskShortage) -> Option<DiskSpaceWait> {
         if !self.is_awaited() {
             return None;
         }
@@ -158,14 +160,14 @@ impl Room {
         if is_first {
             self.tell(&text);
         }
-        let (room, turn) = (self.clone(), Turn::Counted(number));
-        Some(Waiting { room, turn })
+        let (room, turn) = (self.clone(), DiskSpaceWaitKind::Counted(number));
+        Some(DiskSpaceWait { room, turn })
     }
 
     /// Begins to wait for space in a folder that only one piece of work needs. The person
     /// is notified, and all other writers continue as if there were space. Returns `None`
     /// if writers do not wait.
-    pub fn wait_apart(&self, lack: Lack) -> Option<Waiting> {
+    pub fn wait_apart(&self, lack: DiskShortage) -> Option<DiskSpaceWait> {
         if !self.is_awaited() {
             return None;
         }
@@ -178,8 +180,8 @@ impl Room {
         if is_first {
             self.tell(&text);
         }
-        let (room, turn) = (self.clone(), Turn::Apart(lack.at));
-        Some(Waiting { room, turn })
+        let (room, turn) = (self.clone(), DiskSpaceWaitKind::Apart(lack.at));
+        Some(DiskSpaceWait { room, turn })
     }
 
     fn tell(&self, text: &str) {
@@ -190,29 +192,31 @@ impl Room {
     }
 }
 
-impl fmt::Debug for Room {
+impl fmt::Debug for DiskSpaceMonitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Room").field(&self.lack()).finish()
+        f.debug_tuple("DiskSpaceMonitor")
+            .field(&self.lack())
+            .finish()
     }
 }
 
 /// A writer's wait for disk space, which lasts as long as this value.
 #[derive(Debug)]
-pub struct Waiting {
-    room: Room,
-    turn: Turn,
+pub struct DiskSpaceWait {
+    room: DiskSpaceMonitor,
+    turn: DiskSpaceWaitKind,
 }
 
 /// The kind of wait.
 #[derive(Debug)]
-enum Turn {
+enum DiskSpaceWaitKind {
     /// A wait that holds up everyone, by its number.
     Counted(u64),
     /// A wait for a folder that affects nobody else.
     Apart(PathBuf),
 }
 
-impl Waiting {
+impl DiskSpaceWait {
     /// Returns how long to wait before the next try, or `None` if waiting is over.
     pub fn pause(&self) -> Option<Duration> {
         let is_given_up = self.room.0.is_given_up.load(Ordering::SeqCst);
@@ -220,15 +224,15 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for DiskSpaceWait {
     fn drop(&mut self) {
         let is_last = match &self.turn {
-            Turn::Counted(number) => {
+            DiskSpaceWaitKind::Counted(number) => {
                 let mut lacks = lock(&self.room.0.lacks);
                 lacks.retain(|(other, _)| other != number);
                 lacks.is_empty()
             }
-            Turn::Apart(at) => {
+            DiskSpaceWaitKind::Apart(at) => {
                 let mut apart = lock(&self.room.0.apart);
                 if let Some(index) = apart.iter().position(|other| other == at) {
                     apart.swap_remove(index);
@@ -250,9 +254,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    fn lack() -> Lack {
-        Lack {
-            why: Shortage::Full,
+    fn lack() -> DiskShortage {
+        DiskShortage {
+            why: DiskShortageReason::Full,
             need: Some(4096),
             at: "/w/journal.db".into(),
         }
@@ -260,7 +264,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_is_seen_and_the_person_told_once() {
-        let room = Room::awaited(|_| None);
+        let room = DiskSpaceMonitor::awaited(|_| None);
         let before = room.mark();
         assert!(!room.lacked_since(before));
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -287,7 +291,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_apart_keeps_nobody_else_waiting() {
-        let room = Room::awaited(|_| None);
+        let room = DiskSpaceMonitor::awaited(|_| None);
         let told = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&told);
         room.told_by(move |text| lock(&hears).push(text.to_owned()));
@@ -305,8 +309,8 @@ mod tests {
 
     #[test]
     fn nobody_waits_where_nobody_is_to_or_any_more() {
-        assert!(Room::unwaited().wait(lack()).is_none());
-        let room = Room::awaited(|_| Some(Shortage::Quota));
+        assert!(DiskSpaceMonitor::unwaited().wait(lack()).is_none());
+        let room = DiskSpaceMonitor::awaited(|_| Some(DiskShortageReason::Quota));
         let waits = room.wait(lack()).unwrap();
         room.give_up();
         assert_eq!(waits.pause(), None);

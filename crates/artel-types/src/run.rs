@@ -11,7 +11,7 @@ use crate::{BlobRef, Money, RunFinished, RunId, RunStarted};
 /// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RunState {
+pub enum RunOutcome {
     /// The agent says that it finished.
     Complete,
     /// Part of the goal was achieved.
@@ -22,7 +22,7 @@ pub enum RunState {
     Cancelled,
 }
 
-impl RunState {
+impl RunOutcome {
     const ALL: [Self; 4] = [Self::Complete, Self::Partial, Self::Failed, Self::Cancelled];
 
     /// Returns the word that the journal stores.
@@ -36,7 +36,7 @@ impl RunState {
     }
 }
 
-impl FromStr for RunState {
+impl FromStr for RunOutcome {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -47,7 +47,7 @@ impl FromStr for RunState {
     }
 }
 
-impl fmt::Display for RunState {
+impl fmt::Display for RunOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -64,7 +64,7 @@ pub struct PromptPart {
 
 /// Something that a run set out to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Objective {
+pub struct RunObjective {
     /// The objective, in words.
     pub text: String,
     /// Whether it was done.
@@ -74,7 +74,7 @@ pub struct Objective {
 /// The kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ChangeKind {
+pub enum FileChangeKind {
     /// The file is new.
     Made,
     /// The contents differ.
@@ -97,7 +97,7 @@ pub struct FileChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What happened.
-    pub kind: ChangeKind,
+    pub kind: FileChangeKind,
     /// Number of lines added, or `None` if the file is not text.
     pub added: Option<u64>,
     /// Number of lines removed, or `None` if the file is not text.
@@ -210,13 +210,13 @@ pub struct RunMetrics {
     pub children: u64,
     /// What the runs below it took, which is not included in the numbers above.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub below: Option<MetricsBelow>,
+    pub below: Option<ChildRunMetrics>,
 }
 
 /// What the runs called by a run took, including the runs that those called.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct MetricsBelow {
+pub struct ChildRunMetrics {
     /// Number of runs.
     pub runs: u64,
     /// Tokens read and written by models.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The class of a failure, which alone decides whether a retry can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum RetryClass {
     /// A blip, which is retried silently.
     Transient,
     /// The other side asked Artel to slow down; the wait is shown with a countdown.
@@ -24,7 +24,7 @@ pub enum Class {
 /// A retry schedule: the number of attempts and the waits between them. The wait doubles
 /// from `first` up to `longest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Schedule {
+pub struct RetrySchedule {
     /// Number of attempts in all, including the first.
     pub attempts: u32,
     /// The wait after the first failure.
@@ -35,7 +35,7 @@ pub struct Schedule {
     pub honours_retry_after: bool,
 }
 
-impl Class {
+impl RetryClass {
     /// Every class, in the order of the table in the documentation.
     pub const ALL: [Self; 5] = [
         Self::Transient,
@@ -46,27 +46,27 @@ impl Class {
     ];
 
     /// Returns the schedule, which has a single attempt if a retry cannot help.
-    pub fn schedule(self) -> Schedule {
-        let once = Schedule {
+    pub fn schedule(self) -> RetrySchedule {
+        let once = RetrySchedule {
             attempts: 1,
             first: Duration::ZERO,
             longest: Duration::ZERO,
             honours_retry_after: false,
         };
         match self {
-            Self::Transient => Schedule {
+            Self::Transient => RetrySchedule {
                 attempts: 5,
                 first: Duration::from_millis(100),
                 longest: Duration::from_secs(5),
                 ..once
             },
-            Self::RateLimit => Schedule {
+            Self::RateLimit => RetrySchedule {
                 attempts: 10,
                 first: Duration::from_secs(1),
                 longest: Duration::from_secs(60),
                 honours_retry_after: true,
             },
-            Self::Degrading => Schedule {
+            Self::Degrading => RetrySchedule {
                 attempts: 3,
                 first: Duration::from_secs(5),
                 longest: Duration::from_secs(30),

@@ -16,14 +16,14 @@ pub struct BlobRef {
 /// Text inside the event, or a reference to where it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Text {
+pub enum RecordedText {
     /// The text itself.
     Inline(String),
     /// A reference to text that is stored as a blob because of its size.
     Kept(BlobRef),
 }
 
-impl From<&str> for Text {
+impl From<&str> for RecordedText {
     fn from(text: &str) -> Self {
         Self::Inline(text.to_owned())
     }

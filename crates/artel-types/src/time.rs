@@ -16,7 +16,7 @@ pub struct Timestamp(i64);
 #[error(
     "`{0}` is not a time: write `2026-11-15T08:30:00Z`, `2026-11-15`, or a span such as `24h`, `7d`, `90d`"
 )]
-pub struct BadTime(String);
+pub struct TimestampParseError(String);
 
 impl Timestamp {
     /// Creates a moment from microseconds since 1970.
@@ -45,7 +45,7 @@ impl Timestamp {
     }
 
     /// Parses a moment, or a duration that is counted back from `now` (`7d` is a week ago).
-    pub fn parse_back_from(text: &str, now: Self) -> Result<Self, BadTime> {
+    pub fn parse_back_from(text: &str, now: Self) -> Result<Self, TimestampParseError> {
         if let Ok(span) = parse_span(text) {
             return Ok(now.before(span));
         }
@@ -74,8 +74,8 @@ fn micros(span: Duration) -> i64 {
 }
 
 /// Parses a duration such as `90d`, `24h`, `15m`, `30s`, `200ms` or `1w`.
-pub fn parse_span(text: &str) -> Result<Duration, BadTime> {
-    let bad = || BadTime(text.chars().take(60).collect());
+pub fn parse_span(text: &str) -> Result<Duration, TimestampParseError> {
+    let bad = || TimestampParseError(text.chars().take(60).collect());
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().map_err(|_| bad())?;
@@ -106,10 +106,10 @@ impl fmt::Display for Timestamp {
 }
 
 impl FromStr for Timestamp {
-    type Err = BadTime;
+    type Err = TimestampParseError;
 
-    fn from_str(text: &str) -> Result<Self, BadTime> {
-        let bad = || BadTime(text.chars().take(60).collect());
+    fn from_str(text: &str) -> Result<Self, TimestampParseError> {
+        let bad = || TimestampParseError(text.chars().take(60).collect());
         let is_day = text.len() == 10;
         let whole = if is_day {
             format!("{text}T00:00:00Z")

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The audience that sees an event without asking for more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Visibility {
+pub enum EventVisibility {
     /// Shown to everyone, even in the shortest view.
     Summary,
     /// Shown in the full trace.
@@ -16,7 +16,7 @@ pub enum Visibility {
     Hidden,
 }
 
-impl Visibility {
+impl EventVisibility {
     /// Returns the word that the journal stores.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -27,7 +27,7 @@ impl Visibility {
     }
 }
 
-impl FromStr for Visibility {
+impl FromStr for EventVisibility {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {

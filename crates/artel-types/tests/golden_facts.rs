@@ -5,7 +5,7 @@
 //! gets new lines; the older ones stay and must still load.
 #![expect(clippy::expect_used, reason = "a step that fails, fails the test")]
 
-use artel_types::{DecodeError, Fact};
+use artel_types::{Fact, FactDecodeError};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -79,12 +79,12 @@ fn a_kind_is_never_dropped() {
 fn what_a_newer_build_wrote_is_refused_by_name() {
     let newer = Fact::decode("note.added", 99, r#"{"text":"a"}"#);
     assert!(
-        matches!(newer, Err(DecodeError::TooNew { found: 99, .. })),
+        matches!(newer, Err(FactDecodeError::TooNew { found: 99, .. })),
         "{newer:?}"
     );
     let unknown = Fact::decode("note.sung", 1, "{}");
     assert!(
-        matches!(unknown, Err(DecodeError::UnknownKind(_))),
+        matches!(unknown, Err(FactDecodeError::UnknownKind(_))),
         "{unknown:?}"
     );
 }

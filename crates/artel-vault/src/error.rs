@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::StoreError;
 
@@ -101,13 +101,13 @@ impl VaultError {
         Self::Damaged { path, what }
     }
 
-    fn code(&self) -> Code {
+    fn code(&self) -> FailureCode {
         match self {
-            Self::BadName { .. } => Code::C004,
-            Self::BadKey { .. } => Code::K004,
-            Self::Missing { .. } => Code::K003,
-            Self::NoVariable { .. } => Code::M003,
-            _ => Code::K001,
+            Self::BadName { .. } => FailureCode::C004,
+            Self::BadKey { .. } => FailureCode::K004,
+            Self::Missing { .. } => FailureCode::K003,
+            Self::NoVariable { .. } => FailureCode::M003,
+            _ => FailureCode::K001,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parsing that several formats share: tool calls that arrive in pieces, token counts, and
 //! errors in the middle of a reply.
 
-use artel_types::model::{Chunk, Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind, ReplyChunk};
 use serde_json::{Value, json};
 
 use crate::calls::Calls;
@@ -32,38 +32,38 @@ impl OpenCalls {
         &mut self,
         id: &str,
         name: &str,
-        out: &mut Vec<Chunk>,
-    ) -> Result<u32, Fault> {
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<u32, ModelFault> {
         let index = self.calls.begin(id, name, out)?;
         self.states.push(State::default());
         Ok(index)
     }
 
     /// Adds to a call's arguments.
-    pub(crate) fn add(&mut self, index: u32, arguments: &str, out: &mut Vec<Chunk>) {
+    pub(crate) fn add(&mut self, index: u32, arguments: &str, out: &mut Vec<ReplyChunk>) {
         match self.states.get_mut(index as usize) {
             Some(call) if !call.is_ended && !arguments.is_empty() => {
                 call.has_arguments = true;
                 let arguments = arguments.to_owned();
-                out.push(Chunk::ToolDelta { index, arguments });
+                out.push(ReplyChunk::ToolDelta { index, arguments });
             }
             _ => {}
         }
     }
 
     /// Ends a call that is complete.
-    pub(crate) fn end(&mut self, index: u32, out: &mut Vec<Chunk>) {
+    pub(crate) fn end(&mut self, index: u32, out: &mut Vec<ReplyChunk>) {
         match self.states.get_mut(index as usize) {
             Some(call) if !call.is_ended => {
                 call.is_ended = true;
-                out.push(Chunk::ToolEnd { index, seal: None });
+                out.push(ReplyChunk::ToolEnd { index, seal: None });
             }
             _ => {}
         }
     }
 
     /// Ends every open call of a complete reply.
-    pub(crate) fn end_all(&mut self, out: &mut Vec<Chunk>) {
+    pub(crate) fn end_all(&mut self, out: &mut Vec<ReplyChunk>) {
         for index in (0..).take(self.states.len()) {
             self.end(index, out);
         }
@@ -73,7 +73,7 @@ impl OpenCalls {
     /// filter. Truncated arguments are not valid JSON, so their reader notices them.
     /// Missing arguments would pass for a call that needs none, so they become an unclosed
     /// brace, which keeps the call from being carried out.
-    pub(crate) fn break_off(&mut self, out: &mut Vec<Chunk>) {
+    pub(crate) fn break_off(&mut self, out: &mut Vec<ReplyChunk>) {
         for index in (0..).take(self.states.len()) {
             if !self.states[index as usize].has_arguments {
                 self.add(index, "{", out);
@@ -105,7 +105,7 @@ pub(crate) fn tokens_or_zero(value: &Value) -> Option<u64> {
 /// is the object `{code, type, message}` or just a message. Servers put a word, or the
 /// status that the error would have had, into `code` or `type`. If neither is known, the
 /// message may still show that a retry is useless.
-pub(crate) fn fault(wire: Wire, error: &Value) -> Fault {
+pub(crate) fn fault(wire: Wire, error: &Value) -> ModelFault {
     let body = json!({ "error": error });
     let said = [&error["code"], &error["type"]];
     if let Some(status) = said.into_iter().find_map(status_of) {
@@ -113,7 +113,7 @@ pub(crate) fn fault(wire: Wire, error: &Value) -> Fault {
     }
     let fault = refusal::within(wire, 400, &body);
     match fault.kind {
-        FaultKind::BadRequest => refusal::within(wire, 500, &body),
+        ModelFaultKind::BadRequest => refusal::within(wire, 500, &body),
         _ => fault,
     }
 }

@@ -1,8 +1,8 @@
 //! Tests of Anthropic requests and replies.
 
 use artel_types::model::{
-    Cache, Chunk, Fault, FaultKind, Message, Part, Request, Seal, Stop, ThinkingStyle, ToolChoice,
-    Usage,
+    MessagePart, ModelFault, ModelFaultKind, ModelMessage, ModelRequest, PromptCacheLifetime,
+    ProviderSignature, ReplyChunk, ReplyStopReason, ThinkingStyle, TokenUsage, ToolChoice,
 };
 use serde_json::{Value, json};
 
@@ -18,14 +18,14 @@ fn target() -> Target<'static> {
     }
 }
 
-fn body(target: &Target<'_>, request: &Request) -> Value {
+fn body(target: &Target<'_>, request: &ModelRequest) -> Value {
     let outgoing = Wire::Anthropic.encode(target, request);
     assert_eq!(outgoing.path, "/v1/messages");
     serde_json::from_slice(&outgoing.body).unwrap()
 }
 
 /// Thoughts, two of which can be sent back.
-fn thoughts() -> [Part; 4] {
+fn thoughts() -> [MessagePart; 4] {
     [
         thought("let me see", seal("anthropic", "signature:c2ln")),
         thought("", seal("anthropic", "redacted:cmVk")),
@@ -102,10 +102,10 @@ fn a_rich_request_is_written_whole() {
 
 #[test]
 fn a_plain_request_says_nothing_that_nobody_asked_for() {
-    let request = Request {
-        messages: vec![Message::user("hello"), Message::assistant(vec![])],
+    let request = ModelRequest {
+        messages: vec![ModelMessage::user("hello"), ModelMessage::assistant(vec![])],
         tool_choice: ToolChoice::Any,
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let target = Target {
         max_output: None,
@@ -123,9 +123,9 @@ fn a_plain_request_says_nothing_that_nobody_asked_for() {
 #[test]
 fn the_answer_is_never_longer_than_the_model_allows() {
     let check = |wanted: Option<u64>, known: Option<u64>, expected: u64| {
-        let request = Request {
+        let request = ModelRequest {
             max_output: wanted,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let target = Target {
             max_output: known,
@@ -167,13 +167,13 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
         let (words, expected) = line.split_once('[').unwrap();
         let words: Vec<&str> = words.split_whitespace().collect();
         let effort = json!(words[1]);
-        let request = Request {
+        let request = ModelRequest {
             thinking: serde_json::from_value(effort).ok(),
             temperature: Some(1.5),
             max_output: words[2].parse().ok(),
             tools: vec![tool("read").into()],
             tool_choice: serde_json::from_value(json!(words[3])).unwrap(),
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let target = Target {
             thinking: serde_json::from_value(json!(words[0])).unwrap(),
@@ -190,10 +190,10 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
 #[test]
 fn a_choice_of_tools_is_passed_on() {
     let check = |choice, expected: Value| {
-        let request = Request {
+        let request = ModelRequest {
             tools: vec![tool("read").into()],
             tool_choice: choice,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         assert_eq!(body(&target(), &request)["tool_choice"], expected);
     };
@@ -209,12 +209,12 @@ fn a_choice_of_tools_is_passed_on() {
 #[test]
 fn at_most_four_places_are_marked_for_the_cache() {
     let turn = |number: u32| {
-        let said = Message::assistant(vec![Part::text("yes")]);
-        [Message::user(format!("question {number}")), said]
+        let said = ModelMessage::assistant(vec![MessagePart::text("yes")]);
+        [ModelMessage::user(format!("question {number}")), said]
     };
-    let request = Request {
+    let request = ModelRequest {
         messages: (0..10).flat_map(turn).collect(),
-        cache: Cache::Short,
+        cache: PromptCacheLifetime::Short,
         ..rich(&thoughts())
     };
     let written = body(&target(), &request).to_string();
@@ -222,8 +222,8 @@ fn at_most_four_places_are_marked_for_the_cache() {
     let other = r#""cache_control":{"type":"ephemeral","ttl":"5m"}"#;
     let marks = written.matches(mark).count() + written.matches(other).count();
     assert_eq!(marks, 4, "{written}");
-    let unset = Request {
-        cache: Cache::Unset,
+    let unset = ModelRequest {
+        cache: PromptCacheLifetime::Unset,
         ..request
     };
     assert!(
@@ -236,15 +236,15 @@ fn at_most_four_places_are_marked_for_the_cache() {
 #[test]
 fn ids_of_others_are_made_to_fit() {
     let round = |id: &str| {
-        let asked = Message::assistant(vec![call(id, "read", "{}")]);
-        [asked, Message::results([result(id, "read", "ok")])]
+        let asked = ModelMessage::assistant(vec![call(id, "read", "{}")]);
+        [asked, ModelMessage::results([result(id, "read", "ok")])]
     };
-    let request = Request {
+    let request = ModelRequest {
         messages: ["call_0", "call_0", "a b/c", ""]
             .iter()
             .flat_map(|id| round(id))
             .collect(),
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let body = body(&target(), &request);
     let ids: Vec<(String, String)> = body["messages"]
@@ -302,7 +302,7 @@ fn a_form_is_held_to_what_the_api_takes() {
 }
 
 /// Reads events, each `(name, the rest of its object)`.
-fn read(events: &[(&str, Value)]) -> (Vec<Chunk>, Option<Fault>) {
+fn read(events: &[(&str, Value)]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let mut decoder = Wire::Anthropic.decoder();
     let mut chunks = Vec::new();
     let mut fault = None;
@@ -357,15 +357,15 @@ fn end() -> (&'static str, Value) {
 
 #[test]
 fn tokens_are_counted_as_everybody_counts_them() {
-    let check = |usage: Value, expected: Option<Usage>| {
+    let check = |usage: Value, expected: Option<TokenUsage>| {
         let (chunks, fault) = read(&[start(), stop("end_turn", usage.clone()), end()]);
         assert_eq!(fault, None);
         match chunks.last() {
-            Some(Chunk::End { usage, .. }) => assert_eq!(*usage, expected),
+            Some(ReplyChunk::End { usage, .. }) => assert_eq!(*usage, expected),
             other => panic!("{usage}: {other:?}"),
         }
     };
-    let whole = Usage {
+    let whole = TokenUsage {
         input: 60,
         cache_read: 30,
         cache_write: 20,
@@ -375,7 +375,7 @@ fn tokens_are_counted_as_everybody_counts_them() {
     check(json!({ "output_tokens": 50 }), Some(whole));
     check(
         json!({ "output_tokens": 50, "output_tokens_details": { "thinking_tokens": 40 } }),
-        Some(Usage {
+        Some(TokenUsage {
             thinking: 40,
             ..whole
         }),
@@ -384,13 +384,13 @@ fn tokens_are_counted_as_everybody_counts_them() {
     let output = 1;
     check(
         json!({ "output_tokens": 0, "input_tokens": 3 }),
-        Some(Usage { output, ..whole }),
+        Some(TokenUsage { output, ..whole }),
     );
     check(
         json!({ "output_tokens": -5 }),
-        Some(Usage { output, ..whole }),
+        Some(TokenUsage { output, ..whole }),
     );
-    check(json!("much"), Some(Usage { output, ..whole }));
+    check(json!("much"), Some(TokenUsage { output, ..whole }));
     check(json!({ "output_tokens": 1_000_000_000_000_u64 }), None);
     check(json!({ "input_tokens": 1e30 }), None);
 }
@@ -400,33 +400,36 @@ fn an_answer_that_counts_nothing_is_not_free() {
     let none = json!({ "input_tokens": 0, "output_tokens": 0 });
     for usage in [Value::Null, none] {
         let (chunks, _) = read(&[stop("end_turn", usage), end()]);
-        let stop = Stop::End;
-        assert_eq!(chunks.last(), Some(&Chunk::End { stop, usage: None }));
+        let stop = ReplyStopReason::End;
+        assert_eq!(chunks.last(), Some(&ReplyChunk::End { stop, usage: None }));
     }
 }
 
 #[test]
 fn every_reason_to_stop_has_its_word() {
-    let check = |word: &str, expected: Stop| {
+    let check = |word: &str, expected: ReplyStopReason| {
         let (chunks, _) = read(&[start(), stop(word, Value::Null), end()]);
         match chunks.last() {
-            Some(Chunk::End { stop, .. }) => assert_eq!(*stop, expected),
+            Some(ReplyChunk::End { stop, .. }) => assert_eq!(*stop, expected),
             other => panic!("{word}: {other:?}"),
         }
     };
-    check("end_turn", Stop::End);
-    check("tool_use", Stop::ToolUse);
-    check("max_tokens", Stop::MaxTokens);
-    check("stop_sequence", Stop::StopSequence);
-    check("refusal", Stop::Refusal);
-    check("pause_turn", Stop::Paused);
-    check("model_context_window_exceeded", Stop::ContextFull);
-    check("tired", Stop::Other("tired".into()));
+    check("end_turn", ReplyStopReason::End);
+    check("tool_use", ReplyStopReason::ToolUse);
+    check("max_tokens", ReplyStopReason::MaxTokens);
+    check("stop_sequence", ReplyStopReason::StopSequence);
+    check("refusal", ReplyStopReason::Refusal);
+    check("pause_turn", ReplyStopReason::Paused);
+    check(
+        "model_context_window_exceeded",
+        ReplyStopReason::ContextFull,
+    );
+    check("tired", ReplyStopReason::Other("tired".into()));
 }
 
 #[test]
 fn an_error_in_the_middle_has_its_sort() {
-    let check = |word: &str, message: &str, expected: FaultKind| {
+    let check = |word: &str, message: &str, expected: ModelFaultKind| {
         let error = json!({ "error": { "type": word, "message": message }, "request_id": "req_1" });
         let (_, fault) = read(&[start(), ("error", error), end()]);
         let fault = fault.unwrap();
@@ -435,22 +438,22 @@ fn an_error_in_the_middle_has_its_sort() {
         assert_eq!(fault.request_id.as_deref(), Some("req_1"));
         assert_eq!(fault.status, None);
     };
-    check("overloaded_error", "Overloaded", FaultKind::Overloaded);
-    check("rate_limit_error", "slow", FaultKind::RateLimit);
-    check("api_error", "sorry", FaultKind::Server);
-    check("timeout_error", "late", FaultKind::Server);
-    check("invalid_request_error", "what?", FaultKind::BadRequest);
+    check("overloaded_error", "Overloaded", ModelFaultKind::Overloaded);
+    check("rate_limit_error", "slow", ModelFaultKind::RateLimit);
+    check("api_error", "sorry", ModelFaultKind::Server);
+    check("timeout_error", "late", ModelFaultKind::Server);
+    check("invalid_request_error", "what?", ModelFaultKind::BadRequest);
     check(
         "invalid_request_error",
         "prompt is too long: 9 > 8",
-        FaultKind::ContextOverflow,
+        ModelFaultKind::ContextOverflow,
     );
-    check("authentication_error", "who?", FaultKind::Key);
-    check("permission_error", "no", FaultKind::Key);
-    check("billing_error", "pay", FaultKind::Quota);
-    check("not_found_error", "where?", FaultKind::NoSuchModel);
-    check("request_too_large", "big", FaultKind::TooLarge);
-    check("new_error", "hm", FaultKind::Server);
+    check("authentication_error", "who?", ModelFaultKind::Key);
+    check("permission_error", "no", ModelFaultKind::Key);
+    check("billing_error", "pay", ModelFaultKind::Quota);
+    check("not_found_error", "where?", ModelFaultKind::NoSuchModel);
+    check("request_too_large", "big", ModelFaultKind::TooLarge);
+    check("new_error", "hm", ModelFaultKind::Server);
 }
 
 #[test]
@@ -472,19 +475,19 @@ fn thoughts_come_back_as_they_came() {
     ];
     let (chunks, fault) = read(&events);
     assert_eq!(fault, None);
-    let seals: Vec<Seal> = chunks
+    let seals: Vec<ProviderSignature> = chunks
         .into_iter()
         .filter_map(|chunk| match chunk {
-            Chunk::ThinkingSealed { seal } => Some(seal),
+            ReplyChunk::ThinkingSealed { seal } => Some(seal),
             _ => None,
         })
         .collect();
-    let request = Request {
-        messages: vec![Message::assistant(vec![
+    let request = ModelRequest {
+        messages: vec![ModelMessage::assistant(vec![
             thought("hm", Some(seals[0].clone())),
             thought("", Some(seals[1].clone())),
         ])],
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let expected = json!([
         { "type": "thinking", "thinking": "hm", "signature": "c2ln" },
@@ -497,15 +500,15 @@ fn thoughts_come_back_as_they_came() {
 }
 
 /// Returns the arguments of calls that ended.
-fn arguments(chunks: &[Chunk]) -> Vec<String> {
+fn arguments(chunks: &[ReplyChunk]) -> Vec<String> {
     let mut calls: Vec<(String, bool)> = Vec::new();
     for chunk in chunks {
         match chunk {
-            Chunk::ToolStart { .. } => calls.push((String::new(), false)),
-            Chunk::ToolDelta { index, arguments } => {
+            ReplyChunk::ToolStart { .. } => calls.push((String::new(), false)),
+            ReplyChunk::ToolDelta { index, arguments } => {
                 calls[*index as usize].0.push_str(arguments);
             }
-            Chunk::ToolEnd { index, .. } => calls[*index as usize].1 = true,
+            ReplyChunk::ToolEnd { index, .. } => calls[*index as usize].1 = true,
             _ => {}
         }
     }
@@ -533,7 +536,7 @@ fn a_call_without_arguments_is_one_only_if_the_model_meant_it() {
     let (chunks, _) = read(&[start(), open_call(0), close(0), open_call(1)]);
     assert_eq!(arguments(&chunks), ["{}"], "the next block settles it");
     let (chunks, fault) = read(&[start(), open_call(0), close(0)]);
-    assert_eq!(fault.unwrap().kind, FaultKind::Cut);
+    assert_eq!(fault.unwrap().kind, ModelFaultKind::Cut);
     assert!(arguments(&chunks).is_empty());
 }
 
@@ -560,7 +563,7 @@ fn an_answer_cannot_end_inside_a_call() {
         let mut events = vec![start(), open_call(0), piece.clone()];
         events.extend(rest);
         let (chunks, fault) = read(&events);
-        assert_eq!(fault.unwrap().kind, FaultKind::Garbled);
+        assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
         assert!(arguments(&chunks).is_empty());
     }
 }
@@ -598,7 +601,7 @@ fn what_is_not_known_is_passed_over() {
     let text: Vec<&str> = chunks
         .iter()
         .filter_map(|chunk| match chunk {
-            Chunk::Text { text } => Some(text.as_str()),
+            ReplyChunk::Text { text } => Some(text.as_str()),
             _ => None,
         })
         .collect();
@@ -614,7 +617,7 @@ fn a_frame_that_is_not_json_is_garbled() {
     assert_eq!(decoder.push(unknown, &mut chunks), Ok(()));
     let bad = b"event: message_start\ndata: {\"type\":\n\n";
     let fault = decoder.push(bad, &mut chunks).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Garbled);
+    assert_eq!(fault.kind, ModelFaultKind::Garbled);
     assert!(fault.message.len() < 120, "{fault}");
     assert_eq!(decoder.push(b"data: {}\n\n", &mut chunks), Ok(()));
     assert!(chunks.is_empty() && decoder.is_done());

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use artel_types::model::{Chunk, Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind, ReplyChunk};
 
 /// Most tool calls in one reply; more are a fault, not a wish.
 const MOST: u32 = 1_000;
@@ -29,19 +29,19 @@ impl Calls {
         &mut self,
         id: &str,
         name: &str,
-        out: &mut Vec<Chunk>,
-    ) -> Result<u32, Fault> {
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<u32, ModelFault> {
         let index = self.begun;
         if index >= MOST {
-            return Err(Fault::new(
-                FaultKind::Garbled,
+            return Err(ModelFault::new(
+                ModelFaultKind::Garbled,
                 format!("the answer has more than {MOST} calls"),
             ));
         }
         self.begun += 1;
         let id = self.unique(index, id);
         let name = shortened(name);
-        out.push(Chunk::ToolStart { index, id, name });
+        out.push(ReplyChunk::ToolStart { index, id, name });
         Ok(index)
     }
 
@@ -76,7 +76,7 @@ mod tests {
             known.begin(id, name, &mut out).unwrap();
         }
         let begun = out.into_iter().map(|chunk| match chunk {
-            Chunk::ToolStart { index, id, name } => (index, id, name),
+            ReplyChunk::ToolStart { index, id, name } => (index, id, name),
             other => panic!("{other:?}"),
         });
         begun.collect()
@@ -113,7 +113,7 @@ mod tests {
             calls.begin("same", "read", &mut out).unwrap();
         }
         let fault = calls.begin("same", "read", &mut out).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Garbled);
+        assert_eq!(fault.kind, ModelFaultKind::Garbled);
         assert_eq!(out.len(), MOST as usize);
     }
 }

@@ -1,6 +1,6 @@
 //! Token counts that providers report during a reply, and how much of them is believed.
 
-use artel_types::model::Usage;
+use artel_types::model::TokenUsage;
 use serde_json::Value;
 
 /// Largest count that is believed; no model's window comes near it. A larger number is a
@@ -28,8 +28,8 @@ impl Counter {
 
 /// Returns the usage if it is plausible. Parts are cut down to their whole. An input of
 /// zero is implausible, because every call reads something.
-pub(crate) fn believed(usage: Usage) -> Option<Usage> {
-    let Usage {
+pub(crate) fn believed(usage: TokenUsage) -> Option<TokenUsage> {
+    let TokenUsage {
         input,
         cache_read,
         cache_write,
@@ -42,7 +42,7 @@ pub(crate) fn believed(usage: Usage) -> Option<Usage> {
         return None;
     }
     let cache_read = cache_read.min(input);
-    Some(Usage {
+    Some(TokenUsage {
         input,
         cache_read,
         cache_write: cache_write.min(input - cache_read),
@@ -88,14 +88,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_true_is_not_believed() {
-        let usage = Usage {
+        let usage = TokenUsage {
             input: 10,
             cache_read: 20,
             cache_write: 5,
             output: 7,
             thinking: 9,
         };
-        let clamped = Usage {
+        let clamped = TokenUsage {
             input: 10,
             cache_read: 10,
             cache_write: 0,
@@ -103,23 +103,23 @@ mod tests {
             thinking: 7,
         };
         assert_eq!(believed(usage), Some(clamped));
-        let largest = Usage {
+        let largest = TokenUsage {
             input: MOST_TOKENS,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         assert_eq!(believed(largest), Some(largest));
         for absurd in [
-            Usage::default(),
-            Usage { input: 0, ..usage },
-            Usage {
+            TokenUsage::default(),
+            TokenUsage { input: 0, ..usage },
+            TokenUsage {
                 input: MOST_TOKENS + 1,
                 ..usage
             },
-            Usage {
+            TokenUsage {
                 output: 1_000_000_000_000,
                 ..usage
             },
-            Usage {
+            TokenUsage {
                 cache_read: u64::MAX,
                 ..usage
             },

@@ -1,7 +1,7 @@
 //! Turns bytes into chunks: framing, size limits and the chunk grammar, around the reader
 //! of one format.
 
-use artel_types::model::{Chunk, Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind, ReplyChunk};
 use serde_json::Value;
 
 use crate::frame::{Events, Frames, Lines};
@@ -18,11 +18,16 @@ const LARGEST_CONTENT: u64 = 16 * 1024 * 1024;
 /// or a line.
 pub(crate) trait Read: Send {
     /// Reads a frame. `name` is the event's name if the framing has names.
-    fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault>;
+    fn frame(
+        &mut self,
+        name: &str,
+        data: &str,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault>;
 
     /// Handles the end of the bytes. If only this completes the reply, the reader ends it
     /// here. An incomplete reply stays without an end, and the decoder reports the cut.
-    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault>;
+    fn finish(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault>;
 }
 
 /// Decodes one reply. After an end or a fault the decoder is done and ignores any further
@@ -76,7 +81,7 @@ impl Decoder {
     }
 
     /// Decodes some bytes, which may be cut anywhere, and appends the resulting chunks.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         if self.is_done() {
             return Ok(());
         }
@@ -96,7 +101,7 @@ impl Decoder {
     }
 
     /// Signals that no more bytes will come. A reply without its end was cut off.
-    pub fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    pub fn finish(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         if self.is_done() {
             return Ok(());
         }
@@ -107,8 +112,8 @@ impl Decoder {
             return Ok(());
         }
         result?;
-        Err(Fault::new(
-            FaultKind::Cut,
+        Err(ModelFault::new(
+            ModelFaultKind::Cut,
             format!(
                 "the answer ended after {} bytes without its end",
                 self.bytes
@@ -116,7 +121,7 @@ impl Decoder {
         ))
     }
 
-    fn read(&mut self, bytes: &[u8], out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn read(&mut self, bytes: &[u8], out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         let Self {
             frames,
             reader,
@@ -133,7 +138,7 @@ impl Decoder {
         result
     }
 
-    fn read_rest(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn read_rest(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         let Self {
             frames,
             reader,
@@ -154,10 +159,10 @@ impl Decoder {
 }
 
 /// Parses the JSON of a frame.
-pub(crate) fn json(data: &str) -> Result<Value, Fault> {
+pub(crate) fn json(data: &str) -> Result<Value, ModelFault> {
     serde_json::from_str(data).map_err(|error| {
-        Fault::new(
-            FaultKind::Garbled,
+        ModelFault::new(
+            ModelFaultKind::Garbled,
             format!("a piece of the answer is not JSON: {error}"),
         )
     })
@@ -168,8 +173,8 @@ fn read_frame(
     told: &mut Told,
     name: &str,
     data: &str,
-    out: &mut Vec<Chunk>,
-) -> Result<(), Fault> {
+    out: &mut Vec<ReplyChunk>,
+) -> Result<(), ModelFault> {
     if told.stage == Stage::Done {
         return Ok(());
     }
@@ -181,21 +186,21 @@ fn read_frame(
 
 impl Told {
     /// Enforces one start, one end and the size limit, whatever the reader emits.
-    fn note(&mut self, out: &mut Vec<Chunk>, before: usize) -> Result<(), Fault> {
+    fn note(&mut self, out: &mut Vec<ReplyChunk>, before: usize) -> Result<(), ModelFault> {
         let mut at = before;
         while at < out.len() {
             match (self.stage, &out[at]) {
-                (Stage::Before, Chunk::Start { .. }) => self.stage = Stage::Within,
+                (Stage::Before, ReplyChunk::Start { .. }) => self.stage = Stage::Within,
                 (Stage::Before, _) => {
                     let (id, model) = (None, None);
-                    out.insert(at, Chunk::Start { id, model });
+                    out.insert(at, ReplyChunk::Start { id, model });
                     self.stage = Stage::Within;
                 }
-                (Stage::Within, Chunk::Start { .. }) => {
+                (Stage::Within, ReplyChunk::Start { .. }) => {
                     out.remove(at);
                     continue;
                 }
-                (Stage::Within, Chunk::End { .. }) => {
+                (Stage::Within, ReplyChunk::End { .. }) => {
                     self.stage = Stage::Done;
                     out.truncate(at + 1);
                 }
@@ -211,17 +216,17 @@ impl Told {
     }
 }
 
-fn size(chunk: &Chunk) -> u64 {
+fn size(chunk: &ReplyChunk) -> u64 {
     let bytes = match chunk {
-        Chunk::Text { text } | Chunk::Thinking { text } => text.len(),
-        Chunk::ToolDelta { arguments, .. } => arguments.len(),
+        ReplyChunk::Text { text } | ReplyChunk::Thinking { text } => text.len(),
+        ReplyChunk::ToolDelta { arguments, .. } => arguments.len(),
         _ => 0,
     };
     bytes as u64
 }
 
-fn too_long(why: &str) -> Fault {
-    Fault::new(FaultKind::Endless, why)
+fn too_long(why: &str) -> ModelFault {
+    ModelFault::new(ModelFaultKind::Endless, why)
 }
 
 impl std::fmt::Debug for Decoder {

@@ -1,18 +1,23 @@
 //! Tests that a reply has one start and one end, whatever its reader emits.
 
-use artel_types::model::Stop;
+use artel_types::model::ReplyStopReason;
 
 use super::*;
 
 /// Reads the words `start`, `end`, `fault` and `end-fault`; any other word becomes text.
 /// The chunks at the end of the bytes are decided beforehand.
 struct Words {
-    at_the_end: Vec<Chunk>,
+    at_the_end: Vec<ReplyChunk>,
 }
 
 impl Read for Words {
-    fn frame(&mut self, _name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
-        let fault = Err(Fault::new(FaultKind::Server, "no"));
+    fn frame(
+        &mut self,
+        _name: &str,
+        data: &str,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
+        let fault = Err(ModelFault::new(ModelFaultKind::Server, "no"));
         match data {
             "start" => out.push(start("id")),
             "end" => out.push(end()),
@@ -26,33 +31,36 @@ impl Read for Words {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn finish(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         out.append(&mut self.at_the_end);
         Ok(())
     }
 }
 
-fn start(id: &str) -> Chunk {
+fn start(id: &str) -> ReplyChunk {
     let id = Some(id.to_owned());
-    Chunk::Start { id, model: None }
+    ReplyChunk::Start { id, model: None }
 }
 
-fn unnamed() -> Chunk {
+fn unnamed() -> ReplyChunk {
     let (id, model) = (None, None);
-    Chunk::Start { id, model }
+    ReplyChunk::Start { id, model }
 }
 
-fn say(words: &str) -> Chunk {
+fn say(words: &str) -> ReplyChunk {
     let text = words.to_owned();
-    Chunk::Text { text }
+    ReplyChunk::Text { text }
 }
 
-fn end() -> Chunk {
-    let (stop, usage) = (Stop::End, None);
-    Chunk::End { stop, usage }
+fn end() -> ReplyChunk {
+    let (stop, usage) = (ReplyStopReason::End, None);
+    ReplyChunk::End { stop, usage }
 }
 
-fn read(pieces: &[&[u8]], at_the_end: Vec<Chunk>) -> (Vec<Chunk>, Option<FaultKind>) {
+fn read(
+    pieces: &[&[u8]],
+    at_the_end: Vec<ReplyChunk>,
+) -> (Vec<ReplyChunk>, Option<ModelFaultKind>) {
     let mut decoder = Decoder::of_lines(Words { at_the_end });
     let mut out = Vec::new();
     let mut fault = None;
@@ -67,7 +75,7 @@ fn read(pieces: &[&[u8]], at_the_end: Vec<Chunk>) -> (Vec<Chunk>, Option<FaultKi
 
 #[test]
 fn an_answer_has_one_start_and_one_end() {
-    let check = |lines: &str, expected: &[Chunk], fault: Option<FaultKind>| {
+    let check = |lines: &str, expected: &[ReplyChunk], fault: Option<ModelFaultKind>| {
         let whole = read(&[lines.as_bytes()], Vec::new());
         assert_eq!(whole, (expected.to_vec(), fault), "{lines:?}");
         for at in 0..=lines.len() {
@@ -79,8 +87,8 @@ fn an_answer_has_one_start_and_one_end() {
             );
         }
     };
-    let cut = Some(FaultKind::Cut);
-    let server = Some(FaultKind::Server);
+    let cut = Some(ModelFaultKind::Cut);
+    let server = Some(ModelFaultKind::Server);
     check("", &[], cut);
     check("start\na\nend\n", &[start("id"), say("a"), end()], None);
     check("start\na\nend", &[start("id"), say("a"), end()], None);
@@ -118,7 +126,7 @@ fn an_answer_may_be_complete_only_when_the_bytes_are() {
     assert_eq!(read(&[], vec![end()]), (vec![unnamed(), end()], None));
     let (chunks, fault) = read(&[b"a\nfault\n"], complete());
     assert_eq!(chunks, [unnamed(), say("a")]);
-    assert_eq!(fault, Some(FaultKind::Server), "a fault is the end");
+    assert_eq!(fault, Some(ModelFaultKind::Server), "a fault is the end");
 }
 
 #[test]
@@ -126,7 +134,7 @@ fn an_answer_has_a_largest_size_however_it_comes() {
     let check = |over: &[u8], chunks: usize| {
         let whole = read(&[over], Vec::new());
         let found = (whole.0.len(), whole.1);
-        assert_eq!(found, (chunks, Some(FaultKind::Endless)));
+        assert_eq!(found, (chunks, Some(ModelFaultKind::Endless)));
         let pieces: Vec<&[u8]> = over.chunks(999_999).collect();
         assert!(read(&pieces, Vec::new()) == whole);
     };

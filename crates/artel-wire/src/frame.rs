@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use artel_types::model::{Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind};
 
 /// Most bytes of one event or line. A whole reply can come in one frame.
 const LARGEST_FRAME: usize = 32 * 1024 * 1024;
@@ -12,7 +12,7 @@ pub(crate) const UNNAMED: &str = "message";
 
 /// Callback for each frame: the name of its event ([`UNNAMED`] if it has none, empty for a
 /// line) and its data.
-pub(crate) type Sink<'a> = dyn FnMut(&str, &str) -> Result<(), Fault> + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(&str, &str) -> Result<(), ModelFault> + 'a;
 
 /// The framing of a reply: server-sent events or lines.
 #[derive(Debug)]
@@ -22,14 +22,14 @@ pub(crate) enum Frames {
 }
 
 impl Frames {
-    pub(crate) fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), Fault> {
+    pub(crate) fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), ModelFault> {
         match self {
             Self::Events(events) => events.push(bytes, sink),
             Self::Lines(lines) => lines.push(bytes, &mut |line| sink("", text(line)?)),
         }
     }
 
-    pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) -> Result<(), Fault> {
+    pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) -> Result<(), ModelFault> {
         match self {
             // An event counts only once its blank line has come.
             Self::Events(_) => Ok(()),
@@ -50,8 +50,8 @@ impl Lines {
     fn push_all(
         &mut self,
         mut bytes: &[u8],
-        sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), ModelFault>,
+    ) -> Result<(), ModelFault> {
         // Reading from memory cannot fail.
         while let Ok(1..) = bytes.read_until(b'\n', &mut self.rest) {
             let line = self.rest.strip_suffix(b"\n");
@@ -69,13 +69,16 @@ impl Lines {
     fn push(
         &mut self,
         bytes: &[u8],
-        sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), ModelFault>,
+    ) -> Result<(), ModelFault> {
         self.push_all(bytes, &mut |line| unless_blank(line, sink))
     }
 
     /// Hands over the last line if it came without its line ending.
-    fn finish(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
+    fn finish(
+        &mut self,
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), ModelFault>,
+    ) -> Result<(), ModelFault> {
         let rest = std::mem::take(&mut self.rest);
         unless_blank(trimmed(&rest), sink)
     }
@@ -83,8 +86,8 @@ impl Lines {
 
 fn unless_blank(
     line: &[u8],
-    sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), ModelFault>,
+) -> Result<(), ModelFault> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(());
     }
@@ -104,7 +107,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), Fault> {
+    fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), ModelFault> {
         let Self {
             lines,
             name,
@@ -130,7 +133,7 @@ struct Event<'a> {
 }
 
 impl Event<'_> {
-    fn line(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Fault> {
+    fn line(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), ModelFault> {
         let line = if *self.is_begun {
             line
         } else {
@@ -164,7 +167,7 @@ impl Event<'_> {
         Ok(())
     }
 
-    fn close(&mut self, sink: &mut Sink<'_>) -> Result<(), Fault> {
+    fn close(&mut self, sink: &mut Sink<'_>) -> Result<(), ModelFault> {
         let name = if self.name.is_empty() {
             UNNAMED
         } else {
@@ -186,18 +189,18 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Fault> {
+fn text(bytes: &[u8]) -> Result<&str, ModelFault> {
     std::str::from_utf8(bytes).map_err(|error| {
-        Fault::new(
-            FaultKind::Garbled,
+        ModelFault::new(
+            ModelFaultKind::Garbled,
             format!("the answer is not UTF-8: {error}"),
         )
     })
 }
 
-fn too_large() -> Fault {
-    Fault::new(
-        FaultKind::Endless,
+fn too_large() -> ModelFault {
+    ModelFault::new(
+        ModelFaultKind::Endless,
         "one piece of the answer has more than 32 MiB",
     )
 }

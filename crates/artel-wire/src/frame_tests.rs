@@ -10,7 +10,7 @@ type Found = Vec<(String, String)>;
 fn frames<'a>(
     mut frames: Frames,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> (Found, Option<FaultKind>) {
+) -> (Found, Option<ModelFaultKind>) {
     let mut found = Found::new();
     let mut sink = |name: &str, data: &str| {
         found.push((name.to_owned(), data.to_owned()));
@@ -112,20 +112,23 @@ fn what_is_not_utf8_is_garbled() {
         b"event: \xc3\n",
         b"data: \xf0\x9f\n\n",
     ] {
-        assert_eq!(frames(events(), [bytes]).1, Some(FaultKind::Garbled));
+        assert_eq!(frames(events(), [bytes]).1, Some(ModelFaultKind::Garbled));
     }
     // Comments are skipped unread.
     check_events(b": \xff\ndata: a\n\n", &[("message", "a")]);
     assert_eq!(
         frames(lines(), [&b"\xff\n"[..]]).1,
-        Some(FaultKind::Garbled)
+        Some(ModelFaultKind::Garbled)
     );
-    assert_eq!(frames(lines(), [&b"\xff"[..]]).1, Some(FaultKind::Garbled));
+    assert_eq!(
+        frames(lines(), [&b"\xff"[..]]).1,
+        Some(ModelFaultKind::Garbled)
+    );
 }
 
 #[test]
 fn a_frame_has_a_largest_size_however_it_comes() {
-    let check = |frames_of: fn() -> Frames, bytes: &[u8], expected: Option<FaultKind>| {
+    let check = |frames_of: fn() -> Frames, bytes: &[u8], expected: Option<ModelFaultKind>| {
         let (_, fault) = frames(frames_of(), [bytes]);
         assert_eq!(fault, expected, "{} bytes at once", bytes.len());
         let (_, fault) = frames(frames_of(), bytes.chunks(1 << 20));
@@ -137,7 +140,7 @@ fn a_frame_has_a_largest_size_however_it_comes() {
         bytes.extend_from_slice(after.as_bytes());
         bytes
     };
-    let too_large = Some(FaultKind::Endless);
+    let too_large = Some(ModelFaultKind::Endless);
     check(lines, &fill("", LARGEST_FRAME, "\n"), None);
     check(lines, &fill("", LARGEST_FRAME + 1, "\n"), too_large);
     // Many lines of one event are one frame.

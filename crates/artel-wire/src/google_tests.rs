@@ -1,8 +1,9 @@
 //! Tests of Google requests and replies.
 
 use artel_types::model::{
-    Chunk, Effort, Fault, FaultKind, Message, Part, Request, Seal, Stop, ThinkingStyle, ToolCall,
-    ToolChoice, ToolSpec, Usage,
+    MessagePart, ModelFault, ModelFaultKind, ModelMessage, ModelRequest, ProviderSignature,
+    ReplyChunk, ReplyStopReason, ThinkingEffort, ThinkingStyle, TokenUsage, ToolCall, ToolChoice,
+    ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ fn target() -> Target<'static> {
     }
 }
 
-fn body(target: &Target<'_>, request: &Request) -> Value {
+fn body(target: &Target<'_>, request: &ModelRequest) -> Value {
     serde_json::from_slice(&Wire::Google.encode(target, request).body).unwrap()
 }
 
@@ -30,7 +31,7 @@ fn a_rich_request_is_written_whole() {
         thought("let me see", seal("google", "c2ln")),
         thought("of another", seal("anthropic", "signature:no")),
         thought("of nobody", None),
-        Part::Text {
+        MessagePart::Text {
             text: String::new(),
             seal: seal("google", "dGV4dA=="),
         },
@@ -79,10 +80,10 @@ fn a_rich_request_is_written_whole() {
 
 #[test]
 fn a_plain_request_says_nothing_that_nobody_asked_for() {
-    let request = Request {
-        messages: vec![Message::user("hello"), Message::assistant(vec![])],
+    let request = ModelRequest {
+        messages: vec![ModelMessage::user("hello"), ModelMessage::assistant(vec![])],
         tool_choice: ToolChoice::Any,
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let expected = json!({ "contents": [{ "role": "user", "parts": [{ "text": "hello" }] }] });
     assert_eq!(body(&target(), &request), expected);
@@ -92,7 +93,7 @@ fn a_plain_request_says_nothing_that_nobody_asked_for() {
 fn the_model_is_one_segment_of_the_path() {
     let check = |model: &str, expected: &str| {
         let target = Target { model, ..target() };
-        let path = Wire::Google.encode(&target, &Request::default()).path;
+        let path = Wire::Google.encode(&target, &ModelRequest::default()).path;
         let expected = format!("/v1beta/models/{expected}:streamGenerateContent?alt=sse");
         assert_eq!(path, expected);
     };
@@ -105,9 +106,9 @@ fn the_model_is_one_segment_of_the_path() {
 #[test]
 fn thinking_is_asked_for_in_the_model_s_own_way() {
     let check = |style, effort, expected: Value| {
-        let request = Request {
+        let request = ModelRequest {
             thinking: effort,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let target = Target {
             thinking: style,
@@ -116,7 +117,7 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
         let body = body(&target, &request);
         assert_eq!(body["generationConfig"]["thinkingConfig"], expected);
     };
-    use Effort::{High, Low, Medium, Off};
+    use ThinkingEffort::{High, Low, Medium, Off};
     use ThinkingStyle as Style;
     let level =
         |word: &str, shown: bool| json!({ "thinkingLevel": word, "includeThoughts": shown });
@@ -135,10 +136,10 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
 #[test]
 fn a_choice_of_tools_is_passed_on() {
     let check = |choice, expected: Value| {
-        let request = Request {
+        let request = ModelRequest {
             tools: vec![tool("read").into()],
             tool_choice: choice,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         assert_eq!(
             body(&target(), &request)["toolConfig"]["functionCallingConfig"],
@@ -156,19 +157,19 @@ fn a_choice_of_tools_is_passed_on() {
 
 #[test]
 fn calls_go_back_with_their_signatures_and_without_made_ids() {
-    let sealed = Part::ToolCall(ToolCall {
+    let sealed = MessagePart::ToolCall(ToolCall {
         id: "call_0".into(),
         name: "read".into(),
         arguments: "{}".into(),
         seal: seal("google", "c2ln"),
     });
-    let parts = |style, calls: Vec<Part>| {
-        let request = Request {
+    let parts = |style, calls: Vec<MessagePart>| {
+        let request = ModelRequest {
             messages: vec![
-                Message::assistant(calls),
-                Message::results([result("call_0", "read", "ok")]),
+                ModelMessage::assistant(calls),
+                ModelMessage::results([result("call_0", "read", "ok")]),
             ],
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let target = Target {
             thinking: style,
@@ -197,7 +198,7 @@ fn calls_go_back_with_their_signatures_and_without_made_ids() {
 }
 
 fn reduced(schema: &Value) -> Value {
-    let request = Request {
+    let request = ModelRequest {
         tools: vec![
             ToolSpec {
                 name: "t".into(),
@@ -206,7 +207,7 @@ fn reduced(schema: &Value) -> Value {
             }
             .into(),
         ],
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let body = body(&target(), &request);
     body["tools"][0]["functionDeclarations"][0]["parameters"].clone()
@@ -299,7 +300,7 @@ fn no_schema_grows_without_end() {
 }
 
 /// Reads the pieces of a reply.
-fn read(pieces: &[Value]) -> (Vec<Chunk>, Option<Fault>) {
+fn read(pieces: &[Value]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let mut decoder = Wire::Google.decoder();
     let mut chunks = Vec::new();
     let mut fault = None;
@@ -319,18 +320,18 @@ fn candidate(parts: Value, reason: Value) -> Value {
 fn every_reason_to_stop_has_its_word() {
     let said = json!([{ "text": "a" }]);
     let called = json!([{ "functionCall": { "name": "read" } }]);
-    let check = |parts: &Value, word: &str, expected: Stop| {
+    let check = |parts: &Value, word: &str, expected: ReplyStopReason| {
         let (chunks, fault) = read(&[candidate(parts.clone(), json!(word))]);
         assert_eq!(fault, None);
         match chunks.last() {
-            Some(Chunk::End { stop, .. }) => assert_eq!(*stop, expected, "{word}"),
+            Some(ReplyChunk::End { stop, .. }) => assert_eq!(*stop, expected, "{word}"),
             other => panic!("{word}: {other:?}"),
         }
     };
-    check(&said, "STOP", Stop::End);
-    check(&called, "STOP", Stop::ToolUse);
-    check(&said, "MAX_TOKENS", Stop::MaxTokens);
-    check(&called, "MAX_TOKENS", Stop::MaxTokens);
+    check(&said, "STOP", ReplyStopReason::End);
+    check(&called, "STOP", ReplyStopReason::ToolUse);
+    check(&said, "MAX_TOKENS", ReplyStopReason::MaxTokens);
+    check(&called, "MAX_TOKENS", ReplyStopReason::MaxTokens);
     for word in [
         "SAFETY",
         "RECITATION",
@@ -338,10 +339,10 @@ fn every_reason_to_stop_has_its_word() {
         "PROHIBITED_CONTENT",
         "SPII",
     ] {
-        check(&json!(null), word, Stop::Refusal);
+        check(&json!(null), word, ReplyStopReason::Refusal);
     }
     let malformed = "MALFORMED_FUNCTION_CALL";
-    check(&said, malformed, Stop::Other(malformed.into()));
+    check(&said, malformed, ReplyStopReason::Other(malformed.into()));
 }
 
 #[test]
@@ -349,8 +350,8 @@ fn a_question_may_be_refused_before_any_answer() {
     let piece = json!({ "promptFeedback": { "blockReason": "SAFETY" } });
     let (chunks, fault) = read(&[piece]);
     assert_eq!(fault, None);
-    let stop = Stop::Refusal;
-    assert_eq!(chunks.last(), Some(&Chunk::End { stop, usage: None }));
+    let stop = ReplyStopReason::Refusal;
+    assert_eq!(chunks.last(), Some(&ReplyChunk::End { stop, usage: None }));
 }
 
 #[test]
@@ -359,7 +360,7 @@ fn an_answer_without_a_reason_to_stop_was_cut() {
         vec![],
         vec![candidate(json!([{ "text": "a" }]), Value::Null)],
     ] {
-        assert_eq!(read(&pieces).1.unwrap().kind, FaultKind::Cut);
+        assert_eq!(read(&pieces).1.unwrap().kind, ModelFaultKind::Cut);
     }
 }
 
@@ -377,27 +378,27 @@ fn signatures_are_kept_with_their_parts() {
     ]);
     let (chunks, fault) = read(&[candidate(parts, json!("STOP"))]);
     assert_eq!(fault, None);
-    let seal = |data: &str| Seal {
+    let seal = |data: &str| ProviderSignature {
         wire: "google".into(),
         data: data.into(),
     };
     let text = |text: &str| text.to_owned();
-    let start = |index, id: &str| Chunk::ToolStart {
+    let start = |index, id: &str| ReplyChunk::ToolStart {
         index,
         id: text(id),
         name: text("read"),
     };
-    let delta = |index, arguments: &str| Chunk::ToolDelta {
+    let delta = |index, arguments: &str| ReplyChunk::ToolDelta {
         index,
         arguments: text(arguments),
     };
-    let end = |index, seal| Chunk::ToolEnd { index, seal };
+    let end = |index, seal| ReplyChunk::ToolEnd { index, seal };
     let expected = [
-        Chunk::Thinking { text: text("hm") },
-        Chunk::ThinkingSealed { seal: seal("MQ==") },
-        Chunk::Text { text: text("so") },
-        Chunk::TextSealed { seal: seal("Mg==") },
-        Chunk::TextSealed { seal: seal("Mw==") },
+        ReplyChunk::Thinking { text: text("hm") },
+        ReplyChunk::ThinkingSealed { seal: seal("MQ==") },
+        ReplyChunk::Text { text: text("so") },
+        ReplyChunk::TextSealed { seal: seal("Mg==") },
+        ReplyChunk::TextSealed { seal: seal("Mw==") },
         start(0, "f1"),
         delta(0, r#"{"a":[null],"b":1}"#),
         end(0, Some(seal("NA=="))),
@@ -413,18 +414,18 @@ fn signatures_are_kept_with_their_parts() {
 
 #[test]
 fn tokens_are_counted_as_everybody_counts_them() {
-    let check = |usages: &[Value], expected: Option<Usage>| {
+    let check = |usages: &[Value], expected: Option<TokenUsage>| {
         let mut pieces: Vec<Value> = usages
             .iter()
             .map(|usage| json!({ "usageMetadata": usage }))
             .collect();
         pieces.push(candidate(Value::Null, json!("STOP")));
         let (chunks, _) = read(&pieces);
-        let stop = Stop::End;
+        let stop = ReplyStopReason::End;
         let usage = expected;
         assert_eq!(
             chunks.last(),
-            Some(&Chunk::End { stop, usage }),
+            Some(&ReplyChunk::End { stop, usage }),
             "{usages:?}"
         );
     };
@@ -434,7 +435,7 @@ fn tokens_are_counted_as_everybody_counts_them() {
         "candidatesTokenCount": 20,
         "thoughtsTokenCount": 30,
     });
-    let whole = Usage {
+    let whole = TokenUsage {
         input: 100,
         cache_read: 80,
         cache_write: 0,
@@ -462,7 +463,7 @@ fn tokens_are_counted_as_everybody_counts_them() {
 
 #[test]
 fn an_error_in_the_middle_has_its_sort() {
-    let check = |error: Value, expected: FaultKind| {
+    let check = |error: Value, expected: ModelFaultKind| {
         let before = candidate(json!([{ "text": "a" }]), Value::Null);
         let (chunks, fault) = read(&[before, json!({ "error": error })]);
         assert_eq!(chunks.len(), 2);
@@ -470,33 +471,33 @@ fn an_error_in_the_middle_has_its_sort() {
     };
     check(
         json!({ "code": 503, "message": "The model is overloaded." }),
-        FaultKind::Overloaded,
+        ModelFaultKind::Overloaded,
     );
     check(
         json!({ "code": 500, "status": "INTERNAL" }),
-        FaultKind::Server,
+        ModelFaultKind::Server,
     );
     check(
         json!({ "code": 429, "status": "RESOURCE_EXHAUSTED" }),
-        FaultKind::RateLimit,
+        ModelFaultKind::RateLimit,
     );
     check(
         json!({ "code": 8, "status": "RESOURCE_EXHAUSTED" }),
-        FaultKind::RateLimit,
+        ModelFaultKind::RateLimit,
     );
     check(
         json!({ "status": "UNAVAILABLE", "message": "try later" }),
-        FaultKind::Server,
+        ModelFaultKind::Server,
     );
     check(
         json!({ "status": "INVALID_ARGUMENT" }),
-        FaultKind::BadRequest,
+        ModelFaultKind::BadRequest,
     );
     check(
         json!({ "code": 400, "message": "API key not valid." }),
-        FaultKind::Key,
+        ModelFaultKind::Key,
     );
-    check(json!("boom"), FaultKind::Server);
+    check(json!("boom"), ModelFaultKind::Server);
 }
 
 #[test]
@@ -512,7 +513,7 @@ fn odd_shapes_do_no_harm() {
         json!({ "candidates": [{ "finishReason": 3 }], "usageMetadata": "many" }),
     ] {
         let (chunks, fault) = read(std::slice::from_ref(&piece));
-        assert_eq!(fault.unwrap().kind, FaultKind::Cut, "{piece}");
+        assert_eq!(fault.unwrap().kind, ModelFaultKind::Cut, "{piece}");
         assert!(chunks.len() <= 1, "{piece}: {chunks:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Parts that both OpenAI formats share: usage, images, efforts, and when a schema is
 //! strict.
 
-use artel_types::model::{Effort, Image, Usage};
+use artel_types::model::{MessageImage, ThinkingEffort, TokenUsage};
 use serde_json::Value;
 
 use crate::answer::{tokens, tokens_or_zero};
@@ -16,10 +16,10 @@ pub(crate) struct UsageNames {
 }
 
 /// Reads a usage. Implausible numbers make all of it unknown.
-pub(crate) fn usage(usage: &Value, names: &UsageNames) -> Option<Usage> {
+pub(crate) fn usage(usage: &Value, names: &UsageNames) -> Option<TokenUsage> {
     let input = &usage[names.input_details];
     let output = &usage[names.output_details];
-    believed(Usage {
+    believed(TokenUsage {
         input: tokens(&usage[names.input])?,
         cache_read: tokens_or_zero(&input["cached_tokens"])?,
         cache_write: tokens_or_zero(&input["cache_write_tokens"])?,
@@ -29,17 +29,17 @@ pub(crate) fn usage(usage: &Value, names: &UsageNames) -> Option<Usage> {
 }
 
 /// Returns an image as a `data:` URL.
-pub(crate) fn data_url(image: &Image) -> String {
+pub(crate) fn data_url(image: &MessageImage) -> String {
     format!("data:{};base64,{}", image.media_type, image.data)
 }
 
 /// Returns the API's word for an effort.
-pub(crate) fn effort(effort: Effort) -> &'static str {
+pub(crate) fn effort(effort: ThinkingEffort) -> &'static str {
     match effort {
-        Effort::Off => "none",
-        Effort::Low => "low",
-        Effort::Medium => "medium",
-        Effort::High => "high",
+        ThinkingEffort::Off => "none",
+        ThinkingEffort::Low => "low",
+        ThinkingEffort::Medium => "medium",
+        ThinkingEffort::High => "high",
     }
 }
 

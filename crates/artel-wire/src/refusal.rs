@@ -1,5 +1,5 @@
 //! Classifies refusals: a status, a few headers and a body in any shape become one
-//! [`Fault`].
+//! [`ModelFault`].
 //!
 //! The same table serves an error in the middle of a reply.
 
@@ -7,7 +7,7 @@ mod said;
 mod wait;
 
 use artel_types::Timestamp;
-use artel_types::model::{Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind};
 use serde_json::Value;
 
 use crate::wire::Wire;
@@ -75,7 +75,7 @@ pub(crate) fn read(
     header: &dyn Fn(&str) -> Option<String>,
     body: &[u8],
     now: Timestamp,
-) -> Fault {
+) -> ModelFault {
     let said = Said::in_body(body);
     let mut fault = judge(wire, status, &said);
     fault.status = Some(status);
@@ -92,42 +92,42 @@ pub(crate) fn request_id(header: &dyn Fn(&str) -> Option<String>) -> Option<Stri
 
 /// Reads an error in the middle of a reply. `body` is the object with the member `error`;
 /// `status` is the one that the error would have had at the start.
-pub(crate) fn within(wire: Wire, status: u16, body: &Value) -> Fault {
+pub(crate) fn within(wire: Wire, status: u16, body: &Value) -> ModelFault {
     judge(wire, status, &Said::in_json(body))
 }
 
-fn judge(wire: Wire, status: u16, said: &Said) -> Fault {
+fn judge(wire: Wire, status: u16, said: &Said) -> ModelFault {
     let message = if said.message.is_empty() {
         format!("status {status}, without a word")
     } else {
         said.message.clone()
     };
-    let mut fault = Fault::new(kind(wire, status, said), message);
+    let mut fault = ModelFault::new(kind(wire, status, said), message);
     fault.retry_after = wait::in_body(said);
     fault.request_id = said.request_id.clone().and_then(clean_id);
     fault
 }
 
-fn kind(wire: Wire, status: u16, said: &Said) -> FaultKind {
+fn kind(wire: Wire, status: u16, said: &Said) -> ModelFaultKind {
     let has = |word: &&str| said.folded.contains(word);
     if status == 402 || (status < 500 && NO_CREDIT.iter().any(has)) {
-        return FaultKind::Quota;
+        return ModelFaultKind::Quota;
     }
     match status {
-        401 | 403 => FaultKind::Key,
-        429 if wire == Wire::Google && said.names_long_quota() => FaultKind::Quota,
-        429 => FaultKind::RateLimit,
-        529 => FaultKind::Overloaded,
-        500.. if OVERLOADED.iter().any(has) => FaultKind::Overloaded,
-        500.. => FaultKind::Server,
-        404 => FaultKind::NoSuchModel,
-        408 | 409 => FaultKind::Network,
+        401 | 403 => ModelFaultKind::Key,
+        429 if wire == Wire::Google && said.names_long_quota() => ModelFaultKind::Quota,
+        429 => ModelFaultKind::RateLimit,
+        529 => ModelFaultKind::Overloaded,
+        500.. if OVERLOADED.iter().any(has) => ModelFaultKind::Overloaded,
+        500.. => ModelFaultKind::Server,
+        404 => ModelFaultKind::NoSuchModel,
+        408 | 409 => ModelFaultKind::Network,
         400 | 413 | 422 if OVERFLOW.iter().any(|row| row.iter().all(has)) => {
-            FaultKind::ContextOverflow
+            ModelFaultKind::ContextOverflow
         }
-        413 => FaultKind::TooLarge,
-        400 if BAD_KEY.iter().any(has) => FaultKind::Key,
-        _ => FaultKind::BadRequest,
+        413 => ModelFaultKind::TooLarge,
+        400 if BAD_KEY.iter().any(has) => ModelFaultKind::Key,
+        _ => ModelFaultKind::BadRequest,
     }
 }
 

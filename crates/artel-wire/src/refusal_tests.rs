@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_types::Timestamp;
-use artel_types::model::{Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn now() -> Timestamp {
     "2026-11-15T08:00:00Z".parse().unwrap()
 }
 
-fn refused(wire: Wire, status: u16, headers: &[(&str, &str)], body: &[u8]) -> Fault {
+fn refused(wire: Wire, status: u16, headers: &[(&str, &str)], body: &[u8]) -> ModelFault {
     let header = |name: &str| {
         let found = headers.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
@@ -149,7 +149,7 @@ fn the_message_is_what_a_person_would_read() {
     check("<Ünïcode><b>bold</b>".as_bytes(), "bold");
     let long = "long ".repeat(10_000);
     let fault = refused(Wire::Chat, 500, &[], long.as_bytes());
-    assert_eq!(fault.message.chars().count(), Fault::LONGEST);
+    assert_eq!(fault.message.chars().count(), ModelFault::LONGEST);
 }
 
 proptest! {
@@ -161,7 +161,7 @@ proptest! {
     ) {
         for wire in Wire::ALL {
             let fault = refused(wire, status, &[("retry-after", &wait)], &body);
-            prop_assert!(fault.message.chars().count() <= Fault::LONGEST);
+            prop_assert!(fault.message.chars().count() <= ModelFault::LONGEST);
             prop_assert!(!fault.message.contains(char::is_control));
             prop_assert!(fault.retry_after <= Some(Duration::from_secs(604_800)));
         }
@@ -170,6 +170,6 @@ proptest! {
     #[test]
     fn any_page_is_a_refusal(page in "(<(title|script|p|/[a-z]+|é)?>?|[a-z<>é ]{0,5}){0,20}") {
         let fault = refused(Wire::Chat, 502, &[], page.as_bytes());
-        prop_assert_eq!(fault.kind, FaultKind::Server);
+        prop_assert_eq!(fault.kind, ModelFaultKind::Server);
     }
 }

@@ -1,19 +1,21 @@
 //! Encoding that several formats share.
 
-use artel_types::model::{Format, Message, Part, Request, Role, ToolCall, ToolResult};
+use artel_types::model::{
+    MessagePart, MessageRole, ModelMessage, ModelRequest, ReplyFormat, ToolCall, ToolResult,
+};
 use serde_json::{Map, Value, json};
 
 use crate::wire::{Outgoing, Target};
 
 /// Consecutive messages of one role, joined.
 pub(crate) struct Turn<'a> {
-    pub(crate) role: Role,
-    pub(crate) parts: Vec<&'a Part>,
+    pub(crate) role: MessageRole,
+    pub(crate) parts: Vec<&'a MessagePart>,
 }
 
 /// Joins messages of the same role. The results of simultaneous calls must stand together,
 /// and strict templates want the roles to alternate.
-pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
+pub(crate) fn turns(messages: &[ModelMessage]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for message in messages {
         match turns.last_mut() {
@@ -31,7 +33,7 @@ impl<'a> Turn<'a> {
     /// Returns all text, one paragraph per part.
     pub(crate) fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } if !text.is_empty() => Some(text.as_str()),
+            MessagePart::Text { text, .. } if !text.is_empty() => Some(text.as_str()),
             _ => None,
         });
         words.collect::<Vec<_>>().join("\n\n")
@@ -39,14 +41,14 @@ impl<'a> Turn<'a> {
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = &'a ToolCall> {
         self.parts.iter().filter_map(|part| match part {
-            Part::ToolCall(call) => Some(call),
+            MessagePart::ToolCall(call) => Some(call),
             _ => None,
         })
     }
 
     pub(crate) fn results(&self) -> impl Iterator<Item = &'a ToolResult> {
         self.parts.iter().filter_map(|part| match part {
-            Part::ToolResult(result) => Some(result),
+            MessagePart::ToolResult(result) => Some(result),
             _ => None,
         })
     }
@@ -62,13 +64,13 @@ pub(crate) fn outgoing(path: &str, body: &Value) -> Outgoing {
 }
 
 /// Returns the output limit that the request asks for, cut to the model's maximum.
-pub(crate) fn max_output(target: &Target<'_>, request: &Request) -> Option<u64> {
+pub(crate) fn max_output(target: &Target<'_>, request: &ModelRequest) -> Option<u64> {
     let wanted = request.max_output?;
     Some(target.max_output.map_or(wanted, |most| wanted.min(most)))
 }
 
 /// Returns the temperature if JSON can hold it.
-pub(crate) fn temperature(request: &Request) -> Option<f64> {
+pub(crate) fn temperature(request: &ModelRequest) -> Option<f64> {
     request.temperature.filter(|value| value.is_finite())
 }
 
@@ -99,7 +101,7 @@ pub(crate) fn parameters(schema: &Value) -> Value {
 }
 
 /// Returns the tools in the shape that Chat Completions introduced and others adopted.
-pub(crate) fn function_tools(request: &Request) -> Vec<Value> {
+pub(crate) fn function_tools(request: &ModelRequest) -> Vec<Value> {
     let tools = request.tools.iter().map(|tool| {
         json!({
             "type": "function",
@@ -114,7 +116,7 @@ pub(crate) fn function_tools(request: &Request) -> Vec<Value> {
 }
 
 /// Returns a format's name with only the characters that are allowed.
-pub(crate) fn format_name(format: &Format) -> String {
+pub(crate) fn format_name(format: &ReplyFormat) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let name = format.name.chars().take(64);
     let name: String = name.map(|c| if allowed(c) { c } else { '_' }).collect();
@@ -127,7 +129,7 @@ pub(crate) fn format_name(format: &Format) -> String {
 /// Returns a conversation as the list of messages that Chat Completions made common, the
 /// system prompt first. Each format encodes the turns in its own way.
 pub(crate) fn messages(
-    request: &Request,
+    request: &ModelRequest,
     user: fn(&Turn<'_>, &mut Vec<Value>),
     assistant: fn(&Turn<'_>) -> Option<Value>,
 ) -> Vec<Value> {
@@ -137,8 +139,8 @@ pub(crate) fn messages(
     }
     for turn in turns(&request.messages) {
         match turn.role {
-            Role::User => user(&turn, &mut messages),
-            Role::Assistant => messages.extend(assistant(&turn)),
+            MessageRole::User => user(&turn, &mut messages),
+            MessageRole::Assistant => messages.extend(assistant(&turn)),
         }
     }
     messages

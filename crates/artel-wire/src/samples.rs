@@ -1,27 +1,27 @@
 //! A request with everything in it, for the tests of all formats.
 
 use artel_types::model::{
-    Cache, Effort, Format, Image, Message, Part, Request, Role, Seal, ToolCall, ToolChoice,
-    ToolResult, ToolSpec,
+    MessageImage, MessagePart, MessageRole, ModelMessage, ModelRequest, PromptCacheLifetime,
+    ProviderSignature, ReplyFormat, ThinkingEffort, ToolCall, ToolChoice, ToolResult, ToolSpec,
 };
 use serde_json::json;
 
-pub(crate) fn seal(wire: &str, data: &str) -> Option<Seal> {
-    Some(Seal {
+pub(crate) fn seal(wire: &str, data: &str) -> Option<ProviderSignature> {
+    Some(ProviderSignature {
         wire: wire.into(),
         data: data.into(),
     })
 }
 
-pub(crate) fn thought(text: &str, seal: Option<Seal>) -> Part {
-    Part::Thinking {
+pub(crate) fn thought(text: &str, seal: Option<ProviderSignature>) -> MessagePart {
+    MessagePart::Thinking {
         text: text.into(),
         seal,
     }
 }
 
-pub(crate) fn call(id: &str, name: &str, arguments: &str) -> Part {
-    Part::ToolCall(ToolCall {
+pub(crate) fn call(id: &str, name: &str, arguments: &str) -> MessagePart {
+    MessagePart::ToolCall(ToolCall {
         id: id.into(),
         name: name.into(),
         arguments: arguments.into(),
@@ -39,8 +39,8 @@ pub(crate) fn result(id: &str, name: &str, text: &str) -> ToolResult {
     }
 }
 
-fn image() -> Image {
-    Image {
+fn image() -> MessageImage {
+    MessageImage {
         media_type: "image/png".into(),
         data: "iVBORw0KGgo=".into(),
     }
@@ -56,38 +56,41 @@ pub(crate) fn tool(name: &str) -> ToolSpec {
 
 /// Returns a request with everything in it: images, two calls, one of them malformed,
 /// their results out of order, a format, a limit. The model's turn begins with `thoughts`.
-pub(crate) fn rich(thoughts: &[Part]) -> Request {
-    let first = Message {
-        role: Role::User,
-        parts: vec![Part::text("look at this"), Part::Image(image())],
+pub(crate) fn rich(thoughts: &[MessagePart]) -> ModelRequest {
+    let first = ModelMessage {
+        role: MessageRole::User,
+        parts: vec![
+            MessagePart::text("look at this"),
+            MessagePart::Image(image()),
+        ],
     };
     let said = [
-        Part::text(" \n"),
-        Part::text("I will look."),
+        MessagePart::text(" \n"),
+        MessagePart::text("I will look."),
         call("toolu_1", "read", r#"{"path":"a"}"#),
         call("toolu_2", "search", "{\"query\": "),
     ];
-    let answer = Message::assistant([thoughts, &said].concat());
-    let results = Message {
-        role: Role::User,
+    let answer = ModelMessage::assistant([thoughts, &said].concat());
+    let results = ModelMessage {
+        role: MessageRole::User,
         parts: vec![
-            Part::text("go on"),
-            Part::ToolResult(ToolResult {
+            MessagePart::text("go on"),
+            MessagePart::ToolResult(ToolResult {
                 images: vec![image()],
                 ..result("toolu_1", "read", "a file")
             }),
-            Part::ToolResult(ToolResult {
+            MessagePart::ToolResult(ToolResult {
                 is_error: true,
                 ..result("toolu_2", "search", "")
             }),
         ],
     };
-    Request {
+    ModelRequest {
         system: "Be kind.".into(),
         messages: vec![first, answer, results],
         tools: vec![tool("read").into(), tool("search").into()],
         tool_choice: ToolChoice::Auto,
-        format: Some(Format {
+        format: Some(ReplyFormat {
             name: "finding".into(),
             schema: json!({
                 "type": "object",
@@ -98,7 +101,7 @@ pub(crate) fn rich(thoughts: &[Part]) -> Request {
         max_output: Some(2_000),
         temperature: Some(0.5),
         stop: vec!["STOP".into()],
-        thinking: Some(Effort::High),
-        cache: Cache::Long,
+        thinking: Some(ThinkingEffort::High),
+        cache: PromptCacheLifetime::Long,
     }
 }

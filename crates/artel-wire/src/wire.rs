@@ -1,7 +1,7 @@
 //! The five formats behind one interface.
 
 use artel_types::Timestamp;
-use artel_types::model::{Fault, Provider, Request, ThinkingStyle};
+use artel_types::model::{ModelFault, ModelRequest, Provider, ThinkingStyle};
 
 use crate::decoder::Decoder;
 use crate::{anthropic, chat, google, ollama, responses};
@@ -102,7 +102,7 @@ impl Wire {
     }
 
     /// Encodes a request in this format.
-    pub fn encode(self, target: &Target<'_>, request: &Request) -> Outgoing {
+    pub fn encode(self, target: &Target<'_>, request: &ModelRequest) -> Outgoing {
         match self {
             Self::Anthropic => anthropic::encode(target, request),
             Self::Responses => responses::encode(target, request),
@@ -132,7 +132,7 @@ impl Wire {
         header: &dyn Fn(&str) -> Option<String>,
         body: &[u8],
         now: Timestamp,
-    ) -> Fault {
+    ) -> ModelFault {
         crate::refusal::read(self, status, header, body, now)
     }
 

@@ -7,7 +7,8 @@
 mod answers;
 
 use artel_types::model::{
-    Chunk, Effort, FaultKind, Message, Part, Request, ThinkingStyle, ToolChoice, ToolSpec,
+    MessagePart, ModelFaultKind, ModelMessage, ModelRequest, ReplyChunk, ThinkingEffort,
+    ThinkingStyle, ToolChoice, ToolSpec,
 };
 use artel_wire::{Target, Wire};
 use serde_json::{Value, json};
@@ -46,9 +47,9 @@ fn a_request_with_everything() {
 
 #[test]
 fn what_is_not_asked_for_is_not_written() {
-    let request = Request {
-        messages: vec![Message::user("hello")],
-        ..Request::default()
+    let request = ModelRequest {
+        messages: vec![ModelMessage::user("hello")],
+        ..ModelRequest::default()
     };
     let expected = json!({
         "model": "some-model",
@@ -57,7 +58,7 @@ fn what_is_not_asked_for_is_not_written() {
         "stream_options": { "include_usage": true },
     });
     assert_eq!(body(Wire::Chat, &TARGET, &request), expected);
-    let odd = Request {
+    let odd = ModelRequest {
         temperature: Some(f64::NAN),
         ..request
     };
@@ -72,10 +73,10 @@ fn tools_can_be_chosen() {
             description: String::new(),
             schema: Value::Null,
         };
-        let request = Request {
+        let request = ModelRequest {
             tools: vec![tool.into(); has_tools],
             tool_choice,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         body(Wire::Chat, &TARGET, &request)["tool_choice"].clone()
     };
@@ -89,39 +90,54 @@ fn tools_can_be_chosen() {
 
 #[test]
 fn an_effort_is_told_to_models_that_know_the_word() {
-    let told = |thinking: Option<Effort>, style: ThinkingStyle| {
+    let told = |thinking: Option<ThinkingEffort>, style: ThinkingStyle| {
         let target = Target {
             thinking: style,
             ..TARGET
         };
-        let request = Request {
+        let request = ModelRequest {
             thinking,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         body(Wire::Chat, &target, &request)["reasoning_effort"].clone()
     };
-    assert_eq!(told(Some(Effort::Off), ThinkingStyle::Effort), "none");
-    assert_eq!(told(Some(Effort::Low), ThinkingStyle::Effort), "low");
-    assert_eq!(told(Some(Effort::Medium), ThinkingStyle::Effort), "medium");
+    assert_eq!(
+        told(Some(ThinkingEffort::Off), ThinkingStyle::Effort),
+        "none"
+    );
+    assert_eq!(
+        told(Some(ThinkingEffort::Low), ThinkingStyle::Effort),
+        "low"
+    );
+    assert_eq!(
+        told(Some(ThinkingEffort::Medium), ThinkingStyle::Effort),
+        "medium"
+    );
     assert_eq!(told(None, ThinkingStyle::Effort), Value::Null);
-    assert_eq!(told(Some(Effort::High), ThinkingStyle::Budget), Value::Null);
-    assert_eq!(told(Some(Effort::High), ThinkingStyle::None), Value::Null);
+    assert_eq!(
+        told(Some(ThinkingEffort::High), ThinkingStyle::Budget),
+        Value::Null
+    );
+    assert_eq!(
+        told(Some(ThinkingEffort::High), ThinkingStyle::None),
+        Value::Null
+    );
 }
 
 #[test]
 fn an_assistant_that_only_called_or_only_thought() {
     let call = rich().messages[1].parts[4].clone();
-    let thought = Part::Thinking {
+    let thought = MessagePart::Thinking {
         text: "Hm.".into(),
         seal: None,
     };
-    let request = Request {
+    let request = ModelRequest {
         messages: vec![
-            Message::assistant(vec![thought.clone()]),
-            Message::user("hello"),
-            Message::assistant(vec![thought, call]),
+            ModelMessage::assistant(vec![thought.clone()]),
+            ModelMessage::user("hello"),
+            ModelMessage::assistant(vec![thought, call]),
         ],
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let messages = &body(Wire::Chat, &TARGET, &request)["messages"];
     assert_eq!(messages.as_array().unwrap().len(), 2);
@@ -176,7 +192,7 @@ fn a_schema_is_strict_only_where_it_can_be() {
 fn usage_is_told_in_full() {
     let recorded = include_str!("streams/chat/thinking.txt");
     let (chunks, _) = answers::read(Wire::Chat, [recorded.as_bytes()]);
-    let Some(Chunk::End {
+    let Some(ReplyChunk::End {
         usage: Some(usage), ..
     }) = chunks.last()
     else {
@@ -202,7 +218,7 @@ fn bytes_that_end_without_a_reason_were_cut_off() {
     let answer = chunks(&[json!({ "content": "Hi" })], "");
     let (chunks, fault) = answers::read(Wire::Chat, [answer.as_bytes()]);
     assert_eq!(chunks.len(), 2);
-    assert_eq!(fault.unwrap().kind, FaultKind::Cut);
+    assert_eq!(fault.unwrap().kind, ModelFaultKind::Cut);
     // But a server that says that it is done, and never why, is believed.
     check(&format!("{answer}{DONE}"), "start c1 m\ntext Hi\nend End");
     check(DONE, "start - -\nend End");
@@ -234,7 +250,7 @@ fn counts_that_cannot_be_true_are_not_believed() {
         let answer = format!("{answer}data: {last}\n\n{DONE}");
         let (chunks, _) = answers::read(Wire::Chat, [answer.as_bytes()]);
         match chunks.last() {
-            Some(Chunk::End { usage, .. }) => usage.map(|usage| (usage.input, usage.output)),
+            Some(ReplyChunk::End { usage, .. }) => usage.map(|usage| (usage.input, usage.output)),
             other => panic!("{other:?}"),
         }
     };
@@ -456,56 +472,59 @@ fn errors_in_the_middle() {
     let table = [
         (
             r#"data: {"error":{"message":"m","type":"server_error","code":null}}"#,
-            FaultKind::Server,
+            ModelFaultKind::Server,
         ),
         (
             r#"data: {"error":{"message":"m","code":"server_is_overloaded"}}"#,
-            FaultKind::Overloaded,
+            ModelFaultKind::Overloaded,
         ),
         (
             r#"data: {"error":{"message":"m","code":"rate_limit_exceeded"}}"#,
-            FaultKind::RateLimit,
+            ModelFaultKind::RateLimit,
         ),
         (
             r#"data: {"error":{"message":"m","type":"insufficient_quota"}}"#,
-            FaultKind::Quota,
+            ModelFaultKind::Quota,
         ),
         (
             r#"data: {"error":{"message":"m","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
-            FaultKind::ContextOverflow,
+            ModelFaultKind::ContextOverflow,
         ),
         (
             r#"data: {"error":{"message":"m","type":"BadRequestError","code":400}}"#,
-            FaultKind::BadRequest,
+            ModelFaultKind::BadRequest,
         ),
         (
             r#"data: {"error":{"message":"Provider returned error","code":502},"choices":[{"delta":{},"finish_reason":"error"}]}"#,
-            FaultKind::Server,
+            ModelFaultKind::Server,
         ),
         (
             r#"data: {"error":{"message":"m","code":429}}"#,
-            FaultKind::RateLimit,
+            ModelFaultKind::RateLimit,
         ),
         (
             r#"data: {"error":{"message":"m","code":"401"}}"#,
-            FaultKind::Key,
+            ModelFaultKind::Key,
         ),
         (
             r#"data: {"error":{"message":"m","code":7}}"#,
-            FaultKind::Server,
+            ModelFaultKind::Server,
         ),
         (
             r#"data: {"error":"the request exceeds the available context size"}"#,
-            FaultKind::ContextOverflow,
+            ModelFaultKind::ContextOverflow,
         ),
-        (r#"data: {"error":"something"}"#, FaultKind::Server),
+        (r#"data: {"error":"something"}"#, ModelFaultKind::Server),
         (
             r#"data: {"object":"error","message":"m","code":500}"#,
-            FaultKind::Server,
+            ModelFaultKind::Server,
         ),
-        ("event: error\ndata: {\"message\":\"m\"}", FaultKind::Server),
-        ("event: error\ndata: rubbish", FaultKind::Garbled),
-        ("data: {\"choices\":", FaultKind::Garbled),
+        (
+            "event: error\ndata: {\"message\":\"m\"}",
+            ModelFaultKind::Server,
+        ),
+        ("event: error\ndata: rubbish", ModelFaultKind::Garbled),
+        ("data: {\"choices\":", ModelFaultKind::Garbled),
     ];
     for (event, kind) in table {
         let (chunks, fault) = answers::read(Wire::Chat, [after(event).as_bytes()]);
@@ -544,5 +563,5 @@ fn more_calls_than_any_answer_has() {
     assert_eq!(chunks_found.len(), 3_002);
     let more: Vec<Value> = (0..1_001).map(call).collect();
     let (_, fault) = answers::read(Wire::Chat, [chunks(&more, "stop").as_bytes()]);
-    assert_eq!(fault.unwrap().kind, FaultKind::Garbled);
+    assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }

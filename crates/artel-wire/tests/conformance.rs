@@ -11,7 +11,7 @@
 mod streams;
 
 use artel_rules::stream::Gather;
-use artel_types::model::{Part, Reply};
+use artel_types::model::{MessagePart, ModelReply};
 use artel_wire::Wire;
 use serde_json::json;
 
@@ -178,7 +178,7 @@ fn gathered(answer: &Answer) -> Gather {
     gather
 }
 
-fn reply(answer: &Answer) -> Option<Reply> {
+fn reply(answer: &Answer) -> Option<ModelReply> {
     gathered(answer).reply()
 }
 
@@ -189,7 +189,7 @@ fn transcript(answer: &Answer) -> Vec<String> {
     if let Some(fault) = &answer.fault {
         lines.push(format!("fault {}", fault.kind.as_str()));
     }
-    if let Some(Reply { stop, usage, .. }) = gathered.reply() {
+    if let Some(ModelReply { stop, usage, .. }) = gathered.reply() {
         let tokens = usage.map_or("no count".to_owned(), |usage| {
             format!("{} read, {} written", usage.input, usage.output)
         });
@@ -199,12 +199,12 @@ fn transcript(answer: &Answer) -> Vec<String> {
 }
 
 /// A part that says nothing is only there for its seal.
-fn line(part: &Part) -> Option<String> {
+fn line(part: &MessagePart) -> Option<String> {
     match part {
-        Part::Text { text, .. } if text.is_empty() => None,
-        Part::Text { text, .. } => Some(format!("text {text}")),
-        Part::Thinking { text, .. } => Some(format!("thought {text}")),
-        Part::ToolCall(call) => Some(format!("call {} {}", call.name, call.arguments)),
+        MessagePart::Text { text, .. } if text.is_empty() => None,
+        MessagePart::Text { text, .. } => Some(format!("text {text}")),
+        MessagePart::Thinking { text, .. } => Some(format!("thought {text}")),
+        MessagePart::ToolCall(call) => Some(format!("call {} {}", call.name, call.arguments)),
         other => Some(format!("{other:?}")),
     }
 }

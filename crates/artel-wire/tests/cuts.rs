@@ -8,7 +8,7 @@ mod streams;
 
 use std::collections::BTreeMap;
 
-use artel_types::model::{Chunk, FaultKind};
+use artel_types::model::{ModelFaultKind, ReplyChunk};
 use artel_wire::Wire;
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ fn an_answer_that_breaks_off_is_whole_or_a_fault() {
             match broken.fault.as_ref().map(|fault| fault.kind) {
                 // Some servers count after they have said that they are done.
                 None => assert!(broken == whole || broken == uncounted(&whole), "{told}"),
-                Some(FaultKind::Cut | FaultKind::Garbled) => {}
+                Some(ModelFaultKind::Cut | ModelFaultKind::Garbled) => {}
                 Some(_) => assert_eq!(broken.fault, whole.fault, "{told}"),
             }
             for (index, arguments) in ended_calls(&broken) {
@@ -51,7 +51,7 @@ fn an_answer_that_breaks_off_is_whole_or_a_fault() {
 
 fn uncounted(answer: &Answer) -> Answer {
     let mut answer = answer.clone();
-    if let Some(Chunk::End { usage, .. }) = answer.chunks.last_mut() {
+    if let Some(ReplyChunk::End { usage, .. }) = answer.chunks.last_mut() {
         *usage = None;
     }
     answer
@@ -63,13 +63,13 @@ fn ended_calls(answer: &Answer) -> BTreeMap<u32, String> {
     let mut ended = BTreeMap::new();
     for chunk in &answer.chunks {
         match chunk {
-            Chunk::ToolStart { index, .. } => {
+            ReplyChunk::ToolStart { index, .. } => {
                 open.insert(*index, String::new());
             }
-            Chunk::ToolDelta { index, arguments } => {
+            ReplyChunk::ToolDelta { index, arguments } => {
                 open.get_mut(index).unwrap().push_str(arguments);
             }
-            Chunk::ToolEnd { index, .. } => {
+            ReplyChunk::ToolEnd { index, .. } => {
                 ended.insert(*index, open.remove(index).unwrap());
             }
             _ => {}

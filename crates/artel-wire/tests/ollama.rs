@@ -6,7 +6,9 @@
 
 mod answers;
 
-use artel_types::model::{Effort, FaultKind, Message, Request, ThinkingStyle, ToolChoice};
+use artel_types::model::{
+    ModelFaultKind, ModelMessage, ModelRequest, ThinkingEffort, ThinkingStyle, ToolChoice,
+};
 use artel_wire::{Target, Wire};
 use serde_json::{Value, json};
 
@@ -26,9 +28,9 @@ fn a_request_with_everything() {
 fn the_window_is_always_told() {
     let window = |context: Option<u64>| {
         let target = Target { context, ..TARGET };
-        let request = Request {
-            messages: vec![Message::user("hello")],
-            ..Request::default()
+        let request = ModelRequest {
+            messages: vec![ModelMessage::user("hello")],
+            ..ModelRequest::default()
         };
         body(Wire::Ollama, &target, &request)
     };
@@ -46,24 +48,39 @@ fn the_window_is_always_told() {
 
 #[test]
 fn thinking_is_a_level_or_yes_or_no() {
-    let told = |thinking: Option<Effort>, style: ThinkingStyle| {
+    let told = |thinking: Option<ThinkingEffort>, style: ThinkingStyle| {
         let target = Target {
             thinking: style,
             ..TARGET
         };
-        let request = Request {
+        let request = ModelRequest {
             thinking,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         body(Wire::Ollama, &target, &request)["think"].clone()
     };
     assert_eq!(told(None, ThinkingStyle::Effort), Value::Null);
-    assert_eq!(told(Some(Effort::Low), ThinkingStyle::Effort), "low");
-    assert_eq!(told(Some(Effort::Medium), ThinkingStyle::Effort), "medium");
-    assert_eq!(told(Some(Effort::High), ThinkingStyle::Budget), true);
-    assert_eq!(told(Some(Effort::High), ThinkingStyle::None), Value::Null);
-    assert_eq!(told(Some(Effort::Off), ThinkingStyle::Effort), false);
-    assert_eq!(told(Some(Effort::Off), ThinkingStyle::None), false);
+    assert_eq!(
+        told(Some(ThinkingEffort::Low), ThinkingStyle::Effort),
+        "low"
+    );
+    assert_eq!(
+        told(Some(ThinkingEffort::Medium), ThinkingStyle::Effort),
+        "medium"
+    );
+    assert_eq!(
+        told(Some(ThinkingEffort::High), ThinkingStyle::Budget),
+        true
+    );
+    assert_eq!(
+        told(Some(ThinkingEffort::High), ThinkingStyle::None),
+        Value::Null
+    );
+    assert_eq!(
+        told(Some(ThinkingEffort::Off), ThinkingStyle::Effort),
+        false
+    );
+    assert_eq!(told(Some(ThinkingEffort::Off), ThinkingStyle::None), false);
 }
 
 #[test]
@@ -151,16 +168,19 @@ fn arguments_in_every_shape() {
 #[test]
 fn errors_in_the_middle() {
     let table = [
-        (r#"{"error":"unexpected EOF"}"#, FaultKind::Server),
+        (r#"{"error":"unexpected EOF"}"#, ModelFaultKind::Server),
         (
             r#"{"error":"the input length exceeds the context length"}"#,
-            FaultKind::ContextOverflow,
+            ModelFaultKind::ContextOverflow,
         ),
-        (r#"{"error":"model is overloaded"}"#, FaultKind::Overloaded),
-        (r#"{"error":{"message":"odd"}}"#, FaultKind::Server),
-        (r#"{"error":true}"#, FaultKind::Server),
-        (r#"{"message":"#, FaultKind::Garbled),
-        ("<html>", FaultKind::Garbled),
+        (
+            r#"{"error":"model is overloaded"}"#,
+            ModelFaultKind::Overloaded,
+        ),
+        (r#"{"error":{"message":"odd"}}"#, ModelFaultKind::Server),
+        (r#"{"error":true}"#, ModelFaultKind::Server),
+        (r#"{"message":"#, ModelFaultKind::Garbled),
+        ("<html>", ModelFaultKind::Garbled),
     ];
     for (line, kind) in table {
         let answer = format!("{{\"message\":{{\"content\":\"Half\"}}}}\n{line}\n");
@@ -194,5 +214,5 @@ fn more_calls_than_any_answer_has() {
     let (_, fault) = answers::read(Wire::Ollama, [calls(1_000).as_bytes()]);
     assert_eq!(fault, None);
     let (_, fault) = answers::read(Wire::Ollama, [calls(1_001).as_bytes()]);
-    assert_eq!(fault.unwrap().kind, FaultKind::Garbled);
+    assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }

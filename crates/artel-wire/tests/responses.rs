@@ -7,7 +7,8 @@
 mod answers;
 
 use artel_types::model::{
-    Cache, Chunk, Effort, FaultKind, Message, Part, Request, Role, Seal, ThinkingStyle, ToolChoice,
+    MessagePart, MessageRole, ModelFaultKind, ModelMessage, ModelRequest, PromptCacheLifetime,
+    ProviderSignature, ReplyChunk, ThinkingEffort, ThinkingStyle, ToolChoice,
 };
 use artel_wire::{Target, Wire};
 use serde_json::{Value, json};
@@ -51,9 +52,9 @@ fn a_request_with_everything() {
 
 #[test]
 fn what_is_not_asked_for_is_not_written() {
-    let request = Request {
-        messages: vec![Message::user("hello")],
-        ..Request::default()
+    let request = ModelRequest {
+        messages: vec![ModelMessage::user("hello")],
+        ..ModelRequest::default()
     };
     let content = json!([{ "type": "input_text", "text": "hello" }]);
     let expected = json!({
@@ -81,20 +82,23 @@ fn a_model_that_cannot_think_is_not_asked_to() {
 
 #[test]
 fn efforts_and_limits() {
-    let asked = |thinking: Option<Effort>, max_output: u64| {
-        let request = Request {
+    let asked = |thinking: Option<ThinkingEffort>, max_output: u64| {
+        let request = ModelRequest {
             thinking,
             max_output: Some(max_output),
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let body = body(Wire::Responses, &TARGET, &request);
         (body["reasoning"].clone(), body["max_output_tokens"].clone())
     };
     assert_eq!(asked(None, 100), (Value::Null, json!(100)));
     let off = json!({ "effort": "none" });
-    assert_eq!(asked(Some(Effort::Off), 1), (off, json!(16)));
+    assert_eq!(asked(Some(ThinkingEffort::Off), 1), (off, json!(16)));
     let low = json!({ "effort": "low", "summary": "auto" });
-    assert_eq!(asked(Some(Effort::Low), 100_000), (low, json!(8_000)));
+    assert_eq!(
+        asked(Some(ThinkingEffort::Low), 100_000),
+        (low, json!(8_000))
+    );
 }
 
 #[test]
@@ -110,37 +114,43 @@ fn one_tool_can_be_named() {
 
 #[test]
 fn the_cache_key_is_that_of_the_beginning() {
-    let key = |change: fn(&mut Request)| {
+    let key = |change: fn(&mut ModelRequest)| {
         let mut request = rich();
         change(&mut request);
         body(Wire::Responses, &TARGET, &request)["prompt_cache_key"].clone()
     };
     let usual = key(|_| {});
     assert_eq!(usual, key(|request| request.messages.clear()));
-    assert_eq!(usual, key(|request| request.cache = Cache::Short));
+    assert_eq!(
+        usual,
+        key(|request| request.cache = PromptCacheLifetime::Short)
+    );
     assert_ne!(usual, key(|request| request.system.push('!')));
     assert_ne!(usual, key(|request| request.tools.truncate(1)));
-    assert_eq!(key(|request| request.cache = Cache::Unset), Value::Null);
+    assert_eq!(
+        key(|request| request.cache = PromptCacheLifetime::Unset),
+        Value::Null
+    );
 }
 
 #[test]
 fn seals_that_cannot_be_read_are_not_sent() {
     let sent = |wire: &str, data: &str| {
-        let seal = Some(Seal {
+        let seal = Some(ProviderSignature {
             wire: wire.into(),
             data: data.into(),
         });
         let text = "Hm.".to_owned();
-        let words = Part::Text {
+        let words = MessagePart::Text {
             text: "Hi".into(),
             seal: seal.clone(),
         };
-        let request = Request {
-            messages: vec![Message::assistant(vec![
-                Part::Thinking { text, seal },
+        let request = ModelRequest {
+            messages: vec![ModelMessage::assistant(vec![
+                MessagePart::Thinking { text, seal },
                 words,
             ])],
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let body = body(Wire::Responses, &TARGET, &request);
         let items = body["input"].as_array().unwrap();
@@ -172,12 +182,12 @@ fn a_thought_comes_back_as_it_was_sealed() {
     let reply = gather.reply().unwrap();
     let usage = reply.usage.unwrap();
     assert_eq!((usage.cache_read, usage.thinking), (8, 9));
-    let request = Request {
-        messages: vec![Message {
-            role: Role::Assistant,
+    let request = ModelRequest {
+        messages: vec![ModelMessage {
+            role: MessageRole::Assistant,
             parts: reply.parts,
         }],
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let expected = json!({
         "type": "reasoning",
@@ -455,27 +465,30 @@ fn failures() {
     let failed = |error: Value| event("failed", json!({ "response": { "error": error } }));
     let coded = |code: &str| failed(json!({ "code": code, "message": "m" }));
     let table = [
-        (coded("server_error"), FaultKind::Server),
-        (coded("rate_limit_exceeded"), FaultKind::RateLimit),
-        (coded("server_is_overloaded"), FaultKind::Overloaded),
-        (coded("insufficient_quota"), FaultKind::Quota),
-        (coded("context_length_exceeded"), FaultKind::ContextOverflow),
-        (coded("invalid_prompt"), FaultKind::BadRequest),
-        (coded("image_too_large"), FaultKind::BadRequest),
-        (coded("bio_policy"), FaultKind::BadRequest),
-        (coded("something_new"), FaultKind::Server),
-        (failed(Value::Null), FaultKind::Server),
+        (coded("server_error"), ModelFaultKind::Server),
+        (coded("rate_limit_exceeded"), ModelFaultKind::RateLimit),
+        (coded("server_is_overloaded"), ModelFaultKind::Overloaded),
+        (coded("insufficient_quota"), ModelFaultKind::Quota),
+        (
+            coded("context_length_exceeded"),
+            ModelFaultKind::ContextOverflow,
+        ),
+        (coded("invalid_prompt"), ModelFaultKind::BadRequest),
+        (coded("image_too_large"), ModelFaultKind::BadRequest),
+        (coded("bio_policy"), ModelFaultKind::BadRequest),
+        (coded("something_new"), ModelFaultKind::Server),
+        (failed(Value::Null), ModelFaultKind::Server),
         (
             json!({ "type": "error", "code": "server_error", "message": "m" }),
-            FaultKind::Server,
+            ModelFaultKind::Server,
         ),
         (
             json!({ "type": "error", "code": null, "message": "m" }),
-            FaultKind::Server,
+            ModelFaultKind::Server,
         ),
         (
             json!({ "type": "error", "error": { "type": "insufficient_quota", "message": "m" } }),
-            FaultKind::Quota,
+            ModelFaultKind::Quota,
         ),
     ];
     for (end, kind) in table {
@@ -527,10 +540,10 @@ fn an_answer_that_does_not_say_its_end_was_cut_off() {
         let answer = format!("{}{rest}", events(std::slice::from_ref(&delta)));
         let (chunks, fault) = answers::read(Wire::Responses, [answer.as_bytes()]);
         assert_eq!(chunks.len(), 2);
-        assert_eq!(fault.unwrap().kind, FaultKind::Cut);
+        assert_eq!(fault.unwrap().kind, ModelFaultKind::Cut);
     }
     let (_, fault) = answers::read(Wire::Responses, [b"data: {\"type\":\n\n".as_slice()]);
-    assert_eq!(fault.unwrap().kind, FaultKind::Garbled);
+    assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }
 
 #[test]
@@ -541,7 +554,7 @@ fn more_calls_than_any_answer_has() {
     };
     let (chunks, fault) = answers::read(Wire::Responses, [calls(1_000).as_bytes()]);
     assert_eq!(fault, None);
-    assert!(matches!(chunks.last(), Some(Chunk::End { .. })));
+    assert!(matches!(chunks.last(), Some(ReplyChunk::End { .. })));
     let (_, fault) = answers::read(Wire::Responses, [calls(1_001).as_bytes()]);
-    assert_eq!(fault.unwrap().kind, FaultKind::Garbled);
+    assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }

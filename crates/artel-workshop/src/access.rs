@@ -18,8 +18,8 @@ use std::collections::HashMap;
 use artel_config::Viewer;
 use artel_journal::{AppendError, Batch, Filter, Query, Reader, Record};
 use artel_types::{
-    Actor, Code, ConsoleNamed, Draft, Fact, Failure, LoginEnded, LoginOffered, LoginUsed, Stream,
-    Timestamp, TokenCreated, TokenRevoked, Visibility,
+    Actor, ConsoleNamed, EventDraft, EventVisibility, Fact, Failure, FailureCode, LoginEnded,
+    LoginOffered, LoginUsed, StreamName, Timestamp, TokenCreated, TokenRevoked,
 };
 use serde::Serialize;
 
@@ -171,7 +171,7 @@ impl Access {
     /// Folds the events appended since the last call.
     pub fn refresh(&mut self, reader: &Reader) -> Result<(), Failure> {
         let filter = Filter {
-            stream: Some(Stream::access().to_string()),
+            stream: Some(StreamName::access().to_string()),
             ..Filter::default()
         };
         for record in reader.records(&Query::of(filter).after(self.position))? {
@@ -313,7 +313,7 @@ impl Workshop {
         let mut found = self.tokens()?.into_iter().filter(|row| row.id == id);
         let Some(done) = found.next() else {
             return Err(
-                Failure::new(Code::H005, format!("there is no token `{id}`"))
+                Failure::new(FailureCode::H005, format!("there is no token `{id}`"))
                     .advise("`artel token list` shows them"),
             );
         };
@@ -361,9 +361,14 @@ impl Workshop {
                 key: Some(hash(&given.key)),
             };
             let actor = Actor::human(offer.name.clone(), self.caller.via);
-            let draft = Draft::new(Stream::access(), self.trace_id(), actor, Fact::from(fact))
-                .shown(Visibility::Hidden);
-            let batch = Batch::of([draft]).expecting(Stream::access(), access.end);
+            let draft = EventDraft::new(
+                StreamName::access(),
+                self.trace_id(),
+                actor,
+                Fact::from(fact),
+            )
+            .shown(EventVisibility::Hidden);
+            let batch = Batch::of([draft]).expecting(StreamName::access(), access.end);
             match journal.append(batch).wait() {
                 Ok(_) => return Ok(Some(given)),
                 // Another event about access came first: check again whether the code is still
@@ -396,9 +401,14 @@ impl Workshop {
                 name: name.as_str().to_owned(),
             };
             let actor = self.caller.actor();
-            let draft = Draft::new(Stream::access(), self.trace_id(), actor, Fact::from(fact))
-                .shown(Visibility::Hidden);
-            let batch = Batch::of([draft]).expecting(Stream::access(), access.end);
+            let draft = EventDraft::new(
+                StreamName::access(),
+                self.trace_id(),
+                actor,
+                Fact::from(fact),
+            )
+            .shown(EventVisibility::Hidden);
+            let batch = Batch::of([draft]).expecting(StreamName::access(), access.end);
             match journal.append(batch).wait() {
                 Ok(_) => return Ok(name),
                 // Another process chose the name, or a token was created in the meantime.
@@ -416,8 +426,13 @@ impl Workshop {
 
     fn note_access(&self, fact: Fact) -> Result<Vec<String>, Failure> {
         let opened = self.open()?;
-        let draft = Draft::new(Stream::access(), self.trace_id(), self.caller.actor(), fact)
-            .shown(Visibility::Hidden);
+        let draft = EventDraft::new(
+            StreamName::access(),
+            self.trace_id(),
+            self.caller.actor(),
+            fact,
+        )
+        .shown(EventVisibility::Hidden);
         opened.journal.append(Batch::of([draft])).wait()?;
         Ok(opened.notes)
     }
@@ -430,7 +445,7 @@ fn holds_now(offer: &LoginOffered, now: Timestamp) -> bool {
 }
 
 fn nameless() -> Failure {
-    Failure::new(Code::C004, "such a name cannot be used")
+    Failure::new(FailureCode::C004, "such a name cannot be used")
         .because("a token's name is one line of at most 100 characters")
         .advise("`artel token create --role developer --name ci`")
 }
@@ -461,7 +476,8 @@ fn hex(bytes: &[u8]) -> String {
 
 fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
     getrandom::fill(bytes).map_err(|error| {
-        Failure::new(Code::X001, "the system gave no random bytes").because(error.to_string())
+        Failure::new(FailureCode::X001, "the system gave no random bytes")
+            .because(error.to_string())
     })
 }
 

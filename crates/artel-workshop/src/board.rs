@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use artel_journal::{Filter, Query, Reader, Record, Row};
 use artel_model::Account;
-use artel_types::{Code, Event, Fact, Failure, RunFinished, RunId, RunStarted, TraceId};
+use artel_types::{Event, Fact, Failure, FailureCode, RunFinished, RunId, RunStarted, TraceId};
 
 pub use drivers::Drivers;
 pub use lists::{Kinship, Page, RunsWanted, Stage, WorkRow, WorksWanted};
@@ -170,11 +170,12 @@ impl Board {
         let Some(damage) = &self.damage else {
             return Ok(self);
         };
-        Err(
-            Failure::new(Code::J001, format!("event {} cannot be read", damage.first))
-                .because(damage.what.clone())
-                .advise("`artel journal verify` shows what is damaged"),
+        Err(Failure::new(
+            FailureCode::J001,
+            format!("event {} cannot be read", damage.first),
         )
+        .because(damage.what.clone())
+        .advise("`artel journal verify` shows what is damaged"))
     }
 
     fn put(&mut self, seen: Seen) {

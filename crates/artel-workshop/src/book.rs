@@ -2,7 +2,7 @@
 
 use artel_journal::{AppendError, Batch, Journal, Projection, Query};
 use artel_model::{Account, Book, BookError, Entries};
-use artel_types::{Code, Event, Failure, Text};
+use artel_types::{Event, Failure, FailureCode, RecordedText};
 use futures_util::future::BoxFuture;
 
 /// Largest text that is stored inside an event, in bytes. Larger texts become blobs, so
@@ -56,16 +56,16 @@ impl Book for JournalBook {
 
     /// A blob must be on disk before an event names it. Writing takes time, so it happens on
     /// another thread.
-    fn keep(&self, text: String) -> BoxFuture<'static, Result<Text, Failure>> {
+    fn keep(&self, text: String) -> BoxFuture<'static, Result<RecordedText, Failure>> {
         if text.len() <= LARGEST_INLINE {
-            return Box::pin(async { Ok(Text::Inline(text)) });
+            return Box::pin(async { Ok(RecordedText::Inline(text)) });
         }
         let blobs = self.0.blobs().clone();
         let stored = tokio::task::spawn_blocking(move || blobs.put(text.as_bytes()));
         Box::pin(async move {
             match stored.await {
-                Ok(stored) => Ok(Text::Kept(stored?)),
-                Err(error) => Err(Failure::new(Code::X001, error.to_string())),
+                Ok(stored) => Ok(RecordedText::Kept(stored?)),
+                Err(error) => Err(Failure::new(FailureCode::X001, error.to_string())),
             }
         })
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use artel_files::read_bounded;
 use artel_skills::{Scope, SizeLimit, Source, discover};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::init::is_own_template;
 use crate::marker::Marker;
@@ -87,7 +87,7 @@ impl Brought {
             more => format!(" and {more} more"),
         };
         let what = format!("`{shown}` already contains files that would control agents");
-        Failure::new(Code::W009, what)
+        Failure::new(FailureCode::W009, what)
             .because(format!(
                 "you have not accepted them: {}{rest}",
                 named.join(", ")

@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use artel_config::{Environment, Places, Settings, person, system_clock};
 use artel_keyring::Keyring;
 use artel_types::{
-    Actor, Clock, Code, Failure, Formats, Redactor, Room, RunId, Secret, TraceId, Via, WorkshopId,
+    Actor, ActorSurface, Clock, DiskSpaceMonitor, Failure, FailureCode, RunId, Secret,
+    SecretDetector, SecretRedactor, TraceId, WorkshopId,
 };
 use artel_vault::{SystemStore, Vault};
 
@@ -31,9 +32,9 @@ pub struct Caller {
     pub(crate) places: Places,
     pub(crate) clock: Clock,
     /// Where writers report that the disk is full.
-    pub(crate) room: Room,
+    pub(crate) room: DiskSpaceMonitor,
     pub(crate) flags: Flags,
-    pub(crate) via: Via,
+    pub(crate) via: ActorSurface,
     /// The actor, if it is not the person who owns this process.
     acts_as: Option<Actor>,
     /// The stored keys, read once because asking the system's key store takes time.
@@ -44,14 +45,14 @@ pub struct Caller {
 
 impl Caller {
     /// Builds the context from this process.
-    pub fn from_process(flags: Flags, via: Via) -> Result<Self, Failure> {
+    pub fn from_process(flags: Flags, via: ActorSurface) -> Result<Self, Failure> {
         let caller = Self::new(Environment::from_process(), system_clock(), flags, via)?;
-        Ok(caller.with_room(Room::awaited(artel_files::shortage_by_writing)))
+        Ok(caller.with_room(DiskSpaceMonitor::awaited(artel_files::shortage_by_writing)))
     }
 
     /// Sets where writers wait for disk space.
     #[must_use]
-    pub fn with_room(self, room: Room) -> Self {
+    pub fn with_room(self, room: DiskSpaceMonitor) -> Self {
         Self { room, ..self }
     }
 
@@ -59,14 +60,14 @@ impl Caller {
         environment: Environment,
         clock: Clock,
         flags: Flags,
-        via: Via,
+        via: ActorSurface,
     ) -> Result<Self, Failure> {
         let places = Places::find(&environment)?;
         Ok(Self {
             environment,
             places,
             clock,
-            room: Room::unwaited(),
+            room: DiskSpaceMonitor::unwaited(),
             flags,
             via,
             acts_as: None,
@@ -85,7 +86,7 @@ impl Caller {
 
     /// Tells whether somebody acts from elsewhere: a program, or a person in a browser.
     pub(crate) fn is_over_http(&self) -> bool {
-        matches!(self.via, Via::Api | Via::Web)
+        matches!(self.via, ActorSurface::Api | ActorSurface::Web)
     }
 
     /// Returns the context for an actor who uses a surface of this process.
@@ -147,7 +148,7 @@ impl Caller {
         Vault::open(self.places.data(), None).list_file()
     }
 
-    pub fn room(&self) -> &Room {
+    pub fn room(&self) -> &DiskSpaceMonitor {
         &self.room
     }
 
@@ -161,13 +162,13 @@ impl Caller {
 
     /// Returns a redactor that removes the secrets of the environment and the stored keys from
     /// whatever is stored or shown.
-    pub fn redactor(&self) -> Redactor {
-        Redactor::of_known_values(&self.secrets()).with_formats(self.formats())
+    pub fn redactor(&self) -> SecretRedactor {
+        SecretRedactor::of_known_values(&self.secrets()).with_formats(self.formats())
     }
 
     /// Returns the detector of text that looks like a secret, with the fields that the
     /// settings add.
-    pub(crate) fn formats(&self) -> Arc<dyn Formats> {
+    pub(crate) fn formats(&self) -> Arc<dyn SecretDetector> {
         let fields = self
             .settings_here()
             .map(|settings| settings.hands.secret_fields.value);
@@ -214,7 +215,7 @@ impl Caller {
                 let read = self.settings_in(&place.root);
                 self.in_force.keep(|it| &it.settings, &place.root, read)
             }
-            Err(failure) if failure.code == Code::W001 => self.settings(),
+            Err(failure) if failure.code == FailureCode::W001 => self.settings(),
             Err(failure) => Err(failure.into()),
         }
     }
@@ -229,7 +230,7 @@ impl Caller {
             return Ok(());
         }
         let what = format!("`{}` is not a workshop you made or trusted", root.display());
-        Err(Failure::new(Code::W009, what)
+        Err(Failure::new(FailureCode::W009, what)
             .because("its settings could send your keys and your work elsewhere")
             .advise(format!(
                 "look at its `artel.toml`, then `artel workshop trust {}`",
@@ -282,7 +283,8 @@ pub(crate) fn fresh_workshop() -> Result<WorkshopId, Failure> {
 fn random() -> Result<[u8; 16], Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Failure::new(Code::X001, "the system gave no random bytes").because(error.to_string())
+        Failure::new(FailureCode::X001, "the system gave no random bytes")
+            .because(error.to_string())
     })?;
     Ok(bytes)
 }

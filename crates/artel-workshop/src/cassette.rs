@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 
 use artel_journal::{Blobs, Filter, Query, Reader};
 use artel_model::{Asked, Cassette, Take};
-use artel_types::model::Reply;
-use artel_types::{Code, Fact, Failure, Text};
+use artel_types::model::ModelReply;
+use artel_types::{Fact, Failure, FailureCode, RecordedText};
 
 use crate::workshop::Workshop;
 
 /// A recorded reply that goes into a cassette.
 struct Said {
     call: String,
-    reply: Text,
+    reply: RecordedText,
     /// The stream that holds its request and the requests before it.
     stream: String,
 }
@@ -48,13 +48,14 @@ impl Workshop {
         let mut takes = Vec::with_capacity(said.len());
         for Said { call, reply, .. } in said {
             let request = asked.whole(&call, |text| read(&blobs, text))?;
-            let reply: Reply = serde_json::from_str(&read(&blobs, &reply)?).map_err(unreadable)?;
+            let reply: ModelReply =
+                serde_json::from_str(&read(&blobs, &reply)?).map_err(unreadable)?;
             takes.push(Take::new(request, reply));
         }
         if takes.is_empty() {
             let what = format!("`{id}` has no answer of a model to play again");
             let advice = format!("`artel trace {id}` shows what it holds");
-            return Err(Failure::new(Code::M011, what).advise(advice));
+            return Err(Failure::new(FailureCode::M011, what).advise(advice));
         }
         Ok(Cassette::new(takes))
     }
@@ -86,13 +87,13 @@ fn note_earlier(reader: &Reader, asked: &mut Asked, said: &[Said]) -> Result<(),
     Ok(())
 }
 
-fn read(blobs: &Blobs, text: &Text) -> Result<String, Failure> {
+fn read(blobs: &Blobs, text: &RecordedText) -> Result<String, Failure> {
     match text {
-        Text::Inline(text) => Ok(text.clone()),
-        Text::Kept(kept) => String::from_utf8(blobs.get(&kept.blob)?).map_err(unreadable),
+        RecordedText::Inline(text) => Ok(text.clone()),
+        RecordedText::Kept(kept) => String::from_utf8(blobs.get(&kept.blob)?).map_err(unreadable),
     }
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Code::M011, "a recorded call cannot be read").because(error.to_string())
+    Failure::new(FailureCode::M011, "a recorded call cannot be read").because(error.to_string())
 }

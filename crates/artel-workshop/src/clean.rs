@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use artel_journal::{Blobs, Filter, Query};
-use artel_types::{BlobHash, Code, Fact, Failure, Timestamp};
+use artel_types::{BlobHash, Fact, Failure, FailureCode, Timestamp};
 use serde::Serialize;
 
 use crate::init::FOLDERS;
@@ -77,7 +77,7 @@ impl Workshop {
                 Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
                 Err(cause) => {
                     let what = format!("could not remove `{}`", item.path.display());
-                    return Err(Failure::new(Code::W008, what).because(cause.to_string()));
+                    return Err(Failure::new(FailureCode::W008, what).because(cause.to_string()));
                 }
             }
         }

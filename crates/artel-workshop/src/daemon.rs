@@ -12,8 +12,8 @@ use std::path::PathBuf;
 
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
 use artel_types::{
-    Actor, Code, DaemonFaltered, DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted,
-    DaemonStopped, Draft, Fact, Failure, Stream, Timestamp, Visibility,
+    Actor, DaemonFaltered, DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted,
+    DaemonStopped, EventDraft, EventVisibility, Fact, Failure, FailureCode, StreamName, Timestamp,
 };
 use serde::Serialize;
 
@@ -114,7 +114,7 @@ impl Workshop {
             .chain(words.iter().cloned())
             .collect();
         self.leave(&words, &self.daemon_log()).map_err(|why| {
-            Failure::new(Code::H006, "the daemon could not be started")
+            Failure::new(FailureCode::H006, "the daemon could not be started")
                 .because(why)
                 .advise("`artel serve` runs it in this terminal")
         })
@@ -127,15 +127,17 @@ impl Workshop {
         let lease = taken.map_err(|error| {
             let failure = Failure::from(error);
             match failure.code {
-                Code::J011 => Failure::new(Code::H002, "a daemon already serves this workshop")
-                    .because(failure.what)
-                    .advise("`artel daemon status` shows it; `artel daemon stop` ends it"),
+                FailureCode::J011 => {
+                    Failure::new(FailureCode::H002, "a daemon already serves this workshop")
+                        .because(failure.what)
+                        .advise("`artel daemon status` shows it; `artel daemon stop` ends it")
+                }
                 _ => failure,
             }
         })?;
         let text = format!("{}\n", std::process::id());
         artel_files::write_atomic(&self.daemon_pid_file(), text.as_bytes(), PRIVATE_FILE)
-            .map_err(|error| file_failure(Code::W008, &error))?;
+            .map_err(|error| file_failure(FailureCode::W008, &error))?;
         Ok(lease.fence)
     }
 
@@ -256,7 +258,7 @@ impl Workshop {
         let is_new = is_held(opened.journal.reader())? != holds;
         if is_new {
             let actor = self.caller.actor();
-            let draft = Draft::new(Stream::daemon(), self.trace_id(), actor, fact);
+            let draft = EventDraft::new(StreamName::daemon(), self.trace_id(), actor, fact);
             opened.journal.append(Batch::of([draft])).wait()?;
         }
         Ok(Noted {
@@ -267,8 +269,8 @@ impl Workshop {
 
     fn note_daemon(&self, journal: &Journal, fact: Fact) -> Result<(), Failure> {
         let actor = Actor::system("daemon");
-        let draft =
-            Draft::new(Stream::daemon(), self.trace_id(), actor, fact).shown(Visibility::Full);
+        let draft = EventDraft::new(StreamName::daemon(), self.trace_id(), actor, fact)
+            .shown(EventVisibility::Full);
         journal.append(Batch::of([draft])).wait()?;
         Ok(())
     }

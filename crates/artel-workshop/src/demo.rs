@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use artel_files::{make_dirs, write_atomic};
 use artel_journal::Home;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
 use crate::init::Init;
@@ -120,20 +120,24 @@ impl Caller {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => last = Some(folder),
                 Err(error) => {
                     let what = format!("`{}` cannot be made", folder.display());
-                    return Err(Failure::new(Code::W008, what).because(error.to_string()));
+                    return Err(Failure::new(FailureCode::W008, what).because(error.to_string()));
                 }
             }
         }
         let what = format!("{MOST_DEMOS} demos are there, up to {last:?}");
-        Err(Failure::new(Code::W003, what).advise("remove those that you do not need, then again"))
+        Err(Failure::new(FailureCode::W003, what)
+            .advise("remove those that you do not need, then again"))
     }
 
     fn laid_out(&self, sample: &Sample, folder: PathBuf) -> Result<Demo, Problems> {
         self.init(Some(&folder), Init::Complete)?;
         write(&folder.join(SCRIPT), sample.script)?;
         let folder = folder.canonicalize().map_err(|error| {
-            Failure::new(Code::W008, format!("`{}` is not there", folder.display()))
-                .because(error.to_string())
+            Failure::new(
+                FailureCode::W008,
+                format!("`{}` is not there", folder.display()),
+            )
+            .because(error.to_string())
         })?;
         let project = folder.join(PROJECT);
         for (name, text) in sample.files {
@@ -168,7 +172,7 @@ impl Caller {
         let root = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         std::fs::remove_dir_all(folder).map_err(|error| {
             let what = format!("`{}` cannot be removed", folder.display());
-            Failure::new(Code::W008, what).because(error.to_string())
+            Failure::new(FailureCode::W008, what).because(error.to_string())
         })?;
         let Some(marker) = marker else {
             return Ok(());
@@ -182,6 +186,7 @@ impl Caller {
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let folder = file.parent().unwrap_or(file);
     let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
-    make_dirs(folder, 0o755).map_err(|error| file_failure(Code::W008, &error))?;
-    write_atomic(file, text.as_bytes(), mode).map_err(|error| file_failure(Code::W008, &error))
+    make_dirs(folder, 0o755).map_err(|error| file_failure(FailureCode::W008, &error))?;
+    write_atomic(file, text.as_bytes(), mode)
+        .map_err(|error| file_failure(FailureCode::W008, &error))
 }

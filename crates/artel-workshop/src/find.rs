@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
 use crate::marker::Marker;
@@ -92,10 +92,11 @@ impl Caller {
     }
 
     fn nowhere(&self, home: &Path) -> Failure {
-        let failure = Failure::new(Code::W001, "there is no workshop here").because(format!(
-            "none around this folder that you made or trusted, and none at `{}`",
-            home.display()
-        ));
+        let failure =
+            Failure::new(FailureCode::W001, "there is no workshop here").because(format!(
+                "none around this folder that you made or trusted, and none at `{}`",
+                home.display()
+            ));
         match self.untrusted() {
             Some(folder) => failure.advise(format!(
                 "`artel workshop trust {}` to use the one found there, or `artel init` to make one",
@@ -124,12 +125,14 @@ pub(crate) fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
     let Ok(root) = root.canonicalize() else {
         let what = format!("there is no folder `{}`", root.display());
         let advice = format!("`artel init {}` makes a workshop there", shell_word(root));
-        return Err(Failure::new(Code::W002, what).because(by).advise(advice));
+        return Err(Failure::new(FailureCode::W002, what)
+            .because(by)
+            .advise(advice));
     };
     let shown = root.display();
     if !root.is_dir() {
         return Err(
-            Failure::new(Code::W003, format!("`{shown}` is not a folder"))
+            Failure::new(FailureCode::W003, format!("`{shown}` is not a folder"))
                 .because(by)
                 .advise("name the workshop's folder; `artel init DIR` makes one"),
         );
@@ -137,7 +140,7 @@ pub(crate) fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
     match Marker::read(&root)? {
         Some(marker) => place(root, marker, found),
         None => Err(
-            Failure::new(Code::W003, format!("`{shown}` is not a workshop"))
+            Failure::new(FailureCode::W003, format!("`{shown}` is not a workshop"))
                 .because(format!("{by}, and it has no `.artel/workshop.json`"))
                 .advise(format!(
                     "`artel init {}` turns it into one",

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use artel_model::{Gateway, WeakGateway};
-use artel_types::{Failure, Limits, Secret};
+use artel_types::{ConfiguredSpendLimits, Failure, Secret};
 
 static OPEN: OpenGateways = OpenGateways(Mutex::new(Vec::new()));
 
@@ -15,7 +15,7 @@ static OPEN: OpenGateways = OpenGateways(Mutex::new(Vec::new()));
 /// and the previous one finishes the calls it has begun.
 #[derive(PartialEq, Eq)]
 pub(crate) struct GatewayTerms {
-    pub(crate) limits: Limits,
+    pub(crate) limits: ConfiguredSpendLimits,
     pub(crate) slots: usize,
     pub(crate) max_wait: Duration,
     pub(crate) secrets: Vec<Secret>,

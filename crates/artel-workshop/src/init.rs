@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use artel_files::{FileError, create_new, make_dir, make_dirs, read_bounded, write_atomic};
 use artel_journal::{AppendError, Batch, Filter, Journal, Options, Query};
-use artel_types::{Code, Failure, Stream, WorkshopCreated};
+use artel_types::{Failure, FailureCode, StreamName, WorkshopCreated};
 use serde::Serialize;
 
 use crate::brought::{Brought, skills_in};
@@ -175,7 +175,7 @@ impl Caller {
         }
         let here = self.environment.current_dir().map(Path::to_owned);
         here.ok_or_else(|| {
-            Failure::new(Code::W004, "the current folder no longer exists")
+            Failure::new(FailureCode::W004, "the current folder no longer exists")
                 .advise("`artel init DIR` names the folder")
         })
     }
@@ -244,7 +244,7 @@ impl crate::Workshop {
         let created = self.draft(created).on(self.root.display().to_string());
         // If several processes try this, only the first finds the stream empty.
         let beginning = Batch::of([created, self.settings_draft()]);
-        let beginning = beginning.expecting(Stream::workshop(), 0);
+        let beginning = beginning.expecting(StreamName::workshop(), 0);
         match journal.append(beginning).wait() {
             Ok(_) => {}
             Err(AppendError::Conflict { .. }) => self.record_settings(&journal)?,
@@ -256,10 +256,10 @@ impl crate::Workshop {
 
 /// Creates the folder if it does not exist, and returns its real path.
 fn make_root(wanted: &Path) -> Result<PathBuf, Failure> {
-    make_dirs(wanted, 0o755).map_err(|error| file_failure(Code::W004, &error))?;
+    make_dirs(wanted, 0o755).map_err(|error| file_failure(FailureCode::W004, &error))?;
     wanted.canonicalize().map_err(|error| {
         Failure::new(
-            Code::W004,
+            FailureCode::W004,
             format!("`{}` cannot be entered", wanted.display()),
         )
         .because(error.to_string())
@@ -270,7 +270,7 @@ fn make_root(wanted: &Path) -> Result<PathBuf, Failure> {
 fn not_ours(root: &Path) -> Failure {
     let shown = root.display();
     Failure::new(
-        Code::W009,
+        FailureCode::W009,
         format!("`{shown}` holds a workshop that you did not make"),
     )
     .because("its id and place are not noted in your data folder")
@@ -281,7 +281,7 @@ fn not_ours(root: &Path) -> Failure {
 }
 
 fn lay_out(root: &Path, made: &mut Made) -> Result<(), Failure> {
-    let failed = |error| file_failure(Code::W004, &error);
+    let failed = |error| file_failure(FailureCode::W004, &error);
     for folder in FOLDERS {
         if !root.join(folder).is_dir() {
             let top = folder.split('/').next().unwrap_or(folder);
@@ -311,7 +311,7 @@ fn lay_out(root: &Path, made: &mut Made) -> Result<(), Failure> {
 fn make_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
     match create_new(path, bytes, mode) {
         Ok(()) | Err(FileError::Exists { .. }) => Ok(()),
-        Err(error) => Err(file_failure(Code::W004, &error)),
+        Err(error) => Err(file_failure(FailureCode::W004, &error)),
     }
 }
 
@@ -353,7 +353,8 @@ fn regenerate(
     marker: &mut Marker,
     made: &mut Made,
 ) -> Result<(), Failure> {
-    let now = read_bounded(path, 4 << 20).map_err(|error| file_failure(Code::W004, &error))?;
+    let now =
+        read_bounded(path, 4 << 20).map_err(|error| file_failure(FailureCode::W004, &error))?;
     if now == text.as_bytes() {
         return Ok(());
     }
@@ -364,7 +365,7 @@ fn regenerate(
         return Ok(());
     }
     write_atomic(path, text.as_bytes(), mode_of(name))
-        .map_err(|error| file_failure(Code::W004, &error))?;
+        .map_err(|error| file_failure(FailureCode::W004, &error))?;
     made.made.push(name.to_owned());
     marker.templates.insert(name.to_owned(), hash);
     Ok(())

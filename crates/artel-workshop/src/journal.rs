@@ -96,7 +96,7 @@ impl Workshop {
             && !file.exists()
         {
             return Err(Failure::new(
-                artel_types::Code::W010,
+                artel_types::FailureCode::W010,
                 format!("there is no file `{}`", file.display()),
             )
             .advise(format!(

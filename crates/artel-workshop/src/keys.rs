@@ -2,8 +2,8 @@
 
 use artel_config::Settings;
 use artel_model::Chosen;
-use artel_types::model::{Fault, FaultKind, ModelEntry, Provider};
-use artel_types::{Code, Failure, REDACTED, Redactor, Secret, Timestamp};
+use artel_types::model::{ModelAliasSettings, ModelFault, ModelFaultKind, Provider};
+use artel_types::{Failure, FailureCode, REDACTED, Secret, SecretRedactor, Timestamp};
 use artel_vault::{DEFAULT_ACCOUNT, Forgotten, Kept, Origin, Place, Removed, VaultError};
 use artel_wire::Wire;
 use serde::Serialize;
@@ -93,7 +93,7 @@ impl Caller {
         let looked = tokio::time::timeout(LONGEST_TRY, remote.look()).await;
         let looked = looked.unwrap_or_else(|_| {
             let said = format!("nothing came for {} s", LONGEST_TRY.as_secs());
-            Err(Fault::new(FaultKind::Silent, said))
+            Err(ModelFault::new(ModelFaultKind::Silent, said))
         });
         let listed = looked.map_err(|fault| not_tried(&chosen, &key, &fault))?;
         let name = self.account_name(account);
@@ -143,7 +143,7 @@ impl Caller {
         match self.vault().remove(TOOLS, name)? {
             Removed::From(_) => Ok(()),
             Removed::Absent => Err(Failure::new(
-                Code::K003,
+                FailureCode::K003,
                 format!("no secret is stored for tools under the name `{name}`"),
             )
             .advise("`artel auth status` lists what is stored")),
@@ -170,7 +170,7 @@ impl Caller {
         let mut keys = Vec::new();
         for provider in Provider::ALL {
             let entries = entries_of(provider, &settings);
-            let used = |entry: &ModelEntry| models.key_of(entry).ok().flatten();
+            let used = |entry: &ModelAliasSettings| models.key_of(entry).ok().flatten();
             let used: Vec<Origin> = entries
                 .iter()
                 .filter_map(used)
@@ -199,7 +199,7 @@ impl Caller {
         match self.vault().remove(provider, &name)? {
             Removed::From(_) => Ok(name),
             Removed::Absent => Err(Failure::new(
-                Code::K003,
+                FailureCode::K003,
                 format!("no key is stored for `{provider}` under the account `{name}`"),
             )
             .advise("`artel auth status` lists what is stored")),
@@ -254,7 +254,7 @@ impl Caller {
 /// Returns the model entry that a key belongs to: the entry of its account, otherwise the
 /// default entry, otherwise the first entry of the provider. A key of one account must not
 /// be sent to the server of another.
-fn entry_of(provider: Provider, account: &str, settings: &Settings) -> ModelEntry {
+fn entry_of(provider: Provider, account: &str, settings: &Settings) -> ModelAliasSettings {
     let default = settings.models.get("default");
     let entries = default.into_iter().chain(settings.models.values());
     let entries = entries.map(|entry| &entry.value);
@@ -267,24 +267,24 @@ fn entry_of(provider: Provider, account: &str, settings: &Settings) -> ModelEntr
     let found = of(Some(account)).or_else(|| of(None)).copied();
     found
         .cloned()
-        .unwrap_or_else(|| ModelEntry::named(provider, ""))
+        .unwrap_or_else(|| ModelAliasSettings::named(provider, ""))
 }
 
 /// Returns the entries of a provider. If there are none, returns an entry with the
 /// provider's usual address.
-fn entries_of(provider: Provider, settings: &Settings) -> Vec<ModelEntry> {
+fn entries_of(provider: Provider, settings: &Settings) -> Vec<ModelAliasSettings> {
     let entries = settings.models.values().map(|entry| &entry.value);
     let entries = entries.filter(|entry| entry.provider == provider);
     let entries: Vec<_> = entries.cloned().collect();
     if entries.is_empty() {
-        return vec![ModelEntry::named(provider, "")];
+        return vec![ModelAliasSettings::named(provider, "")];
     }
     entries
 }
 
 /// Returns the variables that may hold a key: first those that entries name, then the
 /// usual ones.
-fn variables_of(provider: Provider, entries: &[ModelEntry]) -> Vec<String> {
+fn variables_of(provider: Provider, entries: &[ModelAliasSettings]) -> Vec<String> {
     let named = entries.iter().filter_map(|entry| entry.api_key_env.clone());
     let usual = provider.key_variables().iter();
     let mut all: Vec<String> = Vec::new();
@@ -327,19 +327,26 @@ impl KeyStatus {
 
 /// Returns the failure for a key that could not be tried or was refused. The key is
 /// removed from the provider's message, which may repeat it.
-fn not_tried(chosen: &Chosen, key: &Secret, fault: &Fault) -> Failure {
+fn not_tried(chosen: &Chosen, key: &Secret, fault: &ModelFault) -> Failure {
     let (provider, url) = (chosen.entry.provider, chosen.base_url());
     let said = fault.message.replace(key.expose(), REDACTED);
-    let said = Redactor::of_known_values([key]).redact(&said).into_owned();
-    if fault.kind == FaultKind::Key {
-        return Failure::new(Code::K002, format!("`{provider}` did not accept the key"))
-            .because(said)
-            .advise("nothing was stored; copy the key again and repeat");
+    let said = SecretRedactor::of_known_values([key])
+        .redact(&said)
+        .into_owned();
+    if fault.kind == ModelFaultKind::Key {
+        return Failure::new(
+            FailureCode::K002,
+            format!("`{provider}` did not accept the key"),
+        )
+        .because(said)
+        .advise("nothing was stored; copy the key again and repeat");
     }
     let what = format!("the key could not be tried at `{url}`: {}", fault.kind);
-    Failure::new(Code::M009, what).because(said).advise(format!(
-        "nothing was stored; repeat when `{provider}` answers there, or mend `base_url`"
-    ))
+    Failure::new(FailureCode::M009, what)
+        .because(said)
+        .advise(format!(
+            "nothing was stored; repeat when `{provider}` answers there, or mend `base_url`"
+        ))
 }
 
 fn described(kept: &Kept, key: &Secret) -> (String, Vec<String>) {
@@ -369,6 +376,6 @@ fn wire_of(provider: Provider) -> Result<Wire, Failure> {
 }
 
 fn keyless(provider: Provider) -> Failure {
-    Failure::new(Code::C004, format!("`{provider}` needs no key"))
+    Failure::new(FailureCode::C004, format!("`{provider}` needs no key"))
         .advise("keys are for `anthropic`, `openai`, `openai-chat` and `google`")
 }

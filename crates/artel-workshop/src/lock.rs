@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use rustix::fs::OFlags;
 
 /// Waits for the lock, and holds it while the returned file is open. The lock covers one
@@ -24,8 +24,11 @@ pub(crate) fn hold(path: &Path) -> Result<File, Failure> {
         Ok(file)
     };
     open().map_err(|cause| {
-        Failure::new(Code::W008, format!("could not lock `{}`", path.display()))
-            .because(cause.to_string())
-            .advise("look at the folder's owner and mode, then repeat")
+        Failure::new(
+            FailureCode::W008,
+            format!("could not lock `{}`", path.display()),
+        )
+        .because(cause.to_string())
+        .advise("look at the folder's owner and mode, then repeat")
     })
 }

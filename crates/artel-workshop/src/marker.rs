@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use artel_files::{create_new, read_bounded, write_atomic};
-use artel_types::{Code, Failure, WorkshopId};
+use artel_types::{Failure, FailureCode, WorkshopId};
 use serde::{Deserialize, Serialize};
 
 use crate::caller::fresh_workshop;
@@ -53,19 +53,22 @@ impl Marker {
         if path.symlink_metadata().is_err() {
             return Ok(None);
         }
-        let bytes =
-            read_bounded(&path, LARGEST).map_err(|error| file_failure(Code::W008, &error))?;
+        let bytes = read_bounded(&path, LARGEST)
+            .map_err(|error| file_failure(FailureCode::W008, &error))?;
         serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-            Failure::new(Code::W008, format!("`{}` is damaged", path.display()))
-                .because(error.to_string())
-                .advise("put it back from a copy; it holds the id that the journal names")
+            Failure::new(
+                FailureCode::W008,
+                format!("`{}` is damaged", path.display()),
+            )
+            .because(error.to_string())
+            .advise("put it back from a copy; it holds the id that the journal names")
         })
     }
 
     /// Returns the failure for a folder that has a journal but no marker.
     pub(crate) fn missing(root: &Path) -> Failure {
         Failure::new(
-            Code::W008,
+            FailureCode::W008,
             format!("`{}` is gone", Self::path(root).display()),
         )
         .because("there is a journal beside it, so this is a workshop")
@@ -77,13 +80,13 @@ impl Marker {
     pub(crate) fn create(&self, root: &Path) -> Result<(), Failure> {
         match create_new(&Self::path(root), &self.bytes(), 0o600) {
             Ok(()) | Err(artel_files::FileError::Exists { .. }) => Ok(()),
-            Err(error) => Err(file_failure(Code::W004, &error)),
+            Err(error) => Err(file_failure(FailureCode::W004, &error)),
         }
     }
 
     pub(crate) fn write(&self, root: &Path) -> Result<(), Failure> {
         write_atomic(&Self::path(root), &self.bytes(), 0o600)
-            .map_err(|error| file_failure(Code::W004, &error))
+            .map_err(|error| file_failure(FailureCode::W004, &error))
     }
 
     fn bytes(&self) -> Vec<u8> {

@@ -14,8 +14,8 @@ use artel_model::{
     Setup, Take, Watched,
 };
 use artel_rules::breaker::Thresholds;
-use artel_types::model::{ModelEntry, Provider};
-use artel_types::{Code, Failure, Redactor, Secret};
+use artel_types::model::{ModelAliasSettings, Provider};
+use artel_types::{Failure, FailureCode, Secret, SecretRedactor};
 use artel_vault::{Found, Origin, Sources, Vault, VaultError, find};
 use artel_wire::Wire;
 
@@ -82,7 +82,7 @@ impl Workshop {
             formats: Some(self.caller.formats()),
             book: Arc::new(JournalBook::new(journal.clone())),
             clock: self.caller.clock.clone(),
-            redactor: Redactor::of_known_values(&terms.secrets),
+            redactor: SecretRedactor::of_known_values(&terms.secrets),
             limits: terms.limits.clone(),
             slots: terms.slots,
             max_wait: terms.max_wait,
@@ -93,8 +93,8 @@ impl Workshop {
 
     /// Returns a redactor for the secrets of the environment, the stored keys, and the
     /// variables that the settings name.
-    pub(crate) fn redactor(&self) -> Redactor {
-        Redactor::of_known_values(&self.secrets())
+    pub(crate) fn redactor(&self) -> SecretRedactor {
+        SecretRedactor::of_known_values(&self.secrets())
     }
 
     fn secrets(&self) -> Vec<Secret> {
@@ -161,14 +161,14 @@ impl Models {
         self.menu.choose(wanted).map_err(|failure| {
             // If the stored keys cannot be read, that is why there seem to be none.
             match &self.no_keys {
-                Some(why) if failure.code == Code::M004 => why.clone(),
+                Some(why) if failure.code == FailureCode::M004 => why.clone(),
                 _ => failure,
             }
         })
     }
 
     /// Finds the key that an entry would use, if there is one.
-    pub fn key_of(&self, entry: &ModelEntry) -> Result<Option<Found>, Failure> {
+    pub fn key_of(&self, entry: &ModelAliasSettings) -> Result<Option<Found>, Failure> {
         // An entry that needs no key and names none must not depend on whether stored keys can be
         // read.
         if !needs_key(entry.provider) && entry.account.is_none() && entry.api_key_env.is_none() {
@@ -269,7 +269,7 @@ impl Models {
 
     /// Asks a local Ollama server for its models. No server is not an error.
     async fn local_models(&self) -> Vec<String> {
-        let entry = ModelEntry::named(Provider::Ollama, "");
+        let entry = ModelAliasSettings::named(Provider::Ollama, "");
         let chosen = Chosen {
             wanted: "ollama".to_owned(),
             resolved: "the usual place".to_owned(),
@@ -313,7 +313,7 @@ pub(crate) fn needs_key(provider: Provider) -> bool {
 
 fn no_key(provider: Provider) -> Failure {
     let variables = provider.key_variables().join("` or `");
-    Failure::new(Code::M003, format!("`{provider}` needs a key"))
+    Failure::new(FailureCode::M003, format!("`{provider}` needs a key"))
         .because(format!(
             "`{variables}` is not set, and no key is stored for it"
         ))
@@ -338,7 +338,7 @@ impl Workshop {
             return Ok(());
         }
         let what = format!("the recording `{name}` cannot plan or do planned work");
-        Err(Failure::new(Code::M011, what)
+        Err(Failure::new(FailureCode::M011, what)
             .because(
                 "what agents of a plan are told is new each time: reports written since, names of \
                  runs, commits",
@@ -360,7 +360,7 @@ pub fn refuse_rehearsal_over_http(named: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(
-        Failure::new(Code::C004, "a rehearsal cannot be named over HTTP")
+        Failure::new(FailureCode::C004, "a rehearsal cannot be named over HTTP")
             .because("its script or recording is on the machine of the daemon")
             .advise("make it an entry of `[models]` in `artel.toml` there, and name its alias"),
     )
@@ -374,7 +374,7 @@ fn rehearsal(name: &str, workshop: &Workshop) -> Result<Rehearsal, Failure> {
         Some("yaml" | "yml") => Rehearsal::load(&script(path, workshop)?, name),
         Some("jsonl") => recording(&script(path, workshop)?),
         _ if name.contains(['/', '.']) => Err(Failure::new(
-            Code::M011,
+            FailureCode::M011,
             format!("`{name}` is neither a script nor a recording"),
         )
         .because("a script ends in `.yaml`, a recording in `.jsonl`, and an id has no dots")
@@ -395,11 +395,14 @@ fn recording(text: &str) -> Result<Rehearsal, Failure> {
 
 fn script(path: &Path, workshop: &Workshop) -> Result<String, Failure> {
     let path = workshop.caller.absolute(path);
-    let bytes =
-        read_bounded(&path, LARGEST_SCRIPT).map_err(|error| file_failure(Code::M011, &error))?;
+    let bytes = read_bounded(&path, LARGEST_SCRIPT)
+        .map_err(|error| file_failure(FailureCode::M011, &error))?;
     String::from_utf8(bytes).map_err(|error| {
-        Failure::new(Code::M011, format!("`{}` is not text", path.display()))
-            .because(error.utf8_error().to_string())
+        Failure::new(
+            FailureCode::M011,
+            format!("`{}` is not text", path.display()),
+        )
+        .because(error.utf8_error().to_string())
     })
 }
 

@@ -1,7 +1,7 @@
 //! Notes: what people record in their own words.
 
 use artel_journal::Batch;
-use artel_types::{Code, Draft, Failure, NoteAdded, Stream};
+use artel_types::{EventDraft, Failure, FailureCode, NoteAdded, StreamName};
 
 use crate::workshop::{Noted, Workshop};
 
@@ -19,24 +19,27 @@ impl Workshop {
         let text = text.trim();
         let length = text.chars().count();
         if length == 0 || length > LONGEST {
-            return Err(Failure::new(Code::C004, "such a note cannot be kept")
-                .because(format!(
-                    "a note has 1 to {LONGEST} characters, this one {length}"
-                ))
-                .advise("say it in fewer words, or put it into a file"));
+            return Err(
+                Failure::new(FailureCode::C004, "such a note cannot be kept")
+                    .because(format!(
+                        "a note has 1 to {LONGEST} characters, this one {length}"
+                    ))
+                    .advise("say it in fewer words, or put it into a file"),
+            );
         }
         self.refuse_secret_in(text)?;
         let trace = match about {
             Some(id) => {
                 let trace = self.resolve(id)?;
-                let broken = |_| Failure::new(Code::X001, "a trace on record cannot be read");
+                let broken =
+                    |_| Failure::new(FailureCode::X001, "a trace on record cannot be read");
                 trace.parse().map_err(broken)?
             }
             None => self.trace_id(),
         };
         let note = NoteAdded { text: text.into() };
         let opened = self.open()?;
-        let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), note);
+        let draft = EventDraft::new(StreamName::workshop(), trace, self.caller.actor(), note);
         let receipt = opened.journal.append(Batch::of([draft])).wait()?;
         Ok(Noted {
             done: (*receipt.seqs.end(), trace.to_string()),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use artel_journal::{Batch, Filter, Journal, Query, Reader};
-use artel_types::{Code, Fact, Failure, TraceId, WorkshopFileTrusted, counted};
+use artel_types::{Fact, Failure, FailureCode, TraceId, WorkshopFileTrusted, counted};
 
 use crate::own_folders::OwnFolders;
 use crate::workshop::{Open, Workshop};
@@ -178,7 +178,9 @@ impl Workshop {
                 "review them, then delete them or run `artel workshop trust`",
             ),
         };
-        Err(Failure::new(Code::W009, what).because(why).advise(advice))
+        Err(Failure::new(FailureCode::W009, what)
+            .because(why)
+            .advise(advice))
     }
 
     /// Records that a person trusts the unreviewed files as they are now, and returns those

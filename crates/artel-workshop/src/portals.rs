@@ -22,8 +22,8 @@ use std::str::FromStr;
 
 use artel_journal::{Filter, Query, Reader};
 use artel_policy::{Admits, Bound, Operation};
-use artel_types::model::Privacy;
-use artel_types::{Code, Fact, Failure, PortalOpened};
+use artel_types::model::PrivacyLabel;
+use artel_types::{Fact, Failure, FailureCode, PortalOpened};
 use serde::Serialize;
 
 pub use first_use::{FirstUse, PortalQuestion};
@@ -48,7 +48,7 @@ pub struct Portal {
     /// The roles that may work in it; `*` for all.
     pub agents: Vec<String>,
     /// Where its content may be sent.
-    pub privacy: Privacy,
+    pub privacy: PrivacyLabel,
     /// The detected technologies of the project.
     pub stack: Vec<String>,
     /// The commands that build, lint and test it, if a person set them.
@@ -109,7 +109,7 @@ impl From<PortalOperation> for Operation {
 impl Portal {
     /// Returns where its content may be sent. Model calls of runs in this portal carry this
     /// label.
-    pub fn privacy(&self) -> Privacy {
+    pub fn privacy(&self) -> PrivacyLabel {
         self.privacy
     }
 
@@ -157,8 +157,8 @@ impl From<PortalOpened> for Portal {
             operations: known.collect(),
             agents: fact.agents,
             privacy: match fact.privacy.as_str() {
-                "any" => Privacy::Any,
-                _ => Privacy::LocalOnly,
+                "any" => PrivacyLabel::Any,
+                _ => PrivacyLabel::LocalOnly,
             },
             stack: fact.stack,
             checks: fact.checks,
@@ -214,15 +214,15 @@ pub(crate) fn holding(portals: Vec<Portal>, folder: &Path) -> Option<Portal> {
     portals.into_iter().filter(holds).max_by_key(depth)
 }
 
-fn privacy_word(privacy: Privacy) -> &'static str {
+fn privacy_word(privacy: PrivacyLabel) -> &'static str {
     match privacy {
-        Privacy::Any => "any",
-        Privacy::LocalOnly => "local-only",
+        PrivacyLabel::Any => "any",
+        PrivacyLabel::LocalOnly => "local-only",
     }
 }
 
 pub(crate) fn unknown(name: &str, names: &[String]) -> Failure {
-    let failure = Failure::new(Code::F001, format!("there is no portal `{name}`"));
+    let failure = Failure::new(FailureCode::F001, format!("there is no portal `{name}`"));
     let near = artel_tools::nearest(name, names.iter().map(String::as_str), 1);
     match (near.first(), names) {
         (Some(near), _) => failure.advise(format!("did you mean `{near}`?")),

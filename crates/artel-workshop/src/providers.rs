@@ -2,9 +2,10 @@
 //! provider.
 
 use artel_model::{Listed, Standing};
-use artel_types::model::{ModelCard, Provider};
+use artel_types::model::{ModelSpec, Provider};
 use artel_types::{
-    BreakerClosed, Code, Draft, Fact, Failure, Money, ProviderResumed, Stream, Timestamp,
+    BreakerClosed, EventDraft, Fact, Failure, FailureCode, Money, ProviderResumed, StreamName,
+    Timestamp,
 };
 use serde::Serialize;
 
@@ -63,8 +64,8 @@ pub struct Prices {
     pub cache_write: Option<f64>,
 }
 
-impl From<ModelCard> for Card {
-    fn from(card: ModelCard) -> Self {
+impl From<ModelSpec> for Card {
+    fn from(card: ModelSpec) -> Self {
         let dollars = |money: Money| money.0 as f64 / 1_000_000.0;
         Self {
             context: card.context,
@@ -241,10 +242,10 @@ impl Workshop {
         Ok(held)
     }
 
-    fn reset_drafts(&self, provider: &str) -> Result<[Draft; 2], Failure> {
-        let stream = Stream::provider(provider)
-            .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
-        let draft = |fact: Fact| Draft {
+    fn reset_drafts(&self, provider: &str) -> Result<[EventDraft; 2], Failure> {
+        let stream = StreamName::provider(provider)
+            .map_err(|error| Failure::new(FailureCode::X001, error.to_string()))?;
+        let draft = |fact: Fact| EventDraft {
             stream: stream.clone(),
             ..self.draft(fact)
         };
@@ -279,7 +280,7 @@ fn health(standing: &Standing, now: Timestamp) -> (String, Option<Timestamp>) {
 fn unknown(name: &str) -> Failure {
     let known: Vec<_> = Provider::ALL.iter().map(|known| known.as_str()).collect();
     let shown: String = name.chars().take(80).collect();
-    Failure::new(Code::M001, format!("there is no provider `{shown}`"))
+    Failure::new(FailureCode::M001, format!("there is no provider `{shown}`"))
         .because(format!("the providers are {}", known.join(", ")))
         .advise("`artel model show` names the provider of a model")
 }

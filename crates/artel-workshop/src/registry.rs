@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
-use artel_types::{Code, Failure, Redactor, WorkshopId};
+use artel_types::{Failure, FailureCode, SecretRedactor, WorkshopId};
 use serde::{Deserialize, Serialize};
 
 use crate::lock;
@@ -56,12 +56,12 @@ pub(crate) fn note(
     data: &Path,
     id: WorkshopId,
     root: &Path,
-    redactor: &Redactor,
+    redactor: &SecretRedactor,
 ) -> Result<(), Failure> {
     if knows(data, id, root)? {
         return Ok(());
     }
-    let failed = |error| file_failure(Code::W008, &error);
+    let failed = |error| file_failure(FailureCode::W008, &error);
     make_dirs(data, 0o700).map_err(failed)?;
     // Without the lock, two processes could drop each other's entry.
     let _lock = lock::hold(&data.join(LOCK))?;
@@ -87,10 +87,11 @@ pub(crate) fn forget(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Fai
 
 fn store(data: &Path, entries: &[Entry]) -> Result<(), Failure> {
     let bytes = serde_json::to_vec_pretty(entries).map_err(|error| {
-        Failure::new(Code::X001, "the list of workshops cannot be written")
+        Failure::new(FailureCode::X001, "the list of workshops cannot be written")
             .because(error.to_string())
     })?;
-    write_atomic(&path(data), &bytes, 0o600).map_err(|error| file_failure(Code::W008, &error))
+    write_atomic(&path(data), &bytes, 0o600)
+        .map_err(|error| file_failure(FailureCode::W008, &error))
 }
 
 fn place(root: &Path) -> String {
@@ -105,11 +106,15 @@ fn read(data: &Path) -> Result<Vec<Entry>, Failure> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let bytes = read_bounded(&path, LARGEST).map_err(|error| file_failure(Code::W008, &error))?;
+    let bytes =
+        read_bounded(&path, LARGEST).map_err(|error| file_failure(FailureCode::W008, &error))?;
     serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::new(Code::W008, format!("`{}` is damaged", path.display()))
-            .because(error.to_string())
-            .advise("remove it, then `artel workshop trust DIR` for each workshop of yours")
+        Failure::new(
+            FailureCode::W008,
+            format!("`{}` is damaged", path.display()),
+        )
+        .because(error.to_string())
+        .advise("remove it, then `artel workshop trust DIR` for each workshop of yours")
     })
 }
 

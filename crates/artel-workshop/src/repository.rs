@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artel_git::{Git, GitError, Identity};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
 use crate::trouble::shell_word;
@@ -11,11 +11,14 @@ use crate::trouble::shell_word;
 /// Returns the failure for a repository without commits, with advice on how to make one.
 pub(crate) fn no_commit(folder: &Path) -> Failure {
     let (shown, at) = (folder.display(), shell_word(folder));
-    Failure::new(Code::W008, format!("`{shown}` has no commit to start from"))
-        .because("results are branches, and a branch starts from a commit")
-        .advise(format!(
-            "`git -C {at} add -A && git -C {at} commit --allow-empty -m start`, then again"
-        ))
+    Failure::new(
+        FailureCode::W008,
+        format!("`{shown}` has no commit to start from"),
+    )
+    .because("results are branches, and a branch starts from a commit")
+    .advise(format!(
+        "`git -C {at} add -A && git -C {at} commit --allow-empty -m start`, then again"
+    ))
 }
 
 impl Caller {
@@ -45,7 +48,7 @@ impl Caller {
     /// Creates a repository in a folder and commits its contents, with `says` as the message.
     pub fn begin_repository(&self, folder: &Path, says: &str) -> Result<(), Failure> {
         let git = self.program("git").ok_or_else(|| {
-            Failure::new(Code::W008, "a repository needs git")
+            Failure::new(FailureCode::W008, "a repository needs git")
                 .because("there is no `git` on the PATH")
                 .advise("install git")
         })?;
@@ -58,7 +61,7 @@ impl Caller {
         ] {
             git.run(words).map_err(|error| {
                 let what = format!("no repository could be begun in `{}`", folder.display());
-                Failure::new(Code::W008, what)
+                Failure::new(FailureCode::W008, what)
                     .because(error.to_string())
                     .advise("`git --version` says whether git works; then again")
             })?;

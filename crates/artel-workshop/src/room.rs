@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use artel_engine::Stop;
-use artel_types::{Code, Failure, Lack, Shortage, Waiting};
+use artel_types::{DiskShortage, DiskShortageReason, DiskSpaceWait, Failure, FailureCode};
 use tokio::sync::watch;
 
 use crate::workshop::Workshop;
@@ -31,7 +31,7 @@ pub(crate) struct Patience<'w> {
     workshop: &'w Workshop,
     folder: PathBuf,
     /// Probes the folder without writing.
-    seen: fn(&Path) -> Option<Shortage>,
+    seen: fn(&Path) -> Option<DiskShortageReason>,
     stop: Option<watch::Receiver<Stop>>,
     tries: usize,
     /// When the current count of retries began.
@@ -50,7 +50,7 @@ enum Said {
 }
 
 /// The place that is waited for, and the wait in progress there.
-type Wait = Option<(PathBuf, Waiting)>;
+type Wait = Option<(PathBuf, DiskSpaceWait)>;
 
 impl Patience<'_> {
     /// Also stops waiting when `stop` says so.
@@ -124,15 +124,15 @@ impl Patience<'_> {
 
     /// Returns what the folder lacks, if the failure is about that. Many folders are
     /// permanently read-only, and work on them is still possible.
-    fn folder_lack(&self, said: Said) -> Option<Lack> {
+    fn folder_lack(&self, said: Said) -> Option<DiskShortage> {
         let why = (self.seen)(&self.folder)?;
         let is_meant = match said {
-            Said::Full => why != Shortage::ReadOnly,
-            Said::ReadOnly => why == Shortage::ReadOnly,
+            Said::Full => why != DiskShortageReason::ReadOnly,
+            Said::ReadOnly => why == DiskShortageReason::ReadOnly,
             Said::Broken => false,
         };
         let (need, at) = (None, self.folder.clone());
-        is_meant.then_some(Lack { why, need, at })
+        is_meant.then_some(DiskShortage { why, need, at })
     }
 
     /// Allows a limited number of retries when there is space again by the time of the check.
@@ -154,11 +154,11 @@ impl Said {
             failure.what.contains(said) || why.is_some_and(|why| why.contains(said))
         };
         match failure.code {
-            Code::J006 => Some(Self::Full),
+            FailureCode::J006 => Some(Self::Full),
             _ if SAID.iter().any(|said| says(said)) => Some(Self::Full),
-            Code::J008 => Some(Self::Broken),
+            FailureCode::J008 => Some(Self::Broken),
             // A journal that cannot be opened because of this has been so from the start.
-            Code::J001 | Code::J007 => None,
+            FailureCode::J001 | FailureCode::J007 => None,
             _ => says(SAID_READ_ONLY).then_some(Self::ReadOnly),
         }
     }
@@ -178,28 +178,28 @@ impl Workshop {
     }
 
     /// Returns what the workshop lacks now.
-    pub fn lack(&self) -> Option<Lack> {
+    pub fn lack(&self) -> Option<DiskShortage> {
         self.own_lack().or_else(|| {
             let (need, at) = (None, self.root.clone());
-            artel_files::shortage(&at).map(|why| Lack { why, need, at })
+            artel_files::shortage(&at).map(|why| DiskShortage { why, need, at })
         })
     }
 
     /// Returns what is being waited for, or what the file system reports as lacking. Writes
     /// nothing, so it can be called often.
-    pub fn lack_seen(&self) -> Option<Lack> {
+    pub fn lack_seen(&self) -> Option<DiskShortage> {
         let waited = self.caller.room.lack();
         waited.or_else(|| {
             let (need, at) = (None, self.home.state().to_owned());
-            artel_files::shortage(&at).map(|why| Lack { why, need, at })
+            artel_files::shortage(&at).map(|why| DiskShortage { why, need, at })
         })
     }
 
     /// Returns what the journal's folder lacks.
-    fn own_lack(&self) -> Option<Lack> {
+    fn own_lack(&self) -> Option<DiskShortage> {
         let why = self.caller.room.shortage(&self.home.log())?;
         let (need, at) = (None, self.home.state().to_owned());
-        Some(Lack { why, need, at })
+        Some(DiskShortage { why, need, at })
     }
 }
 

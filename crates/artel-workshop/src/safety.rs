@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::trouble::shell_word;
 
@@ -11,7 +11,7 @@ use crate::trouble::shell_word;
 pub(crate) fn check(state: &Path) -> Result<(), Failure> {
     let unsafe_because = |why: &str, advice: String| {
         Err(Failure::new(
-            Code::W007,
+            FailureCode::W007,
             format!("`{}` is not safe to use", state.display()),
         )
         .because(why)

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use artel_engine::Audience;
 use artel_policy::redact::find_secret_in;
 use artel_tools::Person;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::runs::Company;
 use crate::workshop::Workshop;
@@ -28,7 +28,7 @@ impl Workshop {
             }
             None => return Ok(()),
         };
-        Err(Failure::new(Code::P006, what)
+        Err(Failure::new(FailureCode::P006, what)
             .because("it would be stored, and sent to a model")
             .advise("take it out; `artel auth set --tool NAME` keeps keys for tools"))
     }

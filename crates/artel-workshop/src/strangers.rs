@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::trouble::shell_word;
 use crate::workshop::Workshop;
@@ -339,9 +339,11 @@ impl Workshop {
         } else {
             "whether another user can change files that control agents cannot be told"
         };
-        Err(Failure::new(Code::W007, format!("{what}: {}", open.said()))
-            .because("they could change what agents may do")
-            .advise(open.advice()))
+        Err(
+            Failure::new(FailureCode::W007, format!("{what}: {}", open.said()))
+                .because("they could change what agents may do")
+                .advise(open.advice()),
+        )
     }
 }
 

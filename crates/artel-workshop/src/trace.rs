@@ -1,7 +1,7 @@
 //! All events of one piece of work.
 
 use artel_journal::{Filter, Query, Record, TracesBy};
-use artel_types::{Code, Failure, Visibility};
+use artel_types::{EventVisibility, Failure, FailureCode};
 use serde::Serialize;
 
 use crate::workshop::Workshop;
@@ -22,7 +22,7 @@ const SHOWN: usize = 5;
 impl Workshop {
     /// Returns the events of the trace, run or session whose id begins with `id`, up to a
     /// visibility.
-    pub fn trace(&self, id: &str, up_to: Visibility) -> Result<Story, Failure> {
+    pub fn trace(&self, id: &str, up_to: EventVisibility) -> Result<Story, Failure> {
         let trace = self.resolve(id)?;
         let filter = Filter {
             trace: Some(trace.clone()),
@@ -33,7 +33,7 @@ impl Workshop {
         events.retain(|record| {
             record
                 .visibility
-                .parse::<Visibility>()
+                .parse::<EventVisibility>()
                 .is_ok_and(|visibility| visibility <= up_to)
         });
         let hidden = (all - events.len()) as u64;
@@ -69,7 +69,7 @@ impl Workshop {
 fn unknown(id: &str) -> Failure {
     let shown: String = id.chars().take(80).collect();
     Failure::new(
-        Code::W005,
+        FailureCode::W005,
         format!("no trace, run or session has an id that begins with `{shown}`"),
     )
     .advise("`artel journal tail` shows the ids of recent events")
@@ -82,7 +82,7 @@ fn unclear(id: &str, several: &[String]) -> Failure {
         .take(SHOWN)
         .map(|trace| format!("`{trace}`"))
         .collect();
-    Failure::new(Code::W006, format!("`{id}` is not unique"))
+    Failure::new(FailureCode::W006, format!("`{id}` is not unique"))
         .because(format!("it could be {}{more}", list.join(", ")))
         .advise("type more characters")
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Progress, Wait};
 use artel_types::model::{
-    Attribution, CallReason, Chunk, Fault, FaultKind, Part, Priority, Privacy, Request, ToolCall,
+    MessagePart, ModelCallAttribution, ModelCallPriority, ModelCallReason, ModelFault,
+    ModelFaultKind, ModelRequest, PrivacyLabel, ReplyChunk, ToolCall,
 };
-use artel_types::{ActorKind, Code, Failure, Money};
+use artel_types::{ActorKind, Failure, FailureCode, Money};
 use artel_vault::Origin;
 use serde::Serialize;
 
@@ -117,15 +118,18 @@ impl Workshop {
         let gateway = self.gateway(&journal, &models).await?;
         let model = models.connect(&chosen, self)?;
         let call = Call {
-            request: Request::default(),
+            request: ModelRequest::default(),
             prior: None,
             model,
             chosen: chosen.clone(),
-            priority: Priority::of_call(self.reason_to_try(), Priority::Background),
-            privacy: Privacy::Any,
-            account: Attribution {
+            priority: ModelCallPriority::of_call(
+                self.reason_to_try(),
+                ModelCallPriority::Background,
+            ),
+            privacy: PrivacyLabel::Any,
+            account: ModelCallAttribution {
                 person: Some(self.caller.actor().id),
-                ..Attribution::default()
+                ..ModelCallAttribution::default()
             },
             context: Context {
                 above: Vec::new(),
@@ -153,10 +157,10 @@ impl Workshop {
 impl Workshop {
     /// Returns the reason for the trial's calls. Nobody waits at a screen for a program's
     /// trial.
-    fn reason_to_try(&self) -> CallReason {
+    fn reason_to_try(&self) -> ModelCallReason {
         match self.caller.actor().kind {
-            ActorKind::Human => CallReason::PersonWaits,
-            ActorKind::Program | ActorKind::Agent | ActorKind::System => CallReason::Work,
+            ActorKind::Human => ModelCallReason::PersonWaits,
+            ActorKind::Program | ActorKind::Agent | ActorKind::System => ModelCallReason::Work,
         }
     }
 }
@@ -190,7 +194,7 @@ impl Trial {
         let asked = "the model was asked and has not finished answering";
         let why = self.notes.last().map_or(asked, String::as_str);
         let what = format!("no answer within {} s", LONGEST.as_secs());
-        Failure::new(Code::M009, what).because(why)
+        Failure::new(FailureCode::M009, what).because(why)
     }
 
     /// Says what is missing if every question was answered.
@@ -230,7 +234,7 @@ impl Trial {
         &mut self,
         gateway: &Gateway,
         call: &Call,
-        request: Request,
+        request: ModelRequest,
         say: &mut dyn FnMut(String),
     ) -> Result<(), CallError> {
         let asked = Call {
@@ -240,7 +244,9 @@ impl Trial {
         let (mut calling, mut pieces) = (gateway.call(asked), 0_u32);
         while let Some(progress) = calling.next().await {
             match progress {
-                Progress::Piece(Chunk::Text { .. } | Chunk::ToolDelta { .. }) => pieces += 1,
+                Progress::Piece(ReplyChunk::Text { .. } | ReplyChunk::ToolDelta { .. }) => {
+                    pieces += 1
+                }
                 Progress::Waiting(wait) => {
                     if let Some(fault) = self.wait(wait, say) {
                         return Err(CallError::Fault {
@@ -268,7 +274,7 @@ impl Trial {
 
     /// Reports what the trial waits for. If the model is unreachable, returns the fault
     /// instead: the person who is watching is the one who can change that.
-    fn wait(&mut self, wait: Wait, say: &mut dyn FnMut(String)) -> Option<Fault> {
+    fn wait(&mut self, wait: Wait, say: &mut dyn FnMut(String)) -> Option<ModelFault> {
         let text = wait.to_string();
         let last = self.notes.last().map(String::as_str).unwrap_or_default();
         let Wait::Retry { fault, .. } = wait else {
@@ -279,7 +285,7 @@ impl Trial {
             }
             return None;
         };
-        if fault.kind == FaultKind::Unreachable {
+        if fault.kind == ModelFaultKind::Unreachable {
             return Some(fault);
         }
         // The fault may have been reported just before.
@@ -297,7 +303,7 @@ impl Trial {
 
     fn take(&mut self, answer: &Answer, say: &mut dyn FnMut(String)) {
         let reply = &answer.reply;
-        let is_thought = |part: &Part| matches!(part, Part::Thinking { .. });
+        let is_thought = |part: &MessagePart| matches!(part, MessagePart::Thinking { .. });
         let is_good = |call: &ToolCall| question::complaint(call).is_none();
         let seen = [
             (&mut self.text, !reply.text().trim().is_empty()),
@@ -347,15 +353,17 @@ impl Trial {
 fn advised(failure: Failure, chosen: &Chosen, key: Option<&Origin>) -> Failure {
     let provider = chosen.entry.provider;
     let advice = match (failure.code, key) {
-        (Code::M003, Some(Origin::Env(name))) => {
+        (FailureCode::M003, Some(Origin::Env(name))) => {
             format!("the key is from `{name}`: set another")
         }
-        (Code::M003, Some(Origin::System(account) | Origin::File(account))) => {
+        (FailureCode::M003, Some(Origin::System(account) | Origin::File(account))) => {
             format!("`artel auth set {provider} --account {account}`")
         }
-        (Code::M003, None) => format!("`artel auth set {provider}`"),
+        (FailureCode::M003, None) => format!("`artel auth set {provider}`"),
         _ if failure.advice.is_some() => return failure,
-        (Code::M012, _) => "mend the script, or record it again: `docs/rehearsal.md`".to_owned(),
+        (FailureCode::M012, _) => {
+            "mend the script, or record it again: `docs/rehearsal.md`".to_owned()
+        }
         _ => "`artel model show` names the place, and how the provider is".to_owned(),
     };
     failure.advise(advice)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artel_files::FileError;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 /// One or more failures. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,12 @@ pub struct Problems(pub Vec<Failure>);
 impl Problems {
     /// Returns the first failure, for callers that asked for one thing.
     pub fn first(self) -> Failure {
-        let none = || Failure::new(Code::X001, "something is wrong, and nobody says what");
+        let none = || {
+            Failure::new(
+                FailureCode::X001,
+                "something is wrong, and nobody says what",
+            )
+        };
         self.0.into_iter().next().unwrap_or_else(none)
     }
 }
@@ -24,7 +29,7 @@ impl<F: Into<Failure>> From<F> for Problems {
 }
 
 /// Makes a failure of an error with a workshop file.
-pub(crate) fn file_failure(code: Code, error: &FileError) -> Failure {
+pub(crate) fn file_failure(code: FailureCode, error: &FileError) -> Failure {
     use std::error::Error as _;
     let what = error.to_string();
     let failure = match error.source().map(ToString::to_string) {

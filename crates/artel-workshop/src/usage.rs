@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use artel_journal::{Filter, Query};
 use artel_rules::budget::{period_end, period_start};
 use artel_rules::usage::{By, Row, Sum, Tally};
-use artel_types::model::Period;
+use artel_types::model::CalendarPeriod;
 use artel_types::{Failure, Timestamp};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub struct UsageQuery {
     /// Names that a call must match; of a session or run, the beginning of its id.
     pub filter: Vec<(By, String)>,
     /// The day, week or month that calls must belong to.
-    pub period: Option<Period>,
+    pub period: Option<CalendarPeriod>,
 }
 
 #[derive(Debug, Clone, Serialize)]

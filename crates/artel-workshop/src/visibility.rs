@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use artel_config::{Shown, Viewer, with_setting};
 use artel_files::{read_bounded, write_atomic};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
 use crate::lock;
@@ -96,7 +96,7 @@ impl Workshop {
         // One change at a time, so that none is lost and a change takes back only its own text.
         let _lock = lock::hold(&self.root().join(".artel/settings.lock"))?;
         let old = if file.exists() {
-            read_bounded(&file, LARGEST).map_err(|error| file_failure(Code::W008, &error))?
+            read_bounded(&file, LARGEST).map_err(|error| file_failure(FailureCode::W008, &error))?
         } else {
             Vec::new()
         };
@@ -106,7 +106,7 @@ impl Workshop {
         let mode = about.map_or(0o644, |about| about.permissions().mode() & 0o777);
         let write = |bytes: &[u8]| {
             let written = write_atomic(&file, bytes, mode);
-            written.map_err(|error| file_failure(Code::W008, &error))
+            written.map_err(|error| file_failure(FailureCode::W008, &error))
         };
         let is_new = new != text;
         if is_new {
@@ -150,7 +150,7 @@ impl Workshop {
         for (key, value) in roles.chain(tools) {
             text = with_setting(&text, SECTION, key, &value).ok_or_else(|| {
                 let what = format!("`{SECTION}.{key}` cannot be put into the settings file");
-                Failure::new(Code::S005, what)
+                Failure::new(FailureCode::S005, what)
                     .because("it is written in a way that leaves no room for it")
                     .advise(format!(
                         "write `{key} = {value}` into `{}` by hand",
@@ -176,7 +176,7 @@ fn refuse_overruled(loaded: &Workshop, change: &SeeOtherwise) -> Result<(), Fail
         None => Ok(()),
         Some((key, origin)) => {
             let what = format!("`{SECTION}.{key}` would stay as it is");
-            Err(Failure::new(Code::S005, what)
+            Err(Failure::new(FailureCode::S005, what)
                 .because(format!("it is set above the settings file: {origin}"))
                 .advise("change it there"))
         }
@@ -191,11 +191,13 @@ fn check_tools(tools: &[String]) -> Result<(), Failure> {
     if tools.len() <= MOST_TOOLS && tools.iter().all(is_good) {
         return Ok(());
     }
-    Err(Failure::new(Code::C004, "these are no names of tools")
-        .because(format!(
-            "at most {MOST_TOOLS} names of one line and {LONGEST_TOOL} characters each"
-        ))
-        .advise("such as `bash`, or `git_*` for a sort of tools"))
+    Err(
+        Failure::new(FailureCode::C004, "these are no names of tools")
+            .because(format!(
+                "at most {MOST_TOOLS} names of one line and {LONGEST_TOOL} characters each"
+            ))
+            .advise("such as `bash`, or `git_*` for a sort of tools"),
+    )
 }
 
 fn list(items: &[String]) -> String {

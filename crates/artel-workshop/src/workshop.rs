@@ -7,7 +7,8 @@ use std::time::Duration;
 use artel_config::{Durability, Settings};
 use artel_journal::{self as journal, Filter, Home, Journal, Options, Query, Reader};
 use artel_types::{
-    Actor, Code, ConfigLoaded, Draft, Fact, Failure, Stream, TraceId, Via, Visibility, WorkshopId,
+    Actor, ActorSurface, ConfigLoaded, EventDraft, EventVisibility, Fact, Failure, FailureCode,
+    StreamName, TraceId, WorkshopId,
 };
 
 use crate::caller::{Caller, fresh_trace};
@@ -71,7 +72,11 @@ impl Caller {
             }
             Err(problems) => problems,
         };
-        if missing.0.iter().any(|failure| failure.code != Code::W001) {
+        if missing
+            .0
+            .iter()
+            .any(|failure| failure.code != FailureCode::W001)
+        {
             return Err(missing);
         }
         let home = self.places.default_workshop();
@@ -117,7 +122,7 @@ impl Caller {
 
 impl Workshop {
     /// Returns the workshop for a person who acts through a surface of this process.
-    pub fn acting(&self, person: &str, via: Via) -> Result<Self, Failure> {
+    pub fn acting(&self, person: &str, via: ActorSurface) -> Result<Self, Failure> {
         self.acting_as(Actor::human(person, via))
     }
 
@@ -240,7 +245,7 @@ impl Workshop {
             return Ok(());
         }
         let what = format!("`{}` lies in the workshop's state folder", file.display());
-        Err(Failure::new(Code::C004, what).advise("write it anywhere else"))
+        Err(Failure::new(FailureCode::C004, what).advise("write it anywhere else"))
     }
 
     pub(crate) fn options(&self) -> Options {
@@ -283,7 +288,7 @@ impl Workshop {
     }
 
     /// Returns the event that records the settings in force.
-    pub(crate) fn settings_draft(&self) -> Draft {
+    pub(crate) fn settings_draft(&self) -> EventDraft {
         let checksum = self.settings.checksum();
         let files = self
             .settings
@@ -292,7 +297,7 @@ impl Workshop {
             .map(|file| file.display().to_string())
             .collect();
         self.draft(ConfigLoaded { checksum, files })
-            .shown(Visibility::Full)
+            .shown(EventVisibility::Full)
     }
 
     /// Returns the trace of this command.
@@ -301,7 +306,12 @@ impl Workshop {
     }
 
     /// Returns an event of the workshop itself, with the caller as its actor.
-    pub(crate) fn draft(&self, fact: impl Into<Fact>) -> Draft {
-        Draft::new(Stream::workshop(), self.trace, self.caller.actor(), fact)
+    pub(crate) fn draft(&self, fact: impl Into<Fact>) -> EventDraft {
+        EventDraft::new(
+            StreamName::workshop(),
+            self.trace,
+            self.caller.actor(),
+            fact,
+        )
     }
 }

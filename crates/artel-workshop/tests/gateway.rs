@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use artel_config::Environment;
 use artel_model::{Call, ChunkStream, Context, Gateway, Model, Progress, Wait};
-use artel_types::model::{Attribution, Message, Priority, Privacy, Request};
-use artel_types::{Actor, Failure, RunId, TraceId, Via};
+use artel_types::model::{
+    ModelCallAttribution, ModelCallPriority, ModelMessage, ModelRequest, PrivacyLabel,
+};
+use artel_types::{Actor, ActorSurface, Failure, RunId, TraceId};
 use artel_workshop::{Caller, Flags, Init, Open, UsageQuery, Workshop};
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
@@ -29,7 +31,7 @@ fn caller(home: &Path) -> Caller {
     ];
     let environment = Environment::of(variables, home);
     let clock = artel_config::system_clock();
-    Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap()
+    Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap()
 }
 
 fn workshop(home: &Path, settings: &str) -> Workshop {
@@ -49,20 +51,23 @@ async fn call(workshop: &Workshop, words: &str) -> Result<Call, Failure> {
     let models = workshop.models(None).await.unwrap();
     let chosen = models.choose(None)?;
     Ok(Call {
-        request: Request {
+        request: ModelRequest {
             // Longer than what fits into an event, so that it is kept beside the journal.
-            messages: vec![Message::user(format!("{words} {}", "word ".repeat(1_000)))],
+            messages: vec![ModelMessage::user(format!(
+                "{words} {}",
+                "word ".repeat(1_000)
+            ))],
             max_output: Some(100),
-            ..Request::default()
+            ..ModelRequest::default()
         },
         prior: None,
         model: models.connect(&chosen, workshop)?,
         chosen,
-        priority: Priority::Execution,
-        privacy: Privacy::LocalOnly,
-        account: Attribution {
+        priority: ModelCallPriority::Execution,
+        privacy: PrivacyLabel::LocalOnly,
+        account: ModelCallAttribution {
             role: Some("engineer".into()),
-            ..Attribution::default()
+            ..ModelCallAttribution::default()
         },
         context: Context {
             above: Vec::new(),
@@ -140,12 +145,12 @@ async fn a_recording_goes_back_to_where_its_conversation_began() {
         let answer = gateway.call(next.clone()).answer().await.unwrap();
         sent.push(next.request.clone());
         next.prior = Some(answer.prior());
-        let words = Message::user(format!("go on, {turn}"));
+        let words = ModelMessage::user(format!("go on, {turn}"));
         next.request
             .messages
-            .extend([Message::assistant(answer.reply.parts), words]);
+            .extend([ModelMessage::assistant(answer.reply.parts), words]);
     }
-    let requests = |trace: u8| -> Vec<Request> {
+    let requests = |trace: u8| -> Vec<ModelRequest> {
         let trace = TraceId::from_random([trace; 16]).to_string();
         let cassette = workshop.cassette(&trace).unwrap();
         let takes = cassette.takes().iter();
@@ -162,7 +167,7 @@ struct Slow {
 }
 
 impl Model for Slow {
-    fn reply(&self, request: &Request) -> ChunkStream {
+    fn reply(&self, request: &ModelRequest) -> ChunkStream {
         let (gate, answer) = (Arc::clone(&self.gate), self.inner.reply(request));
         let waits = async move {
             gate.acquire().await.unwrap().forget();

@@ -10,9 +10,10 @@ use artel_config::Environment;
 use artel_journal::{Filter, Query};
 use artel_rules::request::file::{Origin, Request, render};
 use artel_testkit::plan_of_one_step;
-use artel_types::plan::{PlanState, Urgency, Verify};
+use artel_types::plan::{PlanState, StepVerification, Urgency};
 use artel_types::{
-    Actor, Draft, Fact, PlanDrafted, RequestSettled, RunId, Stream, Timestamp, TraceId, Via,
+    Actor, ActorSurface, EventDraft, Fact, PlanDrafted, RequestSettled, RunId, StreamName,
+    Timestamp, TraceId,
 };
 use artel_workshop::{Caller, Flags, InboxFound, Init, NewPortal, Open, Status, Workshop};
 
@@ -74,7 +75,7 @@ impl Place {
     fn append(&self, trace: TraceId, fact: impl Into<Fact>) {
         let Open { journal, .. } = self.workshop.open().unwrap();
         let actor = Actor::agent("architect");
-        let draft = Draft::new(Stream::work(trace), trace, actor, fact);
+        let draft = EventDraft::new(StreamName::work(trace), trace, actor, fact);
         journal.append(draft).wait().unwrap();
     }
 
@@ -107,7 +108,7 @@ fn open(home: &Path) -> Workshop {
     let variables = [("HOME", home.to_str().unwrap().to_owned())];
     let environment = Environment::of(variables, home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");
     caller.init(Some(&root), Init::Complete).unwrap();
     let root = root.canonicalize().unwrap();
@@ -117,7 +118,7 @@ fn open(home: &Path) -> Workshop {
     };
     let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, flags, Via::Cli).unwrap();
+    let caller = Caller::new(environment, clock, flags, ActorSurface::Cli).unwrap();
     caller.workshop().unwrap()
 }
 
@@ -368,7 +369,7 @@ async fn an_edit_of_a_plan_that_is_being_done_is_the_persons_own_version() {
     let approved = work.course.approved().unwrap();
     assert_eq!(approved.version.number, 2);
     let by = &work.events.last().unwrap().actor;
-    assert_eq!(by.via, Some(Via::File));
+    assert_eq!(by.via, Some(ActorSurface::File));
     let now = place.read(&active);
     assert!(now.contains("Round all prices.") && now.contains("version: 2"));
     assert!(!place.file(&note_of(&active)).exists());
@@ -469,7 +470,10 @@ async fn a_plan_is_turned_down_by_moving_or_marking_its_file() {
         let work = place.workshop.work(trace).unwrap();
         assert_eq!(work.course.state(), Some(PlanState::Rejected));
         assert_eq!(work.course.why(), Some(reason));
-        assert_eq!(work.events.last().unwrap().actor.via, Some(Via::File));
+        assert_eq!(
+            work.events.last().unwrap().actor.via,
+            Some(ActorSurface::File)
+        );
         let rejected = file.replace("Plans/", "Rejected/");
         assert!(place.read(&rejected).contains(marked));
         assert!(!place.file(&file).exists());
@@ -602,7 +606,7 @@ fn every_status_that_is_written_can_be_read_by_the_strict_judge() {
             created_by: "ada@example.org".to_owned(),
             portal: Some("shop".to_owned()),
             tags: vec!["prices".to_owned()],
-            verify: Some(Verify::Tdd),
+            verify: Some(StepVerification::Tdd),
             flow: None,
             other: Vec::new(),
             words: "Add rounding.".to_owned(),

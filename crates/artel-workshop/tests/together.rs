@@ -9,8 +9,8 @@ use artel_config::Environment;
 use artel_journal::{Filter, Owner, Query};
 use artel_testkit::plan_of_one_step;
 use artel_types::{
-    Actor, Code, Draft, Fact, Failure, PlanDrafted, RunAsked, RunId, RunStarted, Stream, TraceId,
-    Via,
+    Actor, ActorSurface, EventDraft, Fact, Failure, FailureCode, PlanDrafted, RunAsked, RunId,
+    RunStarted, StreamName, TraceId,
 };
 use artel_workshop::{
     Caller, Flags, Init, NewPortal, Open, Standing, Steer, Steered, Work, Workshop,
@@ -53,12 +53,12 @@ impl Place {
 
     fn append(
         &self,
-        stream: Stream,
+        stream: StreamName,
         (trace, run): (TraceId, Option<RunId>),
         fact: impl Into<Fact>,
     ) {
         let Open { journal, .. } = self.workshop.open().unwrap();
-        let mut draft = Draft::new(stream, trace, Actor::agent("architect"), fact);
+        let mut draft = EventDraft::new(stream, trace, Actor::agent("architect"), fact);
         draft.run = run;
         journal.append(draft).wait().unwrap();
     }
@@ -76,7 +76,7 @@ impl Place {
 fn open(home: &Path) -> Workshop {
     let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     caller
         .init(Some(&home.join("Artel")), Init::Complete)
         .unwrap();
@@ -90,7 +90,7 @@ fn open_again(home: &Path) -> Workshop {
     };
     let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, flags, Via::Cli).unwrap();
+    let caller = Caller::new(environment, clock, flags, ActorSurface::Cli).unwrap();
     caller.workshop().unwrap()
 }
 
@@ -108,7 +108,7 @@ fn of_several_who_rewrite_a_role_at_once_one_does_and_the_others_read_it_again()
         let [first] = written[..] else {
             panic!("{done:?}");
         };
-        let refused = |it: &Failure| it.code == Code::R008;
+        let refused = |it: &Failure| it.code == FailureCode::R008;
         assert!(done.iter().filter_map(|it| it.as_ref().err()).all(refused));
         let now = place.workshop.caller().agent_text("engineer").unwrap();
         assert_eq!(now.text, text(first), "what was said to be done is there");
@@ -122,7 +122,7 @@ fn of_several_answers_to_a_run_the_first_counts_and_the_others_are_told() {
     for round in 0..6_u8 {
         let run = RunId::from_random([round + 1; 16]);
         let trace = TraceId::from_random([round + 1; 16]);
-        let stream = || Stream::run(run);
+        let stream = || StreamName::run(run);
         let in_run = (trace, Some(run));
         place.append(stream(), in_run, RunStarted::new(run, "a run"));
         let asked = RunAsked {
@@ -137,7 +137,7 @@ fn of_several_answers_to_a_run_the_first_counts_and_the_others_are_told() {
         let counts = done.iter().filter(|it| it.is_ok()).count();
         assert_eq!(counts, 1, "{done:?}");
         let refused = done.iter().filter_map(|it| it.as_ref().err());
-        assert!(refused.into_iter().all(|it| it.code == Code::R008));
+        assert!(refused.into_iter().all(|it| it.code == FailureCode::R008));
         assert_eq!(place.count("run.answered"), usize::from(round) + 1);
     }
 }
@@ -164,7 +164,7 @@ async fn at_a_step(place: &Place) -> (Work, RunId) {
         file: format!("Inbox/Plans/request-{}_plan.md", trace.short()),
         run: None,
     };
-    place.append(Stream::work(trace), (trace, None), drafted);
+    place.append(StreamName::work(trace), (trace, None), drafted);
     let (work, run) = workshop
         .approve_plan(&trace.to_string(), None, None)
         .unwrap();
@@ -175,11 +175,11 @@ async fn at_a_step(place: &Place) -> (Work, RunId) {
         ..RunStarted::new(agent, "step 1, work")
     };
     place.append(
-        Stream::run(run),
+        StreamName::run(run),
         (trace, Some(run)),
         RunStarted::new(run, "a plan"),
     );
-    place.append(Stream::run(agent), (trace, Some(agent)), of_step);
+    place.append(StreamName::run(agent), (trace, Some(agent)), of_step);
     (work, agent)
 }
 
@@ -190,7 +190,7 @@ async fn a_step_is_ended_though_another_process_takes_its_agent_up_in_that_momen
     let workshop = &place.workshop;
     let (work, agent) = at_a_step(&place).await;
     let Open { journal, .. } = workshop.open().unwrap();
-    let name = Stream::run(agent).to_string();
+    let name = StreamName::run(agent).to_string();
     let (owner, long) = (Owner::this_process("artel run"), Duration::from_secs(600));
     let lease = journal.take_lease(&name, owner, long).await.unwrap();
     let steered = workshop.steer_step(&work, "1", &Steer::Cancel, None).await;
@@ -211,7 +211,7 @@ async fn the_agent_of_a_held_step_goes_on_with_its_step_alone() {
     let steer = async |steer: Steer| workshop.steer_step(&work, "1", &steer, None).await;
     steer(Steer::Pause).await.unwrap();
     let alone = workshop.steer_run(agent, &Steer::Resume).await.unwrap_err();
-    assert_eq!(alone.code, Code::R008, "{alone:?}");
+    assert_eq!(alone.code, FailureCode::R008, "{alone:?}");
     let way = format!("`artel plan resume {} 1`", work.trace.short());
     assert_eq!(alone.advice, Some(way));
     // The run as a whole stops and goes on beside it.

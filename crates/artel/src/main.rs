@@ -11,7 +11,7 @@ mod usage;
 
 use std::process::ExitCode;
 
-use artel_types::{Code, Failure, FailureKind, Via};
+use artel_types::{ActorSurface, Failure, FailureCode, FailureKind};
 use artel_workshop::{Caller, Problems};
 
 use crate::arguments::Arguments;
@@ -37,7 +37,7 @@ fn run() -> ExitCode {
             return Screen::for_words(&words).finish_problems(&failure.into());
         }
     };
-    let caller = Caller::from_process(arguments.flags(), Via::Cli);
+    let caller = Caller::from_process(arguments.flags(), ActorSurface::Cli);
     let mut screen = Screen::new(arguments.readers(), caller.as_ref().ok());
     if let Ok(caller) = &caller {
         let tell = screen.teller();
@@ -119,7 +119,7 @@ pub(crate) enum Verdict {
 
 /// Turns an error of the output itself into a failure.
 pub(crate) fn output_failed(error: &std::io::Error) -> Failure {
-    Failure::new(Code::C008, "the output could not be written")
+    Failure::new(FailureCode::C008, "the output could not be written")
         .because(error.to_string())
         .advise("write it to a place with room: `artel … > FILE`")
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use artel_types::{Code, Failure, FailureKind};
+use artel_types::{Failure, FailureCode, FailureKind};
 use artel_workshop::Stop;
 use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,7 +22,8 @@ const LOOK: Duration = Duration::from_millis(10);
 /// is settled before the command ends.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     let not_started = |error: std::io::Error| {
-        Failure::new(Code::X001, "the runtime could not be started").because(error.to_string())
+        Failure::new(FailureCode::X001, "the runtime could not be started")
+            .because(error.to_string())
     };
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(not_started)?;
@@ -49,7 +50,8 @@ pub(crate) fn block_on_stoppable<T>(
     stop: &watch::Sender<Stop>,
 ) -> Result<T, Failure> {
     let not_started = |error: std::io::Error| {
-        Failure::new(Code::X001, "the runtime could not be started").because(error.to_string())
+        Failure::new(FailureCode::X001, "the runtime could not be started")
+            .because(error.to_string())
     };
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(not_started)?;
@@ -76,7 +78,8 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
     serve: impl FnOnce(watch::Receiver<Stop>, watch::Receiver<u64>) -> F,
 ) -> Result<T, Failure> {
     let not_started = |error: std::io::Error| {
-        Failure::new(Code::X001, "the runtime could not be started").because(error.to_string())
+        Failure::new(FailureCode::X001, "the runtime could not be started")
+            .because(error.to_string())
     };
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(not_started)?;
@@ -107,7 +110,7 @@ pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<Stop>) -> Fa
     match *stop.borrow() {
         Stop::Politely | Stop::Now if failure.kind() == FailureKind::Refused => interrupted(),
         // The command was waiting for disk space when it was stopped.
-        Stop::Politely | Stop::Now if failure.code == Code::J006 => {
+        Stop::Politely | Stop::Now if failure.code == FailureCode::J006 => {
             let why = interrupted().because(failure.what);
             match failure.advice {
                 Some(advice) => why.advise(advice),
@@ -120,7 +123,7 @@ pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<Stop>) -> Fa
 
 /// Returns the failure of a command that a person interrupted.
 pub(crate) fn interrupted() -> Failure {
-    Failure::new(Code::X002, "interrupted")
+    Failure::new(FailureCode::X002, "interrupted")
 }
 
 /// Returns `None` if a signal came first; the future is dropped then.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use artel_config::Color;
-use artel_types::{Code, Failure, FailureKind, Redactor, Via};
+use artel_types::{ActorSurface, Failure, FailureCode, FailureKind, SecretRedactor};
 use artel_workshop::{Caller, Flags, Problems};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub(crate) struct Screen {
     colour_err: Colour,
     /// Whether messages to the person can be redrawn in place.
     pub(crate) redraws: bool,
-    redactor: Redactor,
+    redactor: SecretRedactor,
 }
 
 /// The audience of the output: people or programs.
@@ -76,7 +76,7 @@ impl Screen {
             redraws: readers == Readers::People
                 && io::stderr().is_terminal()
                 && !caller.is_some_and(is_dumb),
-            redactor: caller.map_or_else(Redactor::none, Caller::redactor),
+            redactor: caller.map_or_else(SecretRedactor::none, Caller::redactor),
         }
     }
 
@@ -92,7 +92,7 @@ impl Screen {
         } else {
             Readers::People
         };
-        let caller = Caller::from_process(Flags::default(), Via::Cli);
+        let caller = Caller::from_process(Flags::default(), ActorSurface::Cli);
         Self::new(readers, caller.as_ref().ok())
     }
 
@@ -172,11 +172,12 @@ impl Screen {
             return Ok(true);
         }
         if self.json || !io::stdin().is_terminal() {
-            return Err(
-                Failure::new(Code::C006, format!("{question}: nobody is here to say yes"))
-                    .advise("run it in a terminal, or add `--yes` if you mean it")
-                    .into(),
-            );
+            return Err(Failure::new(
+                FailureCode::C006,
+                format!("{question}: nobody is here to say yes"),
+            )
+            .advise("run it in a terminal, or add `--yes` if you mean it")
+            .into());
         }
         self.flush()?;
         let question = format!("{}? [y/N] ", crate::render::harmless(question));
@@ -312,7 +313,7 @@ const BROKEN_PIPE: &str = "the reader stopped";
 /// else is.
 pub(crate) fn stopped(error: io::Error) -> Problems {
     if error.kind() == io::ErrorKind::BrokenPipe {
-        return Failure::new(Code::C008, BROKEN_PIPE).into();
+        return Failure::new(FailureCode::C008, BROKEN_PIPE).into();
     }
     output_failed(&error).into()
 }
@@ -320,7 +321,7 @@ pub(crate) fn stopped(error: io::Error) -> Problems {
 fn is_broken_pipe(Problems(failures): &Problems) -> bool {
     failures
         .iter()
-        .any(|failure| failure.code == Code::C008 && failure.what == BROKEN_PIPE)
+        .any(|failure| failure.code == FailureCode::C008 && failure.what == BROKEN_PIPE)
 }
 
 /// Reports a panic as a bug of Artel, without a stack trace.
@@ -330,7 +331,7 @@ pub(crate) fn show_panics_as_failures() {
             format!("{}:{}", place.file(), place.line())
         });
         let said = panic.payload_as_str().unwrap_or("no message");
-        let failure = Failure::new(Code::X001, format!("a mistake in Artel: {said}"))
+        let failure = Failure::new(FailureCode::X001, format!("a mistake in Artel: {said}"))
             .because(format!("at {place}"))
             .advise("please report this message with what you did");
         drop(writeln!(io::stderr(), "{failure}"));

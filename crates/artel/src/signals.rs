@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use artel_types::{FailureKind, Room};
+use artel_types::{DiskSpaceMonitor, FailureKind};
 use artel_workshop::Stop;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -22,10 +22,10 @@ static WORK: Mutex<Option<watch::Sender<Stop>>> = Mutex::new(None);
 
 /// The monitor with which writers wait for disk space. A process that is told to end stops
 /// waiting.
-static ROOM: OnceLock<Room> = OnceLock::new();
+static ROOM: OnceLock<DiskSpaceMonitor> = OnceLock::new();
 
 /// Makes signals end all waiting for disk space.
-pub(crate) fn ends_waiting(room: &Room) {
+pub(crate) fn ends_waiting(room: &DiskSpaceMonitor) {
     ROOM.get_or_init(|| room.clone());
 }
 

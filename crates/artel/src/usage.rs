@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
@@ -78,7 +78,7 @@ fn takes_value(tree: &clap::Command, flag: &str) -> bool {
 fn missing_command(words: &[OsString]) -> Failure {
     let command = command(words);
     Failure::new(
-        Code::C005,
+        FailureCode::C005,
         format!("`{command}` needs to be told what to do"),
     )
     .advise(format!("`{command} --help` lists the commands"))
@@ -104,7 +104,7 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
             } else {
                 format!("`{command}` has no command `{wrong}`")
             };
-            let failure = Failure::new(Code::C003, what);
+            let failure = Failure::new(FailureCode::C003, what);
             match error
                 .get(ContextKind::SuggestedSubcommand)
                 .and_then(nearest)
@@ -114,12 +114,15 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
             }
         }
         ErrorKind::UnknownArgument if !argument.starts_with('-') => Failure::new(
-            Code::C001,
+            FailureCode::C001,
             format!("`{command}` cannot do anything with `{argument}`"),
         )
         .advise(help),
         ErrorKind::UnknownArgument => {
-            let failure = Failure::new(Code::C002, format!("`{command}` has no flag `{argument}`"));
+            let failure = Failure::new(
+                FailureCode::C002,
+                format!("`{command}` has no flag `{argument}`"),
+            );
             match text(ContextKind::SuggestedArg) {
                 Some(near) => failure.advise(format!("`{near}`, or {help}")),
                 None => failure.advise(help),
@@ -132,13 +135,13 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
             help,
         ),
         ErrorKind::MissingRequiredArgument => {
-            Failure::new(Code::C005, format!("`{command}` needs {argument}")).advise(help)
+            Failure::new(FailureCode::C005, format!("`{command}` needs {argument}")).advise(help)
         }
         _ => {
             let first = error.to_string();
             let line = first.lines().next().unwrap_or_default();
             let what = line.strip_prefix("error: ").unwrap_or(line).to_owned();
-            Failure::new(Code::C001, what).advise(help)
+            Failure::new(FailureCode::C001, what).advise(help)
         }
     }
 }
@@ -151,7 +154,7 @@ pub(crate) fn is_name(word: &str) -> bool {
 }
 
 fn key_in_words(command: &str) -> Failure {
-    Failure::new(Code::K004, "a key is not given on the command line")
+    Failure::new(FailureCode::K004, "a key is not given on the command line")
         .because("others on this machine could see it there, and shells keep what was typed")
         .advise(format!(
             "`{command} PROVIDER` asks for it; `{command} PROVIDER < FILE` reads it"
@@ -161,10 +164,10 @@ fn key_in_words(command: &str) -> Failure {
 fn bad_value(error: &Error, argument: &str, value: &str, help: String) -> Failure {
     use std::error::Error as _;
     if value.is_empty() && error.source().is_none() {
-        return Failure::new(Code::C005, format!("{argument} needs a value")).advise(help);
+        return Failure::new(FailureCode::C005, format!("{argument} needs a value")).advise(help);
     }
     let failure = Failure::new(
-        Code::C004,
+        FailureCode::C004,
         format!("`{value}` is not a value for {argument}"),
     );
     let allowed = error

@@ -11,7 +11,7 @@ use artel_journal::{
     Batch, Query, Journal, Home, Options, Reader, Record,
     Keys, verify,
 };
-use artel_types::{Actor, Draft, NoteAdded, Stream, TraceId, WorkshopId};
+use artel_types::{Actor, EventDraft, NoteAdded, StreamName, TraceId, WorkshopId};
 use libfuzzer_sys::fuzz_target;
 
 struct Base {
@@ -38,12 +38,12 @@ static BASE: LazyLock<Base> = LazyLock::new(|| {
     let journal = Journal::create(&home, workshop, options)
         .expect("a journal")
         .journal;
-    let stream = Stream::new("notes").expect("a name");
+    let stream = StreamName::new("notes").expect("a name");
     let note = |text: String| {
         let fact = NoteAdded {
             text: text.as_str().into(),
         };
-        Draft::new(stream.clone(), trace, Actor::agent("engineer"), fact)
+        EventDraft::new(stream.clone(), trace, Actor::agent("engineer"), fact)
     };
     let notes = (0..120).map(|number| note(format!("remark {number}")));
     journal

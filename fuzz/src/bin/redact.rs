@@ -3,14 +3,14 @@
 //! The input is up to three secrets, one a line, an empty line, then the text.
 #![no_main]
 
-use artel_types::{REDACTED, SHORTEST_KNOWN_VALUE, Secret, Redactor};
+use artel_types::{REDACTED, SHORTEST_KNOWN_VALUE, Secret, SecretRedactor};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 fuzz_target!(|input: &str| {
     let (head, text) = input.split_once("\n\n").unwrap_or((input, ""));
     let secrets: Vec<Secret> = head.lines().take(3).map(Secret::new).collect();
-    let redactor = Redactor::of_known_values(&secrets);
+    let redactor = SecretRedactor::of_known_values(&secrets);
     let values: Vec<&str> = secrets
         .iter()
         .map(Secret::expose)

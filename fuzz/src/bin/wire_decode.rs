@@ -4,7 +4,7 @@
 #![no_main]
 
 use artel_rules::stream::Gather;
-use artel_types::model::{Fault, Chunk};
+use artel_types::model::{ModelFault, ReplyChunk};
 use artel_wire::Wire;
 use libfuzzer_sys::fuzz_target;
 
@@ -22,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
     check(&whole.0, whole.1.as_ref());
 });
 
-fn read(wire: Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<Fault>) {
+fn read(wire: Wire, pieces: &[&[u8]]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let mut decoder = wire.decoder();
     let mut chunks = Vec::new();
     for piece in pieces {
@@ -35,14 +35,14 @@ fn read(wire: Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<Fault>) {
     (chunks, fault)
 }
 
-fn check(chunks: &[Chunk], fault: Option<&Fault>) {
+fn check(chunks: &[ReplyChunk], fault: Option<&ModelFault>) {
     let mut gather = Gather::default();
     for chunk in chunks {
         gather.add(chunk).expect("chunks keep their grammar");
     }
     assert_ne!(gather.is_ended(), fault.is_some(), "one end or one fault");
     if let Some(fault) = fault {
-        assert!(fault.message.chars().count() <= Fault::LONGEST);
+        assert!(fault.message.chars().count() <= ModelFault::LONGEST);
         return;
     }
     let reply = gather.reply().expect("an answer that has ended");

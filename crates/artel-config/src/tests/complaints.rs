@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-use artel_types::Code;
+use artel_types::FailureCode;
 
 use super::house::House;
 use crate::{Environment, Places, Settings};
 
-fn codes(house: &House) -> Vec<Code> {
+fn codes(house: &House) -> Vec<FailureCode> {
     house
         .load()
         .expect_err("refused")
@@ -95,7 +95,7 @@ fn a_bad_value_is_reported_even_where_a_higher_layer_replaces_it() {
     let house = House::new()
         .user("output.color = \"pink\"")
         .flag("output.color", "auto");
-    assert_eq!(codes(&house), [Code::S005]);
+    assert_eq!(codes(&house), [FailureCode::S005]);
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn numbers_beyond_every_type_are_out_of_range() {
     ] {
         let house = House::new().workshop(format!("journal.backups_kept = {number}"));
         let expected = if number == "-0x1" {
-            Code::S002
+            FailureCode::S002
         } else {
-            Code::S005
+            FailureCode::S005
         };
         assert_eq!(codes(&house), [expected], "{number}");
     }
@@ -191,5 +191,5 @@ fn a_variable_that_is_not_text_is_refused() {
     let places = Places::find(&environment).unwrap();
     let failures = Settings::load(&environment, &places, None, &[]).unwrap_err();
     assert_eq!(failures.len(), 1);
-    assert_eq!(failures[0].code, Code::S005);
+    assert_eq!(failures[0].code, FailureCode::S005);
 }

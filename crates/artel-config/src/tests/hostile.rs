@@ -1,6 +1,6 @@
 //! Settings files written to do harm: whatever they hold, loading ends with a result.
 
-use artel_types::Code;
+use artel_types::FailureCode;
 use proptest::prelude::*;
 
 use super::house::House;
@@ -141,7 +141,7 @@ proptest! {
     fn any_flag_is_answered(key in ".{0,40}", text in ".{0,40}") {
         let house = House::new().flag(&key, &text);
         if let Err(failures) = house.load() {
-            prop_assert_eq!(failures[0].code, Code::S003);
+            prop_assert_eq!(failures[0].code, FailureCode::S003);
         }
     }
 

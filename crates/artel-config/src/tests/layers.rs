@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_types::{Limits, Money};
+use artel_types::{ConfiguredSpendLimits, Money};
 
 use super::house::House;
 use crate::schema::AREAS;
@@ -12,9 +12,9 @@ use crate::{Color, Durability, Origin, template};
 fn without_any_layer_the_defaults_hold() {
     let settings = House::new().load().unwrap();
     assert!(settings.models.is_empty() && settings.prices.is_empty());
-    let expected = Limits {
+    let expected = ConfiguredSpendLimits {
         run_warning: Some(Money(500_000)),
-        ..Limits::default()
+        ..ConfiguredSpendLimits::default()
     };
     assert_eq!(settings.budget, expected);
     assert_eq!(settings.gateway.slots.value, 10);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use artel_types::Code;
-use artel_types::model::{ModelEntry, Provider};
+use artel_types::FailureCode;
+use artel_types::model::{ModelAliasSettings, Provider};
 
 use super::house::House;
 use crate::Origin;
@@ -23,7 +23,7 @@ model = "…"
 fn the_example_is_read_as_it_stands() {
     let house = House::new().workshop(EXAMPLE);
     let models = house.load().unwrap().models;
-    let expected = ModelEntry {
+    let expected = ModelAliasSettings {
         provider: Provider::OpenAiChat,
         model: "qwen3-coder".to_owned(),
         base_url: Some("http://127.0.0.1:8080/v1".to_owned()),
@@ -238,14 +238,14 @@ fn sections_and_variables_say_how_it_is_meant() {
 #[test]
 fn flags_are_checked_like_files() {
     for (key, text, code) in [
-        ("models.A.model", "m", Code::S005),
-        ("models.a.provider", "claude", Code::M001),
-        ("models.a.headers.cookie", "x", Code::S005),
-        ("models.a.headers", "x", Code::S003),
-        ("models.a", "x", Code::S003),
-        ("budget.provider.x.usd", "1", Code::M001),
-        ("prices.m.input", "cheap", Code::S004),
-        ("prices.m.input", "-1", Code::S005),
+        ("models.A.model", "m", FailureCode::S005),
+        ("models.a.provider", "claude", FailureCode::M001),
+        ("models.a.headers.cookie", "x", FailureCode::S005),
+        ("models.a.headers", "x", FailureCode::S003),
+        ("models.a", "x", FailureCode::S003),
+        ("budget.provider.x.usd", "1", FailureCode::M001),
+        ("prices.m.input", "cheap", FailureCode::S004),
+        ("prices.m.input", "-1", FailureCode::S005),
     ] {
         let failures = House::new().flag(key, text).load().unwrap_err();
         assert_eq!(failures.len(), 1, "{key}");

@@ -1,7 +1,7 @@
 //! Prices and budgets: exact amounts, what stays unknown, and limits with a period.
 
-use artel_types::model::{ModelCard, Period, ThinkingStyle};
-use artel_types::{Limit, Money, Tokens};
+use artel_types::model::{CalendarPeriod, ModelSpec, ThinkingStyle};
+use artel_types::{Money, SpendLimit, Tokens};
 
 use super::house::House;
 
@@ -13,7 +13,7 @@ fn prices_are_exact_and_what_is_not_named_stays_unknown() {
          [prices.\"anthropic/claude-opus-5.5\"]\ninput = 0.1\n",
     );
     let prices = house.load().unwrap().prices;
-    let expected = ModelCard {
+    let expected = ModelSpec {
         context: Some(262_144),
         max_output: Some(256),
         input: Some(Money(3_000_000)),
@@ -24,9 +24,9 @@ fn prices_are_exact_and_what_is_not_named_stays_unknown() {
         long: None,
     };
     assert_eq!(prices["qwen3-coder"], expected);
-    let expected = ModelCard {
+    let expected = ModelSpec {
         input: Some(Money(100_000)),
-        ..ModelCard::default()
+        ..ModelSpec::default()
     };
     assert_eq!(prices["anthropic/claude-opus-5.5"], expected);
 }
@@ -49,12 +49,12 @@ fn limits_are_read_level_by_level() {
     assert!(warning.starts_with("`[budget.session]` limits nothing yet"));
     assert!(warning.contains("artel.toml"), "it says where: {warning}");
     let budget = settings.budget;
-    let limit = |tokens: Option<u64>, micros: Option<u64>, period| Limit {
+    let limit = |tokens: Option<u64>, micros: Option<u64>, period| SpendLimit {
         tokens: tokens.map(Tokens),
         money: micros.map(Money),
         period,
     };
-    let month = limit(Some(9), Some(50_000_000), Some(Period::Month));
+    let month = limit(Some(9), Some(50_000_000), Some(CalendarPeriod::Month));
     assert_eq!(budget.global, Some(month));
     assert_eq!(budget.session, None, "no session ever begins");
     assert_eq!(budget.run, None);
@@ -64,7 +64,7 @@ fn limits_are_read_level_by_level() {
     let expected = [
         (
             "anthropic",
-            limit(Some(7), Some(5_500_000), Some(Period::Day)),
+            limit(Some(7), Some(5_500_000), Some(CalendarPeriod::Day)),
         ),
         ("google", limit(None, Some(250_000), None)),
         ("openai-chat", limit(Some(1), None, None)),

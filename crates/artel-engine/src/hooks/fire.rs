@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use artel_types::model::Message;
-use artel_types::{Failure, HookRan, Outcome, Redactor};
+use artel_types::model::ModelMessage;
+use artel_types::{EventOutcome, Failure, HookRan, SecretRedactor};
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
@@ -23,7 +23,7 @@ pub(super) struct Shared {
     /// The run's files as they are now.
     tree: Mutex<PathBuf>,
     /// The conversation as it is now.
-    conversation: Mutex<Vec<Message>>,
+    conversation: Mutex<Vec<ModelMessage>>,
     /// The fingerprint of each hook's files, as a person trusted them.
     trusted: Arc<Prints>,
     /// The same for each tree of the run, as it was when the run entered it.
@@ -134,8 +134,8 @@ impl Shared {
         let (answer, message, outcome) = match answer {
             Ok(answer) => {
                 let outcome = match answer.word() {
-                    "deny" | "block" => Outcome::Denied,
-                    _ => Outcome::Done,
+                    "deny" | "block" => EventOutcome::Denied,
+                    _ => EventOutcome::Done,
                 };
                 let message = answer.message();
                 (answer, message, outcome)
@@ -149,7 +149,7 @@ impl Shared {
                 } else {
                     Answer::blocking(hook.event, said)
                 };
-                (answer, why, Outcome::Failed)
+                (answer, why, EventOutcome::Failed)
             }
         };
         let ran = HookRan {
@@ -239,13 +239,13 @@ impl Shared {
         let messages = self.conversation.lock();
         let messages = messages.unwrap_or_else(PoisonError::into_inner).clone();
         let redactor =
-            Redactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
+            SecretRedactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
         let path = Path::new(&session.transcript);
         transcript::write(path, &session.id, &messages, &redactor)
     }
 
     /// Updates the conversation.
-    pub(super) fn read_along(&self, messages: &[Message]) {
+    pub(super) fn read_along(&self, messages: &[ModelMessage]) {
         let conversation = self.conversation.lock();
         let mut conversation = conversation.unwrap_or_else(PoisonError::into_inner);
         messages.clone_into(&mut conversation);

@@ -10,7 +10,7 @@ use artel_sandbox::proxy::{Passage, Proxy};
 use artel_sandbox::run::{By, Finished, Live, Spool, Spooled, Watch};
 use artel_sandbox::{Exit, Host, Job, Network, Stdin, View};
 use artel_tools::{StartedFor, Workroom};
-use artel_types::{ForeignSource, Redactor};
+use artel_types::{ForeignSource, SecretRedactor};
 
 use super::answer::{Answer, Ended};
 use super::hook::{Hook, Source};
@@ -72,7 +72,8 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     room.keep_paths(&mut job.view, tree)
         .map_err(|trouble| trouble.what)?;
     let mut live = |_: Live<'_>| {};
-    let redactor = Redactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
+    let redactor =
+        SecretRedactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
     let watch = Watch {
         live: &mut live,
         clock: room.clock.clone(),

@@ -6,16 +6,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use artel_types::Redactor;
-use artel_types::model::{Message, Part, Role};
+use artel_types::SecretRedactor;
+use artel_types::model::{MessagePart, MessageRole, ModelMessage};
 use serde_json::{Value, json};
 
 /// Replaces the file. It is a copy of recorded data, so nothing waits for the disk.
 pub(super) fn write(
     path: &Path,
     session: &str,
-    messages: &[Message],
-    redactor: &Redactor,
+    messages: &[ModelMessage],
+    redactor: &SecretRedactor,
 ) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         artel_files::make_dirs(folder, 0o700).map_err(io::Error::other)?;
@@ -25,12 +25,12 @@ pub(super) fn write(
     fs::rename(&fresh, path)
 }
 
-fn lines(session: &str, messages: &[Message], redactor: &Redactor) -> String {
+fn lines(session: &str, messages: &[ModelMessage], redactor: &SecretRedactor) -> String {
     let mut text = String::new();
     for message in messages {
         let role = match message.role {
-            Role::User => "user",
-            Role::Assistant => "assistant",
+            MessageRole::User => "user",
+            MessageRole::Assistant => "assistant",
         };
         let content: Vec<Value> = message.parts.iter().map(part).collect();
         let line = json!({
@@ -44,17 +44,17 @@ fn lines(session: &str, messages: &[Message], redactor: &Redactor) -> String {
     text
 }
 
-fn part(part: &Part) -> Value {
+fn part(part: &MessagePart) -> Value {
     match part {
-        Part::Text { text, .. } => json!({"type": "text", "text": text}),
-        Part::Thinking { text, .. } => json!({"type": "thinking", "thinking": text}),
-        Part::Image(image) => json!({"type": "image", "media_type": image.media_type}),
-        Part::ToolCall(call) => {
+        MessagePart::Text { text, .. } => json!({"type": "text", "text": text}),
+        MessagePart::Thinking { text, .. } => json!({"type": "thinking", "thinking": text}),
+        MessagePart::Image(image) => json!({"type": "image", "media_type": image.media_type}),
+        MessagePart::ToolCall(call) => {
             let input = serde_json::from_str(&call.arguments);
             let input = input.unwrap_or_else(|_| Value::from(call.arguments.clone()));
             json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
         }
-        Part::ToolResult(result) => json!({
+        MessagePart::ToolResult(result) => json!({
             "type": "tool_result",
             "tool_use_id": result.id,
             "content": &*result.text,
@@ -66,7 +66,7 @@ fn part(part: &Part) -> Value {
 #[cfg(test)]
 mod tests {
     use artel_types::model::{ToolCall, ToolResult};
-    use artel_types::{Redactor, Secret};
+    use artel_types::{Secret, SecretRedactor};
 
     use super::*;
 
@@ -85,13 +85,17 @@ mod tests {
             images: Vec::new(),
             is_error: false,
         };
-        let said = Message {
-            role: Role::Assistant,
-            parts: vec![Part::text("I look."), Part::ToolCall(call)],
+        let said = ModelMessage {
+            role: MessageRole::Assistant,
+            parts: vec![MessagePart::text("I look."), MessagePart::ToolCall(call)],
         };
-        let messages = [Message::user("go"), said, Message::results(vec![result])];
+        let messages = [
+            ModelMessage::user("go"),
+            said,
+            ModelMessage::results(vec![result]),
+        ];
         let secret = Secret::new("hunter2hunter2");
-        let redactor = Redactor::of_known_values([&secret]);
+        let redactor = SecretRedactor::of_known_values([&secret]);
         let text = lines("s1", &messages, &redactor);
         let lines: Vec<Value> = text
             .lines()

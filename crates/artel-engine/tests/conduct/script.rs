@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_testkit::Random;
-use artel_types::plan::{Plan, PlanStep, Urgency, Verify};
+use artel_types::plan::{Plan, PlanStep, StepVerification, Urgency};
 
 /// A plan, and all that decides how it comes out.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ impl Script {
         let mut random = Random::of_seed(count);
         let steps = (0..count).map(|at| PlanStep {
             after: Vec::new(),
-            verify: Verify::Evaluator,
+            verify: StepVerification::Evaluator,
             ..step(at, &mut random)
         });
         Self::passing(steps.collect())
@@ -135,7 +135,11 @@ fn step(at: u64, random: &mut Random) -> PlanStep {
     let near = at.saturating_sub(5)..at;
     let after: Vec<_> = near.filter(|_| random.below(3) == 0).collect();
     let after: Vec<_> = after.into_iter().map(|other| format!("s{other}")).collect();
-    let verify = [Verify::None, Verify::Evaluator, Verify::Tdd][random.below(3) as usize];
+    let verify = [
+        StepVerification::None,
+        StepVerification::Evaluator,
+        StepVerification::Tdd,
+    ][random.below(3) as usize];
     let priority = Urgency::ALL.get(random.below(6) as usize);
     let json = serde_json::json!({
         "id": format!("s{at}"), "title": format!("Do s{at}"), "work": "work", "check": "check",

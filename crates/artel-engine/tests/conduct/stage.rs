@@ -11,8 +11,8 @@ use artel_rules::conduct::{Conduct, Rules};
 use artel_testkit::{ManualClock, Random, Scratch, random_trace};
 use artel_tools::Person;
 use artel_types::{
-    Actor, Draft, Fact, RunAnswered, RunAsked, RunContinued, RunId, RunStarted, RunSteered, Stream,
-    TraceId, Via,
+    Actor, ActorSurface, EventDraft, Fact, RunAnswered, RunAsked, RunContinued, RunId, RunStarted,
+    RunSteered, StreamName, TraceId,
 };
 use tokio::sync::watch;
 
@@ -160,7 +160,7 @@ impl Piece {
     }
 
     pub(crate) async fn lease(&self, journal: &Journal) -> Result<Fence, LeaseError> {
-        let name = Stream::run(self.run).to_string();
+        let name = StreamName::run(self.run).to_string();
         let owner = Owner::this_process("artel run");
         Ok(journal.take_lease(&name, owner, LEASE).await?.fence)
     }
@@ -171,19 +171,19 @@ impl Piece {
     }
 
     /// Returns something that a person records for the run, from any process.
-    pub(crate) fn said(&self, fact: impl Into<Fact>) -> Draft {
-        let person = Actor::human("ada@example.org", Via::Cli);
-        Draft::new(Stream::run(self.run), self.trace, person, fact).in_run(self.run)
+    pub(crate) fn said(&self, fact: impl Into<Fact>) -> EventDraft {
+        let person = Actor::human("ada@example.org", ActorSurface::Cli);
+        EventDraft::new(StreamName::run(self.run), self.trace, person, fact).in_run(self.run)
     }
 
-    pub(crate) fn steered(&self, act: &str) -> Draft {
+    pub(crate) fn steered(&self, act: &str) -> EventDraft {
         self.said(RunSteered {
             act: act.to_owned(),
             text: String::new(),
         })
     }
 
-    pub(crate) fn answered(&self, asked: &RunAsked) -> Draft {
+    pub(crate) fn answered(&self, asked: &RunAsked) -> EventDraft {
         self.said(RunAnswered {
             question: asked.question.clone(),
             answer: self.world.script.answer(&asked.text, &asked.choices),
@@ -215,7 +215,7 @@ impl Piece {
             self.answers_elsewhere(&journal, conduct.questions().cloned().collect());
         }
         Conductor {
-            answers_as: Actor::human("ada", Via::Cli),
+            answers_as: Actor::human("ada", ActorSurface::Cli),
             chronicle: chronicle.clone(),
             conduct,
             crew: Arc::new(Hands {

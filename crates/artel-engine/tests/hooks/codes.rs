@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_engine::hooks::{Active, Event, Heard, Hook, OnFailure, Session, Verdict};
-use artel_types::Outcome;
+use artel_types::EventOutcome;
 use serde_json::{Value, json};
 
 use crate::place::{Place, bash, call, hook, on, wait};
@@ -54,11 +54,11 @@ pub(crate) fn every_way_to_end_has_its_meaning() {
             };
             assert_eq!(ran.exit, *code, "{command}");
             let Some(failure) = failure else {
-                assert_eq!((heard, *outcome), (Heard::default(), Outcome::Done));
+                assert_eq!((heard, *outcome), (Heard::default(), EventOutcome::Done));
                 continue;
             };
             assert!(ran.message.contains(failure), "{command}: {}", ran.message);
-            assert_eq!(*outcome, Outcome::Failed, "{command}");
+            assert_eq!(*outcome, EventOutcome::Failed, "{command}");
             assert!(heard.notices[0].contains(failure), "{:?}", heard.notices);
             match (on_failure, &heard.verdict) {
                 (OnFailure::Warn, Verdict::Pass) => assert_eq!(ran.decision, "none"),
@@ -73,7 +73,7 @@ pub(crate) fn every_way_to_end_has_its_meaning() {
     let heard = place.one(hook("echo not on Sundays >&2; exit 2"));
     assert_eq!(heard.verdict, Verdict::Deny("not on Sundays".to_owned()));
     let ran = place.took();
-    assert_eq!((ran[0].0.exit, ran[0].1), (Some(2), Outcome::Denied));
+    assert_eq!((ran[0].0.exit, ran[0].1), (Some(2), EventOutcome::Denied));
     assert_eq!(ran[0].0.message, "not on Sundays");
 }
 

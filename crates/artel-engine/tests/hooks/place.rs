@@ -18,11 +18,11 @@ use artel_sandbox::run::{Cancel, Live};
 use artel_sandbox::slots::Slots;
 use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
 use artel_tools::{Audience, ContentMarks, Keys, StartedFor, Workroom};
-use artel_types::{Clock, Failure, ForeignSource, HookRan, Outcome, Secret, Timestamp};
+use artel_types::{Clock, EventOutcome, Failure, ForeignSource, HookRan, Secret, Timestamp};
 use serde_json::Value;
 
 /// What was written down.
-pub(crate) type Ran = Arc<Mutex<Vec<(HookRan, Outcome)>>>;
+pub(crate) type Ran = Arc<Mutex<Vec<(HookRan, EventOutcome)>>>;
 
 pub(crate) struct Place {
     dir: tempfile::TempDir,
@@ -151,7 +151,7 @@ impl Place {
         wait(hooks.before_tool(&bash())).unwrap()
     }
 
-    pub(crate) fn took(&self) -> Vec<(HookRan, Outcome)> {
+    pub(crate) fn took(&self) -> Vec<(HookRan, EventOutcome)> {
         std::mem::take(&mut self.ran.lock().unwrap())
     }
 

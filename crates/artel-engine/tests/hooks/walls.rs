@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use artel_engine::hooks::{Heard, Hook, Hooks, Profile, Verdict, strangers};
-use artel_types::Outcome;
+use artel_types::EventOutcome;
 
 use crate::place::{Place, bash, hook, own, wait};
 
@@ -55,8 +55,8 @@ pub(crate) fn a_script_that_the_run_changed_denies() {
         .iter()
         .map(|(ran, outcome)| (ran.exit, *outcome))
         .collect();
-    let failed = (None, Outcome::Failed);
-    assert_eq!(ends, [(Some(0), Outcome::Done), failed, failed]);
+    let failed = (None, EventOutcome::Failed);
+    assert_eq!(ends, [(Some(0), EventOutcome::Done), failed, failed]);
 }
 
 pub(crate) fn files_are_read_only_unless_declared() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_journal::{AppendError, Batch, Journal};
 use artel_testkit::{ManualClock, Scratch};
-use artel_types::{Actor, Draft, Fact, Stream};
+use artel_types::{Actor, EventDraft, Fact, StreamName};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ use crate::events::{STREAMS, draft};
 #[derive(Debug, Clone)]
 enum Step {
     Append {
-        drafts: Vec<Draft>,
+        drafts: Vec<EventDraft>,
         /// A stream, and by how much the expectation is off.
         expected: Option<(&'static str, i64)>,
     },
@@ -71,7 +71,7 @@ impl Model {
 fn append(
     journal: &Journal,
     model: &mut Model,
-    drafts: Vec<Draft>,
+    drafts: Vec<EventDraft>,
     expected: Option<(&str, i64)>,
 ) -> Result<(), TestCaseError> {
     let mut batch = Batch::of(drafts.clone());
@@ -79,7 +79,7 @@ fn append(
     if let Some((stream, offset)) = expected {
         let found = model.position(stream);
         let wanted = found.saturating_add_signed(offset);
-        batch = batch.expecting(Stream::new(stream).unwrap(), wanted);
+        batch = batch.expecting(StreamName::new(stream).unwrap(), wanted);
         conflict = (wanted != found).then_some((wanted, found));
     }
     let answer = journal.append(batch).wait();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use artel_journal::{Batch, Projection};
 use artel_testkit::{Scratch, block_on};
-use artel_types::{Draft, Event, Fact};
+use artel_types::{Event, EventDraft, Fact};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -53,7 +53,7 @@ fn counted(stats: &mut Stats, event: &Event) {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Append(Vec<Draft>),
+    Append(Vec<EventDraft>),
     Keep,
     Reopen,
 }
@@ -85,7 +85,7 @@ fn folded(scratch: &Scratch, projection: &Projection<Stats>) -> u64 {
 }
 
 /// Fills a journal and keeps its state.
-fn fill(scratch: &Scratch, drafts: Vec<Draft>) {
+fn fill(scratch: &Scratch, drafts: Vec<EventDraft>) {
     let journal = scratch.create();
     journal.append(Batch::of(drafts)).wait().unwrap();
     block_on(journal.keep(&STATS)).unwrap();

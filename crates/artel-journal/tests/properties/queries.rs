@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use artel_journal::{Batch, Filter, Order, Query, Record};
 use artel_testkit::{ManualClock, Scratch};
-use artel_types::{Actor, Draft, Fact, Timestamp};
+use artel_types::{Actor, EventDraft, Fact, Timestamp};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -203,7 +203,7 @@ fn look(all: &[Record], query: &Query) -> Vec<Record> {
 }
 
 /// Fills a journal, a second passing with each batch, and prunes now and then.
-fn filled(batches: Vec<Vec<Draft>>, prune_after: &[usize]) -> (Scratch, Vec<Record>) {
+fn filled(batches: Vec<Vec<EventDraft>>, prune_after: &[usize]) -> (Scratch, Vec<Record>) {
     let clock = ManualClock::at(START);
     let scratch = Scratch::with_clock(clock.clock());
     let journal = scratch.create();

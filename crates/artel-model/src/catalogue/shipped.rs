@@ -1,7 +1,7 @@
 //! The list in the binary: its file format and its parsed form.
 
 use artel_types::Money;
-use artel_types::model::{LongPrices, ModelCard, Provider, ThinkingStyle};
+use artel_types::model::{LongContextPrices, ModelSpec, Provider, ThinkingStyle};
 use serde::Deserialize;
 
 use super::{Class, Known};
@@ -87,7 +87,7 @@ impl Shipped {
 impl From<Row> for Known {
     fn from(row: Row) -> Self {
         let money = |dollars: Option<Dollars>| dollars.map(Money::from);
-        let card = ModelCard {
+        let card = ModelSpec {
             context: row.context,
             max_output: row.max_output,
             input: money(row.input),
@@ -95,7 +95,7 @@ impl From<Row> for Known {
             cache_read: money(row.cache_read),
             cache_write: money(row.cache_write),
             thinking: row.thinking,
-            long: row.long.map(|long| LongPrices {
+            long: row.long.map(|long| LongContextPrices {
                 above: long.above,
                 input: long.input.into(),
                 output: long.output.into(),

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use artel_types::Money;
-use artel_types::model::Usage;
+use artel_types::model::TokenUsage;
 
 use super::*;
 
 const LISTED: [Provider; 3] = [Provider::Anthropic, Provider::OpenAi, Provider::Google];
 
-fn catalogue(extra: &[(&str, ModelCard)]) -> Catalogue {
+fn catalogue(extra: &[(&str, ModelSpec)]) -> Catalogue {
     let extra = extra.iter().map(|(id, card)| ((*id).to_owned(), *card));
     Catalogue::shipped(&extra.collect())
 }
@@ -102,7 +102,7 @@ fn cards_are_found_where_the_model_is_known() {
         (Provider::Anthropic, "claude-opus-9", false),
         (Provider::Anthropic, "", false),
     ] {
-        let expected = if is_known { opus } else { ModelCard::default() };
+        let expected = if is_known { opus } else { ModelSpec::default() };
         assert_eq!(
             catalogue.card(provider, model),
             expected,
@@ -110,20 +110,24 @@ fn cards_are_found_where_the_model_is_known() {
         );
     }
     let unknown = catalogue.card(Provider::Anthropic, "claude-opus-9");
-    assert_eq!(unknown.cost(&Usage::default()), None, "unknown, never zero");
+    assert_eq!(
+        unknown.cost(&TokenUsage::default()),
+        None,
+        "unknown, never zero"
+    );
 }
 
 #[test]
 fn the_person_s_word_comes_first_field_by_field() {
     let shipped = catalogue(&[]).card(Provider::Anthropic, "claude-haiku-4-5");
-    let dear = ModelCard {
+    let dear = ModelSpec {
         input: Some(Money(9_000_000)),
-        ..ModelCard::default()
+        ..ModelSpec::default()
     };
-    let small = ModelCard {
+    let small = ModelSpec {
         context: Some(9),
         thinking: ThinkingStyle::None,
-        ..ModelCard::default()
+        ..ModelSpec::default()
     };
     let catalogue = catalogue(&[
         ("claude-haiku-4-5", dear),

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use artel_types::model::{ModelEntry, Provider};
+use artel_types::model::{ModelAliasSettings, Provider};
 use reqwest::Url;
 
 use super::Chosen;
@@ -19,7 +19,7 @@ impl Chosen {
     /// Ollama passes requests for its cloud models on, and their tags say so. Any other server
     /// that listens here and forwards its requests cannot be told from one that answers itself.
     pub fn is_local(&self) -> bool {
-        let ModelEntry {
+        let ModelAliasSettings {
             provider, model, ..
         } = &self.entry;
         match provider {
@@ -48,12 +48,12 @@ impl Chosen {
 }
 
 /// Returns whether a provider is at its usual URL.
-pub(super) fn is_at_usual_place(entry: &ModelEntry) -> bool {
+pub(super) fn is_at_usual_place(entry: &ModelAliasSettings) -> bool {
     entry.provider.usual_url().unwrap_or_default() == base_url(entry)
 }
 
 /// Returns the provider's word, with host and port if they are not the usual ones.
-pub(super) fn name_of_place(entry: &ModelEntry) -> String {
+pub(super) fn name_of_place(entry: &ModelAliasSettings) -> String {
     let provider = entry.provider.as_str();
     if is_at_usual_place(entry) {
         return provider.to_owned();
@@ -77,7 +77,7 @@ pub(super) fn name_of_place(entry: &ModelEntry) -> String {
     format!("{provider}:{name}-{}", &hash[..8])
 }
 
-fn base_url(entry: &ModelEntry) -> &str {
+fn base_url(entry: &ModelAliasSettings) -> &str {
     let own = entry.base_url.as_deref();
     let url = own.or(entry.provider.usual_url()).unwrap_or_default();
     url.trim_end_matches('/')

@@ -1,7 +1,7 @@
 //! Failures for the cases in which no model can be chosen.
 
 use artel_types::model::Provider;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 /// Longest text for which a similar name is suggested. Longer text is not a typing mistake.
 const LONGEST: usize = 100;
@@ -11,7 +11,7 @@ pub(super) fn nothing_configured(entries: usize) -> Failure {
         0 => "no `[models]` in `artel.toml`".to_owned(),
         some => format!("none of the {some} entries of `[models]` is named `default`"),
     };
-    Failure::new(Code::M004, "no model is configured")
+    Failure::new(FailureCode::M004, "no model is configured")
         .because(format!(
             "no key in the environment or in the key store, no Ollama on 127.0.0.1:11434, {models}"
         ))
@@ -28,7 +28,7 @@ pub(super) fn no_such_alias(word: &str, known: &[&str]) -> Failure {
         (Err(_), None) => "`artel model list` shows what each means here".to_owned(),
     };
     Failure::new(
-        Code::M002,
+        FailureCode::M002,
         format!("there is no model alias `{}`", shown(word)),
     )
     .because(format!("known are {}", list.join(", ")))
@@ -43,7 +43,7 @@ pub(super) fn no_such_provider(word: &str) -> Failure {
         None => "a model is named as `provider:model`, or by an alias".to_owned(),
     };
     Failure::new(
-        Code::M001,
+        FailureCode::M001,
         format!("there is no provider `{}`", shown(word)),
     )
     .because(format!("known are {list}"))
@@ -51,7 +51,7 @@ pub(super) fn no_such_provider(word: &str) -> Failure {
 }
 
 pub(super) fn no_model_named(provider: Provider) -> Failure {
-    Failure::new(Code::M002, format!("`{provider}:` names no model"))
+    Failure::new(FailureCode::M002, format!("`{provider}:` names no model"))
         .because("what follows the colon is empty")
         .advise(format!("name a model of it too: `{provider}:MODEL`"))
 }

@@ -1,6 +1,6 @@
 //! Every rule of the choice, in tables.
 
-use artel_types::{Code, Stream};
+use artel_types::{FailureCode, StreamName};
 use proptest::prelude::*;
 
 use super::*;
@@ -12,7 +12,7 @@ fn menu(entries: &[&str], keyed: &[Provider], ollama: &[&str], over: Option<&str
         let (alias, rest) = text.split_once('=').unwrap();
         let (name, url) = rest.split_once('@').unwrap_or((rest, ""));
         let (provider, model) = name.split_once(':').unwrap();
-        let mut entry = ModelEntry::named(provider.parse().unwrap(), model);
+        let mut entry = ModelAliasSettings::named(provider.parse().unwrap(), model);
         entry.base_url = (!url.is_empty()).then(|| url.to_owned());
         (alias.to_owned(), entry)
     };
@@ -45,7 +45,7 @@ fn check(menu: &Menu, wanted: Option<&str>, expected: &str) {
     let found = match menu.choose(wanted) {
         Ok(chosen) => {
             assert_eq!(chosen.wanted, wanted.unwrap_or("default"));
-            let ModelEntry {
+            let ModelAliasSettings {
                 provider, model, ..
             } = &chosen.entry;
             format!("{provider}:{model} ({})", chosen.resolved)
@@ -150,7 +150,7 @@ fn a_class_keeps_how_the_default_is_reached() {
     default
         .headers
         .insert("x-team".to_owned(), "blue".to_owned());
-    let expected = ModelEntry {
+    let expected = ModelAliasSettings {
         model: menu
             .catalogue
             .of_class(Provider::Anthropic, Class::Fast)
@@ -352,22 +352,22 @@ fn the_list_has_every_alias_once() {
     let nothing = super::tests::menu(&[], &[], &[], None).list();
     let is_refused = |listed: &Listed| {
         let failure = listed.choice.as_ref().err();
-        failure.is_some_and(|failure| failure.code == Code::M004)
+        failure.is_some_and(|failure| failure.code == FailureCode::M004)
     };
     assert!(nothing.iter().all(is_refused) && nothing.len() == BUILT_IN.len());
 }
 
 fn at(provider: Provider, base_url: Option<&str>, proxy: Option<&str>) -> Chosen {
-    let entry = ModelEntry {
+    let entry = ModelAliasSettings {
         base_url: base_url.map(str::to_owned),
         proxy: proxy.map(str::to_owned),
-        ..ModelEntry::named(provider, "m")
+        ..ModelAliasSettings::named(provider, "m")
     };
     Chosen {
         wanted: "default".to_owned(),
         resolved: "as named".to_owned(),
         entry,
-        card: ModelCard::default(),
+        card: ModelSpec::default(),
     }
 }
 
@@ -483,7 +483,7 @@ proptest! {
     fn any_place_can_name_a_stream(url in ".{0,300}", host in "[a-z0-9.\\[\\]:-]{0,250}") {
         for url in [url, format!("http://{host}/v1")] {
             let name = at(Provider::OpenAiChat, Some(&url), None).health_name();
-            prop_assert!(Stream::provider(&name).is_ok(), "{}", name);
+            prop_assert!(StreamName::provider(&name).is_ok(), "{}", name);
         }
     }
 
@@ -491,7 +491,7 @@ proptest! {
     fn any_wish_is_answered(word in ".{0,60}", over in proptest::option::of(".{0,20}")) {
         let menu = menu(&["default=anthropic:a"], &[], &[], over.as_deref());
         if let Err(failure) = menu.choose(Some(&word)) {
-            prop_assert!(matches!(failure.code, Code::M001 | Code::M002));
+            prop_assert!(matches!(failure.code, FailureCode::M001 | FailureCode::M002));
             let told = failure.to_string();
             prop_assert!(!told.contains('\x1b'), "{}", told);
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use artel_rules::budget::OverBudget;
 use artel_rules::stream::Gather;
-use artel_types::model::{Chunk, Fault, FaultKind, Reply};
-use artel_types::{Clock, Failure, Redactor};
+use artel_types::model::{ModelFault, ModelFaultKind, ModelReply, ReplyChunk};
+use artel_types::{Clock, Failure, SecretRedactor};
 use futures_util::StreamExt as _;
 use tokio::sync::{Notify, mpsc};
 
@@ -16,8 +16,8 @@ use crate::model::ChunkStream;
 
 /// The ways in which an attempt can end.
 pub(super) enum End {
-    Replied(Reply),
-    Faulty(Fault),
+    Replied(ModelReply),
+    Faulty(ModelFault),
     /// A more urgent call needs the slot.
     Preempted,
     /// The caller is gone.
@@ -69,7 +69,7 @@ pub(super) struct Reading<'a> {
     answer: ChunkStream,
     gather: Gather,
     live: Live,
-    shown: Vec<Chunk>,
+    shown: Vec<ReplyChunk>,
     out: &'a mpsc::Sender<Box<Progress>>,
     bell: &'a Notify,
     clock: &'a Clock,
@@ -82,7 +82,7 @@ pub(super) struct Reading<'a> {
 impl<'a> Reading<'a> {
     pub(super) fn new(
         answer: ChunkStream,
-        redactor: &Redactor,
+        redactor: &SecretRedactor,
         out: &'a mpsc::Sender<Box<Progress>>,
         bell: &'a Notify,
         clock: &'a Clock,
@@ -117,23 +117,23 @@ impl<'a> Reading<'a> {
         match piece {
             Some(Ok(chunk)) => self.take(chunk).await,
             Some(Err(fault)) => Some(End::Faulty(fault)),
-            None => Some(End::Faulty(Fault::new(
-                FaultKind::Cut,
+            None => Some(End::Faulty(ModelFault::new(
+                ModelFaultKind::Cut,
                 "the answer ended without its end",
             ))),
         }
     }
 
-    async fn take(&mut self, chunk: Chunk) -> Option<End> {
-        let is_content = !matches!(chunk, Chunk::Start { .. } | Chunk::End { .. });
+    async fn take(&mut self, chunk: ReplyChunk) -> Option<End> {
+        let is_content = !matches!(chunk, ReplyChunk::Start { .. } | ReplyChunk::End { .. });
         if self.first.is_none() && is_content {
             self.first = Some(self.clock.uptime().saturating_sub(self.began));
         }
         self.live.push(chunk, &mut self.shown);
         for chunk in std::mem::take(&mut self.shown) {
             if let Err(refused) = self.gather.add(&chunk) {
-                return Some(End::Faulty(Fault::new(
-                    FaultKind::Garbled,
+                return Some(End::Faulty(ModelFault::new(
+                    ModelFaultKind::Garbled,
                     refused.to_string(),
                 )));
             }
@@ -171,7 +171,7 @@ impl<'a> Reading<'a> {
         match end {
             End::Replied(_) => true,
             End::Faulty(fault) => {
-                let is_lost = matches!(fault.kind, FaultKind::Silent | FaultKind::Cut);
+                let is_lost = matches!(fault.kind, ModelFaultKind::Silent | ModelFaultKind::Cut);
                 has_begun || (is_lost && fault.status.is_none())
             }
             End::Preempted | End::CalledOff => has_begun || self.is_asked,
@@ -196,7 +196,10 @@ impl<'a> Reading<'a> {
 
 /// Reads the next chunk, and notes that the request is being sent: polling is what sends
 /// it.
-async fn next_piece(answer: &mut ChunkStream, is_asked: &mut bool) -> Option<Result<Chunk, Fault>> {
+async fn next_piece(
+    answer: &mut ChunkStream,
+    is_asked: &mut bool,
+) -> Option<Result<ReplyChunk, ModelFault>> {
     *is_asked = true;
     answer.next().await
 }

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use artel_rules::budget::{Measure, OverBudget};
 use artel_types::model::{
-    Attribution, Chunk, Fault, FaultKind, Priority, Privacy, Provider, Reply, Request,
+    ModelCallAttribution, ModelCallPriority, ModelFault, ModelFaultKind, ModelReply, ModelRequest,
+    PrivacyLabel, Provider, ReplyChunk,
 };
 use artel_types::{
-    Actor, Amount, Code, Failure, Level, Money, RunId, SessionId, Timestamp, Tokens, TraceId,
+    Actor, BudgetLevel, Failure, FailureCode, Money, RunId, SessionId, SpendAmount, Timestamp,
+    Tokens, TraceId,
 };
 use futures_util::Stream;
 use tokio::sync::mpsc;
@@ -24,7 +26,7 @@ use crate::rehearsal::Print;
 #[derive(Clone)]
 pub struct Call {
     /// The request to send.
-    pub request: Request,
+    pub request: ModelRequest,
     /// The previous call in the same stream. Its request is not recorded again.
     pub prior: Option<Prior>,
     /// The model that answers.
@@ -32,11 +34,11 @@ pub struct Call {
     /// The chosen model: how it was resolved, and its prices.
     pub chosen: Chosen,
     /// Urgency of the call.
-    pub priority: Priority,
+    pub priority: ModelCallPriority,
     /// Where the content may go.
-    pub privacy: Privacy,
+    pub privacy: PrivacyLabel,
     /// The account that the call is charged to.
-    pub account: Attribution,
+    pub account: ModelCallAttribution,
     /// The work that the call belongs to.
     pub context: Context,
 }
@@ -80,7 +82,7 @@ pub enum Progress {
         attempt: u32,
     },
     /// A chunk of the reply, without secrets.
-    Piece(Chunk),
+    Piece(ReplyChunk),
     /// A notice for the person.
     Notice(String),
     /// The reply is complete and on record.
@@ -107,7 +109,7 @@ pub enum Wait {
     /// The attempt failed, and the call is tried again.
     Retry {
         /// Fault of the last attempt.
-        fault: Fault,
+        fault: ModelFault,
         /// Time of the next attempt.
         until: Timestamp,
     },
@@ -137,17 +139,17 @@ pub struct Answer {
     /// Id of the call in the journal.
     pub call: String,
     /// The request as it is on record, without secrets. The next call begins with it.
-    pub request: Arc<Request>,
+    pub request: Arc<ModelRequest>,
     /// Fingerprint of the request.
     pub print: Option<Print>,
     /// The reply as it is on record, without secrets.
-    pub reply: Reply,
+    pub reply: ModelReply,
     /// Provider that answered.
     pub provider: Provider,
     /// Name that the provider gives the model.
     pub model: String,
     /// Amount charged to the budgets.
-    pub charged: Amount,
+    pub charged: SpendAmount,
     /// Cost of the call, or `None` if no price is known.
     pub cost: Option<Money>,
     /// Time until the first piece of content.
@@ -197,7 +199,7 @@ pub enum CallError {
         /// Name of the provider.
         provider: String,
         /// Fault of the last attempt.
-        fault: Fault,
+        fault: ModelFault,
         /// Number of attempts made.
         attempts: u32,
         /// Text that had arrived in the last attempt.
@@ -260,7 +262,7 @@ impl From<CallError> for Failure {
         match error {
             CallError::OverBudget { over, .. } => over_budget(&over),
             CallError::NoPrice { model } => Failure::new(
-                Code::M005,
+                FailureCode::M005,
                 format!("a money limit holds, and no price is known for `{model}`"),
             )
             .because("what it costs could not be counted")
@@ -268,13 +270,13 @@ impl From<CallError> for Failure {
                 "add its price to `artel.toml`: [prices.\"{model}\"] input = … output = …"
             )),
             CallError::LocalOnly { provider } => Failure::new(
-                Code::M006,
+                FailureCode::M006,
                 format!("the content must stay on this machine, and `{provider}` is not on it"),
             )
             .because("it is labelled `local-only`")
             .advise("choose a local model, such as one of Ollama"),
             CallError::Unwell { provider, until } => Failure::new(
-                Code::M007,
+                FailureCode::M007,
                 format!(
                     "`{provider}` failed too often and is left alone until {}",
                     clock_of(until)
@@ -282,7 +284,7 @@ impl From<CallError> for Failure {
             )
             .advise(format!("wait, or `artel model reset {provider}`")),
             CallError::Parked { provider, until } => Failure::new(
-                Code::M008,
+                FailureCode::M008,
                 format!("`{provider}` asks for a pause until {until}"),
             )
             .advise("the work goes on from here then; nothing is lost"),
@@ -293,7 +295,7 @@ impl From<CallError> for Failure {
                 ..
             } => of_fault(&provider, &fault, attempts),
             CallError::TooLong { provider, waited } => Failure::new(
-                Code::M009,
+                FailureCode::M009,
                 format!(
                     "`{provider}` had no turn for this call in {} s",
                     waited.as_secs()
@@ -301,22 +303,22 @@ impl From<CallError> for Failure {
             )
             .because("other calls came first, or it asked for pauses")
             .advise("try again later; `gateway.max_wait` sets how long a call waits"),
-            CallError::CalledOff => Failure::new(Code::M013, "the call was called off"),
+            CallError::CalledOff => Failure::new(FailureCode::M013, "the call was called off"),
             CallError::Record(failure) => failure,
         }
     }
 }
 
-fn of_fault(provider: &str, fault: &Fault, attempts: u32) -> Failure {
+fn of_fault(provider: &str, fault: &ModelFault, attempts: u32) -> Failure {
     let code = match fault.kind {
-        FaultKind::Key => Code::M003,
-        FaultKind::NoSuchModel
-        | FaultKind::BadRequest
-        | FaultKind::TooLarge
-        | FaultKind::Endless
-        | FaultKind::ContextOverflow => Code::M010,
-        FaultKind::OffScript => Code::M012,
-        _ => Code::M009,
+        ModelFaultKind::Key => FailureCode::M003,
+        ModelFaultKind::NoSuchModel
+        | ModelFaultKind::BadRequest
+        | ModelFaultKind::TooLarge
+        | ModelFaultKind::Endless
+        | ModelFaultKind::ContextOverflow => FailureCode::M010,
+        ModelFaultKind::OffScript => FailureCode::M012,
+        _ => FailureCode::M009,
     };
     let tries = if attempts > 1 {
         format!(", after {attempts} tries")
@@ -330,15 +332,17 @@ fn of_fault(provider: &str, fault: &Fault, attempts: u32) -> Failure {
     }
     let failure = failure.because(why);
     match fault.kind {
-        FaultKind::Key => failure.advise(format!("`artel auth set {}`", word_of(provider))),
-        FaultKind::Quota => failure.advise("look at the account's billing page at the provider"),
-        FaultKind::NoSuchModel => {
+        ModelFaultKind::Key => failure.advise(format!("`artel auth set {}`", word_of(provider))),
+        ModelFaultKind::Quota => {
+            failure.advise("look at the account's billing page at the provider")
+        }
+        ModelFaultKind::NoSuchModel => {
             failure.advise("`artel model show` names model and place: mend `model` or `base_url`")
         }
-        FaultKind::Unreachable => {
+        ModelFaultKind::Unreachable => {
             failure.advise("start it, or mend `base_url`: `artel model show` names the place")
         }
-        FaultKind::Untrusted => {
+        ModelFaultKind::Untrusted => {
             failure.advise("check the clock, the certificate, and proxies in between")
         }
         _ => failure,
@@ -354,7 +358,7 @@ fn over_budget(over: &OverBudget) -> Failure {
         .period
         .map_or(String::new(), |period| format!(" a {period}"));
     let failure = Failure::new(
-        Code::M005,
+        FailureCode::M005,
         format!(
             "the {} budget of {}{period} has no room for this call",
             over.level,
@@ -370,7 +374,7 @@ fn over_budget(over: &OverBudget) -> Failure {
         Some(at) => failure.advise(format!(
             "it counts from zero again at {at}; or raise it in `[budget]`"
         )),
-        None if matches!(over.level, Level::Run(_)) => failure.advise(
+        None if matches!(over.level, BudgetLevel::Run(_)) => failure.advise(
             "raise what limits the run: `--max-cost` or the skill's `max-cost-usd` for the next one, \
              `[budget.run]` in `artel.toml`",
         ),

@@ -2,7 +2,10 @@
 //! other processes.
 
 use artel_rules::budget::{self, Granted, Ledger, OverBudget, Settlement};
-use artel_types::{Amount, Draft, Event, Failure, Level, Limits, Stream, Timestamp};
+use artel_types::{
+    BudgetLevel, ConfiguredSpendLimits, Event, EventDraft, Failure, SpendAmount, StreamName,
+    Timestamp,
+};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::Gateway;
@@ -62,10 +65,10 @@ impl Turn<'_> {
     /// Decides whether a call fits all budgets.
     pub(super) fn reserve(
         &self,
-        limits: &Limits,
+        limits: &ConfiguredSpendLimits,
         key: &str,
-        levels: &[Level],
-        amount: Amount,
+        levels: &[BudgetLevel],
+        amount: SpendAmount,
         now: Timestamp,
     ) -> Result<Granted, OverBudget> {
         budget::reserve(&self.state.account.ledger, limits, key, levels, amount, now)
@@ -77,12 +80,20 @@ impl Turn<'_> {
     }
 
     /// Returns whether a money limit applies to one of these levels.
-    pub(super) fn limits_money(&self, limits: &Limits, levels: &[Level]) -> bool {
+    pub(super) fn limits_money(
+        &self,
+        limits: &ConfiguredSpendLimits,
+        levels: &[BudgetLevel],
+    ) -> bool {
         budget::limits_money(&self.state.account.ledger, limits, levels)
     }
 
     /// Returns whether any limit applies to one of these levels.
-    pub(super) fn limits_anything(&self, limits: &Limits, levels: &[Level]) -> bool {
+    pub(super) fn limits_anything(
+        &self,
+        limits: &ConfiguredSpendLimits,
+        levels: &[BudgetLevel],
+    ) -> bool {
         budget::limits_anything(&self.state.account.ledger, limits, levels)
     }
 
@@ -93,9 +104,9 @@ impl Turn<'_> {
     }
 
     /// Records a decision about money, unless another process has decided since.
-    pub(super) async fn record(&self, drafts: Vec<Draft>) -> Result<(), BookError> {
+    pub(super) async fn record(&self, drafts: Vec<EventDraft>) -> Result<(), BookError> {
         let position = self.state.account.budget_position;
-        let expecting = Some((Stream::budget(), position));
+        let expecting = Some((StreamName::budget(), position));
         self.gateway
             .setup()
             .book
@@ -106,9 +117,9 @@ impl Turn<'_> {
     /// Records that this process is the one that probes a provider, unless another one is.
     pub(super) async fn record_on(
         &self,
-        stream: Stream,
+        stream: StreamName,
         provider: &str,
-        draft: Draft,
+        draft: EventDraft,
     ) -> Result<(), BookError> {
         let position = self.state.account.position_of(provider);
         let (drafts, expecting) = (vec![draft], Some((stream, position)));
@@ -122,9 +133,9 @@ impl Turn<'_> {
     /// Returns the fact that settles a call's reservation, with the warnings that are due.
     pub(super) fn settle(
         &self,
-        limits: &Limits,
+        limits: &ConfiguredSpendLimits,
         key: &str,
-        amount: Amount,
+        amount: SpendAmount,
         now: Timestamp,
     ) -> Option<Settlement> {
         budget::settle(&self.state.account.ledger, limits, key, amount, now)

@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use artel_rules::budget::UNLIMITED;
 use artel_rules::limiter::PARK_ABOVE;
-use artel_types::model::{Fault, FaultKind, Provider, Request};
-use artel_types::{Amount, BudgetWarned, Class, Code, Failure, Level, Stream, Text, TraceId};
+use artel_types::model::{ModelFault, ModelFaultKind, ModelRequest, Provider};
+use artel_types::{
+    BudgetLevel, BudgetWarned, Failure, FailureCode, RecordedText, RetryClass, SpendAmount,
+    StreamName, TraceId,
+};
 use tokio::sync::mpsc;
 
 use super::attempt::{Attempted, End, Reading};
@@ -39,16 +42,16 @@ pub(super) struct Drive {
     waited: Duration,
     pub(super) attempt: u32,
     pub(super) preempted: u32,
-    pub(super) failures: HashMap<Class, u32>,
+    pub(super) failures: HashMap<RetryClass, u32>,
     /// The request without secrets, as it is sent and recorded.
-    pub(super) request: Arc<Request>,
+    pub(super) request: Arc<ModelRequest>,
     pub(super) stored: Stored,
 }
 
 /// The request as it is recorded.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
-    pub(super) text: Text,
+    pub(super) text: RecordedText,
     /// Fingerprint by which a recording is found.
     pub(super) print: Option<Print>,
     /// Call whose request this one begins with.
@@ -58,7 +61,7 @@ pub(super) struct Stored {
 impl Default for Stored {
     fn default() -> Self {
         Self {
-            text: Text::from(""),
+            text: RecordedText::from(""),
             print: None,
             prior: None,
         }
@@ -195,7 +198,7 @@ impl Drive {
             let written = estimate::tokens_of(reading.output_bytes());
             if end.is_none() && written > self.longest_answer() {
                 let said = format!("it has {written} tokens by now, and may not");
-                end = Some(End::Faulty(Fault::new(FaultKind::Endless, said)));
+                end = Some(End::Faulty(ModelFault::new(ModelFaultKind::Endless, said)));
             }
             if end.is_none() && written > reserved.output {
                 end = self.set_more_aside(&mut reserved).await;
@@ -218,7 +221,9 @@ impl Drive {
 
     async fn wait(&self, wait: Wait) -> Result<(), CallError> {
         let until = match &wait {
-            Wait::Retry { fault, until } if fault.kind.class() != Class::RateLimit => Some(*until),
+            Wait::Retry { fault, until } if fault.kind.class() != RetryClass::RateLimit => {
+                Some(*until)
+            }
             // The queue itself waits for the provider.
             _ => None,
         };
@@ -248,12 +253,12 @@ impl Drive {
         }
     }
 
-    pub(super) fn provider_stream(&self, health: &Health) -> Result<Stream, CallError> {
-        Stream::provider(health.name())
-            .map_err(|error| CallError::Record(Failure::new(Code::X001, error.to_string())))
+    pub(super) fn provider_stream(&self, health: &Health) -> Result<StreamName, CallError> {
+        StreamName::provider(health.name())
+            .map_err(|error| CallError::Record(Failure::new(FailureCode::X001, error.to_string())))
     }
 
-    pub(super) fn amount_of(&self, input: u64, output: u64) -> Amount {
+    pub(super) fn amount_of(&self, input: u64, output: u64) -> SpendAmount {
         estimate::amount(&self.call.chosen.card, &estimate::usage(input, output))
     }
 
@@ -298,7 +303,7 @@ impl Drive {
     }
 
     /// Removes secrets from the request before anybody sees it.
-    fn without_secrets(&mut self) -> Result<Request, CallError> {
+    fn without_secrets(&mut self) -> Result<ModelRequest, CallError> {
         let request = std::mem::take(&mut self.call.request);
         let redactor = &self.gateway.setup().redactor;
         // The prior request is already clean if it has a fingerprint, so only the new messages
@@ -318,7 +323,7 @@ impl Drive {
             Cow::Owned(clean) => serde_json::from_str(&clean).map_err(|error| {
                 let what = "the question cannot be sent without a secret that is part of its form";
                 let advice = "a key or password has an everyday word as its value: change it";
-                let failure = Failure::new(Code::M010, what).because(error.to_string());
+                let failure = Failure::new(FailureCode::M010, what).because(error.to_string());
                 CallError::Record(failure.advise(advice))
             }),
         }
@@ -337,7 +342,7 @@ fn warning_text(warning: &BudgetWarned) -> String {
         parts.push(format!("{} of {} tokens", used.tokens, limit.tokens));
     }
     match level {
-        Level::Global => format!("budget: {} used", parts.join(", ")),
+        BudgetLevel::Global => format!("budget: {} used", parts.join(", ")),
         level => format!("budget of {level}: {} used", parts.join(", ")),
     }
 }
@@ -347,7 +352,7 @@ pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, CallError
 }
 
 fn unwritable(error: serde_json::Error) -> CallError {
-    CallError::Record(Failure::new(Code::X001, error.to_string()))
+    CallError::Record(Failure::new(FailureCode::X001, error.to_string()))
 }
 
 /// Returns a new random id.

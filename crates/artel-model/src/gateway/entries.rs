@@ -1,9 +1,10 @@
 //! Builds the events of a call.
 
-use artel_types::model::{Fault, Provider, Reply, Usage};
+use artel_types::model::{ModelFault, ModelReply, Provider, TokenUsage};
 use artel_types::{
-    Actor, Amount, BudgetReleased, BudgetReserved, BudgetSettled, BudgetWarned, Draft, Fact, Level,
-    ModelFailed, ModelReplied, ModelRequested, Money, Outcome, Stream, Text, Timestamp, Visibility,
+    Actor, BudgetLevel, BudgetReleased, BudgetReserved, BudgetSettled, BudgetWarned, EventDraft,
+    EventOutcome, EventVisibility, Fact, ModelFailed, ModelReplied, ModelRequested, Money,
+    RecordedText, SpendAmount, StreamName, Timestamp,
 };
 
 use super::attempt::Timing;
@@ -24,26 +25,26 @@ pub(super) struct Pen<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bill {
     /// Usage as the provider counted it, if it did.
-    pub(super) usage: Option<Usage>,
-    pub(super) charged: Amount,
+    pub(super) usage: Option<TokenUsage>,
+    pub(super) charged: SpendAmount,
     pub(super) cost: Option<Money>,
 }
 
 /// An attempt that gave no reply.
 pub(super) struct Lost<'a> {
     /// Failed, cancelled, or denied.
-    pub(super) outcome: Outcome,
+    pub(super) outcome: EventOutcome,
     /// The fault, or `None` if the call was cancelled or denied.
-    pub(super) fault: Option<&'a Fault>,
+    pub(super) fault: Option<&'a ModelFault>,
     pub(super) message: String,
     pub(super) retry_at: Option<Timestamp>,
-    pub(super) partial: Option<Text>,
+    pub(super) partial: Option<RecordedText>,
 }
 
 impl Context {
     /// Returns the budgets that a call to this provider counts against. `own_step` is the step
     /// it is charged to, if no plan named one.
-    pub fn levels(&self, provider: Provider, own_step: Option<&str>) -> Vec<Level> {
+    pub fn levels(&self, provider: Provider, own_step: Option<&str>) -> Vec<BudgetLevel> {
         let Self {
             session,
             run,
@@ -51,7 +52,7 @@ impl Context {
             step,
             ..
         } = self;
-        let provider = Level::Provider(provider.to_string());
+        let provider = BudgetLevel::Provider(provider.to_string());
         // A step belongs to its run: the second step of one run is not that of another.
         let own = || {
             let step = own_step?;
@@ -60,14 +61,14 @@ impl Context {
                 None => step.to_owned(),
             })
         };
-        let step = step.clone().or_else(own).map(Level::Step);
-        [Level::Global, provider]
+        let step = step.clone().or_else(own).map(BudgetLevel::Step);
+        [BudgetLevel::Global, provider]
             .into_iter()
-            .chain(session.map(|session| Level::Session(session.to_string())))
+            .chain(session.map(|session| BudgetLevel::Session(session.to_string())))
             .chain(
                 run.iter()
                     .chain(above)
-                    .map(|run| Level::Run(run.to_string())),
+                    .map(|run| BudgetLevel::Run(run.to_string())),
             )
             .chain(step)
             .collect()
@@ -76,7 +77,7 @@ impl Context {
 
 impl Pen<'_> {
     /// Returns the budgets that the call counts against.
-    pub(super) fn levels(&self) -> Vec<Level> {
+    pub(super) fn levels(&self) -> Vec<BudgetLevel> {
         let Call {
             context, account, ..
         } = self.call;
@@ -88,23 +89,23 @@ impl Pen<'_> {
         format!("{}/{}/{part}", self.id, self.attempt)
     }
 
-    pub(super) fn reserved(&self, fact: BudgetReserved) -> Draft {
-        self.quiet(Stream::budget(), fact)
+    pub(super) fn reserved(&self, fact: BudgetReserved) -> EventDraft {
+        self.quiet(StreamName::budget(), fact)
     }
 
-    pub(super) fn warned(&self, fact: BudgetWarned) -> Draft {
-        self.draft(Stream::budget(), fact)
+    pub(super) fn warned(&self, fact: BudgetWarned) -> EventDraft {
+        self.draft(StreamName::budget(), fact)
     }
 
-    pub(super) fn settled(&self, fact: BudgetSettled) -> Draft {
+    pub(super) fn settled(&self, fact: BudgetSettled) -> EventDraft {
         self.quiet(self.stream(), fact)
     }
 
-    pub(super) fn released(&self, key: String) -> Draft {
+    pub(super) fn released(&self, key: String) -> EventDraft {
         self.quiet(self.stream(), BudgetReleased { key })
     }
 
-    pub(super) fn requested(&self, estimate: Amount, stored: &Stored) -> Draft {
+    pub(super) fn requested(&self, estimate: SpendAmount, stored: &Stored) -> EventDraft {
         let Stored { text, print, prior } = stored.clone();
         let call = self.call;
         let fact = ModelRequested {
@@ -125,7 +126,13 @@ impl Pen<'_> {
         self.quiet(self.stream(), fact).on(self.target())
     }
 
-    pub(super) fn replied(&self, bill: &Bill, timing: &Timing, reply: &Reply, text: Text) -> Draft {
+    pub(super) fn replied(
+        &self,
+        bill: &Bill,
+        timing: &Timing,
+        reply: &ModelReply,
+        text: RecordedText,
+    ) -> EventDraft {
         let fact = ModelReplied {
             call: self.id.to_owned(),
             attempt: self.attempt,
@@ -142,11 +149,11 @@ impl Pen<'_> {
         };
         self.quiet(self.stream(), fact)
             .on(self.target())
-            .ending(Outcome::Done)
+            .ending(EventOutcome::Done)
     }
 
     /// Builds the event of an attempt that gave no reply.
-    pub(super) fn failed(&self, lost: Lost<'_>, bill: &Bill) -> Draft {
+    pub(super) fn failed(&self, lost: Lost<'_>, bill: &Bill) -> EventDraft {
         let Lost {
             outcome,
             fault,
@@ -177,14 +184,14 @@ impl Pen<'_> {
 
     /// Builds an event about a provider's health. The actor tells this gateway that the event
     /// is its own.
-    pub(super) fn health(&self, stream: Stream, fact: Fact) -> Draft {
-        Draft {
+    pub(super) fn health(&self, stream: StreamName, fact: Fact) -> EventDraft {
+        EventDraft {
             actor: Actor::system(self.gateway),
             ..self.draft(stream, fact)
         }
     }
 
-    fn draft(&self, stream: Stream, fact: impl Into<Fact>) -> Draft {
+    fn draft(&self, stream: StreamName, fact: impl Into<Fact>) -> EventDraft {
         let Context {
             trace,
             actor,
@@ -192,23 +199,23 @@ impl Pen<'_> {
             run,
             ..
         } = &self.call.context;
-        let mut draft = Draft::new(stream, *trace, actor.clone(), fact);
+        let mut draft = EventDraft::new(stream, *trace, actor.clone(), fact);
         draft.session = *session;
         draft.run = *run;
         draft
     }
 
-    fn quiet(&self, stream: Stream, fact: impl Into<Fact>) -> Draft {
-        self.draft(stream, fact).shown(Visibility::Full)
+    fn quiet(&self, stream: StreamName, fact: impl Into<Fact>) -> EventDraft {
+        self.draft(stream, fact).shown(EventVisibility::Full)
     }
 
     /// Returns the stream that the call belongs to.
-    fn stream(&self) -> Stream {
+    fn stream(&self) -> StreamName {
         let Context { session, run, .. } = &self.call.context;
         match (run, session) {
-            (Some(run), _) => Stream::run(*run),
-            (None, Some(session)) => Stream::session(*session),
-            (None, None) => Stream::workshop(),
+            (Some(run), _) => StreamName::run(*run),
+            (None, Some(session)) => StreamName::session(*session),
+            (None, None) => StreamName::workshop(),
         }
     }
 

@@ -8,10 +8,10 @@ use artel_rules::breaker::{self, Admission, Breaker, Change, Thresholds, Verdict
 use artel_rules::frequency::{self, Frequency, Notice};
 use artel_rules::limiter::{Gate, Heard, Limiter, Paused};
 use artel_rules::queue::{Effect, Event, Opening, Queue, Ticket};
-use artel_types::model::{Fault, Priority};
+use artel_types::model::{ModelCallPriority, ModelFault};
 use artel_types::{
-    BreakerClosed, BreakerOpened, BreakerProbed, Class, Clock, Fact, ProviderPaused,
-    ProviderResumed, Timestamp,
+    BreakerClosed, BreakerOpened, BreakerProbed, Clock, Fact, ProviderPaused, ProviderResumed,
+    RetryClass, Timestamp,
 };
 use tokio::sync::{Notify, oneshot};
 
@@ -64,7 +64,7 @@ pub(super) enum Passage {
 /// The end of an attempt, as far as the provider's health is concerned.
 pub(super) enum Outcome<'a> {
     Answered,
-    Faulty(&'a Fault),
+    Faulty(&'a ModelFault),
     CalledOff,
 }
 
@@ -121,7 +121,7 @@ impl Health {
     /// Puts a call into the queue. The receiver resolves when it is the call's turn.
     pub(super) fn arrive(
         self: &Arc<Self>,
-        priority: Priority,
+        priority: ModelCallPriority,
         since: Duration,
         preempted: u32,
     ) -> (Seat, oneshot::Receiver<()>) {
@@ -237,7 +237,7 @@ impl Health {
                     report.facts.push(ProviderResumed { provider }.into());
                 }
             }
-            Outcome::Faulty(fault) if fault.kind.class() == Class::RateLimit => {
+            Outcome::Faulty(fault) if fault.kind.class() == RetryClass::RateLimit => {
                 let before = state.limiter.paused_until();
                 let wait = fault.retry_after;
                 let paused = state.limiter.slowed(now, heard, wait, jitter_permille);
@@ -278,7 +278,7 @@ impl Health {
         }
     }
 
-    fn paused(&self, paused: Paused, fault: &Fault) -> Fact {
+    fn paused(&self, paused: Paused, fault: &ModelFault) -> Fact {
         let (until, attempt) = match paused {
             Paused::For { until, attempt } => (until, attempt),
             Paused::Park { until } => (until, 1),
@@ -420,10 +420,10 @@ impl State {
 
     /// Returns a notice for the person. Transient faults stay silent until there are many; a
     /// failing provider is reported at once.
-    fn notice(&mut self, name: &str, fault: &Fault, uptime: Duration) -> Option<String> {
+    fn notice(&mut self, name: &str, fault: &ModelFault, uptime: Duration) -> Option<String> {
         match fault.kind.class() {
-            Class::Degrading => Some(format!("{name}: {fault}")),
-            Class::Transient => {
+            RetryClass::Degrading => Some(format!("{name}: {fault}")),
+            RetryClass::Transient => {
                 let limits = frequency::Limits::default();
                 let (frequency, notice) =
                     std::mem::take(&mut self.frequency).count(uptime, &limits);

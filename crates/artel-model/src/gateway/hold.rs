@@ -1,7 +1,7 @@
 //! Sets aside the expected cost of a plan's step, for all calls made for it.
 
 use artel_rules::budget::{hold, let_go};
-use artel_types::{Amount, Draft, Fact, Failure, Stream, Visibility};
+use artel_types::{EventDraft, EventVisibility, Fact, Failure, SpendAmount, StreamName};
 
 use super::{Context, Gateway};
 use crate::book::BookError;
@@ -9,7 +9,7 @@ use crate::book::BookError;
 impl Gateway {
     /// Sets aside the expected cost of a step, or as much of it as is left. Repeating it
     /// changes nothing; neither does it change anything if no limit applies.
-    pub async fn hold(&self, step: &str, amount: Amount, by: &Context) -> Result<(), Failure> {
+    pub async fn hold(&self, step: &str, amount: SpendAmount, by: &Context) -> Result<(), Failure> {
         let setup = self.setup();
         let mut turn = self.desk().turn(self).await?;
         loop {
@@ -36,9 +36,9 @@ impl Gateway {
     }
 }
 
-fn draft(by: &Context, fact: impl Into<Fact>) -> Draft {
-    let mut draft = Draft::new(Stream::budget(), by.trace, by.actor.clone(), fact);
+fn draft(by: &Context, fact: impl Into<Fact>) -> EventDraft {
+    let mut draft = EventDraft::new(StreamName::budget(), by.trace, by.actor.clone(), fact);
     draft.session = by.session;
     draft.run = by.run;
-    draft.shown(Visibility::Full)
+    draft.shown(EventVisibility::Full)
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use artel_rules::breaker::Admission;
 use artel_rules::budget::Granted;
-use artel_types::model::{Privacy, Usage};
-use artel_types::{BreakerProbed, Draft, Failure, Outcome};
+use artel_types::model::{PrivacyLabel, TokenUsage};
+use artel_types::{BreakerProbed, EventDraft, EventOutcome, Failure};
 
 use super::attempt::End;
 use super::call::CallError;
@@ -95,7 +95,7 @@ impl Drive {
         };
         drop(turn);
         let lost = Lost {
-            outcome: Outcome::Denied,
+            outcome: EventOutcome::Denied,
             fault: None,
             message: Failure::from(refused.clone()).what,
             retry_at: None,
@@ -111,7 +111,7 @@ impl Drive {
     async fn written(
         &self,
         health: &Arc<Health>,
-        drafts: Vec<Draft>,
+        drafts: Vec<EventDraft>,
         passage: Passage,
     ) -> Result<(), CallError> {
         let recorded = self.gateway.setup().book.append(drafts.into()).await;
@@ -138,7 +138,7 @@ impl Drive {
                 over,
                 partial: String::new(),
             })?;
-        if self.call.privacy == Privacy::LocalOnly && !self.call.chosen.is_local() {
+        if self.call.privacy == PrivacyLabel::LocalOnly && !self.call.chosen.is_local() {
             let provider = health.name().to_owned();
             return Err(CallError::LocalOnly { provider }.into());
         }
@@ -188,7 +188,7 @@ impl Drive {
     /// hole in that limit.
     fn refuse_unpriced(&self, turn: &Turn<'_>) -> Result<(), CallError> {
         let chosen = &self.call.chosen;
-        let is_priced = chosen.card.cost(&Usage::default()).is_some();
+        let is_priced = chosen.card.cost(&TokenUsage::default()).is_some();
         let limits = &self.gateway.setup().limits;
         if is_priced || chosen.is_local() || !turn.limits_money(limits, &self.pen().levels()) {
             return Ok(());
@@ -197,7 +197,7 @@ impl Drive {
         Err(CallError::NoPrice { model })
     }
 
-    fn intent(&self, reserved: &Reserved, granted: &Granted) -> Vec<Draft> {
+    fn intent(&self, reserved: &Reserved, granted: &Granted) -> Vec<EventDraft> {
         let pen = self.pen();
         let amount = self.amount_of(reserved.input, reserved.output);
         let warned = granted.warnings.iter();

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::model::{Chunk, Seal};
-use artel_types::{RedactedStream, Redactor};
+use artel_types::model::{ProviderSignature, ReplyChunk};
+use artel_types::{SecretRedactor, SecretStreamRedactor};
 
 /// The three kinds of text in a reply, each with redacted streams of its own.
 pub(super) struct Live {
-    redactor: Redactor,
-    text: RedactedStream,
-    thinking: RedactedStream,
-    calls: BTreeMap<u32, RedactedStream>,
+    redactor: SecretRedactor,
+    text: SecretStreamRedactor,
+    thinking: SecretStreamRedactor,
+    calls: BTreeMap<u32, SecretStreamRedactor>,
 }
 
 impl Live {
-    pub(super) fn new(redactor: &Redactor) -> Self {
+    pub(super) fn new(redactor: &SecretRedactor) -> Self {
         Self {
             redactor: redactor.clone(),
             text: redactor.stream(),
@@ -25,81 +25,83 @@ impl Live {
 
     /// Appends the chunks that can be shown by now. Text that was held back comes out before
     /// any other kind, so that the parts keep their order.
-    pub(super) fn push(&mut self, chunk: Chunk, out: &mut Vec<Chunk>) {
+    pub(super) fn push(&mut self, chunk: ReplyChunk, out: &mut Vec<ReplyChunk>) {
         match chunk {
-            Chunk::Text { text } => {
+            ReplyChunk::Text { text } => {
                 self.finish_thinking(out);
                 let text = self.text.push(&text).into_owned();
-                say(out, text, |text| Chunk::Text { text });
+                say(out, text, |text| ReplyChunk::Text { text });
             }
-            Chunk::Thinking { text } => {
+            ReplyChunk::Thinking { text } => {
                 self.finish_text(out);
                 let text = self.thinking.push(&text).into_owned();
-                say(out, text, |text| Chunk::Thinking { text });
+                say(out, text, |text| ReplyChunk::Thinking { text });
             }
-            Chunk::ToolStart { index, id, name } => {
+            ReplyChunk::ToolStart { index, id, name } => {
                 self.finish_words(out);
                 self.calls.insert(index, self.redactor.stream());
                 let (id, name) = (self.clean(&id), self.clean(&name));
-                out.push(Chunk::ToolStart { index, id, name });
+                out.push(ReplyChunk::ToolStart { index, id, name });
             }
-            Chunk::ToolDelta { index, arguments } => {
+            ReplyChunk::ToolDelta { index, arguments } => {
                 let arguments = match self.calls.get_mut(&index) {
                     Some(call) => call.push(&arguments).into_owned(),
                     None => self.clean(&arguments),
                 };
-                say(out, arguments, |arguments| Chunk::ToolDelta {
+                say(out, arguments, |arguments| ReplyChunk::ToolDelta {
                     index,
                     arguments,
                 });
             }
-            Chunk::ToolEnd { index, seal } => {
+            ReplyChunk::ToolEnd { index, seal } => {
                 let rest = self.calls.remove(&index).map(|mut call| call.finish());
                 say(out, rest.unwrap_or_default(), |arguments| {
-                    Chunk::ToolDelta { index, arguments }
+                    ReplyChunk::ToolDelta { index, arguments }
                 });
                 let seal = seal.map(|seal| self.clean_seal(seal));
-                out.push(Chunk::ToolEnd { index, seal });
+                out.push(ReplyChunk::ToolEnd { index, seal });
             }
-            Chunk::TextSealed { seal } => {
+            ReplyChunk::TextSealed { seal } => {
                 self.finish_words(out);
                 let seal = self.clean_seal(seal);
-                out.push(Chunk::TextSealed { seal });
+                out.push(ReplyChunk::TextSealed { seal });
             }
-            Chunk::ThinkingSealed { seal } => {
+            ReplyChunk::ThinkingSealed { seal } => {
                 self.finish_words(out);
                 let seal = self.clean_seal(seal);
-                out.push(Chunk::ThinkingSealed { seal });
+                out.push(ReplyChunk::ThinkingSealed { seal });
             }
-            Chunk::Start { id, model } => {
+            ReplyChunk::Start { id, model } => {
                 let id = id.map(|id| self.clean(&id));
                 let model = model.map(|model| self.clean(&model));
-                out.push(Chunk::Start { id, model });
+                out.push(ReplyChunk::Start { id, model });
             }
-            Chunk::End { .. } => {
+            ReplyChunk::End { .. } => {
                 self.finish_words(out);
                 out.push(chunk);
             }
         }
     }
 
-    fn finish_words(&mut self, out: &mut Vec<Chunk>) {
+    fn finish_words(&mut self, out: &mut Vec<ReplyChunk>) {
         self.finish_thinking(out);
         self.finish_text(out);
     }
 
-    fn finish_text(&mut self, out: &mut Vec<Chunk>) {
-        say(out, self.text.finish(), |text| Chunk::Text { text });
+    fn finish_text(&mut self, out: &mut Vec<ReplyChunk>) {
+        say(out, self.text.finish(), |text| ReplyChunk::Text { text });
     }
 
-    fn finish_thinking(&mut self, out: &mut Vec<Chunk>) {
-        say(out, self.thinking.finish(), |text| Chunk::Thinking { text });
+    fn finish_thinking(&mut self, out: &mut Vec<ReplyChunk>) {
+        say(out, self.thinking.finish(), |text| ReplyChunk::Thinking {
+            text,
+        });
     }
 
     /// Removes secrets from a seal. A genuine seal never contains one; a seal that does was
     /// made by somebody who wants to see it.
-    fn clean_seal(&self, seal: Seal) -> Seal {
-        Seal {
+    fn clean_seal(&self, seal: ProviderSignature) -> ProviderSignature {
+        ProviderSignature {
             data: self.clean(&seal.data),
             ..seal
         }
@@ -110,7 +112,7 @@ impl Live {
     }
 }
 
-fn say(out: &mut Vec<Chunk>, text: String, chunk: impl FnOnce(String) -> Chunk) {
+fn say(out: &mut Vec<ReplyChunk>, text: String, chunk: impl FnOnce(String) -> ReplyChunk) {
     if !text.is_empty() {
         out.push(chunk(text));
     }
@@ -124,20 +126,20 @@ mod tests {
 
     #[test]
     fn a_secret_over_several_pieces_is_never_shown() {
-        let redactor = Redactor::of_known_values([&Secret::new("sk-canary-0123456789")]);
+        let redactor = SecretRedactor::of_known_values([&Secret::new("sk-canary-0123456789")]);
         let mut live = Live::new(&redactor);
         let mut out = Vec::new();
-        let text = |text: &str| Chunk::Text { text: text.into() };
+        let text = |text: &str| ReplyChunk::Text { text: text.into() };
         live.push(text("the key is sk-can"), &mut out);
         live.push(text("ary-01234"), &mut out);
         live.push(text("56789, and sk-c"), &mut out);
         let (index, id, name) = (0, "1".to_owned(), "read".to_owned());
-        live.push(Chunk::ToolStart { index, id, name }, &mut out);
+        live.push(ReplyChunk::ToolStart { index, id, name }, &mut out);
         for arguments in ["{\"k\":\"sk-canary-", "0123456789\"}"] {
             let arguments = arguments.to_owned();
-            live.push(Chunk::ToolDelta { index, arguments }, &mut out);
+            live.push(ReplyChunk::ToolDelta { index, arguments }, &mut out);
         }
-        live.push(Chunk::ToolEnd { index, seal: None }, &mut out);
+        live.push(ReplyChunk::ToolEnd { index, seal: None }, &mut out);
         let shown = serde_json::to_string(&out).unwrap();
         assert!(!shown.contains("canary"), "{shown}");
         assert_eq!(shown.matches("[REDACTED]").count(), 2, "{shown}");

@@ -7,9 +7,10 @@ use std::time::Duration;
 use artel_rules::budget::Settlement;
 use artel_rules::limiter::Paused;
 use artel_rules::retry;
-use artel_types::model::{Fault, Part, Reply, Usage};
+use artel_types::model::{MessagePart, ModelFault, ModelReply, TokenUsage};
 use artel_types::{
-    Amount, BudgetSettled, BudgetWarned, Code, Draft, Failure, Money, Outcome, Redactor, Text,
+    BudgetSettled, BudgetWarned, EventDraft, EventOutcome, Failure, FailureCode, Money,
+    RecordedText, SecretRedactor, SpendAmount,
 };
 use futures_util::future::BoxFuture;
 
@@ -102,11 +103,11 @@ impl Drive {
         &self,
         closing: Closing<'_>,
         timing: Timing,
-        reply: Reply,
+        reply: ModelReply,
     ) -> Result<Next, CallError> {
         let reply = self.clean(reply);
         let estimated = estimate::usage(closing.reserved.input, reply_tokens(&reply));
-        let counted = reply.usage.filter(Usage::is_believable);
+        let counted = reply.usage.filter(TokenUsage::is_believable);
         let bill = self.bill(counted, Some(estimated));
         let text = self.keep(to_json(&reply)?).await?;
         let draft = self.pen().replied(&bill, &timing, &reply, text);
@@ -131,7 +132,7 @@ impl Drive {
         &mut self,
         closing: Closing<'_>,
         bill: Bill,
-        fault: Fault,
+        fault: ModelFault,
         partial: String,
     ) -> Result<Next, CallError> {
         let setup = self.gateway.setup();
@@ -146,7 +147,7 @@ impl Drive {
             None => (None, wait.map(|wait| now.after(wait))),
         };
         let lost = Lost {
-            outcome: Outcome::Failed,
+            outcome: EventOutcome::Failed,
             fault: Some(&fault),
             message: fault.message.clone(),
             retry_at: until,
@@ -176,7 +177,7 @@ impl Drive {
         partial: &str,
     ) -> Result<(), CallError> {
         let lost = Lost {
-            outcome: Outcome::Cancelled,
+            outcome: EventOutcome::Cancelled,
             fault: None,
             message,
             retry_at: None,
@@ -191,7 +192,7 @@ impl Drive {
         &self,
         closing: Closing<'_>,
         bill: &Bill,
-        result: Draft,
+        result: EventDraft,
     ) -> Result<(), CallError> {
         let Closing {
             health,
@@ -206,7 +207,7 @@ impl Drive {
             let facts = report.facts.into_iter();
             drafts.extend(facts.map(|fact| pen.health(stream.clone(), fact)));
         }
-        let warnings = if bill.charged == Amount::default() {
+        let warnings = if bill.charged == SpendAmount::default() {
             drafts.push(pen.released(pen.key(1)));
             self.record_result(drafts).await?;
             Vec::new()
@@ -224,12 +225,12 @@ impl Drive {
     /// reservation. If no limit applies, there is nothing to warn about.
     async fn charge(
         &self,
-        drafts: Vec<Draft>,
+        drafts: Vec<EventDraft>,
         bill: &Bill,
         reserved: &Reserved,
     ) -> Result<Vec<BudgetWarned>, CallError> {
         let (pen, setup) = (self.pen(), self.gateway.setup());
-        let settled = |drafts: &[Draft], settlement: &Settlement| {
+        let settled = |drafts: &[EventDraft], settlement: &Settlement| {
             let mut all = drafts.to_vec();
             all.push(pen.settled(settlement.settled.clone()));
             all
@@ -281,7 +282,7 @@ impl Drive {
     }
 
     /// Returns the charge: as the provider counted, else as estimated, else zero.
-    fn bill(&self, usage: Option<Usage>, estimated: Option<Usage>) -> Bill {
+    fn bill(&self, usage: Option<TokenUsage>, estimated: Option<TokenUsage>) -> Bill {
         let card = &self.call.chosen.card;
         match usage.or(estimated) {
             Some(counted) => Bill {
@@ -290,20 +291,20 @@ impl Drive {
                 cost: card.cost(&counted),
             },
             None => Bill {
-                cost: card.cost(&Usage::default()).map(|_| Money(0)),
+                cost: card.cost(&TokenUsage::default()).map(|_| Money(0)),
                 ..Bill::default()
             },
         }
     }
 
-    pub(super) async fn keep(&self, text: String) -> Result<Text, CallError> {
+    pub(super) async fn keep(&self, text: String) -> Result<RecordedText, CallError> {
         let book = &self.gateway.setup().book;
         self.insist(|| book.keep(text.clone())).await
     }
 
     /// Stores a partial reply, if there is one and it can be stored. Without it, the fault
     /// still has to be recorded.
-    async fn keep_some(&self, partial: &str) -> Option<Text> {
+    async fn keep_some(&self, partial: &str) -> Option<RecordedText> {
         if partial.is_empty() {
             return None;
         }
@@ -312,7 +313,7 @@ impl Drive {
 
     /// Records a result. It is paid for, so the call waits for a full disk or a busy journal,
     /// and tells the caller why nothing comes.
-    async fn record_result(&self, drafts: Vec<Draft>) -> Result<(), CallError> {
+    async fn record_result(&self, drafts: Vec<EventDraft>) -> Result<(), CallError> {
         let book = &self.gateway.setup().book;
         self.insist(|| {
             let appended = book.append(drafts.clone().into());
@@ -331,7 +332,10 @@ impl Drive {
                 Ok(done) => return Ok(done),
                 Err(failure) => failure,
             };
-            let may_pass = matches!(failure.code, Code::J005 | Code::J006 | Code::J007);
+            let may_pass = matches!(
+                failure.code,
+                FailureCode::J005 | FailureCode::J006 | FailureCode::J007
+            );
             if !may_pass || wait > LONGEST_INSISTENCE {
                 return Err(CallError::Record(failure));
             }
@@ -344,7 +348,7 @@ impl Drive {
 
     /// Removes secrets from a fault. Providers repeat what they were sent: some quote a key
     /// that they reject.
-    fn clean_fault(&self, fault: &mut Fault) {
+    fn clean_fault(&self, fault: &mut ModelFault) {
         let redactor = &self.gateway.setup().redactor;
         fault.message = redactor.redact(&fault.message).into_owned();
         let id = fault.request_id.take();
@@ -352,7 +356,7 @@ impl Drive {
     }
 
     /// Removes secrets from a reply, so that everyone works with what is on record.
-    fn clean(&self, reply: Reply) -> Reply {
+    fn clean(&self, reply: ModelReply) -> ModelReply {
         let setup = self.gateway.setup();
         let mut reply = match serde_json::to_string(&reply) {
             Ok(json) => match setup.redactor.redact_json(&json) {
@@ -371,26 +375,26 @@ impl Drive {
 
 /// Removes likely secrets from a part. Seals and ids are not words of the model and stay,
 /// except the seal of text that no longer is what was sealed.
-fn clean_part(part: &mut Part, redactor: &Redactor) {
+fn clean_part(part: &mut MessagePart, redactor: &SecretRedactor) {
     match part {
-        Part::Text { text, .. } => *text = redactor.redact(text).into_owned(),
-        Part::Thinking { text, seal } => {
+        MessagePart::Text { text, .. } => *text = redactor.redact(text).into_owned(),
+        MessagePart::Thinking { text, seal } => {
             if let Cow::Owned(clean) = redactor.redact(text) {
                 (*text, *seal) = (clean, None);
             }
         }
-        Part::ToolCall(call) => {
+        MessagePart::ToolCall(call) => {
             call.arguments = redactor.redact_json(&call.arguments).into_owned();
         }
-        Part::Image(_) | Part::ToolResult(_) => {}
+        MessagePart::Image(_) | MessagePart::ToolResult(_) => {}
     }
 }
 
-fn reply_tokens(reply: &Reply) -> u64 {
-    let bytes = |part: &Part| match part {
-        Part::Text { text, .. } | Part::Thinking { text, .. } => text.len(),
-        Part::ToolCall(call) => call.name.len() + call.arguments.len(),
-        Part::Image(_) | Part::ToolResult(_) => 0,
+fn reply_tokens(reply: &ModelReply) -> u64 {
+    let bytes = |part: &MessagePart| match part {
+        MessagePart::Text { text, .. } | MessagePart::Thinking { text, .. } => text.len(),
+        MessagePart::ToolCall(call) => call.name.len() + call.arguments.len(),
+        MessagePart::Image(_) | MessagePart::ToolResult(_) => 0,
     };
     estimate::tokens_of(reply.parts.iter().map(bytes).sum::<usize>() as u64)
 }

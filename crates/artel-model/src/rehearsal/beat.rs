@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::Duration;
 
-use artel_types::model::{Chunk, Fault};
+use artel_types::model::{ModelFault, ReplyChunk};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 
@@ -11,17 +11,17 @@ use futures_util::stream::unfold;
 #[derive(Debug)]
 pub(super) enum Beat {
     /// A chunk of the reply arrives.
-    Chunk(Chunk),
+    Chunk(ReplyChunk),
     /// Nothing arrives for this long.
     Wait(Duration),
     /// The reply fails and is over.
-    Fault(Fault),
+    Fault(ModelFault),
     /// Nothing ever arrives again.
     Hang,
 }
 
 /// Plays the events as a stream.
-pub(super) fn play(beats: Vec<Beat>) -> impl Stream<Item = Result<Chunk, Fault>> + Send {
+pub(super) fn play(beats: Vec<Beat>) -> impl Stream<Item = Result<ReplyChunk, ModelFault>> + Send {
     unfold(beats.into_iter(), |mut beats| async move {
         loop {
             match beats.next()? {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use artel_types::model::{Chunk, Fault, Part, Reply, Request, ToolCall};
-use artel_types::{Code, Failure};
+use artel_types::model::{MessagePart, ModelFault, ModelReply, ModelRequest, ReplyChunk, ToolCall};
+use artel_types::{Failure, FailureCode};
 use serde::{Deserialize, Serialize};
 
 use super::complaint::without_place;
@@ -20,9 +20,9 @@ pub struct Take {
     /// been cleaned of secrets, and then the request no longer matches it.
     pub fingerprint: String,
     /// The recorded request.
-    pub request: Request,
+    pub request: ModelRequest,
     /// The recorded reply.
-    pub reply: Reply,
+    pub reply: ModelReply,
 }
 
 /// Recorded takes in their order.
@@ -42,7 +42,7 @@ pub(super) struct Playing {
 
 impl Take {
     /// Creates a take from a request and its reply.
-    pub fn new(request: Request, reply: Reply) -> Self {
+    pub fn new(request: ModelRequest, reply: ModelReply) -> Self {
         Self {
             fingerprint: fingerprint(&request),
             request,
@@ -70,7 +70,7 @@ impl Cassette {
             serde_json::from_str(line).map_err(|error| {
                 let place = format!("line {}, column {}", at + 1, error.column());
                 let what = format!("the recording cannot be used: {place} is not as in a take");
-                Failure::new(Code::M011, what).because(without_place(&error.to_string()))
+                Failure::new(FailureCode::M011, what).because(without_place(&error.to_string()))
             })
         };
         takes.map(read).collect::<Result<_, _>>().map(Self::new)
@@ -81,7 +81,8 @@ impl Cassette {
         let mut text = String::new();
         for take in &self.takes {
             let line = serde_json::to_string(take).map_err(|error| {
-                Failure::new(Code::X001, "a take cannot be written").because(error.to_string())
+                Failure::new(FailureCode::X001, "a take cannot be written")
+                    .because(error.to_string())
             })?;
             text.push_str(&line);
             text.push('\n');
@@ -105,7 +106,7 @@ impl From<Cassette> for Playing {
 
 impl Playing {
     /// Replies with the next take of the same request.
-    pub(super) fn answer(&mut self, request: &Request) -> Result<Vec<Chunk>, Fault> {
+    pub(super) fn answer(&mut self, request: &ModelRequest) -> Result<Vec<ReplyChunk>, ModelFault> {
         let fingerprint = fingerprint(request);
         let next = self
             .left
@@ -122,7 +123,7 @@ impl Playing {
         self.left.values().map(VecDeque::len).sum()
     }
 
-    fn nothing_fits(&self, fingerprint: &str, request: &Request) -> Fault {
+    fn nothing_fits(&self, fingerprint: &str, request: &ModelRequest) -> ModelFault {
         let had = self.takes.len();
         if self.left.contains_key(fingerprint) {
             let head = "the recording has no further answer to this request";
@@ -159,29 +160,29 @@ impl Playing {
 
 /// Returns a reply as chunks that can be gathered into it again. Images and tool results
 /// are left out, because no model replies with them.
-pub fn chunks_of(reply: &Reply) -> Vec<Chunk> {
+pub fn chunks_of(reply: &ModelReply) -> Vec<ReplyChunk> {
     let (id, model) = (reply.id.clone(), reply.model.clone());
-    let mut chunks = vec![Chunk::Start { id, model }];
+    let mut chunks = vec![ReplyChunk::Start { id, model }];
     let mut calls = 0;
     for part in &reply.parts {
         match part {
-            Part::Text { text, seal } => {
-                chunks.extend(said(text).map(|text| Chunk::Text { text }));
-                chunks.extend(seal.clone().map(|seal| Chunk::TextSealed { seal }));
+            MessagePart::Text { text, seal } => {
+                chunks.extend(said(text).map(|text| ReplyChunk::Text { text }));
+                chunks.extend(seal.clone().map(|seal| ReplyChunk::TextSealed { seal }));
             }
-            Part::Thinking { text, seal } => {
-                chunks.extend(said(text).map(|text| Chunk::Thinking { text }));
-                chunks.extend(seal.clone().map(|seal| Chunk::ThinkingSealed { seal }));
+            MessagePart::Thinking { text, seal } => {
+                chunks.extend(said(text).map(|text| ReplyChunk::Thinking { text }));
+                chunks.extend(seal.clone().map(|seal| ReplyChunk::ThinkingSealed { seal }));
             }
-            Part::ToolCall(call) => {
+            MessagePart::ToolCall(call) => {
                 chunks.extend(chunks_of_call(calls, call));
                 calls += 1;
             }
-            Part::Image(_) | Part::ToolResult(_) => {}
+            MessagePart::Image(_) | MessagePart::ToolResult(_) => {}
         }
     }
     let (stop, usage) = (reply.stop.clone(), reply.usage);
-    chunks.push(Chunk::End { stop, usage });
+    chunks.push(ReplyChunk::End { stop, usage });
     chunks
 }
 
@@ -190,12 +191,12 @@ fn said(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn chunks_of_call(index: u32, call: &ToolCall) -> [Chunk; 3] {
+fn chunks_of_call(index: u32, call: &ToolCall) -> [ReplyChunk; 3] {
     let (id, name) = (call.id.clone(), call.name.clone());
     let (arguments, seal) = (call.arguments.clone(), call.seal.clone());
     [
-        Chunk::ToolStart { index, id, name },
-        Chunk::ToolDelta { index, arguments },
-        Chunk::ToolEnd { index, seal },
+        ReplyChunk::ToolStart { index, id, name },
+        ReplyChunk::ToolDelta { index, arguments },
+        ReplyChunk::ToolEnd { index, seal },
     ]
 }

@@ -1,8 +1,9 @@
 //! Recordings: the replies, their order, and the message if nothing fits.
 
-use artel_types::Code;
+use artel_types::FailureCode;
 use artel_types::model::{
-    Fault, Message, Part, Reply, Request, Seal, Stop, ToolCall, ToolSpec, Usage,
+    MessagePart, ModelFault, ModelMessage, ModelReply, ModelRequest, ProviderSignature,
+    ReplyStopReason, TokenUsage, ToolCall, ToolSpec,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -11,18 +12,18 @@ use super::difference::{between, off_script};
 use super::tests::{answer, gathered, offering, refusal, result, user};
 use super::{Cassette, Rehearsal, Take, chunks_of, fingerprint};
 
-fn says(text: &str) -> Reply {
-    Reply {
+fn says(text: &str) -> ModelReply {
+    ModelReply {
         id: Some("r1".into()),
         model: None,
-        parts: vec![Part::text(text)],
-        stop: Stop::End,
+        parts: vec![MessagePart::text(text)],
+        stop: ReplyStopReason::End,
         usage: None,
     }
 }
 
-fn recording(takes: &[(Request, &str)]) -> Rehearsal {
-    let take = |(request, text): &(Request, &str)| Take::new(request.clone(), says(text));
+fn recording(takes: &[(ModelRequest, &str)]) -> Rehearsal {
+    let take = |(request, text): &(ModelRequest, &str)| Take::new(request.clone(), says(text));
     Rehearsal::play(Cassette::new(takes.iter().map(take).collect()))
 }
 
@@ -89,7 +90,7 @@ fn a_mismatch_shows_the_nearest_take() {
       tools: expected nothing, got [{"description":"Does it.","name":"write","schema":{"type":"object"}}]
     "#);
     asked.messages.pop();
-    asked.messages[1] = Message::user("line one\nline \"two\"");
+    asked.messages[1] = ModelMessage::user("line one\nline \"two\"");
     asked.temperature = Some(0.5);
     asked.max_output = Some(100);
     asked.stop = vec!["END".into()];
@@ -119,7 +120,7 @@ fn a_take_that_only_looks_equal_is_said_to() {
 #[test]
 fn a_fingerprint_stays_what_it_is() {
     let schema = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
-    let request = |text: &str| Request {
+    let request = |text: &str| ModelRequest {
         tools: vec![
             ToolSpec {
                 name: "read".into(),
@@ -165,7 +166,7 @@ fn recordings_read_back() {
         ("{\"fingerprint\":\"x\",\"request\":{}}", "messages"),
     ] {
         let failure = Cassette::read_jsonl(&format!("{text}{bad}")).unwrap_err();
-        assert_eq!(failure.code, Code::M011);
+        assert_eq!(failure.code, FailureCode::M011);
         let shown = failure.to_string();
         assert!(
             shown.contains("line 3, column") && shown.contains(why),
@@ -174,19 +175,20 @@ fn recordings_read_back() {
     }
 }
 
-fn any_seal() -> impl Strategy<Value = Option<Seal>> {
-    let seal = ("[a-z]{1,6}", "\\PC{0,12}").prop_map(|(wire, data)| Seal { wire, data });
+fn any_seal() -> impl Strategy<Value = Option<ProviderSignature>> {
+    let seal =
+        ("[a-z]{1,6}", "\\PC{0,12}").prop_map(|(wire, data)| ProviderSignature { wire, data });
     prop::option::of(seal)
 }
 
-fn any_part() -> impl Strategy<Value = Part> {
+fn any_part() -> impl Strategy<Value = MessagePart> {
     let text = || prop_oneof![Just(String::new()), ".{0,20}", "\\PC{0,20}"];
     let call = (text(), "[a-z_]{0,8}", text(), any_seal());
     prop_oneof![
-        (text(), any_seal()).prop_map(|(text, seal)| Part::Text { text, seal }),
-        (text(), any_seal()).prop_map(|(text, seal)| Part::Thinking { text, seal }),
+        (text(), any_seal()).prop_map(|(text, seal)| MessagePart::Text { text, seal }),
+        (text(), any_seal()).prop_map(|(text, seal)| MessagePart::Thinking { text, seal }),
         call.prop_map(|(id, name, arguments, seal)| {
-            Part::ToolCall(ToolCall {
+            MessagePart::ToolCall(ToolCall {
                 id,
                 name,
                 arguments,
@@ -198,42 +200,45 @@ fn any_part() -> impl Strategy<Value = Part> {
 
 /// Returns whether a reply can hold a part after another. Text continues until another kind
 /// comes or a seal closes it, and empty text without a seal is not a part.
-fn follows(before: Option<&Part>, part: &Part) -> bool {
+fn follows(before: Option<&MessagePart>, part: &MessagePart) -> bool {
     let goes_on = matches!(
         (before, part),
-        (Some(Part::Text { seal: None, .. }), Part::Text { .. })
-            | (
-                Some(Part::Thinking { seal: None, .. }),
-                Part::Thinking { .. }
-            )
+        (
+            Some(MessagePart::Text { seal: None, .. }),
+            MessagePart::Text { .. }
+        ) | (
+            Some(MessagePart::Thinking { seal: None, .. }),
+            MessagePart::Thinking { .. }
+        )
     );
     let is_nothing = matches!(
         part,
-        Part::Text { text, seal: None } | Part::Thinking { text, seal: None } if text.is_empty()
+        MessagePart::Text { text, seal: None } | MessagePart::Thinking { text, seal: None } if text.is_empty()
     );
     !goes_on && !is_nothing
 }
 
-fn any_reply() -> impl Strategy<Value = Reply> {
+fn any_reply() -> impl Strategy<Value = ModelReply> {
     let stop = prop_oneof![
-        Just(Stop::End),
-        Just(Stop::ToolUse),
-        Just(Stop::MaxTokens),
-        Just(Stop::Refusal),
-        "[a-z]{0,5}".prop_map(Stop::Other),
+        Just(ReplyStopReason::End),
+        Just(ReplyStopReason::ToolUse),
+        Just(ReplyStopReason::MaxTokens),
+        Just(ReplyStopReason::Refusal),
+        "[a-z]{0,5}".prop_map(ReplyStopReason::Other),
     ];
-    let usage =
-        any::<[u64; 5]>().prop_map(|[input, cache_read, cache_write, output, thinking]| Usage {
+    let usage = any::<[u64; 5]>().prop_map(|[input, cache_read, cache_write, output, thinking]| {
+        TokenUsage {
             input,
             cache_read,
             cache_write,
             output,
             thinking,
-        });
+        }
+    });
     let parts = prop::collection::vec(any_part(), 0..12).prop_map(|drawn| {
         drawn
             .into_iter()
-            .fold(Vec::new(), |mut parts: Vec<Part>, part| {
+            .fold(Vec::new(), |mut parts: Vec<MessagePart>, part| {
                 if follows(parts.last(), &part) {
                     parts.push(part);
                 }
@@ -242,7 +247,7 @@ fn any_reply() -> impl Strategy<Value = Reply> {
     });
     let name = || prop::option::of("\\PC{0,8}");
     (name(), name(), parts, stop, prop::option::of(usage)).prop_map(
-        |(id, model, parts, stop, usage)| Reply {
+        |(id, model, parts, stop, usage)| ModelReply {
             id,
             model,
             parts,
@@ -307,7 +312,7 @@ proptest! {
         let differences = between(&one, &other);
         prop_assert_eq!(differences.is_empty(), one == other);
         let message = off_script("head", &differences).message;
-        prop_assert!(message.chars().count() <= Fault::LONGEST);
+        prop_assert!(message.chars().count() <= ModelFault::LONGEST);
         prop_assert!(message.lines().count() <= 7, "{}", message);
         prop_assert!(between(&one, &one).is_empty());
     }

@@ -1,6 +1,6 @@
 //! Errors in a script, with their place, in our own words.
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
@@ -13,9 +13,12 @@ const LONGEST: usize = 300;
 /// Returns the failure that a script cannot be used. The place is written in a form that
 /// editors understand.
 pub(super) fn unusable(place: &str, why: &str) -> Failure {
-    Failure::new(Code::M011, format!("the script `{place}` cannot be used"))
-        .because(window(why, 0, LONGEST))
-        .advise("`docs/rehearsal.md` shows what a script looks like")
+    Failure::new(
+        FailureCode::M011,
+        format!("the script `{place}` cannot be used"),
+    )
+    .because(window(why, 0, LONGEST))
+    .advise("`docs/rehearsal.md` shows what a script looks like")
 }
 
 /// Returns the failure that a script cannot be parsed.

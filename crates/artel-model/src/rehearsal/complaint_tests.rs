@@ -1,6 +1,6 @@
 //! A file that is not a script is refused, with the place and what is expected there.
 
-use artel_types::Code;
+use artel_types::FailureCode;
 use proptest::prelude::*;
 
 use super::Rehearsal;
@@ -8,7 +8,7 @@ use super::Rehearsal;
 #[track_caller]
 fn check_refused(text: &str, place: &str, why: &str) {
     let failure = Rehearsal::load(text, "s.yaml").expect_err(text);
-    assert_eq!(failure.code, Code::M011);
+    assert_eq!(failure.code, FailureCode::M011);
     let shown = failure.to_string();
     assert!(shown.contains(&format!("`s.yaml{place}")), "{shown}");
     assert!(shown.contains(why), "{shown}");
@@ -171,7 +171,7 @@ proptest! {
     ) {
         let text = words.concat();
         if let Err(failure) = Rehearsal::load(&text, "s.yaml") {
-            prop_assert_eq!(failure.code, Code::M011);
+            prop_assert_eq!(failure.code, FailureCode::M011);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use artel_types::model::{Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind};
 use serde_json::Value;
 
 /// Largest number of differences shown.
@@ -43,7 +43,7 @@ impl<'a> Difference<'a> {
 }
 
 /// Describes the mismatch, within the longest message that a fault may have.
-pub(super) fn off_script(head: &str, differences: &[Difference<'_>]) -> Fault {
+pub(super) fn off_script(head: &str, differences: &[Difference<'_>]) -> ModelFault {
     let shown = differences.len().min(MOST);
     let width = QUOTED / shown.max(1);
     let more = |count: usize| format!("\n  … and {count} more");
@@ -57,13 +57,13 @@ pub(super) fn off_script(head: &str, differences: &[Difference<'_>]) -> Fault {
         );
         let left = differences.len() - at;
         let length = message.chars().count() + line.chars().count() + more(left).chars().count();
-        if at == MOST || (at > 0 && length > Fault::LONGEST) {
+        if at == MOST || (at > 0 && length > ModelFault::LONGEST) {
             message.push_str(&more(left));
             break;
         }
         message.push_str(&line);
     }
-    Fault::new(FaultKind::OffScript, message)
+    ModelFault::new(ModelFaultKind::OffScript, message)
 }
 
 impl Side<'_> {

@@ -1,6 +1,6 @@
 //! The examples on the page about rehearsals work.
 
-use artel_types::model::{FaultKind, Reply, Request, Stop};
+use artel_types::model::{ModelFaultKind, ModelReply, ModelRequest, ReplyStopReason};
 use futures_util::StreamExt as _;
 
 use super::tests::{offering, refusal, result, user};
@@ -21,9 +21,9 @@ fn examples() -> Vec<(&'static str, Rehearsal)> {
 }
 
 /// Returns the requests to an example, with what is said about each reply.
-fn conversation(name: &str) -> Vec<(Request, &'static str)> {
+fn conversation(name: &str) -> Vec<(ModelRequest, &'static str)> {
     let plain = |said: &[&'static str]| said.iter().map(|said| (user("?"), *said)).collect();
-    let reviewer = |system: &str, said: &str| Request {
+    let reviewer = |system: &str, said: &str| ModelRequest {
         system: system.into(),
         ..user(said)
     };
@@ -68,7 +68,7 @@ fn conversation(name: &str) -> Vec<(Request, &'static str)> {
     }
 }
 
-async fn outcome(model: &Rehearsal, request: &Request) -> String {
+async fn outcome(model: &Rehearsal, request: &ModelRequest) -> String {
     let items: Vec<_> = model.reply(request).collect().await;
     let chunks: Result<Vec<_>, _> = items.into_iter().collect();
     match chunks {
@@ -99,7 +99,7 @@ async fn every_example_plays() {
 
 #[test]
 fn the_page_names_every_fault() {
-    for kind in FaultKind::ALL {
+    for kind in ModelFaultKind::ALL {
         assert!(
             PAGE.contains(&format!("`{kind}`", kind = kind.as_str())),
             "{kind:?}"
@@ -119,16 +119,16 @@ fn the_page_shows_messages_as_they_are() {
         result("read", &format!("{columns}; rows: {rows}, sum: 340"))
     };
     let requests = (1..=14).map(|at| if at == 2 { read(12) } else { user("?") });
-    let reply = Reply {
+    let reply = ModelReply {
         id: None,
         model: None,
         parts: Vec::new(),
-        stop: Stop::End,
+        stop: ReplyStopReason::End,
         usage: None,
     };
     let takes = requests.map(|request| Take::new(request, reply.clone()));
     let model = Rehearsal::play(Cassette::new(takes.collect()));
-    let asked = Request {
+    let asked = ModelRequest {
         max_output: Some(4096),
         ..read(13)
     };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use artel_types::model::{Message, Part, Request, Role, ToolResult};
+use artel_types::model::{MessagePart, MessageRole, ModelMessage, ModelRequest, ToolResult};
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, de};
 
@@ -55,7 +55,7 @@ impl Expect {
     }
 
     /// Returns the expectations that a request does not meet. The list is empty if it fits.
-    pub(super) fn differences<'a>(&'a self, request: &'a Request) -> Vec<Difference<'a>> {
+    pub(super) fn differences<'a>(&'a self, request: &'a ModelRequest) -> Vec<Difference<'a>> {
         let last = last_said(request);
         let said = last.map(text_of).unwrap_or_default();
         let results = last.map(|message| message.parts.as_slice()).unwrap_or(&[]);
@@ -86,7 +86,7 @@ impl Expect {
         ))
     }
 
-    fn missing_tools<'a>(&'a self, request: &'a Request) -> Option<Difference<'a>> {
+    fn missing_tools<'a>(&'a self, request: &'a ModelRequest) -> Option<Difference<'a>> {
         let offered = || request.tools.iter().map(|tool| tool.name.as_str());
         let wanted = self.tools.iter().map(String::as_str);
         let missing = listed(wanted.filter(|name| !offered().any(|other| other == *name)));
@@ -94,7 +94,7 @@ impl Expect {
         (!missing.is_empty()).then(|| Difference::new("tools", Side::Words(missing), got))
     }
 
-    fn missing_result<'a>(&'a self, parts: &'a [Part]) -> Option<Difference<'a>> {
+    fn missing_result<'a>(&'a self, parts: &'a [MessagePart]) -> Option<Difference<'a>> {
         let wanted = self.result_of.as_deref()?;
         let names = || {
             parts
@@ -115,22 +115,22 @@ impl Expect {
 }
 
 /// Returns the last message by the person or the tools.
-fn last_said(request: &Request) -> Option<&Message> {
+fn last_said(request: &ModelRequest) -> Option<&ModelMessage> {
     let mut messages = request.messages.iter().rev();
-    messages.find(|message| message.role == Role::User)
+    messages.find(|message| message.role == MessageRole::User)
 }
 
-fn text_of(message: &Message) -> String {
+fn text_of(message: &ModelMessage) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text, .. } => Some(text.as_str()),
+        MessagePart::Text { text, .. } => Some(text.as_str()),
         part => result(part).map(|result| &*result.text),
     });
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn result(part: &Part) -> Option<&ToolResult> {
+fn result(part: &MessagePart) -> Option<&ToolResult> {
     match part {
-        Part::ToolResult(result) => Some(result),
+        MessagePart::ToolResult(result) => Some(result),
         _ => None,
     }
 }

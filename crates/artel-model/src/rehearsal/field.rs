@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use artel_types::model::{Fault, FaultKind, Usage};
+use artel_types::model::{ModelFault, ModelFaultKind, TokenUsage};
 use artel_types::parse_span;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, IntoDeserializer, MapAccess, SeqAccess, Visitor};
@@ -45,12 +45,12 @@ pub(super) struct Tokens {
 
 /// The fault of a reply: a word, or a mapping with details.
 #[derive(Debug)]
-pub(super) struct Failing(pub(super) Fault);
+pub(super) struct Failing(pub(super) ModelFault);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FailingFields {
-    kind: FaultKind,
+    kind: ModelFaultKind,
     status: Option<u16>,
     message: Option<String>,
     retry_after: Option<Span>,
@@ -58,11 +58,11 @@ struct FailingFields {
 }
 
 impl Counted {
-    pub(super) fn usage(&self, estimate: &Usage) -> Option<Usage> {
+    pub(super) fn usage(&self, estimate: &TokenUsage) -> Option<TokenUsage> {
         let Self::Given(tokens) = self else {
             return None;
         };
-        Some(Usage {
+        Some(TokenUsage {
             input: tokens.input.unwrap_or(estimate.input),
             output: tokens.output.unwrap_or(estimate.output),
             cache_read: tokens.cache_read,
@@ -75,11 +75,11 @@ impl Counted {
 impl From<FailingFields> for Failing {
     fn from(fields: FailingFields) -> Self {
         let message = fields.message.as_deref().unwrap_or("the script says so");
-        Self(Fault {
+        Self(ModelFault {
             status: fields.status,
             retry_after: fields.retry_after.map(|span| span.0),
             request_id: fields.request_id,
-            ..Fault::new(fields.kind, message)
+            ..ModelFault::new(fields.kind, message)
         })
     }
 }
@@ -108,8 +108,8 @@ impl<'de> Deserialize<'de> for Failing {
             }
 
             fn visit_str<E: de::Error>(self, word: &str) -> Result<Failing, E> {
-                let kind = FaultKind::deserialize(word.into_deserializer())?;
-                Ok(Failing(Fault::new(kind, "the script says so")))
+                let kind = ModelFaultKind::deserialize(word.into_deserializer())?;
+                Ok(Failing(ModelFault::new(kind, "the script says so")))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Failing, A::Error> {

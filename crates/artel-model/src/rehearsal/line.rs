@@ -3,7 +3,9 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
-use artel_types::model::{Chunk, Fault, FaultKind, Part, Request, Stop, Usage};
+use artel_types::model::{
+    MessagePart, ModelFault, ModelFaultKind, ModelRequest, ReplyChunk, ReplyStopReason, TokenUsage,
+};
 use serde::Deserialize;
 
 use super::beat::Beat;
@@ -31,7 +33,7 @@ pub(super) struct Line {
     #[serde(default, deserialize_with = "calls")]
     call: Vec<Call>,
     usage: Option<Counted>,
-    stop: Option<Stop>,
+    stop: Option<ReplyStopReason>,
     pace: Option<Span>,
     pieces: Option<NonZeroUsize>,
     then: Option<Then>,
@@ -69,34 +71,34 @@ impl Line {
     }
 
     /// Returns the events of the line's reply to a request, in order.
-    pub(super) fn beats(&self, request: &Request) -> Vec<Beat> {
+    pub(super) fn beats(&self, request: &ModelRequest) -> Vec<Beat> {
         if let Some(fault) = self.fault.as_ref().filter(|_| !self.speaks()) {
             return vec![Beat::Fault(fault.0.clone())];
         }
         let (id, model) = (None, Some("rehearsal".to_owned()));
-        let mut beats = vec![Beat::Chunk(Chunk::Start { id, model })];
+        let mut beats = vec![Beat::Chunk(ReplyChunk::Start { id, model })];
         self.speak(request, &mut beats);
         beats.extend(self.ending(request));
         beats
     }
 
-    fn speak(&self, request: &Request, beats: &mut Vec<Beat>) {
+    fn speak(&self, request: &ModelRequest, beats: &mut Vec<Beat>) {
         if let Some(text) = &self.think {
-            self.split(text, beats, |text| Chunk::Thinking { text });
+            self.split(text, beats, |text| ReplyChunk::Thinking { text });
         }
         if let Some(text) = &self.say {
-            self.split(text, beats, |text| Chunk::Text { text });
+            self.split(text, beats, |text| ReplyChunk::Text { text });
         }
         let first = next_call(request);
         for (index, call) in (0_u32..).zip(&self.call) {
             let id = format!("call-{}", first.saturating_add(index.into()));
             let name = call.name.clone();
-            beats.push(Beat::Chunk(Chunk::ToolStart { index, id, name }));
-            self.split(&call.arguments, beats, |arguments| Chunk::ToolDelta {
+            beats.push(Beat::Chunk(ReplyChunk::ToolStart { index, id, name }));
+            self.split(&call.arguments, beats, |arguments| ReplyChunk::ToolDelta {
                 index,
                 arguments,
             });
-            beats.push(Beat::Chunk(Chunk::ToolEnd { index, seal: None }));
+            beats.push(Beat::Chunk(ReplyChunk::ToolEnd { index, seal: None }));
         }
         if self.breaks_off() && !self.call.is_empty() {
             // Nobody may run a tool call of a reply that breaks off before it is complete.
@@ -112,7 +114,7 @@ impl Line {
         self.fault.is_some() || matches!(self.then, Some(then) if then != Then::Slow)
     }
 
-    fn split(&self, text: &str, beats: &mut Vec<Beat>, chunk: impl Fn(String) -> Chunk) {
+    fn split(&self, text: &str, beats: &mut Vec<Beat>, chunk: impl Fn(String) -> ReplyChunk) {
         let size = self.pieces.map_or(PIECE, NonZeroUsize::get);
         let mut rest = text;
         while !rest.is_empty() {
@@ -127,25 +129,25 @@ impl Line {
         }
     }
 
-    fn ending(&self, request: &Request) -> Vec<Beat> {
+    fn ending(&self, request: &ModelRequest) -> Vec<Beat> {
         if let Some(fault) = &self.fault {
             return vec![Beat::Fault(fault.0.clone())];
         }
-        let broken = |kind, message| vec![Beat::Fault(Fault::new(kind, message))];
+        let broken = |kind, message| vec![Beat::Fault(ModelFault::new(kind, message))];
         match self.then {
-            Some(Then::Cut) => broken(FaultKind::Cut, "the script cuts the answer off here"),
-            Some(Then::Garbage) => broken(FaultKind::Garbled, "the script sends garbage here"),
+            Some(Then::Cut) => broken(ModelFaultKind::Cut, "the script cuts the answer off here"),
+            Some(Then::Garbage) => broken(ModelFaultKind::Garbled, "the script sends garbage here"),
             Some(Then::Silent) => vec![Beat::Hang],
             Some(Then::Slow) => vec![Beat::Wait(SLOW), self.end(request)],
             None => vec![self.end(request)],
         }
     }
 
-    fn end(&self, request: &Request) -> Beat {
+    fn end(&self, request: &ModelRequest) -> Beat {
         let usual = if self.call.is_empty() {
-            Stop::End
+            ReplyStopReason::End
         } else {
-            Stop::ToolUse
+            ReplyStopReason::ToolUse
         };
         let stop = self.stop.clone().unwrap_or(usual);
         let estimate = self.estimate(request);
@@ -153,11 +155,11 @@ impl Line {
             None => Some(estimate),
             Some(counted) => counted.usage(&estimate),
         };
-        Beat::Chunk(Chunk::End { stop, usage })
+        Beat::Chunk(ReplyChunk::End { stop, usage })
     }
 
     /// Estimates tokens from bytes, so that the same request gives the same numbers everywhere.
-    fn estimate(&self, request: &Request) -> Usage {
+    fn estimate(&self, request: &ModelRequest) -> TokenUsage {
         let bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let calls = self
             .call
@@ -168,11 +170,11 @@ impl Line {
         drop(serde_json::to_writer(&mut read, request));
         let thinking = bytes(&self.think);
         let written = thinking + bytes(&self.say) + calls.sum::<usize>();
-        Usage {
+        TokenUsage {
             input: tokens(read.0),
             output: tokens(written),
             thinking: tokens(thinking),
-            ..Usage::default()
+            ..TokenUsage::default()
         }
     }
 }
@@ -198,10 +200,10 @@ fn tokens(bytes: usize) -> u64 {
 /// Returns the number of the next tool call. It follows the highest one in the
 /// conversation. So ids are unique within a conversation, even if its beginning was
 /// dropped, and the same on every replay.
-fn next_call(request: &Request) -> u64 {
+fn next_call(request: &ModelRequest) -> u64 {
     let parts = request.messages.iter().flat_map(|message| &message.parts);
     let numbers = parts.filter_map(|part| match part {
-        Part::ToolCall(call) => call.id.strip_prefix("call-")?.parse::<u64>().ok(),
+        MessagePart::ToolCall(call) => call.id.strip_prefix("call-")?.parse::<u64>().ok(),
         _ => None,
     });
     numbers.max().unwrap_or(0).saturating_add(1)

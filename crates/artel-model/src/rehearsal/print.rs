@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use artel_types::model::{Message, Request};
+use artel_types::model::{ModelMessage, ModelRequest};
 use serde_json::Value;
 
 /// The fingerprint of a request, which can be extended to that of a longer one.
@@ -21,8 +21,8 @@ pub struct Print {
 
 impl Print {
     /// Computes the fingerprint of a request.
-    pub fn of(request: &Request) -> Self {
-        let bare = Request {
+    pub fn of(request: &ModelRequest) -> Self {
+        let bare = ModelRequest {
             messages: Vec::new(),
             ..request.clone()
         };
@@ -39,7 +39,7 @@ impl Print {
 
     /// Returns the fingerprint of the same request with more messages.
     #[must_use]
-    pub fn and(&self, more: &[Message]) -> Self {
+    pub fn and(&self, more: &[ModelMessage]) -> Self {
         let mut longer = self.clone();
         let mut text = String::new();
         for message in more {
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Print {
 }
 
 /// Returns the fingerprint of a request in hex.
-pub fn fingerprint(request: &Request) -> String {
+pub fn fingerprint(request: &ModelRequest) -> String {
     Print::of(request).hex()
 }
 
@@ -138,14 +138,14 @@ fn write_sorted(value: &Value, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use artel_types::model::{Part, ToolSpec};
+    use artel_types::model::{MessagePart, ToolSpec};
     use serde_json::json;
 
     use super::*;
 
     #[test]
     fn a_print_goes_on_from_that_of_a_shorter_request() {
-        let mut request = Request {
+        let mut request = ModelRequest {
             system: "\"messages\":[] is data".to_owned(),
             tools: vec![
                 ToolSpec {
@@ -155,13 +155,13 @@ mod tests {
                 }
                 .into(),
             ],
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let mut print = Print::of(&request);
         for text in ["one", "two", "three"] {
             let said = [
-                Message::user(text),
-                Message::assistant(vec![Part::text(text)]),
+                ModelMessage::user(text),
+                ModelMessage::assistant(vec![MessagePart::text(text)]),
             ];
             print = print.and(&said);
             request.messages.extend(said);

@@ -1,7 +1,7 @@
 //! A script, written by hand: which requests get which replies.
 
 use artel_types::Failure;
-use artel_types::model::{Fault, Request};
+use artel_types::model::{ModelFault, ModelRequest};
 use serde::Deserialize;
 use serde_saphyr::options::MergeKeyPolicy;
 use serde_saphyr::{Options, Spanned};
@@ -86,7 +86,7 @@ impl Script {
     }
 
     /// Replies with the first rule that fits, else with the next line, else with `otherwise`.
-    pub(super) fn answer(&mut self, request: &Request) -> Result<Vec<Beat>, Fault> {
+    pub(super) fn answer(&mut self, request: &ModelRequest) -> Result<Vec<Beat>, ModelFault> {
         let fits = |rule: &&mut Entry| rule.left != Some(0) && rule.differences(request).is_empty();
         if let Some(rule) = self.rules.iter_mut().find(fits) {
             return Ok(rule.speak(request));
@@ -106,7 +106,7 @@ impl Script {
         }
     }
 
-    fn nothing_left(&self, request: &Request) -> Fault {
+    fn nothing_left(&self, request: &ModelRequest) -> ModelFault {
         let nearest = self
             .rules
             .iter()
@@ -132,11 +132,11 @@ impl Script {
 }
 
 impl Entry {
-    fn differences<'a>(&'a self, request: &'a Request) -> Vec<Difference<'a>> {
+    fn differences<'a>(&'a self, request: &'a ModelRequest) -> Vec<Difference<'a>> {
         self.line.expect.differences(request)
     }
 
-    fn speak(&mut self, request: &Request) -> Vec<Beat> {
+    fn speak(&mut self, request: &ModelRequest) -> Vec<Beat> {
         self.has_spoken = true;
         self.left = self.left.map(|left| left.saturating_sub(1));
         self.line.beats(request)

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use artel_types::model::{Chunk, FaultKind, Part, Request, Stop, Usage};
+use artel_types::model::{
+    MessagePart, ModelFaultKind, ModelRequest, ReplyChunk, ReplyStopReason, TokenUsage,
+};
 use proptest::prelude::*;
 
 use super::tests::{answer, ask, offering, refusal, result, script, user};
@@ -15,8 +17,8 @@ fn a_large_script_within_the_limit_is_read() {
     assert_eq!(script(&format!("lines:\n{lines}")).unused(), 20_000);
 }
 
-fn instructed() -> Request {
-    Request {
+fn instructed() -> ModelRequest {
+    ModelRequest {
         system: "You keep the csv-report.".into(),
         ..user("hello")
     }
@@ -25,8 +27,8 @@ fn instructed() -> Request {
 #[test]
 fn a_request_that_meets_expectations_is_answered() {
     let system = instructed();
-    let met: [(&str, &Request); 8] = [
-        ("{}", &Request::default()),
+    let met: [(&str, &ModelRequest); 8] = [
+        ("{}", &ModelRequest::default()),
         ("says: process sales", &user("please process sales.csv")),
         ("says: '12'", &result("read", "rows: 12")),
         ("matches: 'rows: \\d+$'", &result("read", "rows: 12")),
@@ -60,7 +62,7 @@ fn a_request_that_does_not_is_shown_the_difference() {
         ),
         (
             "says: x",
-            Request::default(),
+            ModelRequest::default(),
             r#"says: expected "x", got """#,
         ),
         (
@@ -121,7 +123,7 @@ fn a_mismatch_shows_the_interesting_place() {
         "before ".repeat(80),
         "after ".repeat(80)
     );
-    let request = Request {
+    let request = ModelRequest {
         tools: offering("", &["read", "write"]).tools,
         ..result("bash", &long)
     };
@@ -176,7 +178,7 @@ fn an_answer_says_what_the_line_says() {
     );
     let mut request = result("read", "");
     // Shortening a conversation may drop calls, but no id may be used twice.
-    if let Part::ToolCall(call) = &mut request.messages[1].parts[0] {
+    if let MessagePart::ToolCall(call) = &mut request.messages[1].parts[0] {
         call.id = "call-7".into();
     }
     let reply = answer(&model, &request);
@@ -198,23 +200,25 @@ fn an_answer_says_what_the_line_says() {
     assert_eq!(calls, expected);
     assert_eq!(
         (reply.text().as_str(), reply.stop),
-        ("I will.", Stop::ToolUse)
+        ("I will.", ReplyStopReason::ToolUse)
     );
-    assert!(matches!(&reply.parts[0], Part::Thinking { text, .. } if text == "Let me look."));
+    assert!(
+        matches!(&reply.parts[0], MessagePart::Thinking { text, .. } if text == "Let me look.")
+    );
 
     let request = user("?");
     let reply = answer(&model, &request);
-    assert_eq!((reply.stop, reply.usage), (Stop::Refusal, None));
+    assert_eq!((reply.stop, reply.usage), (ReplyStopReason::Refusal, None));
     let reply = answer(&model, &request);
-    let usage = Usage {
+    let usage = TokenUsage {
         input: 900,
         output: 1,
         cache_read: 7,
-        ..Usage::default()
+        ..TokenUsage::default()
     };
     assert_eq!(
         (reply.stop, reply.usage),
-        (Stop::Other("bored".into()), Some(usage))
+        (ReplyStopReason::Other("bored".into()), Some(usage))
     );
 }
 
@@ -233,7 +237,7 @@ fn usage_is_estimated_from_bytes() {
 
 #[test]
 fn every_fault_there_is_can_be_scripted() {
-    for kind in FaultKind::ALL {
+    for kind in ModelFaultKind::ALL {
         let word = kind.as_str();
         let model = script(&format!(
             "lines: [{{ fault: {word} }}, {{ fault: {{ kind: {word}, status: 429, message: slow \
@@ -250,7 +254,7 @@ fn every_fault_there_is_can_be_scripted() {
         );
         let (chunks, fault) = ask(&model, &user("?"));
         assert!(
-            matches!(&chunks[..], [Chunk::Start { .. }, Chunk::Text { text }] if text == "so fa")
+            matches!(&chunks[..], [ReplyChunk::Start { .. }, ReplyChunk::Text { text }] if text == "so fa")
         );
         assert_eq!(fault.unwrap().kind, *kind);
     }
@@ -258,14 +262,17 @@ fn every_fault_there_is_can_be_scripted() {
 
 #[test]
 fn an_answer_breaks_off_after_what_was_said() {
-    for (then, kind) in [("cut", FaultKind::Cut), ("garbage", FaultKind::Garbled)] {
+    for (then, kind) in [
+        ("cut", ModelFaultKind::Cut),
+        ("garbage", ModelFaultKind::Garbled),
+    ] {
         let model = script(&format!(
             "lines: [{{ say: half of, then: {then} }}, {{ call: {{ read: {{}} }}, then: {then} }}, \
              {{ then: {then} }}]"
         ));
         let (chunks, fault) = ask(&model, &user("?"));
         assert!(
-            matches!(&chunks[..], [Chunk::Start { .. }, Chunk::Text { text }] if text == "half of")
+            matches!(&chunks[..], [ReplyChunk::Start { .. }, ReplyChunk::Text { text }] if text == "half of")
         );
         assert_eq!(fault.unwrap().kind, kind);
         // An incomplete call must not be run.
@@ -273,16 +280,16 @@ fn an_answer_breaks_off_after_what_was_said() {
         assert!(
             chunks
                 .iter()
-                .any(|chunk| matches!(chunk, Chunk::ToolDelta { .. }))
+                .any(|chunk| matches!(chunk, ReplyChunk::ToolDelta { .. }))
         );
         assert!(
             !chunks
                 .iter()
-                .any(|chunk| matches!(chunk, Chunk::ToolEnd { .. }))
+                .any(|chunk| matches!(chunk, ReplyChunk::ToolEnd { .. }))
         );
         assert_eq!(fault.unwrap().kind, kind);
         let (chunks, fault) = ask(&model, &user("?"));
-        assert!(matches!(&chunks[..], [Chunk::Start { .. }]));
+        assert!(matches!(&chunks[..], [ReplyChunk::Start { .. }]));
         assert_eq!(fault.unwrap().kind, kind);
     }
 }
@@ -296,7 +303,7 @@ proptest! {
         let pieces: Vec<_> = chunks
             .iter()
             .filter_map(|chunk| match chunk {
-                Chunk::Text { text } => Some(text.as_str()),
+                ReplyChunk::Text { text } => Some(text.as_str()),
                 _ => None,
             })
             .collect();

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use artel_rules::stream::Gather;
 use artel_types::model::{
-    Chunk, Fault, FaultKind, Message, Part, Reply, Request, ToolCall, ToolResult, ToolSpec,
+    MessagePart, ModelFault, ModelFaultKind, ModelMessage, ModelReply, ModelRequest, ReplyChunk,
+    ToolCall, ToolResult, ToolSpec,
 };
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::json;
@@ -17,27 +18,27 @@ pub(super) fn script(text: &str) -> Rehearsal {
     Rehearsal::load(text, "s.yaml").unwrap_or_else(|failure| panic!("{failure}\n{text}"))
 }
 
-pub(super) fn user(text: &str) -> Request {
-    Request {
-        messages: vec![Message::user(text)],
-        ..Request::default()
+pub(super) fn user(text: &str) -> ModelRequest {
+    ModelRequest {
+        messages: vec![ModelMessage::user(text)],
+        ..ModelRequest::default()
     }
 }
 
-pub(super) fn offering(text: &str, tools: &[&str]) -> Request {
+pub(super) fn offering(text: &str, tools: &[&str]) -> ModelRequest {
     let spec = |name: &&str| ToolSpec {
         name: (*name).to_owned(),
         description: "Does it.".into(),
         schema: json!({"type": "object"}),
     };
-    Request {
+    ModelRequest {
         tools: tools.iter().map(spec).map(Into::into).collect(),
         ..user(text)
     }
 }
 
 /// Returns a conversation in which a tool was called and has answered.
-pub(super) fn result(tool: &str, text: &str) -> Request {
+pub(super) fn result(tool: &str, text: &str) -> ModelRequest {
     let call = ToolCall {
         id: "call-1".into(),
         name: tool.into(),
@@ -51,19 +52,22 @@ pub(super) fn result(tool: &str, text: &str) -> Request {
         images: Vec::new(),
         is_error: false,
     };
-    Request {
+    ModelRequest {
         messages: vec![
-            Message::user("go on"),
-            Message::assistant(vec![Part::ToolCall(call)]),
-            Message::results([result]),
+            ModelMessage::user("go on"),
+            ModelMessage::assistant(vec![MessagePart::ToolCall(call)]),
+            ModelMessage::results([result]),
         ],
-        ..Request::default()
+        ..ModelRequest::default()
     }
 }
 
 /// Asks for a reply that takes no time. Returns the chunks before it ended or failed, and
 /// the fault.
-pub(super) fn ask(model: &Rehearsal, request: &Request) -> (Vec<Chunk>, Option<Fault>) {
+pub(super) fn ask(
+    model: &Rehearsal,
+    request: &ModelRequest,
+) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let items: Vec<_> = model.reply(request).collect().now_or_never().unwrap();
     let faults = items.iter().filter(|item| item.is_err()).count();
     let is_last = items.last().is_some_and(Result::is_err);
@@ -72,20 +76,23 @@ pub(super) fn ask(model: &Rehearsal, request: &Request) -> (Vec<Chunk>, Option<F
     (items.into_iter().flatten().collect(), fault)
 }
 
-pub(super) fn answer(model: &Rehearsal, request: &Request) -> Reply {
+pub(super) fn answer(model: &Rehearsal, request: &ModelRequest) -> ModelReply {
     let (chunks, fault) = ask(model, request);
     assert_eq!(fault, None);
     gathered(&chunks)
 }
 
-pub(super) fn refusal(model: &Rehearsal, request: &Request) -> String {
+pub(super) fn refusal(model: &Rehearsal, request: &ModelRequest) -> String {
     let (chunks, fault) = ask(model, request);
     let fault = fault.unwrap_or_else(|| panic!("{chunks:?}"));
-    assert_eq!((fault.kind, chunks), (FaultKind::OffScript, Vec::new()));
+    assert_eq!(
+        (fault.kind, chunks),
+        (ModelFaultKind::OffScript, Vec::new())
+    );
     fault.message
 }
 
-pub(super) fn gathered(chunks: &[Chunk]) -> Reply {
+pub(super) fn gathered(chunks: &[ReplyChunk]) -> ModelReply {
     let mut gather = Gather::default();
     for chunk in chunks {
         gather.add(chunk).unwrap();
@@ -121,7 +128,7 @@ async fn pieces_come_at_their_pace() {
     let mut stream = model.reply(&user("?"));
     let mut came = Vec::new();
     while let Some(item) = stream.next().await {
-        if let Chunk::Text { text } = item.unwrap() {
+        if let ReplyChunk::Text { text } = item.unwrap() {
             came.push((begun.elapsed().as_millis(), text));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use reqwest::{Client, Proxy, redirect};
 
 /// A way out of this machine, direct or through a proxy. Clones share connections.
@@ -60,14 +60,14 @@ impl Connections {
                 // There may be a password before the `@`.
                 let place = proxy.rsplit('@').next().unwrap_or_default();
                 let what = format!("`{place}` cannot be used as a proxy");
-                Failure::new(Code::S005, what)
+                Failure::new(FailureCode::S005, what)
                     .because(super::trouble::chain(&error))
                     .advise("write it as `http://host:port`")
             })?;
             builder = builder.proxy(proxy);
         }
         builder.build().map_err(|error| {
-            Failure::new(Code::M009, "no connection can be made")
+            Failure::new(FailureCode::M009, "no connection can be made")
                 .because(super::trouble::chain(&error))
         })
     }

@@ -1,6 +1,6 @@
 //! The headers of a call, including the key.
 
-use artel_types::model::{Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind};
 use artel_wire::KeyHeader;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
@@ -9,14 +9,17 @@ use super::Address;
 impl Address {
     /// Returns the headers of every call. A configured header replaces the usual one, so that
     /// none is sent twice.
-    pub(super) fn call_headers(&self, more: &[(&'static str, String)]) -> Result<HeaderMap, Fault> {
+    pub(super) fn call_headers(
+        &self,
+        more: &[(&'static str, String)],
+    ) -> Result<HeaderMap, ModelFault> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &self.key {
             let KeyHeader { name, before } = self.wire.key_header();
             let value = hidden(&format!("{before}{}", key.expose())).ok_or_else(|| {
-                Fault::new(
-                    FaultKind::Key,
+                ModelFault::new(
+                    ModelFaultKind::Key,
                     "it has a line break or another character that no header can hold",
                 )
             })?;
@@ -34,7 +37,7 @@ impl Address {
                 .zip(hidden(value))
                 .ok_or_else(|| {
                     let why = format!("the header `{name}` cannot be sent");
-                    Fault::new(FaultKind::BadRequest, why)
+                    ModelFault::new(ModelFaultKind::BadRequest, why)
                 })?;
             headers.insert(name, value);
         }

@@ -4,30 +4,30 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use artel_types::model::{Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind};
 
 /// Classifies a failure to send a request or to get any response.
-pub(super) fn of_sending(error: &reqwest::Error) -> Fault {
+pub(super) fn of_sending(error: &reqwest::Error) -> ModelFault {
     let kind = if is_about_trust(error) {
-        FaultKind::Untrusted
+        ModelFaultKind::Untrusted
     } else if system_kind(error) == Some(io::ErrorKind::ConnectionRefused) {
-        FaultKind::Unreachable
+        ModelFaultKind::Unreachable
     } else if error.is_builder() {
-        FaultKind::BadRequest
+        ModelFaultKind::BadRequest
     } else {
-        FaultKind::Network
+        ModelFaultKind::Network
     };
-    Fault::new(kind, chain(error))
+    ModelFault::new(kind, chain(error))
 }
 
 /// Classifies a failure in the middle of a response: whatever it was, the rest is missing.
-pub(super) fn of_reading(error: &reqwest::Error) -> Fault {
-    Fault::new(FaultKind::Cut, chain(error))
+pub(super) fn of_reading(error: &reqwest::Error) -> ModelFault {
+    ModelFault::new(ModelFaultKind::Cut, chain(error))
 }
 
-pub(super) fn silent(patience: Duration, when: &str) -> Fault {
-    Fault::new(
-        FaultKind::Silent,
+pub(super) fn silent(patience: Duration, when: &str) -> ModelFault {
+    ModelFault::new(
+        ModelFaultKind::Silent,
         format!("nothing came for {} s {when}", patience.as_secs_f32()),
     )
 }

@@ -1,24 +1,27 @@
 //! Money: set aside before it is spent, never passed, told once.
 
 use artel_model::{CallError, Progress};
-use artel_types::model::{ModelCard, Period, Privacy, Provider};
-use artel_types::{Fact, Failure, Level, Limit, Limits, Money, Outcome, Timestamp, Tokens};
+use artel_types::model::{CalendarPeriod, ModelSpec, PrivacyLabel, Provider};
+use artel_types::{
+    BudgetLevel, ConfiguredSpendLimits, EventOutcome, Fact, Failure, Money, SpendLimit, Timestamp,
+    Tokens,
+};
 use futures_util::future::join_all;
 
 use crate::support::*;
 
-fn tokens(tokens: u64) -> Option<Limit> {
-    Some(Limit {
+fn tokens(tokens: u64) -> Option<SpendLimit> {
+    Some(SpendLimit {
         tokens: Some(Tokens(tokens)),
-        ..Limit::default()
+        ..SpendLimit::default()
     })
 }
 
-fn money(dollars_millionths: u64, period: Option<Period>) -> Option<Limit> {
-    Some(Limit {
+fn money(dollars_millionths: u64, period: Option<CalendarPeriod>) -> Option<SpendLimit> {
+    Some(SpendLimit {
         money: Some(Money(dollars_millionths)),
         period,
-        ..Limit::default()
+        ..SpendLimit::default()
     })
 }
 
@@ -29,7 +32,7 @@ fn costly() -> std::sync::Arc<Puppet> {
 
 #[tokio::test(start_paused = true)]
 async fn fifty_at_once_never_pass_a_limit_and_the_error_names_the_level() {
-    type Set = fn(&mut Limits, Option<Limit>);
+    type Set = fn(&mut ConfiguredSpendLimits, Option<SpendLimit>);
     let levels: [(&str, Set); 5] = [
         ("global", |limits, limit| limits.global = limit),
         ("provider `anthropic`", |limits, limit| {
@@ -113,7 +116,7 @@ async fn an_answer_that_grows_beyond_its_budget_is_cut_and_kept() {
     let CallError::OverBudget { over, partial } = error else {
         panic!("{error:?}");
     };
-    assert!(matches!(over.level, Level::Run(_)));
+    assert!(matches!(over.level, BudgetLevel::Run(_)));
     assert!(partial.starts_with("many words "));
     let spent = house.facts(|fact| match fact {
         Fact::BudgetSettled(fact) => Some(fact.amount.tokens.0),
@@ -126,12 +129,12 @@ async fn an_answer_that_grows_beyond_its_budget_is_cut_and_kept() {
         .iter()
         .filter_map(|event| event.outcome)
         .collect();
-    assert_eq!(outcomes, [Outcome::Cancelled]);
+    assert_eq!(outcomes, [EventOutcome::Cancelled]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_counts_anew_when_its_period_does() {
-    let house = house(|setup| setup.limits.global = money(1_500, Some(Period::Day)));
+    let house = house(|setup| setup.limits.global = money(1_500, Some(CalendarPeriod::Day)));
     let model = costly();
     let mut question = call(&model, &"word ".repeat(540));
     question.request.max_output = Some(100);
@@ -193,14 +196,14 @@ async fn a_run_that_becomes_expensive_is_spoken_of_once() {
 async fn a_price_nobody_knows_is_no_hole_in_a_limit() {
     let unpriced = |privacy| {
         let mut question = call(&costly(), "hello");
-        question.chosen.card = ModelCard::default();
+        question.chosen.card = ModelSpec::default();
         question.privacy = privacy;
         question
     };
     let house = house(|setup| setup.limits.global = money(1_000_000, None));
-    let refused = house.answer(unpriced(Privacy::Any)).await.unwrap_err();
+    let refused = house.answer(unpriced(PrivacyLabel::Any)).await.unwrap_err();
     assert!(matches!(refused, CallError::NoPrice { .. }), "{refused:?}");
-    let mut local = unpriced(Privacy::Any);
+    let mut local = unpriced(PrivacyLabel::Any);
     local.chosen.entry.provider = Provider::Ollama;
     let answer = house.answer(local).await.unwrap();
     assert_eq!(answer.cost, None, "unknown, not nothing");
@@ -211,7 +214,7 @@ async fn what_is_labelled_local_only_does_not_leave() {
     let house = house(|_| {});
     let model = costly();
     let mut question = call(&model, "the recipe");
-    question.privacy = Privacy::LocalOnly;
+    question.privacy = PrivacyLabel::LocalOnly;
     let refused = house.answer(question.clone()).await.unwrap_err();
     assert!(matches!(refused, CallError::LocalOnly { .. }));
     assert_eq!(model.asked(), 0);
@@ -223,7 +226,7 @@ async fn what_is_labelled_local_only_does_not_leave() {
         .collect();
     assert_eq!(
         denied,
-        [Some(Outcome::Denied)],
+        [Some(EventOutcome::Denied)],
         "on record, and nothing set aside"
     );
     question.chosen.entry.provider = Provider::Ollama;
@@ -256,7 +259,7 @@ async fn growth_that_cannot_be_recorded_ends_the_answer_and_keeps_its_text() {
     let mut question = call(&model, "tell me everything");
     question.request.max_output = None;
     let error = house.answer(question).await.unwrap_err();
-    assert_eq!(Failure::from(error).code, artel_types::Code::J006);
+    assert_eq!(Failure::from(error).code, artel_types::FailureCode::J006);
     let kept = house.facts(|fact| match fact {
         Fact::ModelFailed(fact) => Some(format!("{:?}", fact.partial)),
         _ => None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_model::Progress;
-use artel_types::{Fact, Outcome};
+use artel_types::{EventOutcome, Fact};
 use futures_util::stream;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -39,7 +39,7 @@ async fn a_dropped_call_is_paid_for_recorded_and_leaves_nothing_behind() {
         .rev()
         .find(|event| matches!(event.fact, Fact::ModelFailed(_)));
     let last = last.unwrap();
-    assert_eq!(last.outcome, Some(Outcome::Cancelled));
+    assert_eq!(last.outcome, Some(EventOutcome::Cancelled));
     let Fact::ModelFailed(failed) = &last.fact else {
         unreachable!();
     };
@@ -106,7 +106,7 @@ async fn a_slow_reader_does_not_keep_a_user_waiting() {
     settle().await;
     let begun = house.elapsed();
     let quick = Puppet::new(|_, _| says("at once"));
-    let urgent = urgent(&quick, artel_types::model::Priority::User, "hello");
+    let urgent = urgent(&quick, artel_types::model::ModelCallPriority::User, "hello");
     house.answer(urgent).await.unwrap();
     assert!(house.elapsed() - begun < Duration::from_secs(1));
     drop(unread);

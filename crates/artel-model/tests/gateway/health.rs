@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use artel_model::{CallError, Entries};
-use artel_types::model::FaultKind;
-use artel_types::{Actor, BreakerClosed, Draft, Fact, ProviderResumed, Stream, TraceId};
+use artel_types::model::ModelFaultKind;
+use artel_types::{Actor, BreakerClosed, EventDraft, Fact, ProviderResumed, StreamName, TraceId};
 use tokio::sync::Semaphore;
 
 use crate::support::*;
@@ -17,7 +17,7 @@ fn patient() -> (Arc<AtomicBool>, Arc<Puppet>) {
     let flag = ill.clone();
     let model = Puppet::new(move |_, _| {
         if flag.load(Ordering::SeqCst) {
-            faulty(fault(FaultKind::Server))
+            faulty(fault(ModelFaultKind::Server))
         } else {
             says("well again")
         }
@@ -133,10 +133,10 @@ async fn a_person_can_say_that_it_is_to_be_asked_again() {
     let (ill, model) = patient();
     open(&house, &model).await;
     ill.store(false, Ordering::SeqCst);
-    let reset = Draft::new(
-        Stream::provider("anthropic").unwrap(),
+    let reset = EventDraft::new(
+        StreamName::provider("anthropic").unwrap(),
         TraceId::from_random([1; 16]),
-        Actor::human("ada", artel_types::Via::Cli),
+        Actor::human("ada", artel_types::ActorSurface::Cli),
         BreakerClosed {
             provider: "anthropic".into(),
             why: "reset by hand".into(),
@@ -150,19 +150,19 @@ async fn a_person_can_say_that_it_is_to_be_asked_again() {
 async fn who_waits_hears_of_a_reset_by_another_process() {
     let house = house(|_| {});
     let model = Puppet::new(|before, _| match before {
-        0 => faulty(artel_types::model::Fault {
+        0 => faulty(artel_types::model::ModelFault {
             retry_after: Some(Duration::from_secs(500)),
-            ..fault(FaultKind::RateLimit)
+            ..fault(ModelFaultKind::RateLimit)
         }),
         _ => says("yes"),
     });
     let calling = house.gateway.call(call(&model, "hello"));
     tokio::time::sleep(Duration::from_secs(30)).await;
     assert_eq!(model.asked(), 1);
-    let resumed = Draft::new(
-        Stream::provider("anthropic").unwrap(),
+    let resumed = EventDraft::new(
+        StreamName::provider("anthropic").unwrap(),
         TraceId::from_random([1; 16]),
-        Actor::human("ada", artel_types::Via::Cli),
+        Actor::human("ada", artel_types::ActorSurface::Cli),
         ProviderResumed {
             provider: "anthropic".into(),
         },
@@ -177,7 +177,7 @@ async fn half_of_twenty_is_too_much_though_never_five_in_a_row() {
     let house = house(|_| {});
     let model = Puppet::new(|before, _| match before % 2 {
         0 => says("yes"),
-        _ => faulty(fault(FaultKind::Cut)),
+        _ => faulty(fault(ModelFaultKind::Cut)),
     });
     for _ in 0..10 {
         // Each call after the first fails once and is answered on its second attempt.
@@ -196,7 +196,11 @@ async fn half_of_twenty_is_too_much_though_never_five_in_a_row() {
 #[tokio::test(start_paused = true)]
 async fn slowing_down_wrong_requests_and_calling_off_say_nothing_about_health() {
     let house = house(|_| {});
-    for kind in [FaultKind::BadRequest, FaultKind::Key, FaultKind::RateLimit] {
+    for kind in [
+        ModelFaultKind::BadRequest,
+        ModelFaultKind::Key,
+        ModelFaultKind::RateLimit,
+    ] {
         let model = Puppet::new(move |_, _| faulty(fault(kind)));
         for _ in 0..6 {
             drop(house.answer(call(&model, "hello")).await);
@@ -239,7 +243,7 @@ async fn an_old_stream_that_ends_well_does_not_end_a_pause() {
     settle().await;
     let held_by = scout_gate.clone();
     let model = Puppet::new(move |before, _| match before {
-        0 => faulty(fault(FaultKind::RateLimit)),
+        0 => faulty(fault(ModelFaultKind::RateLimit)),
         _ => held(&held_by),
     });
     let first = house.gateway.call(call(&model, "first"));
@@ -266,9 +270,9 @@ async fn an_old_stream_that_ends_well_does_not_end_a_pause() {
 async fn whoever_comes_into_a_long_pause_is_parked_with_the_time() {
     let house = house(|_| {});
     let model = Puppet::new(|_, _| {
-        faulty(artel_types::model::Fault {
+        faulty(artel_types::model::ModelFault {
             retry_after: Some(Duration::from_secs(3_600)),
-            ..fault(FaultKind::RateLimit)
+            ..fault(ModelFaultKind::RateLimit)
         })
     });
     house.answer(call(&model, "first")).await.unwrap_err();
@@ -291,7 +295,7 @@ async fn a_rehearsal_does_not_depend_on_what_was_played_before() {
         call.chosen.entry.provider = artel_types::model::Provider::Rehearsal;
         call
     };
-    let ill = Puppet::new(|_, _| faulty(fault(FaultKind::Network)));
+    let ill = Puppet::new(|_, _| faulty(fault(ModelFaultKind::Network)));
     let first = house_on(&clock, &book, |_| {});
     for _ in 0..2 {
         drop(first.answer(rehearsed(&ill)).await);

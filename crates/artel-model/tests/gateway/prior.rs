@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use artel_model::{Asked, Cassette, Prior, Take, fingerprint};
-use artel_types::model::{FaultKind, Message, Reply, Request, ToolSpec};
-use artel_types::{Fact, Failure, ModelRequested, Redactor, Secret, Text};
+use artel_types::model::{ModelFaultKind, ModelMessage, ModelReply, ModelRequest, ToolSpec};
+use artel_types::{Fact, Failure, ModelRequested, RecordedText, Secret, SecretRedactor};
 
 use crate::support::*;
 
-fn inline(text: &Text) -> Result<String, Failure> {
-    let Text::Inline(text) = text else {
+fn inline(text: &RecordedText) -> Result<String, Failure> {
+    let RecordedText::Inline(text) = text else {
         panic!("nothing is kept apart in memory");
     };
     Ok(text.clone())
@@ -39,7 +39,7 @@ fn recording(house: &House) -> Cassette {
     });
     let take = |fact: &artel_types::ModelReplied| {
         let request = asked.whole(&fact.call, inline).unwrap();
-        let reply: Reply = serde_json::from_str(&inline(&fact.reply).unwrap()).unwrap();
+        let reply: ModelReply = serde_json::from_str(&inline(&fact.reply).unwrap()).unwrap();
         Take::new(request, reply)
     };
     Cassette::new(replies.iter().map(take).collect())
@@ -52,7 +52,7 @@ enum Naming {
 }
 
 /// Talks for so many turns; returns the requests as the model got them.
-async fn talk(house: &House, turns: usize, naming: Naming) -> Vec<Request> {
+async fn talk(house: &House, turns: usize, naming: Naming) -> Vec<ModelRequest> {
     let sent = Arc::new(Mutex::new(Vec::new()));
     let log = sent.clone();
     let model = Puppet::new(move |before, request| {
@@ -65,8 +65,8 @@ async fn talk(house: &House, turns: usize, naming: Naming) -> Vec<Request> {
         let answer = house.answer(next.clone()).await.unwrap();
         next.prior = (naming == Naming::Prior).then(|| answer.prior());
         next.request.messages.extend([
-            Message::assistant(answer.reply.parts),
-            Message::user(format!("{turn}: {}", "x".repeat(1_000))),
+            ModelMessage::assistant(answer.reply.parts),
+            ModelMessage::user(format!("{turn}: {}", "x".repeat(1_000))),
         ]);
     }
     let sent = sent.lock().unwrap();
@@ -113,14 +113,14 @@ async fn what_was_left_out_makes_no_difference_to_a_recording() {
 async fn attempts_of_one_call_and_changed_instructions() {
     let house = house(|setup| setup.thresholds.consecutive = 100);
     let model = Puppet::new(|before, _| match before {
-        1 => faulty(fault(FaultKind::Network)),
+        1 => faulty(fault(ModelFaultKind::Network)),
         _ => says("hello"),
     });
     let mut next = call(&model, "hi");
     let first = house.answer(next.clone()).await.unwrap();
     assert_eq!(*first.request, next.request);
     next.prior = Some(first.prior());
-    next.request.messages.push(Message::user("more"));
+    next.request.messages.push(ModelMessage::user("more"));
     let second = house.answer(next.clone()).await.unwrap();
     next.prior = Some(second.prior());
     next.request.tools.push(Arc::new(ToolSpec {
@@ -149,17 +149,18 @@ async fn attempts_of_one_call_and_changed_instructions() {
 #[tokio::test(start_paused = true)]
 async fn a_secret_is_out_of_the_prior_too() {
     const KEY: &str = "sk-canary-0123456789abcdef";
-    let house = house(|setup| setup.redactor = Redactor::of_known_values([&Secret::new(KEY)]));
+    let house =
+        house(|setup| setup.redactor = SecretRedactor::of_known_values([&Secret::new(KEY)]));
     let model = Puppet::new(|_, _| says("hello"));
     let mut next = call(&model, &format!("my key is {KEY}"));
     let answer = house.answer(next.clone()).await.unwrap();
     assert_eq!(
         answer.request.messages,
-        [Message::user("my key is [REDACTED]")]
+        [ModelMessage::user("my key is [REDACTED]")]
     );
     // The conversation still holds it; what is on record is compared, so the beginning is shared.
     next.prior = Some(answer.prior());
-    next.request.messages.push(Message::user("and now?"));
+    next.request.messages.push(ModelMessage::user("and now?"));
     house.answer(next.clone()).await.unwrap();
     // Whoever hands in what was never on record has the whole written down.
     next.prior = Some(Prior {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use artel_model::{Progress, Wait};
-use artel_types::model::Priority;
-use artel_types::{Fact, Outcome};
+use artel_types::model::ModelCallPriority;
+use artel_types::{EventOutcome, Fact};
 use tokio::sync::Semaphore;
 
 use crate::support::*;
@@ -22,17 +22,21 @@ async fn with_one_slot_the_more_urgent_goes_first_and_equals_in_order() {
         held(&held_by)
     });
     // A user's own call holds the slot: it is not preempted.
-    let mut calls = vec![house.gateway.call(urgent(&model, Priority::User, "holder"))];
+    let mut calls = vec![
+        house
+            .gateway
+            .call(urgent(&model, ModelCallPriority::User, "holder")),
+    ];
     settle().await;
     for (priority, words) in [
-        (Priority::Background, "a 20"),
-        (Priority::Validation, "a 40"),
-        (Priority::Background, "b 20"),
-        (Priority::Execution, "a 60"),
-        (Priority::Planning, "a 80"),
-        (Priority::User, "a 100"),
-        (Priority::Execution, "b 60"),
-        (Priority::User, "b 100"),
+        (ModelCallPriority::Background, "a 20"),
+        (ModelCallPriority::Validation, "a 40"),
+        (ModelCallPriority::Background, "b 20"),
+        (ModelCallPriority::Execution, "a 60"),
+        (ModelCallPriority::Planning, "a 80"),
+        (ModelCallPriority::User, "a 100"),
+        (ModelCallPriority::Execution, "b 60"),
+        (ModelCallPriority::User, "b 100"),
     ] {
         calls.push(house.gateway.call(urgent(&model, priority, words)));
         settle().await;
@@ -64,14 +68,14 @@ async fn a_user_takes_the_place_of_the_least_urgent_who_is_then_asked_again() {
     let quick = Puppet::new(|_, _| says("at once"));
     let execution = house
         .gateway
-        .call(urgent(&slow, Priority::Execution, "work"));
+        .call(urgent(&slow, ModelCallPriority::Execution, "work"));
     let mut background = house
         .gateway
-        .call(urgent(&slow, Priority::Background, "index"));
+        .call(urgent(&slow, ModelCallPriority::Background, "index"));
     settle().await;
     let asked = house.elapsed();
     let answer = house
-        .answer(urgent(&quick, Priority::User, "what is up?"))
+        .answer(urgent(&quick, ModelCallPriority::User, "what is up?"))
         .await
         .unwrap();
     assert_eq!(answer.reply.text(), "at once");
@@ -97,7 +101,7 @@ async fn a_user_takes_the_place_of_the_least_urgent_who_is_then_asked_again() {
         .filter(|event| matches!(event.fact, Fact::ModelFailed(_)))
         .map(|event| event.outcome)
         .collect();
-    assert_eq!(outcomes, [Some(Outcome::Cancelled)]);
+    assert_eq!(outcomes, [Some(EventOutcome::Cancelled)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,11 +112,11 @@ async fn with_a_free_slot_nobody_is_disturbed() {
     let slow = Puppet::new(move |_, _| held(&held_by));
     let background = house
         .gateway
-        .call(urgent(&slow, Priority::Background, "index"));
+        .call(urgent(&slow, ModelCallPriority::Background, "index"));
     settle().await;
     let quick = Puppet::new(|_, _| says("at once"));
     house
-        .answer(urgent(&quick, Priority::User, "hello"))
+        .answer(urgent(&quick, ModelCallPriority::User, "hello"))
         .await
         .unwrap();
     gate.add_permits(1);
@@ -134,11 +138,13 @@ async fn background_work_is_not_starved_for_ever() {
             }
         }))
     });
-    let ahead = house.gateway.call(urgent(&model, Priority::User, "0"));
+    let ahead = house
+        .gateway
+        .call(urgent(&model, ModelCallPriority::User, "0"));
     settle().await;
     let background = house
         .gateway
-        .call(urgent(&model, Priority::Background, "index"));
+        .call(urgent(&model, ModelCallPriority::Background, "index"));
     settle().await;
     // Two users who never stop asking: there is always somebody waiting.
     let users: Vec<_> = (0..2)
@@ -146,7 +152,7 @@ async fn background_work_is_not_starved_for_ever() {
             let (gateway, model) = (house.gateway.clone(), model.clone());
             tokio::spawn(async move {
                 loop {
-                    let call = urgent(&model, Priority::User, "again");
+                    let call = urgent(&model, ModelCallPriority::User, "again");
                     gateway.call(call).answer().await.unwrap();
                 }
             })

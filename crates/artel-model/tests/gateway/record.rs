@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_model::{CallError, Progress, fingerprint};
-use artel_types::model::{Chunk, FaultKind, Message, Part, Request, Stop, ToolSpec, Usage};
-use artel_types::{Code, Fact, Failure, Money, Redactor, Secret};
+use artel_types::model::{
+    MessagePart, ModelFaultKind, ModelMessage, ModelRequest, ReplyChunk, ReplyStopReason,
+    TokenUsage, ToolSpec,
+};
+use artel_types::{Fact, Failure, FailureCode, Money, Secret, SecretRedactor};
 use futures_util::FutureExt as _;
 
 use crate::support::*;
@@ -53,7 +56,7 @@ async fn a_question_waits_for_what_it_follows_from() {
     written.send(Ok(())).unwrap();
     assert_eq!(calling.answer().await.unwrap().reply.text(), "hello");
 
-    let lost = Failure::new(Code::J006, "the disk is full");
+    let lost = Failure::new(FailureCode::J006, "the disk is full");
     let owed = std::future::ready(Err(lost.clone())).boxed().shared();
     let calling = house.gateway.call_after(call(&model, "hi"), owed);
     assert_eq!(calling.answer().await, Err(CallError::Record(lost)));
@@ -70,7 +73,7 @@ async fn a_question_waits_for_what_it_follows_from() {
 #[tokio::test(start_paused = true)]
 async fn every_attempt_is_attributed_and_sums_are_exact() {
     let house = house(|setup| setup.thresholds.consecutive = 100);
-    let usage = Usage {
+    let usage = TokenUsage {
         input: 1_000,
         cache_read: 400,
         cache_write: 0,
@@ -81,14 +84,14 @@ async fn every_attempt_is_attributed_and_sums_are_exact() {
         0 => chunks(vec![
             Ok(start()),
             Ok(text("hal")),
-            Err(fault(FaultKind::Cut)),
+            Err(fault(ModelFaultKind::Cut)),
         ]),
-        1 => faulty(fault(FaultKind::Network)),
+        1 => faulty(fault(ModelFaultKind::Network)),
         _ => chunks(vec![
             Ok(start()),
             Ok(text("hello")),
-            Ok(Chunk::End {
-                stop: Stop::End,
+            Ok(ReplyChunk::End {
+                stop: ReplyStopReason::End,
                 usage: Some(usage),
             }),
         ]),
@@ -133,14 +136,15 @@ async fn every_attempt_is_attributed_and_sums_are_exact() {
 #[tokio::test(start_paused = true)]
 async fn a_secret_reaches_neither_the_model_nor_the_reader_nor_the_record() {
     const KEY: &str = "sk-canary-0123456789abcdef";
-    let house = house(|setup| setup.redactor = Redactor::of_known_values([&Secret::new(KEY)]));
+    let house =
+        house(|setup| setup.redactor = SecretRedactor::of_known_values([&Secret::new(KEY)]));
     let sent = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
     let log = sent.clone();
     let model = Puppet::new(move |before, request| {
         *log.lock().unwrap() = serde_json::to_string(request).unwrap();
         match before {
-            0 => faulty(artel_types::model::Fault::new(
-                FaultKind::Network,
+            0 => faulty(artel_types::model::ModelFault::new(
+                ModelFaultKind::Network,
                 format!("the proxy said {KEY}"),
             )),
             _ => chunks(vec![
@@ -189,11 +193,11 @@ async fn malformed_arguments_are_for_the_model_to_mend() {
         let arguments = "{\"path\": ".to_owned();
         chunks(vec![
             Ok(start()),
-            Ok(Chunk::ToolStart { index, id, name }),
-            Ok(Chunk::ToolDelta { index, arguments }),
-            Ok(Chunk::ToolEnd { index, seal: None }),
-            Ok(Chunk::End {
-                stop: Stop::ToolUse,
+            Ok(ReplyChunk::ToolStart { index, id, name }),
+            Ok(ReplyChunk::ToolDelta { index, arguments }),
+            Ok(ReplyChunk::ToolEnd { index, seal: None }),
+            Ok(ReplyChunk::End {
+                stop: ReplyStopReason::ToolUse,
                 usage: None,
             }),
         ])
@@ -224,13 +228,13 @@ async fn the_record_holds_the_whole_conversation() {
         Fact::ModelRequested(fact) => Some((fact.request.clone(), fact.fingerprint.clone())),
         _ => None,
     });
-    let artel_types::Text::Inline(text) = &stored[0].0 else {
+    let artel_types::RecordedText::Inline(text) = &stored[0].0 else {
         panic!("small enough to stand in the event");
     };
-    let back: Request = serde_json::from_str(text).unwrap();
+    let back: ModelRequest = serde_json::from_str(text).unwrap();
     assert_eq!((&back, &stored[0].1), (&request, &fingerprint(&request)));
-    assert_eq!(back.messages, [Message::user("hi")]);
-    assert_eq!(answer.reply.parts, [Part::text("hello")]);
+    assert_eq!(back.messages, [ModelMessage::user("hi")]);
+    assert_eq!(answer.reply.parts, [MessagePart::text("hello")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -258,7 +262,7 @@ async fn a_paid_answer_is_not_lost_to_a_full_disk() {
     let error = house.answer(call(&model, "hi")).await.unwrap_err();
     assert_eq!(
         artel_types::Failure::from(error).code,
-        artel_types::Code::J006
+        artel_types::FailureCode::J006
     );
     assert_eq!(model.asked(), 1);
 }

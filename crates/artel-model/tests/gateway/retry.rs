@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use artel_model::{CallError, Progress, Wait};
-use artel_types::model::{Chunk, Fault, FaultKind, Provider};
+use artel_types::model::{ModelFault, ModelFaultKind, Provider, ReplyChunk};
 use artel_types::{Fact, Failure};
 
 use crate::support::*;
 
 /// Asks a model that fails like this for ever; returns when each attempt was made.
-async fn attempts(fault: Fault) -> (Vec<Duration>, CallError) {
+async fn attempts(fault: ModelFault) -> (Vec<Duration>, CallError) {
     let house = house(|setup| setup.thresholds.consecutive = 100);
     let model = Puppet::new(move |_, _| faulty(fault.clone()));
     let mut calling = house.gateway.call(call(&model, "hello"));
@@ -39,20 +39,20 @@ fn about(found: &[f64], expected: &[f64]) {
 
 #[tokio::test(start_paused = true)]
 async fn each_class_has_its_schedule() {
-    let (at, _) = attempts(fault(FaultKind::Network)).await;
+    let (at, _) = attempts(fault(ModelFaultKind::Network)).await;
     about(&waits(&at), &[0.1, 0.2, 0.4, 0.8]);
-    let (at, _) = attempts(fault(FaultKind::Server)).await;
+    let (at, _) = attempts(fault(ModelFaultKind::Server)).await;
     about(&waits(&at), &[5.0, 10.0]);
     for kind in [
-        FaultKind::Key,
-        FaultKind::Quota,
-        FaultKind::BadRequest,
-        FaultKind::NoSuchModel,
-        FaultKind::ContextOverflow,
-        FaultKind::TooLarge,
-        FaultKind::Untrusted,
-        FaultKind::Endless,
-        FaultKind::OffScript,
+        ModelFaultKind::Key,
+        ModelFaultKind::Quota,
+        ModelFaultKind::BadRequest,
+        ModelFaultKind::NoSuchModel,
+        ModelFaultKind::ContextOverflow,
+        ModelFaultKind::TooLarge,
+        ModelFaultKind::Untrusted,
+        ModelFaultKind::Endless,
+        ModelFaultKind::OffScript,
     ] {
         let (at, error) = attempts(fault(kind)).await;
         assert_eq!(at.len(), 1, "{kind:?}");
@@ -65,7 +65,7 @@ async fn each_class_has_its_schedule() {
 
 #[tokio::test(start_paused = true)]
 async fn being_asked_to_slow_down_doubles_the_wait_up_to_a_minute() {
-    for kind in [FaultKind::RateLimit, FaultKind::Overloaded] {
+    for kind in [ModelFaultKind::RateLimit, ModelFaultKind::Overloaded] {
         let (at, error) = attempts(fault(kind)).await;
         assert_eq!(at.len(), 10, "ten tries");
         assert!(matches!(error, CallError::Fault { attempts: 10, .. }));
@@ -81,7 +81,7 @@ async fn being_asked_to_slow_down_doubles_the_wait_up_to_a_minute() {
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_a_provider_names_is_kept() {
-    let mut named = fault(FaultKind::RateLimit);
+    let mut named = fault(ModelFaultKind::RateLimit);
     named.retry_after = Some(Duration::from_secs(7));
     let (at, _) = attempts(named).await;
     for wait in waits(&at) {
@@ -91,7 +91,7 @@ async fn the_wait_a_provider_names_is_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn a_long_wait_parks_the_call_and_says_until_when() {
-    let mut named = fault(FaultKind::RateLimit);
+    let mut named = fault(ModelFaultKind::RateLimit);
     named.retry_after = Some(Duration::from_secs(3_600));
     let (at, error) = attempts(named).await;
     assert_eq!(at.len(), 1);
@@ -108,9 +108,9 @@ async fn a_long_wait_parks_the_call_and_says_until_when() {
 async fn a_pause_is_shown_others_go_on_and_it_ends_by_itself() {
     let house = house(|_| {});
     let model = Puppet::new(|before, _| match before {
-        0 => faulty(Fault {
+        0 => faulty(ModelFault {
             retry_after: Some(Duration::from_secs(30)),
-            ..fault(FaultKind::RateLimit)
+            ..fault(ModelFaultKind::RateLimit)
         }),
         _ => says("at last"),
     });
@@ -149,7 +149,7 @@ async fn after_a_pause_one_goes_first_and_the_rest_follow_its_success() {
     // Everybody is refused during the first ten seconds.
     let clock = house.clock.clone();
     let model = Puppet::new(move |_, _| match clock.uptime().as_secs() {
-        0..10 => faulty(fault(FaultKind::RateLimit)),
+        0..10 => faulty(fault(ModelFaultKind::RateLimit)),
         _ => says("yes"),
     });
     let calls: Vec<_> = (0..20)
@@ -166,7 +166,7 @@ async fn after_a_pause_one_goes_first_and_the_rest_follow_its_success() {
 async fn a_success_makes_the_next_pause_short_again() {
     let house = house(|_| {});
     let model = Puppet::new(|before, _| match before {
-        0..=4 | 6 => faulty(fault(FaultKind::RateLimit)),
+        0..=4 | 6 => faulty(fault(ModelFaultKind::RateLimit)),
         _ => says("yes"),
     });
     house.answer(call(&model, "first")).await.unwrap();
@@ -182,7 +182,7 @@ async fn an_answer_that_breaks_off_is_asked_for_again_and_its_piece_is_kept() {
         0 => chunks(vec![
             Ok(start()),
             Ok(text("half an ans")),
-            Err(fault(FaultKind::Cut)),
+            Err(fault(ModelFaultKind::Cut)),
         ]),
         // A stream that simply stops is a cut as well.
         1 => chunks(vec![Ok(start()), Ok(text("again ha"))]),
@@ -205,7 +205,10 @@ async fn a_sequence_that_breaks_the_grammar_is_not_believed() {
     let house = house(|_| {});
     let model = Puppet::new(|_, _| {
         let (index, arguments) = (3, "{}".to_owned());
-        chunks(vec![Ok(start()), Ok(Chunk::ToolDelta { index, arguments })])
+        chunks(vec![
+            Ok(start()),
+            Ok(ReplyChunk::ToolDelta { index, arguments }),
+        ])
     });
     let error = house.answer(call(&model, "hello")).await.unwrap_err();
     let CallError::Fault {
@@ -214,7 +217,7 @@ async fn a_sequence_that_breaks_the_grammar_is_not_believed() {
     else {
         panic!("{error:?}");
     };
-    assert_eq!((fault.kind, attempts), (FaultKind::Garbled, 5));
+    assert_eq!((fault.kind, attempts), (ModelFaultKind::Garbled, 5));
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,7 +225,7 @@ async fn blips_are_silent_until_there_are_many() {
     let house = house(|setup| setup.thresholds.consecutive = 100);
     let notices = async |failures: usize| {
         let model = Puppet::new(move |before, _| match before {
-            before if before < failures => faulty(fault(FaultKind::Network)),
+            before if before < failures => faulty(fault(ModelFaultKind::Network)),
             _ => says("yes"),
         });
         let mut calling = house.gateway.call(call(&model, "hello"));
@@ -265,6 +268,6 @@ async fn an_answer_many_times_too_long_is_cut_and_not_asked_for_again() {
     else {
         panic!("{error:?}");
     };
-    assert_eq!((fault.kind, attempts), (FaultKind::Endless, 1));
+    assert_eq!((fault.kind, attempts), (ModelFaultKind::Endless, 1));
     assert!(partial.len() < 40_000, "{}", partial.len());
 }

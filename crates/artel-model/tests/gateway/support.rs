@@ -10,12 +10,13 @@ use artel_model::{
 };
 use artel_rules::breaker::Thresholds;
 use artel_types::model::{
-    Attribution, Chunk, Fault, FaultKind, Message, ModelCard, ModelEntry, Priority, Privacy,
-    Provider, Request, Stop, Usage,
+    ModelAliasSettings, ModelCallAttribution, ModelCallPriority, ModelFault, ModelFaultKind,
+    ModelMessage, ModelRequest, ModelSpec, PrivacyLabel, Provider, ReplyChunk, ReplyStopReason,
+    TokenUsage,
 };
 use artel_types::{
-    Actor, Clock, Code, Event, Fact, Failure, Limits, Money, Redactor, RunId, SessionId, Stream,
-    Text, Timestamp, TraceId,
+    Actor, Clock, ConfiguredSpendLimits, Event, Fact, Failure, FailureCode, Money, RecordedText,
+    RunId, SecretRedactor, SessionId, StreamName, Timestamp, TraceId,
 };
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
@@ -78,7 +79,7 @@ impl MemoryBook {
 
     pub(crate) fn write(&self, entries: Entries) -> Result<(), BookError> {
         let mut events = self.events.lock().unwrap();
-        let position = |events: &[Event], stream: &Stream| {
+        let position = |events: &[Event], stream: &StreamName| {
             events
                 .iter()
                 .filter(|event| event.stream == *stream)
@@ -130,7 +131,7 @@ impl Book for MemoryBook {
     fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>> {
         let written = if self.is_full() {
             Err(BookError::Failed(Failure::new(
-                Code::J006,
+                FailureCode::J006,
                 "the disk is full",
             )))
         } else {
@@ -139,8 +140,8 @@ impl Book for MemoryBook {
         Box::pin(async move { written })
     }
 
-    fn keep(&self, text: String) -> BoxFuture<'static, Result<Text, Failure>> {
-        Box::pin(async { Ok(Text::Inline(text)) })
+    fn keep(&self, text: String) -> BoxFuture<'static, Result<RecordedText, Failure>> {
+        Box::pin(async { Ok(RecordedText::Inline(text)) })
     }
 }
 
@@ -166,9 +167,9 @@ pub(crate) fn house_on(
     let mut setup = Setup {
         book: book.clone(),
         clock: clock.clone(),
-        redactor: Redactor::none(),
+        redactor: SecretRedactor::none(),
         formats: None,
-        limits: Limits::default(),
+        limits: ConfiguredSpendLimits::default(),
         slots: 10,
         max_wait: Duration::from_secs(3_600),
         thresholds: Thresholds::MODEL,
@@ -205,11 +206,11 @@ pub(crate) struct Puppet {
     script: Box<Script>,
 }
 
-type Script = dyn Fn(usize, &Request) -> ChunkStream + Send + Sync;
+type Script = dyn Fn(usize, &ModelRequest) -> ChunkStream + Send + Sync;
 
 impl Puppet {
     pub(crate) fn new(
-        script: impl Fn(usize, &Request) -> ChunkStream + Send + Sync + 'static,
+        script: impl Fn(usize, &ModelRequest) -> ChunkStream + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             asked: AtomicUsize::new(0),
@@ -223,33 +224,33 @@ impl Puppet {
 }
 
 impl Model for Puppet {
-    fn reply(&self, request: &Request) -> ChunkStream {
+    fn reply(&self, request: &ModelRequest) -> ChunkStream {
         let before = self.asked.fetch_add(1, Ordering::SeqCst);
         (self.script)(before, request)
     }
 }
 
-pub(crate) fn start() -> Chunk {
-    Chunk::Start {
+pub(crate) fn start() -> ReplyChunk {
+    ReplyChunk::Start {
         id: None,
         model: None,
     }
 }
 
-pub(crate) fn text(text: &str) -> Chunk {
-    Chunk::Text {
+pub(crate) fn text(text: &str) -> ReplyChunk {
+    ReplyChunk::Text {
         text: text.to_owned(),
     }
 }
 
-pub(crate) fn end(input: u64, output: u64) -> Chunk {
-    let usage = Some(Usage {
+pub(crate) fn end(input: u64, output: u64) -> ReplyChunk {
+    let usage = Some(TokenUsage {
         input,
         output,
-        ..Usage::default()
+        ..TokenUsage::default()
     });
-    Chunk::End {
-        stop: Stop::End,
+    ReplyChunk::End {
+        stop: ReplyStopReason::End,
         usage,
     }
 }
@@ -258,15 +259,15 @@ pub(crate) fn says(words: &str) -> ChunkStream {
     chunks(vec![Ok(start()), Ok(text(words)), Ok(end(10, 5))])
 }
 
-pub(crate) fn faulty(fault: Fault) -> ChunkStream {
+pub(crate) fn faulty(fault: ModelFault) -> ChunkStream {
     chunks(vec![Err(fault)])
 }
 
-pub(crate) fn fault(kind: FaultKind) -> Fault {
-    Fault::new(kind, "as scripted")
+pub(crate) fn fault(kind: ModelFaultKind) -> ModelFault {
+    ModelFault::new(kind, "as scripted")
 }
 
-pub(crate) fn chunks(chunks: Vec<Result<Chunk, Fault>>) -> ChunkStream {
+pub(crate) fn chunks(chunks: Vec<Result<ReplyChunk, ModelFault>>) -> ChunkStream {
     Box::pin(stream::iter(chunks))
 }
 
@@ -285,7 +286,7 @@ pub(crate) fn chosen(provider: Provider) -> Chosen {
     Chosen {
         wanted: "default".into(),
         resolved: "as named".into(),
-        entry: ModelEntry {
+        entry: ModelAliasSettings {
             provider,
             model: "puppet-1".into(),
             base_url: None,
@@ -295,30 +296,30 @@ pub(crate) fn chosen(provider: Provider) -> Chosen {
             timeout: None,
             proxy: None,
         },
-        card: ModelCard {
+        card: ModelSpec {
             input: Some(Money(1_000_000)),
             output: Some(Money(1_000_000)),
-            ..ModelCard::default()
+            ..ModelSpec::default()
         },
     }
 }
 
 pub(crate) fn call(model: &Arc<Puppet>, words: &str) -> Call {
     Call {
-        request: Request {
-            messages: vec![Message::user(words)],
+        request: ModelRequest {
+            messages: vec![ModelMessage::user(words)],
             max_output: Some(100),
-            ..Request::default()
+            ..ModelRequest::default()
         },
         prior: None,
         model: model.clone(),
         chosen: chosen(Provider::Anthropic),
-        priority: Priority::Execution,
-        privacy: Privacy::Any,
-        account: Attribution {
+        priority: ModelCallPriority::Execution,
+        privacy: PrivacyLabel::Any,
+        account: ModelCallAttribution {
             step: Some("1".into()),
             role: Some("engineer".into()),
-            ..Attribution::default()
+            ..ModelCallAttribution::default()
         },
         context: Context {
             above: Vec::new(),
@@ -331,7 +332,7 @@ pub(crate) fn call(model: &Arc<Puppet>, words: &str) -> Call {
     }
 }
 
-pub(crate) fn urgent(model: &Arc<Puppet>, priority: Priority, words: &str) -> Call {
+pub(crate) fn urgent(model: &Arc<Puppet>, priority: ModelCallPriority, words: &str) -> Call {
     Call {
         priority,
         ..call(model, words)

@@ -1,7 +1,7 @@
 //! The same answer in five formats is the same answer.
 
 use artel_testkit::standin::{Answer, Format, cases};
-use artel_types::model::{FaultKind, Part, Stop};
+use artel_types::model::{MessagePart, ModelFaultKind, ReplyStopReason};
 
 use crate::support::*;
 
@@ -66,20 +66,20 @@ async fn malformed_arguments_are_never_carried_out() {
         let heard = hear_answer(format, answer.clone()).await;
         match format {
             Format::Anthropic | Format::Responses | Format::Chat => {
-                let parts = vec![Part::text("I try."), cases::call("read", half)];
-                let expected = cases::reply(format, parts, Stop::ToolUse);
+                let parts = vec![MessagePart::text("I try."), cases::call("read", half)];
+                let expected = cases::reply(format, parts, ReplyStopReason::ToolUse);
                 let reply = heard.reply().unwrap();
                 assert_eq!(bare(reply.clone()), expected, "{format:?}");
                 assert!(reply.tool_calls().all(|call| call.input().is_err()));
             }
             Format::Google => {
-                let stop = Stop::Other("MALFORMED_FUNCTION_CALL".to_owned());
-                let expected = cases::reply(format, vec![Part::text("I try.")], stop);
+                let stop = ReplyStopReason::Other("MALFORMED_FUNCTION_CALL".to_owned());
+                let expected = cases::reply(format, vec![MessagePart::text("I try.")], stop);
                 assert_eq!(bare(heard.reply().unwrap()), expected);
             }
             Format::Ollama => {
                 let fault = heard.fault();
-                assert_eq!(fault.kind, FaultKind::Server, "{fault}");
+                assert_eq!(fault.kind, ModelFaultKind::Server, "{fault}");
                 assert!(fault.message.contains("error parsing tool call"), "{fault}");
             }
         }
@@ -88,11 +88,11 @@ async fn malformed_arguments_are_never_carried_out() {
         match format {
             Format::Anthropic | Format::Responses | Format::Chat => {
                 let reply = heard.reply().unwrap();
-                assert_eq!(reply.stop, Stop::MaxTokens, "{format:?}");
+                assert_eq!(reply.stop, ReplyStopReason::MaxTokens, "{format:?}");
                 assert!(reply.tool_calls().all(|call| call.input().is_err()));
             }
             Format::Google => assert_eq!(heard.reply().unwrap().tool_calls().count(), 0),
-            Format::Ollama => assert_eq!(heard.fault().kind, FaultKind::Server),
+            Format::Ollama => assert_eq!(heard.fault().kind, ModelFaultKind::Server),
         }
     }
 }
@@ -104,7 +104,7 @@ async fn a_call_that_was_only_begun_is_never_carried_out() {
     for format in [Format::Anthropic, Format::Responses, Format::Chat] {
         let answer = Answer::default().calls_raw("read", "").cut_short();
         let reply = hear_answer(format, answer).await.reply().unwrap();
-        assert_eq!(reply.stop, Stop::MaxTokens, "{format:?}");
+        assert_eq!(reply.stop, ReplyStopReason::MaxTokens, "{format:?}");
         let call = reply.tool_calls().next().unwrap();
         assert!(call.input().is_err(), "{format:?}: {call:?}");
     }

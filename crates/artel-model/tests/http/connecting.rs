@@ -4,13 +4,13 @@ use std::net::Ipv4Addr;
 
 use artel_model::Address;
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::model::{Fault, FaultKind};
+use artel_types::model::{ModelFault, ModelFaultKind};
 use tokio::net::TcpSocket;
 
 use crate::servers;
 use crate::support::*;
 
-async fn fault_at(format: Format, url: impl Into<String>) -> Fault {
+async fn fault_at(format: Format, url: impl Into<String>) -> ModelFault {
     let heard = hear(&remote(format, url), &question()).await;
     assert_eq!(heard.chunks, []);
     let fault = heard.fault().clone();
@@ -26,16 +26,16 @@ async fn nobody_listens_there() {
     let place = taken.local_addr().unwrap();
     for format in Format::ALL {
         let fault = fault_at(format, format!("http://{place}")).await;
-        assert_eq!(fault.kind, FaultKind::Unreachable, "{fault}");
+        assert_eq!(fault.kind, ModelFaultKind::Unreachable, "{fault}");
         let looked = remote(format, format!("http://{place}")).look().await;
-        assert_eq!(looked.unwrap_err().kind, FaultKind::Unreachable);
+        assert_eq!(looked.unwrap_err().kind, ModelFaultKind::Unreachable);
     }
 }
 
 #[tokio::test]
 async fn a_name_that_nobody_has() {
     let fault = fault_at(Format::Chat, "http://nobody.invalid/v1").await;
-    assert_eq!(fault.kind, FaultKind::Network, "{fault}");
+    assert_eq!(fault.kind, ModelFaultKind::Network, "{fault}");
 }
 
 /// An address that is none is the person's mistake, and no reason to try again.
@@ -43,7 +43,7 @@ async fn a_name_that_nobody_has() {
 async fn an_address_that_is_none() {
     for url in ["", "api.example.com", "http://:80", "ftp://example.com"] {
         let fault = fault_at(Format::Chat, url).await;
-        assert_eq!(fault.kind, FaultKind::BadRequest, "`{url}`: {fault}");
+        assert_eq!(fault.kind, ModelFaultKind::BadRequest, "`{url}`: {fault}");
     }
 }
 
@@ -53,7 +53,7 @@ async fn a_server_that_cannot_be_trusted_because_it_speaks_in_the_clear() {
     let stand_in = StandIn::start(Format::Anthropic, []);
     let url = stand_in.url().replace("http:", "https:");
     let fault = fault_at(Format::Anthropic, url).await;
-    assert_eq!(fault.kind, FaultKind::Untrusted, "{fault}");
+    assert_eq!(fault.kind, ModelFaultKind::Untrusted, "{fault}");
     assert_eq!(stand_in.seen(), []);
 }
 
@@ -61,7 +61,7 @@ async fn a_server_that_cannot_be_trusted_because_it_speaks_in_the_clear() {
 async fn a_server_that_cannot_be_trusted_because_nobody_vouches_for_it() {
     let (place, server) = servers::untrusted();
     let fault = fault_at(Format::Anthropic, format!("https://{place}")).await;
-    assert_eq!(fault.kind, FaultKind::Untrusted, "{fault}");
+    assert_eq!(fault.kind, ModelFaultKind::Untrusted, "{fault}");
     assert!(fault.message.contains("certificate"), "{fault}");
     let said = tokio::task::spawn_blocking(|| server.join().unwrap());
     assert_eq!(said.await.unwrap(), b"", "the key stayed here");
@@ -71,7 +71,7 @@ async fn a_server_that_cannot_be_trusted_because_nobody_vouches_for_it() {
 async fn hung_up_without_a_word() {
     for format in Format::ALL {
         let heard = hear_answer(format, Answer::hang_up()).await;
-        assert_eq!(heard.fault().kind, FaultKind::Network, "{heard:?}");
+        assert_eq!(heard.fault().kind, ModelFaultKind::Network, "{heard:?}");
     }
 }
 
@@ -87,7 +87,7 @@ async fn a_redirect_is_not_followed() {
             let fault = hear_answer(format, answer).await.fault().clone();
             assert_eq!(
                 (fault.kind, fault.status),
-                (FaultKind::BadRequest, Some(status)),
+                (ModelFaultKind::BadRequest, Some(status)),
                 "{fault}"
             );
             assert_eq!(elsewhere.seen(), []);
@@ -105,7 +105,7 @@ async fn a_key_that_cannot_be_sent() {
             ..address(Format::Anthropic, stand_in.url())
         };
         let heard = hear(&reach(straight(), address), &question()).await;
-        assert_eq!(heard.fault().kind, FaultKind::Key, "{heard:?}");
+        assert_eq!(heard.fault().kind, ModelFaultKind::Key, "{heard:?}");
         assert_eq!(stand_in.seen(), [], "nothing is sent without its key");
     }
 }

@@ -1,7 +1,7 @@
 //! The connection breaks at every single byte of an answer with three calls.
 
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::model::{FaultKind, Part, ToolCall};
+use artel_types::model::{MessagePart, ModelFaultKind, ToolCall};
 use serde_json::json;
 
 use crate::support::*;
@@ -56,7 +56,7 @@ async fn check(format: Format) {
         let is_whole = at == bytes.len() && format != Format::Google;
         assert_eq!(cut.reply().is_some(), is_whole, "{told}");
         if !is_whole {
-            assert_eq!(cut.fault().kind, FaultKind::Cut, "{told}");
+            assert_eq!(cut.fault().kind, ModelFaultKind::Cut, "{told}");
         }
         let found = carried_out(&cut);
         assert!(calls.starts_with(&found), "{told}");
@@ -81,7 +81,7 @@ async fn an_answer_that_ends_early_in_good_order_is_cut_too() {
                     assert_eq!(reply.parts, whole.reply().unwrap().parts, "{told}");
                     assert_eq!(reply.stop, whole.reply().unwrap().stop, "{told}");
                 }
-                None => assert_eq!(cut.fault().kind, FaultKind::Cut, "{told}"),
+                None => assert_eq!(cut.fault().kind, ModelFaultKind::Cut, "{told}"),
             }
             assert!(
                 carried_out(&whole).starts_with(&carried_out(&cut)),
@@ -95,7 +95,7 @@ async fn an_answer_that_ends_early_in_good_order_is_cut_too() {
 fn carried_out(heard: &Heard) -> Vec<ToolCall> {
     let parts = heard.gathered().partial();
     let calls = parts.into_iter().filter_map(|part| match part {
-        Part::ToolCall(call) => Some(call),
+        MessagePart::ToolCall(call) => Some(call),
         _ => None,
     });
     calls.collect()

@@ -1,7 +1,7 @@
 //! Answers that are longer than any answer may be.
 
 use artel_testkit::standin::{Answer, Format};
-use artel_types::model::FaultKind;
+use artel_types::model::ModelFaultKind;
 use serde_json::json;
 
 use crate::servers::Endless;
@@ -21,7 +21,7 @@ async fn check(format: Format, first: &str, more: &str, most: u64) {
     let server = Endless::start(first, more).await;
     let heard = hear(&remote(format, server.url()), &question()).await;
     let fault = heard.fault();
-    assert_eq!(fault.kind, FaultKind::Endless, "{format:?}: {fault}");
+    assert_eq!(fault.kind, ModelFaultKind::Endless, "{format:?}: {fault}");
     assert!(fault.message.contains("more than"), "{fault}");
     let sent = server.sent();
     assert!(sent < most + IN_FLIGHT, "{format:?}: {sent} bytes");
@@ -97,7 +97,7 @@ async fn fifty_megabytes() {
         body.push_str("data: {\"type\":\"message_stop\"}\n\n");
         let heard = hear_answer(format, Answer::status(200).body(body)).await;
         let fault = heard.fault.as_ref().unwrap();
-        assert_eq!(fault.kind, FaultKind::Endless, "{format:?}: {fault}");
+        assert_eq!(fault.kind, ModelFaultKind::Endless, "{format:?}: {fault}");
         assert!(fault.message.contains("more than"), "{format:?}: {fault}");
         assert_bounded_memory();
     }
@@ -110,7 +110,7 @@ async fn ten_thousand_calls() {
             answer.calls("read", json!({"n": number}))
         });
         let heard = hear_answer(format, answer).await;
-        assert_eq!(heard.fault().kind, FaultKind::Garbled, "{format:?}");
+        assert_eq!(heard.fault().kind, ModelFaultKind::Garbled, "{format:?}");
         let kept = heard.gathered().partial().len();
         assert!(kept <= 1_000, "{format:?}: {kept}");
         assert_bounded_memory();
@@ -123,7 +123,7 @@ async fn a_refusal_without_end() {
     for format in Format::ALL {
         let body = format!("{{\"error\": \"{}", "no ".repeat(10_000_000));
         let heard = hear_answer(format, Answer::status(400).body(body)).await;
-        assert_eq!(heard.fault().kind, FaultKind::BadRequest, "{format:?}");
+        assert_eq!(heard.fault().kind, ModelFaultKind::BadRequest, "{format:?}");
         assert!(heard.fault().message.chars().count() <= 500);
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use artel_model::{Call, CallError, Chosen, Progress};
 use artel_testkit::standin::{Answer, Format, StandIn, Usage, cases};
-use artel_types::model::{FaultKind, ModelEntry, Request};
-use artel_types::{Fact, ModelFailed, ModelReplied, Outcome};
+use artel_types::model::{ModelAliasSettings, ModelFaultKind, ModelRequest};
+use artel_types::{EventOutcome, Fact, ModelFailed, ModelReplied};
 use tokio::time::Instant;
 
 use crate::house::{self, House, house};
@@ -16,15 +16,15 @@ use crate::support::*;
 pub(crate) fn call_to(format: Format, url: &str) -> Call {
     let usual = house::call(&house::Puppet::new(|_, _| house::says("")), "hello");
     Call {
-        request: Request {
+        request: ModelRequest {
             max_output: Some(1_000),
             ..question()
         },
         model: Arc::new(remote(format, url)),
         chosen: Chosen {
-            entry: ModelEntry {
+            entry: ModelAliasSettings {
                 base_url: Some(url.to_owned()),
-                ..ModelEntry::named(provider(format), MODEL)
+                ..ModelAliasSettings::named(provider(format), MODEL)
             },
             ..usual.chosen.clone()
         },
@@ -68,11 +68,11 @@ async fn a_pause_of_a_second_is_kept_and_then_there_is_an_answer() {
 #[tokio::test]
 async fn only_what_can_get_better_is_tried_again() {
     for (answer, kind, attempts) in [
-        (Answer::no_quota(), FaultKind::Quota, 1),
-        (Answer::status(401), FaultKind::Key, 1),
-        (Answer::too_long(), FaultKind::ContextOverflow, 1),
-        (Answer::status(404), FaultKind::NoSuchModel, 1),
-        (Answer::hang_up(), FaultKind::Network, 5),
+        (Answer::no_quota(), ModelFaultKind::Quota, 1),
+        (Answer::status(401), ModelFaultKind::Key, 1),
+        (Answer::too_long(), ModelFaultKind::ContextOverflow, 1),
+        (Answer::status(404), ModelFaultKind::NoSuchModel, 1),
+        (Answer::hang_up(), ModelFaultKind::Network, 5),
     ] {
         for format in Format::ALL {
             let stand_in = StandIn::start(format, [answer.clone().repeating()]);
@@ -111,7 +111,7 @@ async fn a_broken_answer_is_asked_for_again_as_a_whole() {
         assert_eq!(got.reply.tool_calls().count(), 1, "{format:?}");
         assert_eq!(
             failures(&house)[0].fault,
-            Some(FaultKind::Cut),
+            Some(ModelFaultKind::Cut),
             "{format:?}"
         );
     }
@@ -147,7 +147,7 @@ async fn a_dropped_call_hangs_up() {
             matches!(event.fact, Fact::ModelFailed(_)).then_some(event.outcome)
         });
         let ends: Vec<_> = ends.collect();
-        assert_eq!(ends, [Some(Outcome::Cancelled); 2], "{format:?}");
+        assert_eq!(ends, [Some(EventOutcome::Cancelled); 2], "{format:?}");
     }
 }
 

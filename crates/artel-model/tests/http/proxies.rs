@@ -1,7 +1,7 @@
 //! Through a proxy, and past all of them.
 
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::model::FaultKind;
+use artel_types::model::ModelFaultKind;
 
 use crate::servers::Proxy;
 use crate::support::*;
@@ -37,7 +37,7 @@ async fn what_is_encrypted_goes_through_a_tunnel() {
     let address = address(Format::Anthropic, "https://nobody.invalid");
     let heard = hear(&reach(through, address), &question()).await;
     // It does not let anybody through.
-    assert_eq!(heard.fault().kind, FaultKind::Network, "{heard:?}");
+    assert_eq!(heard.fault().kind, ModelFaultKind::Network, "{heard:?}");
     let heads = proxy.heads();
     assert!(
         heads[0].starts_with("CONNECT nobody.invalid:443 "),
@@ -88,6 +88,6 @@ async fn a_proxy_that_is_not_there() {
     let stand_in = StandIn::start(Format::Ollama, [Answer::says("Hi.")]);
     let remote = reach(through, address(Format::Ollama, stand_in.url()));
     let heard = hear(&remote, &question()).await;
-    assert_eq!(heard.fault().kind, FaultKind::Unreachable, "{heard:?}");
+    assert_eq!(heard.fault().kind, ModelFaultKind::Unreachable, "{heard:?}");
     assert_eq!(stand_in.seen(), [], "it is not gone around");
 }

@@ -5,17 +5,17 @@ use std::time::Duration;
 use artel_model::{Address, Remote};
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::Secret;
-use artel_types::model::{Fault, FaultKind, ModelCard};
+use artel_types::model::{ModelFault, ModelFaultKind, ModelSpec};
 
 use crate::house::clock;
 use crate::support::*;
 
-async fn fault_of(format: Format, answer: Answer) -> Fault {
+async fn fault_of(format: Format, answer: Answer) -> ModelFault {
     hear_answer(format, answer).await.fault().clone()
 }
 
 /// In the order of [`Format::ALL`].
-async fn check(answer: Answer, expected: [FaultKind; 5]) {
+async fn check(answer: Answer, expected: [ModelFaultKind; 5]) {
     for (format, expected) in Format::ALL.into_iter().zip(expected) {
         let fault = fault_of(format, answer.clone()).await;
         assert_eq!(fault.kind, expected, "{format:?}: {fault}");
@@ -26,7 +26,7 @@ async fn check(answer: Answer, expected: [FaultKind; 5]) {
 
 #[tokio::test]
 async fn statuses() {
-    use FaultKind::*;
+    use ModelFaultKind::*;
     for (status, expected) in [
         (400, BadRequest),
         (401, Key),
@@ -57,8 +57,8 @@ async fn statuses() {
 
 #[tokio::test]
 async fn too_long_and_nothing_left_to_spend() {
-    check(Answer::too_long(), [FaultKind::ContextOverflow; 5]).await;
-    check(Answer::no_quota(), [FaultKind::Quota; 5]).await;
+    check(Answer::too_long(), [ModelFaultKind::ContextOverflow; 5]).await;
+    check(Answer::no_quota(), [ModelFaultKind::Quota; 5]).await;
 }
 
 /// Google calls a wrong key a bad argument; OpenAI repeats it.
@@ -77,9 +77,13 @@ async fn wrong_keys_and_none_at_all() {
                 continue;
             }
             let heard = hear(&remote, &question()).await;
-            assert_eq!(heard.fault().kind, FaultKind::Key, "{format:?} {heard:?}");
+            assert_eq!(
+                heard.fault().kind,
+                ModelFaultKind::Key,
+                "{format:?} {heard:?}"
+            );
             let looked = remote.look().await.unwrap_err();
-            assert_eq!(looked.kind, FaultKind::Key, "{format:?} {looked}");
+            assert_eq!(looked.kind, ModelFaultKind::Key, "{format:?} {looked}");
         }
     }
 }
@@ -98,10 +102,14 @@ async fn a_good_key_shows_the_models() {
 async fn a_model_that_nobody_has() {
     for format in Format::ALL {
         let stand_in = StandIn::start(format, [Answer::says("Hi.")]);
-        let (address, card) = (address(format, stand_in.url()), ModelCard::default());
+        let (address, card) = (address(format, stand_in.url()), ModelSpec::default());
         let remote = Remote::new(straight(), address, "no-such-model", card, clock());
         let heard = hear(&remote, &question()).await;
-        assert_eq!(heard.fault().kind, FaultKind::NoSuchModel, "{format:?}");
+        assert_eq!(
+            heard.fault().kind,
+            ModelFaultKind::NoSuchModel,
+            "{format:?}"
+        );
         assert!(heard.fault().message.contains("no-such-model"));
     }
 }
@@ -157,7 +165,7 @@ async fn the_name_of_the_request_is_kept_for_their_support() {
 
 #[tokio::test]
 async fn errors_in_the_middle_of_an_answer() {
-    use FaultKind::*;
+    use ModelFaultKind::*;
     let middle = |status| Answer::says("Hello, dear world.").error_mid_stream(status);
     for (status, expected) in [
         (500, [Server; 5]),
@@ -187,7 +195,7 @@ async fn rubbish_in_the_middle_of_an_answer() {
             let heard = hear_answer(format, middle(rubbish)).await;
             assert_eq!(
                 heard.fault().kind,
-                FaultKind::Garbled,
+                ModelFaultKind::Garbled,
                 "{format:?} {heard:?}"
             );
             assert_eq!(heard.gathered().text(), "Hello, dear worl", "{format:?}");
@@ -223,7 +231,7 @@ async fn a_page_instead_of_an_answer() {
             let heard = hear_answer(format, Answer::status(200).body(page)).await;
             let kind = heard.fault().kind;
             assert!(
-                matches!(kind, FaultKind::Cut | FaultKind::Garbled),
+                matches!(kind, ModelFaultKind::Cut | ModelFaultKind::Garbled),
                 "{format:?} {page}: {heard:?}"
             );
             assert_eq!(heard.chunks, []);

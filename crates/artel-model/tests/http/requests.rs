@@ -3,7 +3,8 @@
 use artel_model::Address;
 use artel_testkit::standin::{Answer, Format, Seen, StandIn};
 use artel_types::model::{
-    Cache, Effort, Format as Shape, Message, Part, Reply, Request, Role, ToolChoice, ToolResult,
+    MessagePart, MessageRole, ModelMessage, ModelReply, ModelRequest, PromptCacheLifetime,
+    ReplyFormat as Shape, ThinkingEffort, ToolChoice, ToolResult,
 };
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::servers::Proxy;
 use crate::support::*;
 
 /// Asks a stand-in, which must accept it, and returns what it saw.
-async fn sent(format: Format, request: &Request) -> Seen {
+async fn sent(format: Format, request: &ModelRequest) -> Seen {
     let stand_in = StandIn::start(format, [Answer::says("Hi.")]);
     let heard = hear(&remote(format, stand_in.url()), request).await;
     assert_eq!(heard.fault, None, "{format:?}");
@@ -108,7 +109,7 @@ async fn a_header_that_cannot_be_sent() {
         let fault = heard.fault();
         assert_eq!(
             fault.kind,
-            artel_types::model::FaultKind::BadRequest,
+            artel_types::model::ModelFaultKind::BadRequest,
             "{fault}"
         );
         assert!(fault.message.contains(name), "{fault}");
@@ -145,11 +146,11 @@ async fn every_wish_is_accepted() {
     for format in Format::ALL {
         for (choice, thinking) in choices.iter().zip([
             None,
-            Some(Effort::Off),
-            Some(Effort::Low),
-            Some(Effort::High),
+            Some(ThinkingEffort::Off),
+            Some(ThinkingEffort::Low),
+            Some(ThinkingEffort::High),
         ]) {
-            let request = Request {
+            let request = ModelRequest {
                 tool_choice: choice.clone(),
                 format: Some(Shape {
                     name: "an answer".to_owned(),
@@ -159,7 +160,7 @@ async fn every_wish_is_accepted() {
                 temperature: Some(0.5),
                 stop: vec!["STOP".to_owned()],
                 thinking,
-                cache: Cache::Long,
+                cache: PromptCacheLifetime::Long,
                 ..question()
             };
             let seen = sent(format, &request).await;
@@ -246,21 +247,24 @@ fn talkative() -> Answer {
         .calls("read", json!({"path": "b.txt"}))
 }
 
-fn opening() -> Request {
-    Request {
-        messages: vec![Message {
-            role: Role::User,
-            parts: vec![Part::text("What is this?"), Part::Image(picture())],
+fn opening() -> ModelRequest {
+    ModelRequest {
+        messages: vec![ModelMessage {
+            role: MessageRole::User,
+            parts: vec![
+                MessagePart::text("What is this?"),
+                MessagePart::Image(picture()),
+            ],
         }],
-        cache: Cache::Short,
-        thinking: Some(Effort::Medium),
+        cache: PromptCacheLifetime::Short,
+        thinking: Some(ThinkingEffort::Medium),
         max_output: Some(8_000),
         ..question()
     }
 }
 
 /// One call found something and shows it, the other failed; then the person speaks up.
-fn next_turn(mut request: Request, reply: &Reply) -> Request {
+fn next_turn(mut request: ModelRequest, reply: &ModelReply) -> ModelRequest {
     let calls: Vec<_> = reply.tool_calls().collect();
     let result = |place: usize, text: &str| ToolResult {
         id: calls[place].id.clone(),
@@ -281,8 +285,8 @@ fn next_turn(mut request: Request, reply: &Reply) -> Request {
     ];
     request
         .messages
-        .push(Message::assistant(reply.parts.clone()));
-    request.messages.push(Message::results(results));
-    request.messages.push(Message::user("Go on."));
+        .push(ModelMessage::assistant(reply.parts.clone()));
+    request.messages.push(ModelMessage::results(results));
+    request.messages.push(ModelMessage::user("Go on."));
     request
 }

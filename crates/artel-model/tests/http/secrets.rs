@@ -3,7 +3,7 @@
 
 use artel_model::Progress;
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::{Failure, Redactor, Secret};
+use artel_types::{Failure, Secret, SecretRedactor};
 use serde_json::json;
 
 use crate::gateway::call_to;
@@ -65,7 +65,7 @@ async fn the_key_is_seen_nowhere() {
         for (place, answer) in answers.into_iter().enumerate() {
             let stand_in = StandIn::start(format, [answer, Answer::status(400)]);
             let house = house(|setup| {
-                setup.redactor = Redactor::of_known_values([&Secret::new(KEY)]);
+                setup.redactor = SecretRedactor::of_known_values([&Secret::new(KEY)]);
                 // One failure is enough for everything that follows from many.
                 setup.thresholds.consecutive = 1;
             });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use artel_model::Address;
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::model::FaultKind;
+use artel_types::model::ModelFaultKind;
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
@@ -20,7 +20,7 @@ async fn check(answer: Answer, words: &str) {
             let heard = hear(&hasty(format, stand_in.url()), &question()).await;
             let took = began.elapsed();
             let fault = heard.fault();
-            assert_eq!(fault.kind, FaultKind::Silent, "{fault}");
+            assert_eq!(fault.kind, ModelFaultKind::Silent, "{fault}");
             assert!(fault.message.contains(words), "{fault}");
             assert!(fault.message.contains("0.4 s"), "{fault}");
             let longest = SHORT + Duration::from_secs(3);
@@ -80,7 +80,7 @@ async fn a_refusal_that_falls_silent() {
     let listen = |format| async move {
         let stand_in = StandIn::start(format, [Answer::status(429).silent_after(5)]);
         let heard = hear(&hasty(format, stand_in.url()), &question()).await;
-        assert_eq!(heard.fault().kind, FaultKind::RateLimit, "{format:?}");
+        assert_eq!(heard.fault().kind, ModelFaultKind::RateLimit, "{format:?}");
         assert_eq!(heard.fault().status, Some(429));
     };
     join_all(Format::ALL.map(listen)).await;

@@ -7,8 +7,8 @@ use artel_rules::stream::Gather;
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::Secret;
 use artel_types::model::{
-    Chunk, Fault, Image, Message, ModelCard, Part, Provider, Reply, Request, ThinkingStyle,
-    ToolSpec,
+    MessageImage, MessagePart, ModelFault, ModelMessage, ModelReply, ModelRequest, ModelSpec,
+    Provider, ReplyChunk, ThinkingStyle, ToolSpec,
 };
 use artel_wire::{Target, Wire};
 use futures_util::StreamExt as _;
@@ -31,8 +31,8 @@ const LONG: Duration = Duration::from_secs(30);
 /// What came of a question.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Heard {
-    pub(crate) chunks: Vec<Chunk>,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) chunks: Vec<ReplyChunk>,
+    pub(crate) fault: Option<ModelFault>,
 }
 
 impl Heard {
@@ -48,13 +48,13 @@ impl Heard {
     }
 
     /// Returns the whole answer, if it is whole.
-    pub(crate) fn reply(&self) -> Option<Reply> {
+    pub(crate) fn reply(&self) -> Option<ModelReply> {
         self.gathered().reply()
     }
 
     /// Returns the fault with which it ended.
     #[track_caller]
-    pub(crate) fn fault(&self) -> &Fault {
+    pub(crate) fn fault(&self) -> &ModelFault {
         assert_eq!(self.reply(), None, "an answer that ought to fail");
         self.fault.as_ref().unwrap()
     }
@@ -94,7 +94,7 @@ pub(crate) fn address(format: Format, url: impl Into<String>) -> Address {
 }
 
 pub(crate) fn reach(connection: Connection, address: Address) -> Remote {
-    Remote::new(connection, address, MODEL, ModelCard::default(), clock())
+    Remote::new(connection, address, MODEL, ModelSpec::default(), clock())
 }
 
 pub(crate) fn remote(format: Format, url: impl Into<String>) -> Remote {
@@ -111,7 +111,7 @@ pub(crate) fn hasty(format: Format, url: impl Into<String>) -> Remote {
 }
 
 /// Asks and listens to the end, which there must be.
-pub(crate) async fn hear(remote: &Remote, request: &Request) -> Heard {
+pub(crate) async fn hear(remote: &Remote, request: &ModelRequest) -> Heard {
     let mut answer = remote.reply(request);
     let mut heard = Heard {
         chunks: Vec::new(),
@@ -137,13 +137,13 @@ pub(crate) async fn hear_answer(format: Format, answer: Answer) -> Heard {
 }
 
 /// A short question with two tools to answer it.
-pub(crate) fn question() -> Request {
-    Request {
+pub(crate) fn question() -> ModelRequest {
+    ModelRequest {
         system: "Answer briefly.".to_owned(),
-        messages: vec![Message::user("Hello")],
+        messages: vec![ModelMessage::user("Hello")],
         tools: vec![tool("read").into(), tool("write").into()],
         max_output: Some(1_000),
-        ..Request::default()
+        ..ModelRequest::default()
     }
 }
 
@@ -160,25 +160,25 @@ pub(crate) fn tool(name: &str) -> ToolSpec {
 }
 
 /// A picture of one grey dot.
-pub(crate) fn picture() -> Image {
-    Image {
+pub(crate) fn picture() -> MessageImage {
+    MessageImage {
         media_type: "image/png".to_owned(),
         data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==".to_owned(),
     }
 }
 
 /// Returns a reply without ids, seals and the model's name, which are each provider's own.
-pub(crate) fn bare(mut reply: Reply) -> Reply {
+pub(crate) fn bare(mut reply: ModelReply) -> ModelReply {
     reply.id = None;
     reply.model = None;
     for part in &mut reply.parts {
         match part {
-            Part::Text { seal, .. } | Part::Thinking { seal, .. } => *seal = None,
-            Part::ToolCall(call) => {
+            MessagePart::Text { seal, .. } | MessagePart::Thinking { seal, .. } => *seal = None,
+            MessagePart::ToolCall(call) => {
                 call.id.clear();
                 call.seal = None;
             }
-            Part::Image(_) | Part::ToolResult(_) => {}
+            MessagePart::Image(_) | MessagePart::ToolResult(_) => {}
         }
     }
     reply

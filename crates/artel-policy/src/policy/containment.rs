@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use artel_types::WallOpening;
+use artel_types::SandboxOpening;
 
 use super::{Admits, Bound, Commands, Policy, Situation};
 use crate::command::{self, Concern, Reading};
@@ -34,7 +34,7 @@ pub struct Walls {
     /// The owner of the files that commands work on.
     pub files: WorkFiles,
     /// The openings made in the walls during this run so far.
-    pub openings: BTreeSet<WallOpening>,
+    pub openings: BTreeSet<SandboxOpening>,
     /// Whether a background job of the run can still reach a host.
     pub connection: OpenConnection,
 }
@@ -123,8 +123,8 @@ impl Policy {
             return Some(Uncontained::Never);
         };
         let opened = |opening| walls.openings.contains(&opening);
-        let reaches = situation.has_network || opened(WallOpening::Network);
-        let was_given = !situation.held_secrets.is_empty() || opened(WallOpening::Secret);
+        let reaches = situation.has_network || opened(SandboxOpening::Network);
+        let was_given = !situation.held_secrets.is_empty() || opened(SandboxOpening::Secret);
         let holds = situation.has_secrets || was_given;
         let grounds = [
             (self.contained == Containment::Off, Uncontained::Setting),

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use artel_types::{Inside, Look, TextEnd};
+use artel_types::{SecretScanContext, SecretScanProgress, TextEnd};
 
 const ESCAPE: u8 = 0x1b;
 
@@ -109,14 +109,14 @@ impl Mended {
 
     /// Maps a look at the normalized text back to the original, which was examined from `from`
     /// on.
-    pub(super) fn look(&self, look: Look, from: usize) -> Look {
+    pub(super) fn look(&self, look: SecretScanProgress, from: usize) -> SecretScanProgress {
         let (before, after) = (self.end_of(look.settled), self.start_of(look.settled));
         // A colour inside a secret belongs to it, so it waits for the bytes after it.
         let settled = match look.inside {
-            Inside::Secret(_) => before,
-            Inside::Nothing => after,
+            SecretScanContext::Secret(_) => before,
+            SecretScanContext::Nothing => after,
         };
-        Look {
+        SecretScanProgress {
             settled: settled.max(from),
             inside: look.inside,
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use artel_types::{Formats, Inside, Look, TextEnd};
+use artel_types::{SecretDetector, SecretScanContext, SecretScanProgress, TextEnd};
 
 use super::fields::{self, Extra};
 use super::grams::{Anchor, Case, Grams, Hit};
@@ -34,17 +34,17 @@ impl Scanner {
         }
     }
 
-    /// Scans the text from `from` on, as described for [`Formats::look`], and passes each
+    /// Scans the text from `from` on, as described for [`SecretDetector::look`], and passes each
     /// place with its kind to `found`.
     pub(super) fn scan(
         &self,
         view: &View<'_>,
         from: usize,
-        inside: Inside,
+        inside: SecretScanContext,
         mut found: impl FnMut(Range<usize>, &'static str),
-    ) -> Look {
+    ) -> SecretScanProgress {
         let mut at = from;
-        if let Inside::Secret(code) = inside {
+        if let SecretScanContext::Secret(code) = inside {
             let (to, look) = follow(view, from, Ending::from_code(code));
             if to > from {
                 found(from..to, "secret");
@@ -79,9 +79,9 @@ impl Scanner {
         if view.is_open() {
             ended(view, floor)
         } else {
-            Look {
+            SecretScanProgress {
                 settled: view.len(),
-                inside: Inside::Nothing,
+                inside: SecretScanContext::Nothing,
             }
         }
     }
@@ -91,10 +91,10 @@ impl Scanner {
         &self,
         text: &[u8],
         from: usize,
-        inside: Inside,
+        inside: SecretScanContext,
         end: TextEnd,
         mut found: impl FnMut(Range<usize>, &'static str),
-    ) -> Look {
+    ) -> SecretScanProgress {
         let Some(mended) = Mended::of(text, end) else {
             return self.scan(&View::new(text, end), from, inside, found);
         };
@@ -104,7 +104,7 @@ impl Scanner {
             let mut place = mended.place(&part);
             // A continued secret begins where the last look ended, even if a colour follows
             // there.
-            if part.start == index && inside != Inside::Nothing {
+            if part.start == index && inside != SecretScanContext::Nothing {
                 place.start = from;
             }
             found(place, name);
@@ -139,15 +139,15 @@ impl Scanner {
     }
 }
 
-impl Formats for Scanner {
+impl SecretDetector for Scanner {
     fn look(
         &self,
         text: &[u8],
         from: usize,
-        inside: Inside,
+        inside: SecretScanContext,
         end: TextEnd,
         found: &mut Vec<Range<usize>>,
-    ) -> Look {
+    ) -> SecretScanProgress {
         self.look_at(text, from, inside, end, |place, _| found.push(place))
     }
 
@@ -165,14 +165,14 @@ fn stands(view: &View<'_>, at: usize, anchor: &Anchor<Rule>) -> bool {
 
 /// Follows a long secret. Returns where it was followed to, and the look to return if it
 /// continues.
-fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<Look>) {
+fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<SecretScanProgress>) {
     match ending.follow(view, from) {
         Followed::Ended(to) => (to, None),
         Followed::GoesOn(to, ending) => {
-            let inside = Inside::Secret(ending.to_code());
+            let inside = SecretScanContext::Secret(ending.to_code());
             (
                 to,
-                Some(Look {
+                Some(SecretScanProgress {
                     settled: to,
                     inside,
                 }),
@@ -182,14 +182,14 @@ fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<Look>)
 }
 
 /// Leaves the current token unsettled, because a rule may reach back over it.
-fn undecided(view: &View<'_>, floor: usize, at: usize) -> Look {
+fn undecided(view: &View<'_>, floor: usize, at: usize) -> SecretScanProgress {
     settle(view, floor, view.run_before(at, LONGEST_REACH, is_token))
 }
 
 /// Ends a look with nothing left to decide. The last word may still become something, and
 /// so may the bytes too close to the end to be examined. No trigger word has a blank as
 /// its second byte.
-fn ended(view: &View<'_>, floor: usize) -> Look {
+fn ended(view: &View<'_>, floor: usize) -> SecretScanProgress {
     let word = view.run_before(view.len(), LONGEST_REACH, is_token);
     let looked_at = view.len().saturating_sub(3);
     let mut unseen = looked_at..word.max(looked_at);
@@ -201,7 +201,7 @@ fn ended(view: &View<'_>, floor: usize) -> Look {
     }
 }
 
-fn settle(view: &View<'_>, floor: usize, at: usize) -> Look {
+fn settle(view: &View<'_>, floor: usize, at: usize) -> SecretScanProgress {
     // Some armour has a blank after its dashes.
     let before = &view.text()[..at];
     let dashes = before.strip_suffix(b" ").unwrap_or(before);
@@ -210,9 +210,9 @@ fn settle(view: &View<'_>, floor: usize, at: usize) -> Look {
     } else {
         at
     };
-    Look {
+    SecretScanProgress {
         settled: settled.max(floor),
-        inside: Inside::Nothing,
+        inside: SecretScanContext::Nothing,
     }
 }
 
@@ -277,7 +277,7 @@ mod tests {
         let text = unit.repeat(bytes / unit.len());
         let scanner = Scanner::new(&[]);
         let view = View::new(text.as_bytes(), TextEnd::Here);
-        scanner.scan(&view, 0, Inside::Nothing, |_, _| {});
+        scanner.scan(&view, 0, SecretScanContext::Nothing, |_, _| {});
         view.steps()
     }
 

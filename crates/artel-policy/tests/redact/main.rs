@@ -10,10 +10,10 @@ mod corpus;
 mod stream;
 
 use artel_policy::redact::{find_in_json, find_secret_in, formats_with_fields, redactor};
-use artel_types::{REDACTED, Redactor, Secret};
+use artel_types::{REDACTED, Secret, SecretRedactor};
 use corpus::Case;
 
-fn all() -> Redactor {
+fn all() -> SecretRedactor {
     redactor([])
 }
 
@@ -113,7 +113,7 @@ fn known_values_go_in_every_url_form() {
         "a-b_c d/e+f=g\\u0026h",
     ] {
         let text = format!("x {form} y");
-        let redactor = Redactor::of_known_values([&key]);
+        let redactor = SecretRedactor::of_known_values([&key]);
         assert_eq!(redactor.redact(&text), "x [REDACTED] y", "{form}");
     }
 }
@@ -159,7 +159,7 @@ fn colours_hide_nothing_and_stay() {
 
 #[test]
 fn configured_fields_go_whatever_their_value() {
-    let redactor = Redactor::none().with_formats(formats_with_fields(["patient-id", "iban"]));
+    let redactor = SecretRedactor::none().with_formats(formats_with_fields(["patient-id", "iban"]));
     for (text, clean) in [
         ("patient_id: 12\n", "patient_id: [REDACTED]\n"),
         ("\"patientId\": \"Ann\"", "\"patientId\": \"[REDACTED]\""),

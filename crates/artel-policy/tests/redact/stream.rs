@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::{all, corpus};
 use artel_policy::redact::redactor;
-use artel_types::{REDACTED, Redactor, Secret};
+use artel_types::{REDACTED, Secret, SecretRedactor};
 
-fn through(redactor: &Redactor, text: &[u8], cuts: &[usize]) -> Vec<u8> {
+fn through(redactor: &SecretRedactor, text: &[u8], cuts: &[usize]) -> Vec<u8> {
     let mut stream = redactor.stream();
     let (mut shown, mut from) = (Vec::new(), 0);
     for cut in cuts.iter().copied().chain([text.len()]) {
@@ -118,7 +118,7 @@ fn a_value_without_end_is_swallowed_and_little_is_held() {
 }
 
 /// A stream says in its debug form how much it holds.
-fn held(stream: &artel_types::RedactedStream) -> usize {
+fn held(stream: &artel_types::SecretStreamRedactor) -> usize {
     let said = format!("{stream:?}");
     let digits: String = said.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap()

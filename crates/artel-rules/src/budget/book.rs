@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Range, Sub, SubAssign};
 
-use artel_types::{Amount, Money, Tokens};
+use artel_types::{Money, SpendAmount, Tokens};
 use serde::{Deserialize, Serialize};
 
 use super::calendar::Day;
@@ -28,7 +28,7 @@ pub(super) struct Sum {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Book {
     /// The level's own limit, set by a fact.
-    pub(super) limit: Option<Amount>,
+    pub(super) limit: Option<SpendAmount>,
     /// Charges from days that are not kept apart any more.
     before: Sum,
     /// Charges per day, including what is set aside.
@@ -39,7 +39,7 @@ pub(super) struct Book {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Warned {
     since: Option<Day>,
-    limit: Amount,
+    limit: SpendAmount,
 }
 
 impl Book {
@@ -71,13 +71,13 @@ impl Book {
     }
 
     /// Returns whether a warning was already given.
-    pub(super) fn is_warned(&self, since: Option<Day>, limit: Amount) -> bool {
+    pub(super) fn is_warned(&self, since: Option<Day>, limit: SpendAmount) -> bool {
         self.warned.contains(&Warned { since, limit })
     }
 
     /// Remembers that a warning was given. Warnings of earlier periods are dropped; nobody
     /// asks for them again.
-    pub(super) fn remember_warning(&mut self, since: Option<Day>, limit: Amount) {
+    pub(super) fn remember_warning(&mut self, since: Option<Day>, limit: SpendAmount) {
         if self.is_warned(since, limit) {
             return;
         }
@@ -105,17 +105,17 @@ impl Book {
 
 impl Sum {
     /// Returns the sum as an amount, cut to the largest amount if necessary.
-    pub(super) fn amount(self) -> Amount {
+    pub(super) fn amount(self) -> SpendAmount {
         let cut = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
-        Amount {
+        SpendAmount {
             tokens: Tokens(cut(self.tokens)),
             money: Money(cut(self.money)),
         }
     }
 }
 
-impl From<Amount> for Sum {
-    fn from(amount: Amount) -> Self {
+impl From<SpendAmount> for Sum {
+    fn from(amount: SpendAmount) -> Self {
         Self {
             tokens: amount.tokens.0.into(),
             money: amount.money.0.into(),

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use artel_types::Timestamp;
-use artel_types::model::Period;
+use artel_types::model::CalendarPeriod;
 use jiff::Span;
 use jiff::civil::{Date, date};
 
@@ -16,13 +16,13 @@ const MICROS: i64 = 86_400_000_000;
 const FIRST_DAY: Date = date(1970, 1, 1);
 
 /// Returns the start of the period that contains a moment.
-pub fn period_start(period: Period, at: Timestamp) -> Timestamp {
+pub fn period_start(period: CalendarPeriod, at: Timestamp) -> Timestamp {
     beginning(days(period, at).start)
 }
 
 /// Returns the end of the period that contains a moment: the first moment of the next
 /// period.
-pub fn period_end(period: Period, at: Timestamp) -> Timestamp {
+pub fn period_end(period: CalendarPeriod, at: Timestamp) -> Timestamp {
     beginning(days(period, at).end)
 }
 
@@ -32,17 +32,17 @@ pub(super) fn day_of(at: Timestamp) -> Day {
 }
 
 /// Returns the days of the period that contains a moment.
-pub(super) fn days(period: Period, at: Timestamp) -> Range<Day> {
+pub(super) fn days(period: CalendarPeriod, at: Timestamp) -> Range<Day> {
     let today = day_of(at);
     match period {
-        Period::Day => today..today + 1,
-        Period::Week => {
+        CalendarPeriod::Day => today..today + 1,
+        CalendarPeriod::Week => {
             // Day 0 was a Thursday.
             let monday = today - (today + 3).rem_euclid(7);
             monday..monday + 7
         }
         // Outside the years of the calendar, a month is a day.
-        Period::Month => month(today).unwrap_or(today..today + 1),
+        CalendarPeriod::Month => month(today).unwrap_or(today..today + 1),
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(period: Period, at: &str, start: &str, end: &str) {
+    fn check(period: CalendarPeriod, at: &str, start: &str, end: &str) {
         let at: Timestamp = at.parse().unwrap();
         let found = (period_start(period, at), period_end(period, at));
         let expected = (start.parse().unwrap(), end.parse().unwrap());
@@ -78,47 +78,81 @@ mod tests {
     #[test]
     fn periods_are_those_of_the_calendar() {
         check(
-            Period::Day,
+            CalendarPeriod::Day,
             "2026-11-15T00:00:00Z",
             "2026-11-15",
             "2026-11-16",
         );
         check(
-            Period::Day,
+            CalendarPeriod::Day,
             "2026-11-15T23:59:59.999999Z",
             "2026-11-15",
             "2026-11-16",
         );
         check(
-            Period::Day,
+            CalendarPeriod::Day,
             "1969-12-31T23:00:00Z",
             "1969-12-31",
             "1970-01-01",
         );
         check(
-            Period::Week,
+            CalendarPeriod::Week,
             "2026-11-15T12:00:00Z",
             "2026-11-09",
             "2026-11-16",
         );
-        check(Period::Week, "2026-11-16", "2026-11-16", "2026-11-23");
-        check(Period::Week, "1970-01-01", "1969-12-29", "1970-01-05");
-        check(Period::Week, "2027-01-01", "2026-12-28", "2027-01-04");
-        check(Period::Month, "2026-11-15", "2026-11-01", "2026-12-01");
         check(
-            Period::Month,
+            CalendarPeriod::Week,
+            "2026-11-16",
+            "2026-11-16",
+            "2026-11-23",
+        );
+        check(
+            CalendarPeriod::Week,
+            "1970-01-01",
+            "1969-12-29",
+            "1970-01-05",
+        );
+        check(
+            CalendarPeriod::Week,
+            "2027-01-01",
+            "2026-12-28",
+            "2027-01-04",
+        );
+        check(
+            CalendarPeriod::Month,
+            "2026-11-15",
+            "2026-11-01",
+            "2026-12-01",
+        );
+        check(
+            CalendarPeriod::Month,
             "2026-12-31T23:59:59Z",
             "2026-12-01",
             "2027-01-01",
         );
-        check(Period::Month, "2028-02-29", "2028-02-01", "2028-03-01");
-        check(Period::Month, "1965-02-10", "1965-02-01", "1965-03-01");
+        check(
+            CalendarPeriod::Month,
+            "2028-02-29",
+            "2028-02-01",
+            "2028-03-01",
+        );
+        check(
+            CalendarPeriod::Month,
+            "1965-02-10",
+            "1965-02-01",
+            "1965-03-01",
+        );
     }
 
     #[test]
     fn moments_without_a_calendar_do_no_harm() {
         for micros in [i64::MIN, i64::MAX] {
-            for period in [Period::Day, Period::Week, Period::Month] {
+            for period in [
+                CalendarPeriod::Day,
+                CalendarPeriod::Week,
+                CalendarPeriod::Month,
+            ] {
                 let at = Timestamp::from_micros(micros);
                 assert!(period_start(period, at) <= at && at <= period_end(period, at));
             }
@@ -129,7 +163,7 @@ mod tests {
         #[test]
         fn periods_follow_one_another(seconds in -200_000_000_000_i64..200_000_000_000) {
             let at = Timestamp::from_micros(seconds * 1_000_000 + 7);
-            for period in [Period::Day, Period::Week, Period::Month] {
+            for period in [CalendarPeriod::Day, CalendarPeriod::Week, CalendarPeriod::Month] {
                 let (start, end) = (period_start(period, at), period_end(period, at));
                 prop_assert!(start <= at && at < end);
                 prop_assert_eq!(period_start(period, start), start);

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use artel_types::{Amount, BudgetReserved, Level};
+use artel_types::{BudgetLevel, BudgetReserved, SpendAmount};
 use serde::{Deserialize, Serialize};
 
 use super::book::Sum;
@@ -18,7 +18,7 @@ pub(super) struct Holds(BTreeMap<String, Held>);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Held {
     key: String,
-    levels: BTreeSet<Level>,
+    levels: BTreeSet<BudgetLevel>,
     amount: Sum,
     /// Amount that the step's calls have reserved or paid since.
     drawn: Sum,
@@ -27,7 +27,7 @@ struct Held {
 
 /// A change of what some levels are charged on a day.
 pub(super) struct Change {
-    pub(super) levels: BTreeSet<Level>,
+    pub(super) levels: BTreeSet<BudgetLevel>,
     pub(super) day: Day,
     pub(super) before: Sum,
     pub(super) after: Sum,
@@ -49,7 +49,7 @@ impl Holds {
         &mut self,
         step: &str,
         fact: &BudgetReserved,
-        levels: BTreeSet<Level>,
+        levels: BTreeSet<BudgetLevel>,
         day: Day,
     ) -> Option<Change> {
         if self.has(step) {
@@ -73,7 +73,12 @@ impl Holds {
     }
 
     /// Changes what a call of a step draws, from the former charge to the new one.
-    pub(super) fn draw(&mut self, of: &BTreeSet<Level>, gone: Sum, come: Sum) -> Option<Change> {
+    pub(super) fn draw(
+        &mut self,
+        of: &BTreeSet<BudgetLevel>,
+        gone: Sum,
+        come: Sum,
+    ) -> Option<Change> {
         let step = step_of(of)?;
         let held = self.0.get_mut(step)?;
         let before = held.rest();
@@ -114,26 +119,26 @@ impl Holds {
     /// some days.
     pub(super) fn rest_for(
         &self,
-        level: &Level,
-        of: &BTreeSet<Level>,
+        level: &BudgetLevel,
+        of: &BTreeSet<BudgetLevel>,
         days: Option<&Range<Day>>,
-    ) -> Amount {
+    ) -> SpendAmount {
         let held = step_of(of).and_then(|step| self.0.get(step));
         let held = held.filter(|it| it.levels.contains(level) && is_in(days, it.day));
-        held.map_or(Amount::default(), |held| held.rest().amount())
+        held.map_or(SpendAmount::default(), |held| held.rest().amount())
     }
 
     /// Returns the unused amounts of all steps, as counted against a level on some days.
-    pub(super) fn rest_of(&self, level: &Level, days: Option<&Range<Day>>) -> Sum {
+    pub(super) fn rest_of(&self, level: &BudgetLevel, days: Option<&Range<Day>>) -> Sum {
         let own = self.0.values();
         let own = own.filter(|it| it.levels.contains(level) && is_in(days, it.day));
         own.fold(Sum::default(), |sum, held| sum + held.rest())
     }
 }
 
-fn step_of(levels: &BTreeSet<Level>) -> Option<&str> {
+fn step_of(levels: &BTreeSet<BudgetLevel>) -> Option<&str> {
     levels.iter().find_map(|level| match level {
-        Level::Step(step) => Some(step.as_str()),
+        BudgetLevel::Step(step) => Some(step.as_str()),
         _ => None,
     })
 }

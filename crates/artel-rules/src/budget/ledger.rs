@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use artel_types::model::Period;
-use artel_types::{Amount, BudgetReserved, Event, Fact, Level, Timestamp};
+use artel_types::model::CalendarPeriod;
+use artel_types::{BudgetLevel, BudgetReserved, Event, Fact, SpendAmount, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Sum};
@@ -37,8 +37,8 @@ pub struct Ledger {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Reservation {
     /// The levels that the reservation counts against and that still exist, each once.
-    pub(super) levels: BTreeSet<Level>,
-    pub(super) amount: Amount,
+    pub(super) levels: BTreeSet<BudgetLevel>,
+    pub(super) amount: SpendAmount,
     pub(super) day: Day,
 }
 
@@ -53,7 +53,7 @@ impl Ledger {
             Fact::BudgetLimited(fact) => self.book_mut(&fact.level).limit = Some(fact.limit),
             Fact::BudgetReserved(fact) => self.set_aside(fact, day_of(event.at)),
             Fact::BudgetSettled(fact) => self.close(&fact.key, fact.amount),
-            Fact::BudgetReleased(fact) => self.close(&fact.key, Amount::default()),
+            Fact::BudgetReleased(fact) => self.close(&fact.key, SpendAmount::default()),
             Fact::BudgetWarned(fact) => {
                 let since = fact.since.map(day_of);
                 self.book_mut(&fact.level)
@@ -68,15 +68,20 @@ impl Ledger {
 
     /// Returns what a level has spent and set aside, in the period that contains `now` or
     /// in total.
-    pub fn spent(&self, level: &Level, period: Option<Period>, now: Timestamp) -> Amount {
+    pub fn spent(
+        &self,
+        level: &BudgetLevel,
+        period: Option<CalendarPeriod>,
+        now: Timestamp,
+    ) -> SpendAmount {
         let days = period.map(|period| days(period, now));
         let book = self.book(level);
-        book.map_or(Amount::default(), |book| book.used(days).amount())
+        book.map_or(SpendAmount::default(), |book| book.used(days).amount())
     }
 
     /// Returns what a level has really paid, on some days or in total: its charges without
     /// what is still set aside.
-    pub(super) fn paid(&self, level: &Level, days: Option<Range<Day>>) -> Sum {
+    pub(super) fn paid(&self, level: &BudgetLevel, days: Option<Range<Day>>) -> Sum {
         let Some(book) = self.book(level) else {
             return Sum::default();
         };
@@ -92,16 +97,16 @@ impl Ledger {
     }
 
     /// Returns every known level except the global one.
-    pub(super) fn levels(&self) -> impl Iterator<Item = Level> {
-        let named = |books: &BTreeMap<String, Book>, level: fn(String) -> Level| {
+    pub(super) fn levels(&self) -> impl Iterator<Item = BudgetLevel> {
+        let named = |books: &BTreeMap<String, Book>, level: fn(String) -> BudgetLevel| {
             let names: Vec<_> = books.keys().cloned().map(level).collect();
             names
         };
         let all = [
-            named(&self.providers, Level::Provider),
-            named(&self.sessions, Level::Session),
-            named(&self.runs, Level::Run),
-            named(&self.steps, Level::Step),
+            named(&self.providers, BudgetLevel::Provider),
+            named(&self.sessions, BudgetLevel::Session),
+            named(&self.runs, BudgetLevel::Run),
+            named(&self.steps, BudgetLevel::Step),
         ];
         all.into_iter().flatten()
     }
@@ -114,11 +119,11 @@ impl Ledger {
     /// Returns the amount set aside for the step of a call, as counted against a level.
     pub(super) fn held_for(
         &self,
-        level: &Level,
-        of: &BTreeSet<Level>,
-        period: Option<Period>,
+        level: &BudgetLevel,
+        of: &BTreeSet<BudgetLevel>,
+        period: Option<CalendarPeriod>,
         now: Timestamp,
-    ) -> Amount {
+    ) -> SpendAmount {
         let days = period.map(|period| days(period, now));
         self.held.rest_for(level, of, days.as_ref())
     }
@@ -132,23 +137,23 @@ impl Ledger {
         self.open.get(key)
     }
 
-    pub(super) fn book(&self, level: &Level) -> Option<&Book> {
+    pub(super) fn book(&self, level: &BudgetLevel) -> Option<&Book> {
         match level {
-            Level::Global => Some(&self.global),
-            Level::Provider(id) => self.providers.get(id),
-            Level::Session(id) => self.sessions.get(id),
-            Level::Run(id) => self.runs.get(id),
-            Level::Step(id) => self.steps.get(id),
+            BudgetLevel::Global => Some(&self.global),
+            BudgetLevel::Provider(id) => self.providers.get(id),
+            BudgetLevel::Session(id) => self.sessions.get(id),
+            BudgetLevel::Run(id) => self.runs.get(id),
+            BudgetLevel::Step(id) => self.steps.get(id),
         }
     }
 
-    pub(super) fn book_mut(&mut self, level: &Level) -> &mut Book {
+    pub(super) fn book_mut(&mut self, level: &BudgetLevel) -> &mut Book {
         let (books, id) = match level {
-            Level::Global => return &mut self.global,
-            Level::Provider(id) => (&mut self.providers, id),
-            Level::Session(id) => (&mut self.sessions, id),
-            Level::Run(id) => (&mut self.runs, id),
-            Level::Step(id) => (&mut self.steps, id),
+            BudgetLevel::Global => return &mut self.global,
+            BudgetLevel::Provider(id) => (&mut self.providers, id),
+            BudgetLevel::Session(id) => (&mut self.sessions, id),
+            BudgetLevel::Run(id) => (&mut self.runs, id),
+            BudgetLevel::Step(id) => (&mut self.steps, id),
         };
         books.entry(id.clone()).or_default()
     }
@@ -166,7 +171,12 @@ impl Ledger {
             let old = self.held.close_all(|_, day| day < oldest);
             self.charge_anew(old);
         }
-        let levels: BTreeSet<_> = fact.levels.iter().cloned().chain([Level::Global]).collect();
+        let levels: BTreeSet<_> = fact
+            .levels
+            .iter()
+            .cloned()
+            .chain([BudgetLevel::Global])
+            .collect();
         if let Some(step) = &fact.step {
             let change = self.held.open(step, fact, levels, day);
             return self.charge_anew(change);
@@ -184,7 +194,7 @@ impl Ledger {
         self.open.insert(fact.key.clone(), reservation);
     }
 
-    fn close(&mut self, key: &str, paid: Amount) {
+    fn close(&mut self, key: &str, paid: SpendAmount) {
         let Some(reservation) = self.open.remove(key) else {
             let change = self.held.close(key);
             return self.charge_anew(change);
@@ -216,20 +226,20 @@ impl Ledger {
         self.runs.remove(run);
         self.steps.retain(|step, _| !step.starts_with(&prefix));
         self.uncount(|level| match level {
-            Level::Run(id) => id == run,
-            Level::Step(id) => id.starts_with(&prefix),
+            BudgetLevel::Run(id) => id == run,
+            BudgetLevel::Step(id) => id.starts_with(&prefix),
             _ => false,
         });
     }
 
     fn end_session(&mut self, session: &str) {
         self.sessions.remove(session);
-        self.uncount(|level| matches!(level, Level::Session(id) if id == session));
+        self.uncount(|level| matches!(level, BudgetLevel::Session(id) if id == session));
     }
 
     /// Removes ended levels from open reservations: calls still under way count only
     /// against the others.
-    fn uncount(&mut self, is_over: impl Fn(&Level) -> bool) {
+    fn uncount(&mut self, is_over: impl Fn(&BudgetLevel) -> bool) {
         for reservation in self.open.values_mut() {
             reservation.levels.retain(|level| !is_over(level));
         }

@@ -1,7 +1,7 @@
 //! The status of each limit in force.
 
-use artel_types::model::Period;
-use artel_types::{Amount, Level, Limits, Timestamp};
+use artel_types::model::CalendarPeriod;
+use artel_types::{BudgetLevel, ConfiguredSpendLimits, SpendAmount, Timestamp};
 use serde::Serialize;
 
 use super::{Ledger, UNLIMITED, bounds, period_end};
@@ -11,13 +11,13 @@ use super::{Ledger, UNLIMITED, bounds, period_end};
 pub struct Left {
     /// The level that the limit is for.
     #[serde(flatten)]
-    pub level: Level,
+    pub level: BudgetLevel,
     /// The period after which the limit resets, or `None` if it never does.
-    pub period: Option<Period>,
+    pub period: Option<CalendarPeriod>,
     /// When the period ends.
     pub resets_at: Option<Timestamp>,
     /// Spent and set aside.
-    pub used: Amount,
+    pub used: SpendAmount,
     /// Limit on tokens, or `None` if tokens are not limited.
     pub tokens: Option<u64>,
     /// Limit on money in millionths of a dollar, or `None` if money is not limited.
@@ -38,10 +38,10 @@ impl Left {
 
 /// Returns every limit in force with its use: those of the workshop, of the providers, and
 /// of the sessions, runs and steps under way.
-pub fn left(ledger: &Ledger, limits: &Limits, now: Timestamp) -> Vec<Left> {
-    let named = limits.providers.keys().cloned().map(Level::Provider);
-    let mut levels: Vec<Level> = ledger.levels().chain(named).collect();
-    levels.push(Level::Global);
+pub fn left(ledger: &Ledger, limits: &ConfiguredSpendLimits, now: Timestamp) -> Vec<Left> {
+    let named = limits.providers.keys().cloned().map(BudgetLevel::Provider);
+    let mut levels: Vec<BudgetLevel> = ledger.levels().chain(named).collect();
+    levels.push(BudgetLevel::Global);
     levels.sort();
     levels.dedup();
     let mut all = Vec::new();
@@ -63,7 +63,7 @@ pub fn left(ledger: &Ledger, limits: &Limits, now: Timestamp) -> Vec<Left> {
 
 #[cfg(test)]
 mod tests {
-    use artel_types::{Limit, Money, Tokens};
+    use artel_types::{Money, SpendLimit, Tokens};
 
     use super::*;
 
@@ -71,17 +71,17 @@ mod tests {
     fn what_is_not_limited_is_not_listed_and_nothing_is_left_of_too_little() {
         let now = Timestamp::from_micros(0);
         let mut ledger = Ledger::default();
-        assert_eq!(left(&ledger, &Limits::default(), now), []);
+        assert_eq!(left(&ledger, &ConfiguredSpendLimits::default(), now), []);
         ledger
-            .book_mut(&Level::Global)
-            .charge(0, Amount::new(700, 5).into());
-        let limits = Limits {
-            global: Some(Limit {
+            .book_mut(&BudgetLevel::Global)
+            .charge(0, SpendAmount::new(700, 5).into());
+        let limits = ConfiguredSpendLimits {
+            global: Some(SpendLimit {
                 tokens: Some(Tokens(500)),
                 money: Some(Money(9)),
-                period: Some(Period::Day),
+                period: Some(CalendarPeriod::Day),
             }),
-            ..Limits::default()
+            ..ConfiguredSpendLimits::default()
         };
         let found = left(&ledger, &limits, now);
         assert_eq!(found.len(), 1);
@@ -89,8 +89,11 @@ mod tests {
             (found[0].tokens_left(), found[0].money_left()),
             (Some(0), Some(4))
         );
-        assert_eq!(found[0].resets_at, Some(period_end(Period::Day, now)));
-        let tomorrow = period_end(Period::Day, now);
+        assert_eq!(
+            found[0].resets_at,
+            Some(period_end(CalendarPeriod::Day, now))
+        );
+        let tomorrow = period_end(CalendarPeriod::Day, now);
         assert_eq!(left(&ledger, &limits, tomorrow)[0].tokens_left(), Some(500));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use artel_types::model::Period;
-use artel_types::{Level, Money, Timestamp};
+use artel_types::model::CalendarPeriod;
+use artel_types::{BudgetLevel, Money, Timestamp};
 
 /// The limit that a call does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverBudget {
     /// The level of the limit; the widest one if several are too small.
-    pub level: Level,
+    pub level: BudgetLevel,
     /// The measure that is too small.
     pub measure: Measure,
     /// The limit.
@@ -19,7 +19,7 @@ pub struct OverBudget {
     /// Needed by the call.
     pub wanted: u64,
     /// The period of the limit, or `None` if it never resets.
-    pub period: Option<Period>,
+    pub period: Option<CalendarPeriod>,
     /// When the limit resets, or `None` if it never does.
     pub resets_at: Option<Timestamp>,
 }

@@ -1,8 +1,8 @@
 //! Tests of limits, periods, warnings, and what is forgotten.
 
 use artel_types::{
-    Actor, BudgetLimited, BudgetReleased, Event, Fact, NoteAdded, RunFinished, RunId, SessionEnded,
-    SessionId, Stream, TraceId, Visibility,
+    Actor, BudgetLimited, BudgetReleased, Event, EventVisibility, Fact, NoteAdded, RunFinished,
+    RunId, SessionEnded, SessionId, StreamName, TraceId,
 };
 
 use super::*;
@@ -13,13 +13,13 @@ mod properties;
 #[derive(Default)]
 struct Desk {
     ledger: Ledger,
-    limits: Limits,
+    limits: ConfiguredSpendLimits,
     now: Option<Timestamp>,
     events: Vec<Event>,
 }
 
 impl Desk {
-    fn new(limits: Limits, now: &str) -> Self {
+    fn new(limits: ConfiguredSpendLimits, now: &str) -> Self {
         Self {
             limits,
             now: Some(now.parse().unwrap()),
@@ -39,7 +39,7 @@ impl Desk {
 
     /// Reserves tokens, at a thousandth of a dollar each, and returns the warnings or the
     /// refusal.
-    fn reserve(&mut self, key: &str, levels: &[Level], tokens: u64) -> String {
+    fn reserve(&mut self, key: &str, levels: &[BudgetLevel], tokens: u64) -> String {
         let (amount, now) = (dear(tokens), self.now());
         match reserve(&self.ledger, &self.limits, key, levels, amount, now) {
             Err(refused) => refused.to_string(),
@@ -76,12 +76,12 @@ impl Desk {
         shown.join(", ")
     }
 
-    fn spent(&self, level: &Level, period: Option<Period>) -> u64 {
+    fn spent(&self, level: &BudgetLevel, period: Option<CalendarPeriod>) -> u64 {
         self.ledger.spent(level, period, self.now()).tokens.0
     }
 }
 
-fn shown(amount: Amount) -> String {
+fn shown(amount: SpendAmount) -> String {
     match (amount.tokens.0, amount.money.0) {
         (UNLIMITED, _) => amount.money.to_string(),
         (tokens, UNLIMITED) => format!("{tokens} tokens"),
@@ -89,14 +89,14 @@ fn shown(amount: Amount) -> String {
     }
 }
 
-fn dear(tokens: u64) -> Amount {
-    Amount::new(tokens, tokens.saturating_mul(1000))
+fn dear(tokens: u64) -> SpendAmount {
+    SpendAmount::new(tokens, tokens.saturating_mul(1000))
 }
 
 fn event(fact: impl Into<Fact>, at: Timestamp) -> Event {
     Event {
         seq: 1,
-        stream: Stream::budget(),
+        stream: StreamName::budget(),
         stream_seq: 1,
         at,
         trace: TraceId::from_random([1; 16]),
@@ -106,36 +106,36 @@ fn event(fact: impl Into<Fact>, at: Timestamp) -> Event {
         actor: Actor::system("test"),
         target: None,
         outcome: None,
-        visibility: Visibility::Full,
+        visibility: EventVisibility::Full,
         fact: fact.into(),
     }
 }
 
-fn tokens(tokens: u64, period: Option<Period>) -> Limit {
-    Limit {
+fn tokens(tokens: u64, period: Option<CalendarPeriod>) -> SpendLimit {
+    SpendLimit {
         tokens: Some(Tokens(tokens)),
         money: None,
         period,
     }
 }
 
-fn dollars(dollars: u64, period: Option<Period>) -> Limit {
-    Limit {
+fn dollars(dollars: u64, period: Option<CalendarPeriod>) -> SpendLimit {
+    SpendLimit {
         tokens: None,
         money: Some(Money(dollars * 1_000_000)),
         period,
     }
 }
 
-fn session() -> Level {
-    Level::Session("s".to_owned())
+fn session() -> BudgetLevel {
+    BudgetLevel::Session("s".to_owned())
 }
 
-fn run() -> Level {
-    Level::Run("r".to_owned())
+fn run() -> BudgetLevel {
+    BudgetLevel::Run("r".to_owned())
 }
 
-fn limited(level: Level, limit: Amount) -> BudgetLimited {
+fn limited(level: BudgetLevel, limit: SpendAmount) -> BudgetLimited {
     BudgetLimited { level, limit }
 }
 
@@ -144,12 +144,12 @@ fn released(key: &str) -> BudgetReleased {
     BudgetReleased { key }
 }
 
-fn settled(key: &str, amount: Amount) -> BudgetSettled {
+fn settled(key: &str, amount: SpendAmount) -> BudgetSettled {
     let key = key.to_owned();
     BudgetSettled { key, amount }
 }
 
-fn reserved(key: &str, levels: &[Level], amount: Amount) -> BudgetReserved {
+fn reserved(key: &str, levels: &[BudgetLevel], amount: SpendAmount) -> BudgetReserved {
     let (key, levels) = (key.to_owned(), levels.to_vec());
     BudgetReserved {
         step: None,
@@ -236,13 +236,13 @@ fn every_budget_fact_is_minded() {
 
 #[test]
 fn the_widest_level_that_is_too_small_is_named() {
-    let provider = Level::Provider("p".to_owned());
-    let step = Level::Step("r/1".to_owned());
+    let provider = BudgetLevel::Provider("p".to_owned());
+    let step = BudgetLevel::Step("r/1".to_owned());
     let levels = [step, run(), session(), provider];
     let too_small = |level: &str| {
         format!("the {level} budget of 4 tokens has 0 tokens in use, and 5 tokens more do not fit")
     };
-    let mut limits = Limits {
+    let mut limits = ConfiguredSpendLimits {
         global: Some(tokens(4, None)),
         providers: [("p".to_owned(), tokens(4, None))].into(),
         session: Some(tokens(4, None)),
@@ -250,7 +250,7 @@ fn the_widest_level_that_is_too_small_is_named() {
         step: Some(tokens(4, None)),
         run_warning: None,
     };
-    let check = |limits: &Limits, expected: String| {
+    let check = |limits: &ConfiguredSpendLimits, expected: String| {
         let mut desk = Desk::new(limits.clone(), "2026-11-15");
         assert_eq!(desk.reserve("k", &levels, 5), expected);
     };
@@ -274,7 +274,7 @@ fn every_call_counts_globally_and_once_per_level() {
     assert_eq!(
         (
             desk.spent(&session(), None),
-            desk.spent(&Level::Global, None)
+            desk.spent(&BudgetLevel::Global, None)
         ),
         (5, 5)
     );
@@ -282,7 +282,7 @@ fn every_call_counts_globally_and_once_per_level() {
     assert_eq!(
         (
             desk.spent(&session(), None),
-            desk.spent(&Level::Global, None)
+            desk.spent(&BudgetLevel::Global, None)
         ),
         (6, 6)
     );
@@ -290,9 +290,9 @@ fn every_call_counts_globally_and_once_per_level() {
 
 #[test]
 fn what_is_set_aside_and_what_is_spent_both_count() {
-    let limits = Limits {
+    let limits = ConfiguredSpendLimits {
         session: Some(tokens(100, None)),
-        ..Limits::default()
+        ..ConfiguredSpendLimits::default()
     };
     let mut desk = Desk::new(limits, "2026-11-15");
     let levels = [session()];
@@ -319,14 +319,14 @@ fn what_is_set_aside_and_what_is_spent_both_count() {
 
 #[test]
 fn a_model_that_costs_nothing_may_be_asked_when_the_money_is_gone() {
-    let limits = Limits {
+    let limits = ConfiguredSpendLimits {
         global: Some(dollars(0, None)),
-        ..Limits::default()
+        ..ConfiguredSpendLimits::default()
     };
     let now = Timestamp::from_micros(0);
     let ask = |amount| reserve(&Ledger::default(), &limits, "k", &[], amount, now);
-    assert_eq!(ask(Amount::new(1000, 0)).unwrap().warnings, []);
-    let refused = ask(Amount::new(1000, 1)).unwrap_err();
+    assert_eq!(ask(SpendAmount::new(1000, 0)).unwrap().warnings, []);
+    let refused = ask(SpendAmount::new(1000, 1)).unwrap_err();
     assert_eq!((refused.measure, refused.wanted), (Measure::Money, 1));
 }
 
@@ -335,15 +335,15 @@ fn a_measure_without_a_limit_is_free() {
     let mut desk = Desk::default();
     desk.limits.global = Some(tokens(10, None));
     for key in ["a", "b"] {
-        let (amount, now) = (Amount::new(1, u64::MAX), desk.now());
+        let (amount, now) = (SpendAmount::new(1, u64::MAX), desk.now());
         let granted = reserve(&desk.ledger, &desk.limits, key, &[], amount, now).unwrap();
         desk.record(granted.reserved);
     }
-    let spent = desk.ledger.spent(&Level::Global, None, desk.now());
-    assert_eq!(spent, Amount::new(2, u64::MAX), "more cannot be said");
+    let spent = desk.ledger.spent(&BudgetLevel::Global, None, desk.now());
+    assert_eq!(spent, SpendAmount::new(2, u64::MAX), "more cannot be said");
     desk.record(released("a"));
     desk.settle("b", 3);
-    assert_eq!(desk.spent(&Level::Global, None), 3);
+    assert_eq!(desk.spent(&BudgetLevel::Global, None), 3);
 }
 
 #[test]
@@ -354,13 +354,28 @@ fn a_period_counts_from_zero_again() {
         )
     };
     for (period, word, last, next) in [
-        (Period::Day, "day", "2026-11-13T23:00:00Z", "2026-11-14"),
-        (Period::Week, "week", "2026-11-15T23:00:00Z", "2026-11-16"),
-        (Period::Month, "month", "2026-11-30T23:00:00Z", "2026-12-01"),
+        (
+            CalendarPeriod::Day,
+            "day",
+            "2026-11-13T23:00:00Z",
+            "2026-11-14",
+        ),
+        (
+            CalendarPeriod::Week,
+            "week",
+            "2026-11-15T23:00:00Z",
+            "2026-11-16",
+        ),
+        (
+            CalendarPeriod::Month,
+            "month",
+            "2026-11-30T23:00:00Z",
+            "2026-12-01",
+        ),
     ] {
-        let limits = Limits {
+        let limits = ConfiguredSpendLimits {
             global: Some(dollars(1, Some(period))),
-            ..Limits::default()
+            ..ConfiguredSpendLimits::default()
         };
         let mut desk = Desk::new(limits, "2026-11-13T12:00:00Z");
         desk.reserve("a", &[], 1000);
@@ -369,19 +384,23 @@ fn a_period_counts_from_zero_again() {
         desk.now = next.parse().ok();
         assert_eq!(desk.reserve("b", &[], 500), "");
         desk.settle("a", 900);
-        assert_eq!(desk.spent(&Level::Global, Some(period)), 500, "{word}");
-        assert_eq!(desk.spent(&Level::Global, None), 1400);
+        assert_eq!(
+            desk.spent(&BudgetLevel::Global, Some(period)),
+            500,
+            "{word}"
+        );
+        assert_eq!(desk.spent(&BudgetLevel::Global, None), 1400);
     }
 }
 
 #[test]
 fn a_limit_that_was_recorded_holds_beside_the_configured_one() {
-    let limits = Limits {
-        run: Some(tokens(100, Some(Period::Day))),
-        ..Limits::default()
+    let limits = ConfiguredSpendLimits {
+        run: Some(tokens(100, Some(CalendarPeriod::Day))),
+        ..ConfiguredSpendLimits::default()
     };
     let mut desk = Desk::new(limits, "2026-11-15");
-    desk.record(limited(run(), Amount::new(150, UNLIMITED)));
+    desk.record(limited(run(), SpendAmount::new(150, UNLIMITED)));
     let refused = desk.reserve("a", &[run()], 151);
     assert!(refused.contains("of 150 tokens has 0"), "{refused}");
     assert!(
@@ -395,19 +414,19 @@ fn a_limit_that_was_recorded_holds_beside_the_configured_one() {
     desk.limits.run = Some(tokens(120, None));
     let refused = desk.reserve("b", &[run()], 31);
     assert!(refused.contains("of 120 tokens has 90"), "{refused}");
-    desk.record(limited(run(), Amount::new(95, UNLIMITED)));
+    desk.record(limited(run(), SpendAmount::new(95, UNLIMITED)));
     let refused = desk.reserve("b", &[run()], 6);
     assert!(refused.contains("of 95 tokens has 90"), "{refused}");
-    desk.record(limited(run(), Amount::new(UNLIMITED, UNLIMITED)));
+    desk.record(limited(run(), SpendAmount::new(UNLIMITED, UNLIMITED)));
     assert_eq!(desk.reserve("b", &[session()], 1000), "");
 }
 
 #[test]
 fn coming_close_is_told_once_per_period() {
-    let limits = Limits {
-        global: Some(tokens(100, Some(Period::Day))),
+    let limits = ConfiguredSpendLimits {
+        global: Some(tokens(100, Some(CalendarPeriod::Day))),
         session: Some(dollars(1, None)),
-        ..Limits::default()
+        ..ConfiguredSpendLimits::default()
     };
     let mut desk = Desk::new(limits, "2026-11-15T10:00:00Z");
     let levels = [session()];
@@ -432,10 +451,10 @@ fn coming_close_is_told_once_per_period() {
 
 #[test]
 fn what_is_only_set_aside_does_not_come_close() {
-    for period in [None, Some(Period::Day)] {
-        let limits = Limits {
+    for period in [None, Some(CalendarPeriod::Day)] {
+        let limits = ConfiguredSpendLimits {
             global: Some(tokens(1000, period)),
-            ..Limits::default()
+            ..ConfiguredSpendLimits::default()
         };
         let mut desk = Desk::new(limits, "2026-11-15T10:00:00Z");
         let keys: Vec<_> = (0..10).map(|number| number.to_string()).collect();
@@ -453,18 +472,18 @@ fn what_is_only_set_aside_does_not_come_close() {
 
 #[test]
 fn a_limit_in_money_holds_wherever_it_is_from() {
-    let (global, provider) = (Level::Global, Level::Provider("p".to_owned()));
-    let step = Level::Step("r/1".to_owned());
+    let (global, provider) = (BudgetLevel::Global, BudgetLevel::Provider("p".to_owned()));
+    let step = BudgetLevel::Step("r/1".to_owned());
     let all = [provider.clone(), session(), run(), step.clone()];
-    let configured = |set: fn(&mut Limits)| {
-        let mut limits = Limits::default();
+    let configured = |set: fn(&mut ConfiguredSpendLimits)| {
+        let mut limits = ConfiguredSpendLimits::default();
         set(&mut limits);
         limits
     };
-    let none = Limits::default;
-    let money = Amount::new(UNLIMITED, 0);
-    let free = Amount::new(5, UNLIMITED);
-    let daily = configured(|limits| limits.global = Some(dollars(1, Some(Period::Day))));
+    let none = ConfiguredSpendLimits::default;
+    let money = SpendAmount::new(UNLIMITED, 0);
+    let free = SpendAmount::new(5, UNLIMITED);
+    let daily = configured(|limits| limits.global = Some(dollars(1, Some(CalendarPeriod::Day))));
     let lasting = configured(|limits| limits.session = Some(dollars(0, None)));
     let tokens_only = configured(|limits| limits.run = Some(tokens(5, None)));
     let of_provider = configured(|limits| {
@@ -477,7 +496,12 @@ fn a_limit_in_money_holds_wherever_it_is_from() {
         (lasting.clone(), None, &all, true),
         (lasting, None, &[run()], false),
         (of_provider.clone(), None, &all, true),
-        (of_provider, None, &[Level::Provider("q".into())], false),
+        (
+            of_provider,
+            None,
+            &[BudgetLevel::Provider("q".into())],
+            false,
+        ),
         (none(), Some((&global, money)), &[], true),
         (none(), Some((&run(), money)), &all, true),
         (none(), Some((&run(), money)), &[session()], false),
@@ -495,10 +519,10 @@ fn a_limit_in_money_holds_wherever_it_is_from() {
 
 #[test]
 fn what_counts_for_ever_is_told_once_for_ever() {
-    let daily = |limit| Some(tokens(limit, Some(Period::Day)));
-    let mut desk = Desk::new(Limits::default(), "2026-11-15");
+    let daily = |limit| Some(tokens(limit, Some(CalendarPeriod::Day)));
+    let mut desk = Desk::new(ConfiguredSpendLimits::default(), "2026-11-15");
     desk.limits.session = daily(90);
-    desk.record(limited(session(), Amount::new(100, UNLIMITED)));
+    desk.record(limited(session(), SpendAmount::new(100, UNLIMITED)));
     let told = "session `s`: 85 tokens and $0.09 of 100 tokens, \
                 session `s`: 85 tokens and $0.09 of 90 tokens since 2026-11-15";
     desk.reserve("a", &[session()], 85);
@@ -514,8 +538,8 @@ fn what_counts_for_ever_is_told_once_for_ever() {
 
 #[test]
 fn another_limit_is_told_anew() {
-    let limit = |limit| Some(tokens(limit, Some(Period::Day)));
-    let mut desk = Desk::new(Limits::default(), "2026-11-15T10:00:00Z");
+    let limit = |limit| Some(tokens(limit, Some(CalendarPeriod::Day)));
+    let mut desk = Desk::new(ConfiguredSpendLimits::default(), "2026-11-15T10:00:00Z");
     desk.limits.global = limit(2000);
     let told = "global: 1600 tokens and $1.60 of 2000 tokens since 2026-11-15";
     desk.reserve("a", &[], 1600);
@@ -531,9 +555,9 @@ fn another_limit_is_told_anew() {
 
 #[test]
 fn an_expensive_run_is_told_once_by_what_was_really_paid() {
-    let limits = Limits {
+    let limits = ConfiguredSpendLimits {
         run_warning: Some(Money(500_000)),
-        ..Limits::default()
+        ..ConfiguredSpendLimits::default()
     };
     let mut desk = Desk::new(limits, "2026-11-15");
     let levels = [session(), run()];
@@ -546,7 +570,7 @@ fn an_expensive_run_is_told_once_by_what_was_really_paid() {
     );
     desk.reserve("c", &levels, 5000);
     assert_eq!(desk.settle("c", 5000), "");
-    let other = [Level::Run("q".to_owned())];
+    let other = [BudgetLevel::Run("q".to_owned())];
     desk.reserve("d", &other, 1);
     assert_eq!(
         desk.settle("d", 600),
@@ -558,13 +582,13 @@ fn an_expensive_run_is_told_once_by_what_was_really_paid() {
 fn what_has_ended_is_forgotten() {
     let (run, session) = (RunId::from_random([1; 16]), SessionId::from_random([2; 16]));
     let levels = [
-        Level::Session(session.to_string()),
-        Level::Run(run.to_string()),
-        Level::Step(format!("{run}/1")),
+        BudgetLevel::Session(session.to_string()),
+        BudgetLevel::Run(run.to_string()),
+        BudgetLevel::Step(format!("{run}/1")),
     ];
     let kept = [
-        Level::Provider("p".into()),
-        Level::Step(format!("{run}0/1")),
+        BudgetLevel::Provider("p".into()),
+        BudgetLevel::Step(format!("{run}0/1")),
     ];
     let mut desk = Desk::default();
     desk.reserve("a", &[&levels[..], &kept].concat(), 5);
@@ -594,9 +618,9 @@ fn what_has_ended_is_forgotten() {
 
 #[test]
 fn old_days_and_dead_reservations_keep_their_charge_but_take_no_room() {
-    let limits = Limits {
+    let limits = ConfiguredSpendLimits {
         run_warning: Some(Money(1_100_000)),
-        ..Limits::default()
+        ..ConfiguredSpendLimits::default()
     };
     let mut desk = Desk::new(limits, "2026-01-01T12:00:00Z");
     let start = desk.now();
@@ -617,7 +641,10 @@ fn old_days_and_dead_reservations_keep_their_charge_but_take_no_room() {
     }
     assert!(sizes[499] < sizes[70] + 20, "{sizes:?}");
     assert_eq!(desk.spent(&run(), None), 1000 + 500 * 3);
-    assert_eq!(desk.spent(&Level::Global, Some(Period::Week)), 6 * 3);
+    assert_eq!(
+        desk.spent(&BudgetLevel::Global, Some(CalendarPeriod::Week)),
+        6 * 3
+    );
     assert_eq!(desk.ledger.open_reservations(), 0);
     assert_eq!(desk.settle("dead", 1), "unknown");
     desk.now = Some(start);
@@ -628,12 +655,12 @@ fn old_days_and_dead_reservations_keep_their_charge_but_take_no_room() {
 
 #[test]
 fn what_is_set_aside_for_a_step_is_there_for_its_calls_and_the_rest_goes_back() {
-    let limits = Limits {
-        global: Some(tokens(1_000, Some(Period::Day))),
-        ..Limits::default()
+    let limits = ConfiguredSpendLimits {
+        global: Some(tokens(1_000, Some(CalendarPeriod::Day))),
+        ..ConfiguredSpendLimits::default()
     };
     let mut desk = Desk::new(limits, "2026-03-01T10:00:00Z");
-    let step = |name: &str| Level::Step(name.to_owned());
+    let step = |name: &str| BudgetLevel::Step(name.to_owned());
     let held = |desk: &mut Desk, name: &str, count: u64| {
         let (amount, now) = (dear(count), desk.now());
         let fact = hold(&desk.ledger, &desk.limits, name, amount, now)?;
@@ -643,16 +670,20 @@ fn what_is_set_aside_for_a_step_is_there_for_its_calls_and_the_rest_goes_back() 
     };
     assert_eq!(held(&mut desk, "r/one", 600), Some(600));
     assert_eq!(held(&mut desk, "r/one", 600), None, "once is enough");
-    assert_eq!(desk.spent(&Level::Global, None), 600);
+    assert_eq!(desk.spent(&BudgetLevel::Global, None), 600);
     let refused = desk.reserve("other", &[step("r/two")], 500);
     assert!(refused.contains("has 600 tokens in use"), "{refused}");
     assert_eq!(desk.reserve("own", &[step("r/one")], 500), "");
-    assert_eq!(desk.spent(&Level::Global, None), 600, "it is counted once");
+    assert_eq!(
+        desk.spent(&BudgetLevel::Global, None),
+        600,
+        "it is counted once"
+    );
     assert_eq!(desk.settle("own", 200), "");
-    assert_eq!(desk.spent(&Level::Global, None), 600);
+    assert_eq!(desk.spent(&BudgetLevel::Global, None), 600);
     // A step that takes more than expected is charged for it.
     assert_eq!(desk.reserve("more", &[step("r/one")], 700), "");
-    assert_eq!(desk.spent(&Level::Global, None), 900);
+    assert_eq!(desk.spent(&BudgetLevel::Global, None), 900);
     assert!(
         desk.reserve("most", &[step("r/one")], 101)
             .contains("do not fit")
@@ -667,12 +698,12 @@ fn what_is_set_aside_for_a_step_is_there_for_its_calls_and_the_rest_goes_back() 
     desk.record(gone);
     assert!(let_go(&desk.ledger, "r/one").is_none());
     assert_eq!(
-        desk.spent(&Level::Global, None),
+        desk.spent(&BudgetLevel::Global, None),
         600,
         "200 paid, 400 set aside"
     );
     assert_eq!(
-        desk.ledger.paid(&Level::Global, None).tokens,
+        desk.ledger.paid(&BudgetLevel::Global, None).tokens,
         200,
         "only what was paid is spoken of"
     );
@@ -680,10 +711,10 @@ fn what_is_set_aside_for_a_step_is_there_for_its_calls_and_the_rest_goes_back() 
     assert_eq!(held(&mut desk, &format!("{run}/three"), 100), Some(100));
     desk.record(RunFinished::new(run, ""));
     assert_eq!(
-        desk.spent(&Level::Global, None),
+        desk.spent(&BudgetLevel::Global, None),
         600,
         "it ends with its run"
     );
-    desk.limits = Limits::default();
+    desk.limits = ConfiguredSpendLimits::default();
     assert_eq!(held(&mut desk, "r/four", 10), None, "nothing limits it");
 }

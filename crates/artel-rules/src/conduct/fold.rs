@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use artel_types::plan::StepState;
 use artel_types::{
-    Fact, PlanDecided, PlanProposed, RunAnswered, StepAdvised, StepChecked, StepJudged,
-    StepPutBack, StepWorked, Text,
+    Fact, PlanDecided, PlanProposed, RecordedText, RunAnswered, StepAdvised, StepChecked,
+    StepJudged, StepPutBack, StepWorked,
 };
 
 use super::order::{Judge, Part};
@@ -443,10 +443,10 @@ const TESTS_CHANGED: &str = "the attempt changed the tests that it is held to:";
 const MENDING: &str = "mend.";
 
 /// Returns an inline text. The journal's reader has already put stored texts back.
-pub(super) fn inline(text: &Text) -> &str {
+pub(super) fn inline(text: &RecordedText) -> &str {
     match text {
-        Text::Inline(text) => text,
-        Text::Kept(_) => "",
+        RecordedText::Inline(text) => text,
+        RecordedText::Kept(_) => "",
     }
 }
 

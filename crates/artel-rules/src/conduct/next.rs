@@ -2,7 +2,7 @@
 
 use artel_types::plan::{PlanStep, StepState};
 use artel_types::{
-    Fact, PlanDecided, RunAnswered, RunAsked, StepFailed, StepSettled, StepWaived, Text,
+    Fact, PlanDecided, RecordedText, RunAnswered, RunAsked, StepFailed, StepSettled, StepWaived,
 };
 
 use super::order::{Order, Part};
@@ -234,7 +234,7 @@ impl Conduct {
                 StepFailed {
                     step: spec.id.clone(),
                     round: step.round,
-                    why: Text::Inline(reasons.join("\n\n")),
+                    why: RecordedText::Inline(reasons.join("\n\n")),
                 }
                 .into(),
             );

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_types::plan::{Claim, Finding, PlanStep, StepState, Verify};
+use artel_types::plan::{PlanStep, Requirement, StepState, StepVerification, VerdictFinding};
 use artel_types::{LeftOutPath, StepWaived};
 
 use super::LOOPS;
@@ -20,7 +20,7 @@ pub struct Step {
     /// The commit that the attempt started from.
     pub base: Option<String>,
     /// The criteria, as stated by an inspector.
-    pub criteria: Vec<Claim>,
+    pub criteria: Vec<Requirement>,
     /// The tree that the last part left.
     pub tree: Option<String>,
     /// Files of the step that are not in that tree and are kept nowhere.
@@ -70,7 +70,7 @@ pub struct Waiver {
     pub what: String,
     /// The finding, if the waiver is for one. Only this finding is waived, even if a later
     /// one has the same id.
-    pub finding: Option<Finding>,
+    pub finding: Option<VerdictFinding>,
     pub reason: String,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct Fault {
     pub(super) part: Part,
     pub(super) text: String,
     /// The findings behind the failure, if it is based on findings alone.
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<VerdictFinding>,
 }
 
 impl Default for Step {
@@ -227,16 +227,16 @@ impl Step {
     pub(super) fn parts(&self, spec: &PlanStep) -> Vec<Part> {
         use Part::{Commit, Criteria, Green, Red, Start, Tests, Work};
         let line: &[Part] = match spec.verify {
-            Verify::None | Verify::Evaluator => &[Start, Work, Green],
-            Verify::Tdd => &[Start, Criteria, Tests, Red, Work, Green],
+            StepVerification::None | StepVerification::Evaluator => &[Start, Work, Green],
+            StepVerification::Tdd => &[Start, Criteria, Tests, Red, Work, Green],
         };
         if let Some(part) = line.iter().find(|part| !self.done.contains(part)) {
             return vec![*part];
         }
         let judges: &[Judge] = match spec.verify {
-            Verify::None => &[],
-            Verify::Evaluator => &[Judge::Evaluator],
-            Verify::Tdd => &[Judge::Inspector, Judge::Tester],
+            StepVerification::None => &[],
+            StepVerification::Evaluator => &[Judge::Evaluator],
+            StepVerification::Tdd => &[Judge::Inspector, Judge::Tester],
         };
         let judges = judges.iter().map(|judge| Part::Judge(*judge));
         let open = judges.filter(|part| !self.done.contains(part) && !self.is_let_pass(*part));
@@ -245,7 +245,7 @@ impl Step {
     }
 
     /// Notes that a part does not pass.
-    pub(super) fn fault(&mut self, part: Part, text: String, findings: &[Finding]) {
+    pub(super) fn fault(&mut self, part: Part, text: String, findings: &[VerdictFinding]) {
         let failing = findings.iter().filter(|finding| finding.severity.fails());
         self.faults.push(Fault {
             part,
@@ -263,7 +263,7 @@ impl Step {
     }
 
     fn is_waived(&self, fault: &Fault) -> bool {
-        let is_let_pass = |finding: &Finding| {
+        let is_let_pass = |finding: &VerdictFinding| {
             let mut waived = self.waived.iter().filter_map(|it| it.finding.as_ref());
             waived.any(|it| it.is_same(finding))
         };

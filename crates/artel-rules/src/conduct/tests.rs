@@ -6,7 +6,7 @@ mod waivers;
 
 use std::collections::BTreeSet;
 
-use artel_types::plan::{Plan, PlanState, PlanStep, StepState, Verify};
+use artel_types::plan::{Plan, PlanState, PlanStep, StepState, StepVerification};
 use artel_types::{
     BaselineTaken, BranchChecked, BranchMended, Fact, RunAnswered, RunFinished, RunId, RunSteered,
     StepAdvised, StepChecked, StepJudged, StepPassed, StepSettled, StepStarted, StepSteered,
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn step(id: &str, after: &[&str], verify: Verify) -> PlanStep {
+fn step(id: &str, after: &[&str], verify: StepVerification) -> PlanStep {
     let json = serde_json::json!({
         "id": id, "title": format!("Do {id}"), "work": "work", "check": "check",
         "after": after, "verify": verify,
@@ -199,7 +199,7 @@ fn step_of(order: &Order) -> Option<String> {
 
 #[test]
 fn a_step_is_worked_checked_judged_and_committed() {
-    let steps = vec![step("a", &[], Verify::Evaluator)];
+    let steps = vec![step("a", &[], StepVerification::Evaluator)];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
     crew.go_to_the_end();
     insta::assert_snapshot!(crew.log.join("\n"), @r"
@@ -216,7 +216,7 @@ fn a_step_is_worked_checked_judged_and_committed() {
 
 #[test]
 fn tests_come_first_where_they_drive_the_work_and_stay_for_the_next_attempt() {
-    let steps = vec![step("a", &[], Verify::Tdd)];
+    let steps = vec![step("a", &[], StepVerification::Tdd)];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 2);
     crew.go_to_the_end();
     insta::assert_snapshot!(crew.log.join("\n"), @r"
@@ -243,10 +243,10 @@ fn tests_come_first_where_they_drive_the_work_and_stay_for_the_next_attempt() {
 #[test]
 fn after_three_attempts_a_person_decides_and_dependents_are_skipped() {
     let steps = vec![
-        step("a", &[], Verify::None),
-        step("b", &["a"], Verify::None),
-        step("c", &["b"], Verify::None),
-        step("d", &[], Verify::None),
+        step("a", &[], StepVerification::None),
+        step("b", &["a"], StepVerification::None),
+        step("c", &["b"], StepVerification::None),
+        step("d", &[], StepVerification::None),
     ];
     let needs = |id: &str| if id == "a" { 99 } else { 1 };
     let mut crew = Crew::new(plan(steps), RULES, &needs);
@@ -270,9 +270,9 @@ fn after_three_attempts_a_person_decides_and_dependents_are_skipped() {
 #[test]
 fn what_a_person_leaves_out_is_no_failure() {
     let steps = vec![
-        step("a", &[], Verify::None),
-        step("b", &["a"], Verify::None),
-        step("d", &[], Verify::None),
+        step("a", &[], StepVerification::None),
+        step("b", &["a"], StepVerification::None),
+        step("d", &[], StepVerification::None),
     ];
     let needs = |id: &str| if id == "a" { 99 } else { 1 };
     let mut crew = Crew::new(plan(steps.clone()), RULES, &needs);
@@ -304,7 +304,7 @@ fn what_a_person_leaves_out_is_no_failure() {
 
 #[test]
 fn a_waived_check_lets_the_attempt_through_and_more_gives_three_more() {
-    let steps = vec![step("a", &[], Verify::Evaluator)];
+    let steps = vec![step("a", &[], StepVerification::Evaluator)];
     let mut crew = Crew::new(plan(steps.clone()), RULES, &|_| 99);
     crew.answer = "waive-tester: the suite is flaky";
     crew.go_to_the_end();
@@ -326,7 +326,11 @@ fn a_waived_check_lets_the_attempt_through_and_more_gives_three_more() {
 /// and the next attempt learns what was tried.
 #[test]
 fn a_decision_beside_the_question_settles_it() {
-    let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, &|_| 99);
+    let mut crew = Crew::new(
+        plan(vec![step("a", &[], StepVerification::None)]),
+        RULES,
+        &|_| 99,
+    );
     let is_asked = |conduct: &Conduct| conduct.questions().next().cloned();
     while is_asked(&crew.conduct).is_none() {
         assert!(crew.turn(0), "it ends without a question: {:?}", crew.log);
@@ -365,9 +369,9 @@ fn a_decision_beside_the_question_settles_it() {
 #[test]
 fn failing_fast_begins_nothing_more() {
     let steps = vec![
-        step("a", &[], Verify::None),
-        step("b", &[], Verify::None),
-        step("c", &[], Verify::None),
+        step("a", &[], StepVerification::None),
+        step("b", &[], StepVerification::None),
+        step("c", &[], StepVerification::None),
     ];
     let rules = Rules {
         at_once: 1,
@@ -383,7 +387,10 @@ fn failing_fast_begins_nothing_more() {
 
 #[test]
 fn nothing_begins_while_paused_and_a_cancelled_run_ends() {
-    let steps = vec![step("a", &[], Verify::None), step("b", &[], Verify::None)];
+    let steps = vec![
+        step("a", &[], StepVerification::None),
+        step("b", &[], StepVerification::None),
+    ];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
     crew.turn(0);
     let steer = |act: &str| {
@@ -403,7 +410,7 @@ fn nothing_begins_while_paused_and_a_cancelled_run_ends() {
 
 #[test]
 fn a_paused_run_that_is_cancelled_does_not_wait_to_be_resumed() {
-    let steps = vec![step("a", &[], Verify::None)];
+    let steps = vec![step("a", &[], StepVerification::None)];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
     crew.turn(0);
     for act in ["pause", "cancel"] {
@@ -417,9 +424,9 @@ fn a_paused_run_that_is_cancelled_does_not_wait_to_be_resumed() {
 #[test]
 fn a_step_that_a_person_holds_waits_alone_and_keeps_nobody_else_waiting() {
     let steps = vec![
-        step("a", &[], Verify::None),
-        step("b", &[], Verify::None),
-        step("c", &["a"], Verify::None),
+        step("a", &[], StepVerification::None),
+        step("b", &[], StepVerification::None),
+        step("c", &["a"], StepVerification::None),
     ];
     let one = Rules {
         at_once: 1,
@@ -456,7 +463,7 @@ fn a_step_that_a_person_holds_waits_alone_and_keeps_nobody_else_waiting() {
 
 #[test]
 fn a_step_that_a_person_skipped_does_not_begin_once_its_files_are_ready() {
-    let steps = vec![step("a", &[], Verify::None)];
+    let steps = vec![step("a", &[], StepVerification::None)];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
     crew.turn(0);
     let started = crew.outcome(&crew.conduct.next()[0]);
@@ -473,7 +480,7 @@ fn a_step_that_a_person_skipped_does_not_begin_once_its_files_are_ready() {
 #[test]
 fn two_judges_are_heard_in_the_same_order_whoever_is_done_first() {
     let heard = |first: Judge, second: Judge| {
-        let steps = vec![step("a", &[], Verify::Tdd)];
+        let steps = vec![step("a", &[], StepVerification::Tdd)];
         let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
         while crew.conduct.next().len() < 2 {
             crew.turn(0);
@@ -500,9 +507,9 @@ fn two_judges_are_heard_in_the_same_order_whoever_is_done_first() {
 #[test]
 fn values_of_steps_before_are_the_only_bridge() {
     let steps = vec![
-        step("a", &[], Verify::Evaluator),
-        step("b", &["a"], Verify::Evaluator),
-        step("c", &[], Verify::Evaluator),
+        step("a", &[], StepVerification::Evaluator),
+        step("b", &["a"], StepVerification::Evaluator),
+        step("c", &[], StepVerification::Evaluator),
     ];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
     crew.go_to_the_end();
@@ -520,7 +527,11 @@ fn plans() -> impl Strategy<Value = (Plan, Vec<u32>)> {
         let steps = rows.iter().enumerate().map(|(at, (mask, verify, _))| {
             let after = (0..at).filter(|other| mask >> (other % 32) & 1 == 1 && at - other < 4);
             let after: Vec<_> = after.map(|other| names[other].as_str()).collect();
-            let verify = [Verify::None, Verify::Evaluator, Verify::Tdd][usize::from(*verify)];
+            let verify = [
+                StepVerification::None,
+                StepVerification::Evaluator,
+                StepVerification::Tdd,
+            ][usize::from(*verify)];
             step(&names[at], &after, verify)
         });
         let steps = steps.collect();

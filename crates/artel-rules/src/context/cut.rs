@@ -1,6 +1,6 @@
 //! Cuts texts that are too large in the middle.
 
-use artel_types::model::{Message, Part};
+use artel_types::model::{MessagePart, ModelMessage};
 use serde_json::Value;
 
 use super::pinned::is_pinned;
@@ -41,7 +41,7 @@ pub fn cut_middle(text: &str, most: usize) -> String {
 
 /// Makes a conversation fit into `target` tokens as far as possible. The largest texts are
 /// cut to one common length, tool results first.
-pub(super) fn to_fit(messages: &mut [Message], target: u64) {
+pub(super) fn to_fit(messages: &mut [ModelMessage], target: u64) {
     for depth in [Depth::Results, Depth::Words, Depth::Arguments] {
         if tokens::of_messages(messages) <= target {
             return;
@@ -82,17 +82,19 @@ fn common_length(mut lengths: Vec<usize>, mut room: usize) -> usize {
 }
 
 /// Visits exactly the texts that may be cut.
-fn visit(messages: &mut [Message], depth: Depth, each: &mut dyn FnMut(&mut String)) {
+fn visit(messages: &mut [ModelMessage], depth: Depth, each: &mut dyn FnMut(&mut String)) {
     let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
     for part in parts {
         match part {
-            Part::ToolResult(result) if depth != Depth::Results || !is_pinned(&result.name) => {
+            MessagePart::ToolResult(result)
+                if depth != Depth::Results || !is_pinned(&result.name) =>
+            {
                 let mut text = result.text.to_string();
                 each(&mut text);
                 result.text = text.into();
             }
-            Part::Text { text, seal: None } if depth != Depth::Results => each(text),
-            Part::ToolCall(call) if depth == Depth::Arguments => {
+            MessagePart::Text { text, seal: None } if depth != Depth::Results => each(text),
+            MessagePart::ToolCall(call) if depth == Depth::Arguments => {
                 visit_arguments(&mut call.arguments, each);
             }
             _ => {}
@@ -126,7 +128,7 @@ fn visit_value(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
 }
 
 /// Removes images, the oldest first, until the conversation fits.
-fn leave_out_pictures(messages: &mut [Message], target: u64) {
+fn leave_out_pictures(messages: &mut [ModelMessage], target: u64) {
     let mut size = Size::of_messages(messages);
     let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
     for part in parts {
@@ -135,8 +137,8 @@ fn leave_out_pictures(messages: &mut [Message], target: u64) {
         }
         let before = Size::of_part(part);
         match part {
-            Part::Image(_) => *part = Part::text(NO_PICTURE),
-            Part::ToolResult(result) if !result.images.is_empty() => {
+            MessagePart::Image(_) => *part = MessagePart::text(NO_PICTURE),
+            MessagePart::ToolResult(result) if !result.images.is_empty() => {
                 result.images.clear();
                 result.text = format!("{}\n{NO_PICTURE}", result.text).into();
             }

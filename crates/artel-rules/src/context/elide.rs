@@ -1,6 +1,6 @@
 //! Leaves out old tool results; each leaves a line that says how to get the result again.
 
-use artel_types::model::{Message, Part, Role, ToolCall, ToolResult};
+use artel_types::model::{MessagePart, MessageRole, ModelMessage, ToolCall, ToolResult};
 
 use super::pinned::is_pinned;
 use crate::turn::{TextReply, read_text};
@@ -15,20 +15,20 @@ pub(super) const OBSERVATION: &str = "Observation: ";
 const LONGEST_ARGUMENTS: usize = 120;
 
 /// Returns the messages without their tool results.
-pub(super) fn old_results(messages: &[Message]) -> Vec<Message> {
+pub(super) fn old_results(messages: &[ModelMessage]) -> Vec<ModelMessage> {
     let mut calls = Vec::new();
-    let elide = |message: &Message| {
-        if message.role == Role::Assistant {
+    let elide = |message: &ModelMessage| {
+        if message.role == MessageRole::Assistant {
             calls = calls_of(message);
         }
         let parts = message.parts.iter().map(|part| match part {
-            Part::ToolResult(result) => Part::ToolResult(of_result(result, &calls)),
-            Part::Text { text, seal: None } if message.role == Role::User => {
-                Part::text(of_text(text, &calls))
+            MessagePart::ToolResult(result) => MessagePart::ToolResult(of_result(result, &calls)),
+            MessagePart::Text { text, seal: None } if message.role == MessageRole::User => {
+                MessagePart::text(of_text(text, &calls))
             }
             other => other.clone(),
         });
-        Message {
+        ModelMessage {
             role: message.role,
             parts: parts.collect(),
         }
@@ -37,12 +37,12 @@ pub(super) fn old_results(messages: &[Message]) -> Vec<Message> {
 }
 
 /// Returns the calls of a message, native or written as text.
-pub(super) fn calls_of(message: &Message) -> Vec<ToolCall> {
+pub(super) fn calls_of(message: &ModelMessage) -> Vec<ToolCall> {
     let mut calls = Vec::new();
     for part in &message.parts {
         match part {
-            Part::ToolCall(call) => calls.push(call.clone()),
-            Part::Text { text, .. } if message.role == Role::Assistant => {
+            MessagePart::ToolCall(call) => calls.push(call.clone()),
+            MessagePart::Text { text, .. } if message.role == MessageRole::Assistant => {
                 if let TextReply::Call(call) = read_text(text, "text", |_| true) {
                     calls.push(call);
                 }

@@ -1,6 +1,6 @@
 //! A summary without a model, made from the calls and results themselves.
 
-use artel_types::model::{Message, Part, Role, ToolCall};
+use artel_types::model::{MessagePart, MessageRole, ModelMessage, ToolCall};
 use serde_json::Value;
 
 use super::cut_middle;
@@ -32,28 +32,28 @@ struct Shown {
 
 /// Returns a summary of the old part of a conversation if no model provides one: the files
 /// that calls named, the last to-do list, the failures, and the last words.
-pub fn fallback_summary(old: &[Message]) -> String {
+pub fn fallback_summary(old: &[ModelMessage]) -> String {
     let mut shown = Shown::default();
     let mut calls = Vec::new();
     for (at, message) in old.iter().enumerate() {
         match message.role {
-            Role::Assistant => {
+            MessageRole::Assistant => {
                 calls = calls_of(message);
                 shown.said(message, &calls);
             }
-            Role::User => shown.answered(message, &calls, at),
+            MessageRole::User => shown.answered(message, &calls, at),
         }
     }
     shown.text()
 }
 
 impl Shown {
-    fn said(&mut self, message: &Message, calls: &[ToolCall]) {
+    fn said(&mut self, message: &ModelMessage, calls: &[ToolCall]) {
         for call in calls {
             self.called(call);
         }
         let words = message.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } => Some(text.trim()),
+            MessagePart::Text { text, .. } => Some(text.trim()),
             _ => None,
         });
         let words = words.collect::<Vec<_>>().join("\n");
@@ -84,10 +84,10 @@ impl Shown {
         }
     }
 
-    fn answered(&mut self, message: &Message, calls: &[ToolCall], at: usize) {
+    fn answered(&mut self, message: &ModelMessage, calls: &[ToolCall], at: usize) {
         for part in &message.parts {
             match part {
-                Part::ToolResult(result) if result.is_error => {
+                MessagePart::ToolResult(result) if result.is_error => {
                     let call = calls.iter().find(|call| call.id == result.id);
                     let input = call.and_then(|call| call.input().ok());
                     let input = input.map(Value::Object).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Shown {
                     );
                 }
                 // An earlier summary comes first and is continued.
-                Part::Text { text, .. } if at == 0 => {
+                MessagePart::Text { text, .. } if at == 0 => {
                     let words = words_of(text);
                     let words = words.strip_prefix(BEFORE).unwrap_or(words);
                     self.earlier = words.to_owned();

@@ -1,7 +1,7 @@
 //! The text with which a fresh run takes over the work of another.
 
-use artel_types::Objective;
-use artel_types::model::{Message, Part};
+use artel_types::RunObjective;
+use artel_types::model::{MessagePart, ModelMessage};
 
 use super::{cut, cut_middle, pinned, summary};
 
@@ -49,20 +49,20 @@ pub struct Apart {
     pub pinned: Vec<String>,
     /// Everything else, beginning with an earlier handover and earlier summaries. It is
     /// bounded.
-    pub work: Vec<Message>,
+    pub work: Vec<ModelMessage>,
 }
 
 /// Splits a conversation; its work is cut to `most` tokens.
-pub fn taken_apart(messages: &[Message], most: u64) -> Apart {
+pub fn taken_apart(messages: &[ModelMessage], most: u64) -> Apart {
     let (head, rest) = match messages.split_first() {
         Some((head, rest)) => (head.clone(), rest),
-        None => (Message::user(""), messages),
+        None => (ModelMessage::user(""), messages),
     };
     let head = pinned::keep(pinned::unfolded(head), pinned::of(rest));
     let (head, earlier) = summary::split_off(head);
     let (mut task, mut pinned, mut known) = (Vec::new(), Vec::new(), Vec::new());
     for part in &head.parts {
-        let Part::Text { text, .. } = part else {
+        let MessagePart::Text { text, .. } = part else {
             continue;
         };
         if pinned::is_answer(text) {
@@ -78,7 +78,7 @@ pub fn taken_apart(messages: &[Message], most: u64) -> Apart {
         }
     }
     known.extend(earlier);
-    let mut work: Vec<Message> = known.into_iter().map(Message::user).collect();
+    let mut work: Vec<ModelMessage> = known.into_iter().map(ModelMessage::user).collect();
     work.extend_from_slice(rest);
     cut::to_fit(&mut work, most);
     Apart {
@@ -98,7 +98,7 @@ pub struct Handover<'a> {
     /// A summary of the conversation: what was done.
     pub summary: &'a str,
     /// The objectives that the run set itself.
-    pub objectives: &'a [Objective],
+    pub objectives: &'a [RunObjective],
     /// The files that the run made or changed.
     pub changed: &'a [String],
     /// The approaches that failed.
@@ -113,7 +113,7 @@ pub struct Handover<'a> {
 /// everything known, in a fixed order.
 pub fn handover(from: &Handover<'_>) -> String {
     let (done, open): (Vec<_>, Vec<_>) = from.objectives.iter().partition(|it| it.done);
-    let texts = |list: Vec<&Objective>| -> Vec<String> {
+    let texts = |list: Vec<&RunObjective>| -> Vec<String> {
         list.into_iter().map(|it| it.text.clone()).collect()
     };
     let share = LONGEST / 4;

@@ -1,6 +1,6 @@
 //! Pinned tool answers: they apply to the rest of a run and outlive every summary.
 
-use artel_types::model::{Message, Part, Role, ToolCall};
+use artel_types::model::{MessagePart, MessageRole, ModelMessage, ToolCall};
 
 use super::elide::{OBSERVATION, calls_of, in_short};
 
@@ -21,18 +21,18 @@ pub(super) fn is_pinned(tool: &str) -> bool {
 
 /// Splits pinned answers off the texts of a first message, into parts of their own. In a
 /// run that took over, they stand behind the handover text.
-pub(super) fn unfolded(head: Message) -> Message {
+pub(super) fn unfolded(head: ModelMessage) -> ModelMessage {
     let (mut parts, behind) = (Vec::new(), format!("\n\n{KEPT}"));
     for part in head.parts {
-        let Part::Text { text, seal: None } = &part else {
+        let MessagePart::Text { text, seal: None } = &part else {
             parts.push(part);
             continue;
         };
         let mut pieces = text.split(&behind);
-        parts.extend(pieces.next().map(Part::text));
-        parts.extend(pieces.map(|piece| Part::text(format!("{KEPT}{piece}"))));
+        parts.extend(pieces.next().map(MessagePart::text));
+        parts.extend(pieces.map(|piece| MessagePart::text(format!("{KEPT}{piece}"))));
     }
-    Message { parts, ..head }
+    ModelMessage { parts, ..head }
 }
 
 /// Returns whether a text of the first message is a pinned answer.
@@ -41,10 +41,10 @@ pub(super) fn is_answer(text: &str) -> bool {
 }
 
 /// Returns the answers of pinned tools in these messages, each as a text of its own.
-pub(super) fn of(messages: &[Message]) -> Vec<Part> {
+pub(super) fn of(messages: &[ModelMessage]) -> Vec<MessagePart> {
     let (mut calls, mut found) = (Vec::new(), Vec::new());
     for message in messages {
-        if message.role == Role::Assistant {
+        if message.role == MessageRole::Assistant {
             calls = calls_of(message);
             continue;
         }
@@ -58,20 +58,20 @@ pub(super) fn of(messages: &[Message]) -> Vec<Part> {
 }
 
 /// Adds pinned answers to the first message; a newer answer replaces an older one.
-pub(super) fn keep(mut head: Message, answers: Vec<Part>) -> Message {
+pub(super) fn keep(mut head: ModelMessage, answers: Vec<MessagePart>) -> ModelMessage {
     for answer in answers {
         put(&mut head.parts, answer);
     }
     head
 }
 
-fn answer_of(part: &Part, calls: &[ToolCall]) -> Option<Part> {
+fn answer_of(part: &MessagePart, calls: &[ToolCall]) -> Option<MessagePart> {
     let (tool, call, text) = match part {
-        Part::ToolResult(result) => {
+        MessagePart::ToolResult(result) => {
             let call = calls.iter().find(|call| call.id == result.id);
             (result.name.as_str(), call, &*result.text)
         }
-        Part::Text { text, .. } => {
+        MessagePart::Text { text, .. } => {
             let call = calls.first()?;
             (
                 call.name.as_str(),
@@ -92,17 +92,20 @@ fn answer_of(part: &Part, calls: &[ToolCall]) -> Option<Part> {
         })
     };
     let name = format!("{tool} {arguments}");
-    Some(Part::text(format!("{KEPT}{}]\n{text}", name.trim_end())))
+    Some(MessagePart::text(format!(
+        "{KEPT}{}]\n{text}",
+        name.trim_end()
+    )))
 }
 
-fn put(parts: &mut Vec<Part>, answer: Part) {
+fn put(parts: &mut Vec<MessagePart>, answer: MessagePart) {
     parts.retain(|known| heading(known).is_none() || heading(known) != heading(&answer));
     parts.push(answer);
 }
 
-fn heading(part: &Part) -> Option<&str> {
+fn heading(part: &MessagePart) -> Option<&str> {
     match part {
-        Part::Text { text, .. } if text.starts_with(KEPT) => text.lines().next(),
+        MessagePart::Text { text, .. } if text.starts_with(KEPT) => text.lines().next(),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use artel_types::model::{Message, Part, Role};
+use artel_types::model::{MessagePart, MessageRole, ModelMessage};
 
 use super::cut_middle;
 
@@ -25,7 +25,7 @@ const REQUEST: &str = "Below is the older part of an agent's work on a task. It 
     it. Call no tools.\n\n";
 
 /// Returns the request to a model to summarise the old part of a conversation.
-pub fn summary_request(old: &[Message]) -> String {
+pub fn summary_request(old: &[ModelMessage]) -> String {
     let mut text = REQUEST.to_owned();
     text.push_str("<work>\n");
     for message in old {
@@ -37,20 +37,25 @@ pub fn summary_request(old: &[Message]) -> String {
 
 /// Returns the conversation to continue with. The summary is part of the first message, so
 /// that the roles still alternate.
-pub fn with_summary(mut head: Message, summary: &str, recent: Vec<Message>) -> Vec<Message> {
+pub fn with_summary(
+    mut head: ModelMessage,
+    summary: &str,
+    recent: Vec<ModelMessage>,
+) -> Vec<ModelMessage> {
     let room = LONGEST - MARK.len() - 100;
     let summary = cut_middle(summary.trim(), room);
-    head.parts.push(Part::text(format!("{MARK}{summary}")));
+    head.parts
+        .push(MessagePart::text(format!("{MARK}{summary}")));
     let mut messages = vec![head];
     messages.extend(recent);
     messages
 }
 
 /// Separates a first message from the summaries in it.
-pub(super) fn split_off(mut head: Message) -> (Message, Option<String>) {
+pub(super) fn split_off(mut head: ModelMessage) -> (ModelMessage, Option<String>) {
     let mut earlier = Vec::new();
     head.parts.retain(|part| match part {
-        Part::Text { text, .. } if text.starts_with(MARK) => {
+        MessagePart::Text { text, .. } if text.starts_with(MARK) => {
             earlier.push(text.clone());
             false
         }
@@ -64,19 +69,19 @@ pub(super) fn words_of(text: &str) -> &str {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-fn write_message(message: &Message, out: &mut String) {
+fn write_message(message: &ModelMessage, out: &mut String) {
     let who = match message.role {
-        Role::User => "said to the agent",
-        Role::Assistant => "the agent",
+        MessageRole::User => "said to the agent",
+        MessageRole::Assistant => "the agent",
     };
     for part in &message.parts {
         // Writing to a string cannot fail.
         let _written = match part {
-            Part::Text { text, .. } => writeln!(out, "{who}: {text}"),
-            Part::Thinking { .. } => Ok(()),
-            Part::Image(_) => writeln!(out, "{who}: [a picture]"),
-            Part::ToolCall(call) => writeln!(out, "called {} {}", call.name, call.arguments),
-            Part::ToolResult(result) => {
+            MessagePart::Text { text, .. } => writeln!(out, "{who}: {text}"),
+            MessagePart::Thinking { .. } => Ok(()),
+            MessagePart::Image(_) => writeln!(out, "{who}: [a picture]"),
+            MessagePart::ToolCall(call) => writeln!(out, "called {} {}", call.name, call.arguments),
+            MessagePart::ToolResult(result) => {
                 let how = if result.is_error {
                     "failed"
                 } else {

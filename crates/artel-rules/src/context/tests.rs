@@ -1,14 +1,14 @@
 //! Tests with conversations of all sizes, and what remains of them.
 
-use artel_types::Objective;
-use artel_types::model::{Image, Part, ToolCall, ToolResult};
+use artel_types::RunObjective;
+use artel_types::model::{MessageImage, MessagePart, ToolCall, ToolResult};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 
-fn call(id: &str, name: &str, input: &Value) -> Part {
-    Part::ToolCall(ToolCall {
+fn call(id: &str, name: &str, input: &Value) -> MessagePart {
+    MessagePart::ToolCall(ToolCall {
         id: id.to_owned(),
         name: name.to_owned(),
         arguments: input.to_string(),
@@ -27,32 +27,32 @@ fn result(id: &str, name: &str, text: impl Into<String>) -> ToolResult {
 }
 
 /// One turn: a call with its result.
-fn turn(name: &str, input: &Value, text: impl Into<String>) -> [Message; 2] {
+fn turn(name: &str, input: &Value, text: impl Into<String>) -> [ModelMessage; 2] {
     [
-        Message::assistant(vec![Part::text("next"), call("c", name, input)]),
-        Message::results([result("c", name, text)]),
+        ModelMessage::assistant(vec![MessagePart::text("next"), call("c", name, input)]),
+        ModelMessage::results([result("c", name, text)]),
     ]
 }
 
-fn conversation(turns: usize, bytes: usize) -> Vec<Message> {
+fn conversation(turns: usize, bytes: usize) -> Vec<ModelMessage> {
     let turns = (0..turns).flat_map(|number| {
         let path = format!("file-{number}.txt");
         turn("read", &json!({ "path": path }), "x".repeat(bytes))
     });
-    let task = Message::user("count the files");
+    let task = ModelMessage::user("count the files");
     std::iter::once(task).chain(turns).collect()
 }
 
-fn results(messages: &[Message]) -> Vec<&ToolResult> {
+fn results(messages: &[ModelMessage]) -> Vec<&ToolResult> {
     let parts = messages.iter().flat_map(|message| &message.parts);
     let results = parts.filter_map(|part| match part {
-        Part::ToolResult(result) => Some(result),
+        MessagePart::ToolResult(result) => Some(result),
         _ => None,
     });
     results.collect()
 }
 
-fn elided(messages: &[Message], window: u64) -> Vec<Message> {
+fn elided(messages: &[ModelMessage], window: u64) -> Vec<ModelMessage> {
     match plan(messages, window, 0) {
         Plan::Elide(elided) => elided,
         other => panic!("{other:?}"),
@@ -60,7 +60,7 @@ fn elided(messages: &[Message], window: u64) -> Vec<Message> {
 }
 
 /// Applies the decision, with a summary as long as a model may make it.
-fn carried_out(messages: &[Message], window: u64, reserve: u64) -> Vec<Message> {
+fn carried_out(messages: &[ModelMessage], window: u64, reserve: u64) -> Vec<ModelMessage> {
     match plan(messages, window, reserve) {
         Plan::Fits => messages.to_vec(),
         Plan::Elide(elided) => elided,
@@ -93,7 +93,7 @@ fn old_results_go_first_and_say_how_to_have_them_again() {
     assert!(recent.iter().all(|result| result.text.len() == 3_000));
     // The model's calls and text stay unchanged.
     for (before, after) in messages.iter().zip(&shorter) {
-        if before.role == Role::Assistant {
+        if before.role == MessageRole::Assistant {
             assert_eq!(before, after);
         }
     }
@@ -115,7 +115,8 @@ fn what_holds_for_the_whole_run_is_never_left_out() {
     assert_eq!(results(&shorter)[1].text.len(), 480);
     // Not even a summary leaves it out, and once kept, it is kept for good.
     for round in 0..3 {
-        let talk = (0..400).map(|_| Message::assistant(vec![Part::text("words ".repeat(60))]));
+        let talk =
+            (0..400).map(|_| ModelMessage::assistant(vec![MessagePart::text("words ".repeat(60))]));
         messages.extend(talk);
         messages.extend(turn("todo", &task, format!("list {round}")));
         messages.extend(conversation(5, 10).split_off(1));
@@ -125,7 +126,7 @@ fn what_holds_for_the_whole_run_is_never_left_out() {
         assert_eq!(round > 0, summary_request(&old).contains("so far: all"));
         messages = with_summary(head, "so far: all", recent);
         let first = messages[0].parts.iter().map(|part| match part {
-            Part::Text { text, .. } => text.as_str(),
+            MessagePart::Text { text, .. } => text.as_str(),
             other => panic!("{other:?}"),
         });
         let first: Vec<&str> = first.collect();
@@ -141,7 +142,7 @@ fn what_holds_for_the_whole_run_is_never_left_out() {
 #[test]
 fn where_leaving_out_is_not_enough_the_old_part_is_summarised() {
     let long = json!({"path": "a", "content": "y".repeat(2_000)});
-    let mut messages = vec![Message::user("the task")];
+    let mut messages = vec![ModelMessage::user("the task")];
     (0..20).for_each(|_| messages.extend(turn("write", &long, "written")));
     let size = tokens::of_messages(&messages);
     let Plan::Summarise { head, old, recent } = plan(&messages, size, 0) else {
@@ -164,13 +165,13 @@ fn where_leaving_out_is_not_enough_the_old_part_is_summarised() {
 fn a_single_huge_text_is_cut_in_the_middle() {
     let huge = format!("first {} last", "z".repeat(1_000_000));
     let of_result = [
-        vec![Message::user("the task")],
+        vec![ModelMessage::user("the task")],
         turn("read", &json!({"path": "a"}), huge.clone()).to_vec(),
     ]
     .concat();
-    let of_task = vec![Message::user(huge.clone())];
+    let of_task = vec![ModelMessage::user(huge.clone())];
     let of_call = [
-        vec![Message::user("the task")],
+        vec![ModelMessage::user("the task")],
         turn("write", &json!({"content": huge}), "written").to_vec(),
     ]
     .concat();
@@ -190,11 +191,11 @@ fn a_single_huge_text_is_cut_in_the_middle() {
 
 #[test]
 fn pictures_go_where_they_do_not_fit() {
-    let image = || Image {
+    let image = || MessageImage {
         media_type: "image/png".into(),
         data: "AAAA".into(),
     };
-    let mut messages = vec![Message::user("look")];
+    let mut messages = vec![ModelMessage::user("look")];
     for number in 0..6 {
         messages.extend(turn(
             "read",
@@ -204,7 +205,7 @@ fn pictures_go_where_they_do_not_fit() {
     }
     for message in &mut messages {
         for part in &mut message.parts {
-            if let Part::ToolResult(result) = part {
+            if let MessagePart::ToolResult(result) = part {
                 result.images = vec![image(), image()];
             }
         }
@@ -222,19 +223,19 @@ fn pictures_go_where_they_do_not_fit() {
 
 #[test]
 fn results_that_are_words_are_left_out_too() {
-    let mut messages = vec![Message::user("the task")];
+    let mut messages = vec![ModelMessage::user("the task")];
     for number in 0..10 {
         let said = format!("Thought: x\nAction: read\nAction Input: {{\"path\": \"f{number}\"}}");
-        messages.push(Message::assistant(vec![Part::text(said)]));
+        messages.push(ModelMessage::assistant(vec![MessagePart::text(said)]));
         let answer = format!("Observation: {}", "x".repeat(2_000));
-        messages.push(Message::user(answer));
+        messages.push(ModelMessage::user(answer));
     }
-    messages.push(Message::assistant(vec![Part::text("so")]));
-    messages.push(Message::user("go on"));
+    messages.push(ModelMessage::assistant(vec![MessagePart::text("so")]));
+    messages.push(ModelMessage::user("go on"));
     let shorter = elided(&messages, tokens::of_messages(&messages));
     let expected = "Observation: [read {\"path\": \"f0\"}: 2000 bytes left out; call it again if \
                     it is needed]";
-    assert_eq!(shorter[2], Message::user(expected));
+    assert_eq!(shorter[2], ModelMessage::user(expected));
     assert_eq!(shorter.last(), messages.last());
 }
 
@@ -255,11 +256,13 @@ fn without_a_model_the_calls_speak_for_themselves() {
         &json!({"command": "sort --x"}),
         "no such flag\nusage",
     );
-    if let Some(Part::ToolResult(result)) = answered.parts.first_mut() {
+    if let Some(MessagePart::ToolResult(result)) = answered.parts.first_mut() {
         result.is_error = true;
     }
     messages.extend([said, answered]);
-    messages.push(Message::assistant(vec![Part::text("I try without it.")]));
+    messages.push(ModelMessage::assistant(vec![MessagePart::text(
+        "I try without it.",
+    )]));
     let expected = "\
 Files changed: b.csv
 
@@ -274,7 +277,7 @@ Failed, not to be tried again: bash {\"command\":\"sort --x\"}: no such flag
 Last words: I try without it.";
     assert_eq!(fallback_summary(&messages), expected);
     let again = [
-        vec![Message::user(format!(
+        vec![ModelMessage::user(format!(
             "[Summary of the work so far]\n{expected}"
         ))],
         messages,
@@ -287,7 +290,7 @@ Last words: I try without it.";
 
 #[test]
 fn a_hand_over_has_the_task_and_what_is_known() {
-    let objectives = [("sort", true), ("check", false)].map(|(text, done)| Objective {
+    let objectives = [("sort", true), ("check", false)].map(|(text, done)| RunObjective {
         text: text.to_owned(),
         done,
     });
@@ -330,7 +333,7 @@ fn work_is_handed_over_where_summaries_no_longer_help() {
 fn what_was_handed_over_once_is_handed_over_again() {
     let mut opening = "sort the files".to_owned();
     for round in 0..3 {
-        let mut messages = vec![Message::user(opening)];
+        let mut messages = vec![ModelMessage::user(opening)];
         messages.extend(turn("todo", &json!({}), format!("[ ] round {round}")));
         messages.extend(turn("skill", &json!({"skill": "count"}), "two\n\nfiles"));
         messages.extend(turn("read", &json!({"path": "a"}), "x".repeat(50_000)));
@@ -347,8 +350,7 @@ fn what_was_handed_over_once_is_handed_over_again() {
         let words = fallback_summary(&apart.work);
         if round > 0 {
             let known = apart.work[0].parts.first();
-            let known =
-                matches!(known, Some(Part::Text { text, .. }) if text.contains("round trip"));
+            let known = matches!(known, Some(MessagePart::Text { text, .. }) if text.contains("round trip"));
             assert!(known, "what an earlier run knew is part of the work");
         }
         opening = handover(&Handover {
@@ -372,8 +374,8 @@ prop_compose! {
         words in 0..200_usize,
         is_error in any::<bool>(),
         beside in any::<bool>(),
-    ) -> [Message; 2] {
-        let mut parts = vec![Part::text("ä".repeat(words))];
+    ) -> [ModelMessage; 2] {
+        let mut parts = vec![MessagePart::text("ä".repeat(words))];
         let ids: Vec<String> = (0..count).map(|number| format!("c{number}")).collect();
         let input = json!({"path": "p".repeat(argument)});
         parts.extend(ids.iter().map(|id| call(id, tool, &input)));
@@ -381,35 +383,35 @@ prop_compose! {
             is_error,
             ..result(id, tool, "é".repeat(bytes / 2))
         });
-        let mut answered = Message::results(answers);
+        let mut answered = ModelMessage::results(answers);
         if beside {
-            answered.parts.push(Part::text("a hint"));
+            answered.parts.push(MessagePart::text("a hint"));
         }
-        [Message::assistant(parts), answered]
+        [ModelMessage::assistant(parts), answered]
     }
 }
 
 /// Checks that every call has its result in the next message, in order, and that every
 /// result has its call.
-fn are_paired(messages: &[Message]) -> bool {
-    let ids = |message: Option<&Message>, role: Role| -> Vec<(String, String)> {
+fn are_paired(messages: &[ModelMessage]) -> bool {
+    let ids = |message: Option<&ModelMessage>, role: MessageRole| -> Vec<(String, String)> {
         let parts = message.filter(|message| message.role == role);
         let parts = parts
             .map(|message| message.parts.as_slice())
             .unwrap_or_default();
         let names = parts.iter().filter_map(|part| match part {
-            Part::ToolCall(call) => Some((call.id.clone(), call.name.clone())),
-            Part::ToolResult(result) => Some((result.id.clone(), result.name.clone())),
+            MessagePart::ToolCall(call) => Some((call.id.clone(), call.name.clone())),
+            MessagePart::ToolResult(result) => Some((result.id.clone(), result.name.clone())),
             _ => None,
         });
         names.collect()
     };
     let is_fine = |at: usize| {
-        let calls = ids(messages.get(at), Role::Assistant);
-        let answers = ids(messages.get(at + 1), Role::User);
+        let calls = ids(messages.get(at), MessageRole::Assistant);
+        let answers = ids(messages.get(at + 1), MessageRole::User);
         calls == answers
     };
-    ids(messages.first(), Role::User).is_empty() && (0..messages.len()).all(is_fine)
+    ids(messages.first(), MessageRole::User).is_empty() && (0..messages.len()).all(is_fine)
 }
 
 proptest! {
@@ -421,7 +423,7 @@ proptest! {
         turns in prop::collection::vec(any_turn(), 0..24),
         window in prop::sample::select(vec![8_000_u64, 32_000, 200_000]),
     ) {
-        let mut messages = vec![Message::user("t".repeat(task))];
+        let mut messages = vec![ModelMessage::user("t".repeat(task))];
         messages.extend(turns.into_iter().flatten());
         let reserve = window / 8;
         let threshold = (window - reserve) / 4 * 3;
@@ -430,10 +432,10 @@ proptest! {
             let after = carried_out(&before, window, reserve);
             prop_assert!(are_paired(&after));
             prop_assert!(tokens::of_messages(&after) <= tokens::of_messages(&before));
-            let roles: Vec<Role> = after.iter().map(|message| message.role).collect();
+            let roles: Vec<MessageRole> = after.iter().map(|message| message.role).collect();
             prop_assert!(roles.windows(2).all(|pair| pair[0] != pair[1]));
             // The end is the same conversation: its calls are the last ones, in order.
-            let calls = |messages: &[Message]| -> Vec<String> {
+            let calls = |messages: &[ModelMessage]| -> Vec<String> {
                 let calls = messages.iter().flat_map(elide::calls_of);
                 calls.map(|call| call.name).collect()
             };

@@ -1,7 +1,7 @@
 //! Describes how two versions of a plan differ, in a few lines for the person who approves
 //! it.
 
-use artel_types::plan::{Plan, PlanStep, Verify};
+use artel_types::plan::{Plan, PlanStep, StepVerification};
 
 use super::problem::shown;
 use super::scope::{covers_command, covers_host, covers_path};
@@ -160,11 +160,11 @@ pub(super) fn changed_fields(old: &PlanStep, new: &PlanStep) -> Vec<&'static str
     changed.map(|(name, _)| name).collect()
 }
 
-fn rank(verify: Verify) -> u8 {
+fn rank(verify: StepVerification) -> u8 {
     match verify {
-        Verify::None => 0,
-        Verify::Evaluator => 1,
-        Verify::Tdd => 2,
+        StepVerification::None => 0,
+        StepVerification::Evaluator => 1,
+        StepVerification::Tdd => 2,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names that people see in git, branches and commits, and the kinds of files.
 
-use artel_types::plan::{ChangeSort, PlanStep};
+use artel_types::plan::{CommitType, PlanStep};
 use artel_types::{TraceId, shown_path};
 
 /// Longest readable part of a branch name, in characters.
@@ -33,7 +33,7 @@ pub fn slug(title: &str) -> String {
 }
 
 /// Returns the branch name of a plan: `<kind>/<slug>-<short trace>`.
-pub fn branch(kind: ChangeSort, title: &str, trace: TraceId) -> String {
+pub fn branch(kind: CommitType, title: &str, trace: TraceId) -> String {
     format!("{kind}/{}-{}", slug(title), trace.short())
 }
 
@@ -225,7 +225,7 @@ pub fn is_plain_path(path: &str) -> bool {
 }
 
 /// Returns the type of a change by its words and files; the first match counts.
-pub fn sort_of(text: &str, files: &[String]) -> ChangeSort {
+pub fn sort_of(text: &str, files: &[String]) -> CommitType {
     let has_word = |wanted: &[&str]| {
         let words = text.split(|c: char| !c.is_alphanumeric());
         words
@@ -236,17 +236,17 @@ pub fn sort_of(text: &str, files: &[String]) -> ChangeSort {
     if has_word(&[
         "fix", "fixes", "fixed", "fixing", "bug", "bugs", "bugfix", "hotfix",
     ]) {
-        ChangeSort::Fix
+        CommitType::Fix
     } else if all(is_test_path) {
-        ChangeSort::Test
+        CommitType::Test
     } else if all(is_style_path) {
-        ChangeSort::Style
+        CommitType::Style
     } else if all(is_document_path) {
-        ChangeSort::Docs
+        CommitType::Docs
     } else if has_word(&["refactor", "refactors", "refactored", "refactoring"]) {
-        ChangeSort::Refactor
+        CommitType::Refactor
     } else {
-        ChangeSort::Feat
+        CommitType::Feat
     }
 }
 
@@ -254,12 +254,12 @@ pub fn sort_of(text: &str, files: &[String]) -> ChangeSort {
 /// determine a type, the plan's type is used.
 pub fn commit_message(
     step: &PlanStep,
-    kind: ChangeSort,
+    kind: CommitType,
     files: &[String],
     trace: TraceId,
 ) -> String {
     let sort = match sort_of(&format!("{} {}", step.title, step.work), files) {
-        ChangeSort::Feat => kind,
+        CommitType::Feat => kind,
         sort => sort,
     };
     let mut message = format!("{sort}: {}\n", subject(&step.title));

@@ -1,8 +1,8 @@
 //! Plans for tests: plain ones, and arbitrary ones with texts that look like structure.
 
 use artel_types::plan::{
-    ChangeSort, Claim, Evidence, EvidenceKind, FileAction, Plan, PlanStep, PlannedFile, Source,
-    StepScope, Urgency, Verify,
+    CommitType, Plan, PlanStep, PlannedFile, PlannedFileAction, Requirement, RequirementSource,
+    StepEvidence, StepEvidenceKind, StepScope, StepVerification, Urgency,
 };
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ pub(super) fn step(id: &str, after: &[&str]) -> PlanStep {
         work: format!("Do {id} well."),
         check: format!("See that {id} is done."),
         after: after.iter().map(|&id| id.to_owned()).collect(),
-        verify: Verify::Evaluator,
+        verify: StepVerification::Evaluator,
         scope: StepScope::default(),
         evidence: Vec::new(),
         gives: Vec::new(),
@@ -95,7 +95,8 @@ fn word<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy
 }
 
 fn scopes() -> impl Strategy<Value = StepScope> {
-    let claim = (hostile(), word(Source::ALL)).prop_map(|(text, source)| Claim { text, source });
+    let claim = (hostile(), word(RequirementSource::ALL))
+        .prop_map(|(text, source)| Requirement { text, source });
     let lists = (texts(3), texts(3), texts(2), texts(2), texts(2));
     let numbers = (any::<Option<u32>>(), proptest::option::of(0.0..1e6f64));
     (lists, numbers, proptest::collection::vec(claim, 0..3)).prop_map(
@@ -113,8 +114,8 @@ fn scopes() -> impl Strategy<Value = StepScope> {
 }
 
 fn steps() -> impl Strategy<Value = PlanStep> {
-    let kinds = word(EvidenceKind::ALL);
-    let evidence = (kinds, hostile()).prop_map(|(kind, what)| Evidence { kind, what });
+    let kinds = word(StepEvidenceKind::ALL);
+    let evidence = (kinds, hostile()).prop_map(|(kind, what)| StepEvidence { kind, what });
     let words = (hostile(), hostile(), hostile(), hostile(), hostile());
     let lists = (
         texts(2),
@@ -126,7 +127,7 @@ fn steps() -> impl Strategy<Value = PlanStep> {
         words,
         lists,
         scopes(),
-        word(Verify::ALL),
+        word(StepVerification::ALL),
         (
             any::<Option<u64>>(),
             proptest::option::of(word(Urgency::ALL)),
@@ -156,9 +157,9 @@ fn steps() -> impl Strategy<Value = PlanStep> {
 
 /// Generates arbitrary plans, most of them useless.
 pub(super) fn plans() -> impl Strategy<Value = Plan> {
-    let file = (hostile(), word(FileAction::ALL), hostile());
+    let file = (hostile(), word(PlannedFileAction::ALL), hostile());
     let file = file.prop_map(|(path, action, why)| PlannedFile { path, action, why });
-    let words = (hostile(), hostile(), hostile(), word(ChangeSort::ALL));
+    let words = (hostile(), hostile(), hostile(), word(CommitType::ALL));
     let lists = (texts(3), texts(3), texts(3), texts(3));
     let files = proptest::collection::vec(file, 0..3);
     (

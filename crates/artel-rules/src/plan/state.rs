@@ -13,7 +13,7 @@ mod fold;
 use std::collections::BTreeMap;
 
 use artel_types::RunId;
-use artel_types::plan::{PlanState, Size};
+use artel_types::plan::{PlanState, RequestSize};
 
 pub use acts::{Act, Refused};
 
@@ -37,7 +37,7 @@ pub struct Course {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// Size of the request.
-    pub size: Size,
+    pub size: RequestSize,
     /// The outcome of a request that needed no plan: answered, done or failed.
     pub settled: Option<String>,
 }

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use artel_types::plan::{
-    ChangeSort, Claim, Evidence, EvidenceKind, FileAction, Plan, PlanStep, PlannedFile, Source,
-    Verify,
+    CommitType, Plan, PlanStep, PlannedFile, PlannedFileAction, Requirement, RequirementSource,
+    StepEvidence, StepEvidenceKind, StepVerification,
 };
 use artel_types::{TraceId, literal_pattern};
 use proptest::prelude::*;
@@ -248,8 +248,8 @@ fn everything_wrong_with_a_step_is_said_by_number_and_title() {
         ),
         (
             |it| {
-                it.evidence = vec![Evidence {
-                    kind: EvidenceKind::Command,
+                it.evidence = vec![StepEvidence {
+                    kind: StepEvidenceKind::Command,
                     what: " ".into(),
                 }]
             },
@@ -258,8 +258,8 @@ fn everything_wrong_with_a_step_is_said_by_number_and_title() {
         ),
         (
             |it| {
-                it.evidence = vec![Evidence {
-                    kind: EvidenceKind::File,
+                it.evidence = vec![StepEvidence {
+                    kind: StepEvidenceKind::File,
                     what: "../x".into(),
                 }]
             },
@@ -269,7 +269,7 @@ fn everything_wrong_with_a_step_is_said_by_number_and_title() {
         (
             |it| {
                 it.role = "inspector".into();
-                it.verify = Verify::Tdd;
+                it.verify = StepVerification::Tdd;
             },
             "`inspector` changes no files",
             "`engineer`",
@@ -306,11 +306,11 @@ fn scripts_are_there_or_are_made_first() {
     let mut listed = plan(vec![named("a", &[])]);
     listed.files = vec![PlannedFile {
         path: "./scripts/brew.py".to_owned(),
-        action: FileAction::Create,
+        action: PlannedFileAction::Create,
         why: String::new(),
     }];
     assert_eq!(problems(&listed).len(), 0);
-    listed.files[0].action = FileAction::Modify;
+    listed.files[0].action = PlannedFileAction::Modify;
     assert_eq!(problems(&listed).len(), 1);
     let unseen = Known {
         scripts: None,
@@ -325,7 +325,7 @@ fn what_a_step_may_well_say_is_no_problem() {
         |_| {},
         |it| it.id = "2".into(),
         |it| it.uses = vec!["given".into()],
-        |it| it.verify = Verify::Tdd,
+        |it| it.verify = StepVerification::Tdd,
         |it| it.scope.commands = vec!["cargo test:*".into(), "Bash(git log)".into(), "*".into()],
         |it| it.scope.commands = vec!["mcp__git__log".into(), "mcp__git__*".into()],
         |it| it.scope.paths = vec!["src/**".into(), "a[bc].{rs,py}".into(), "./x".into()],
@@ -342,7 +342,7 @@ fn what_a_step_may_well_say_is_no_problem() {
             it.scope.commands = vec!["cargo build".into()];
         },
         |it| {
-            it.verify = Verify::None;
+            it.verify = StepVerification::None;
             it.check = String::new();
         },
         |it| it.work = "Emoji 👩‍💻 and\ttabs\n".into(),
@@ -447,20 +447,20 @@ fn a_difference_is_short_and_marks_what_is_wider() {
     let mut old = plan(vec![step("a", &[]), step("b", &["a"]), step("c", &[])]);
     old.steps[1].scope.paths = vec!["src/**".to_owned()];
     old.steps[1].scope.turns = Some(10);
-    old.steps[1].scope.criteria = vec![Claim {
+    old.steps[1].scope.criteria = vec![Requirement {
         text: "it works".to_owned(),
-        source: Source::Explicit,
+        source: RequirementSource::Explicit,
     }];
     let mut new = old.clone();
     new.title = "A better plan".to_owned();
-    new.kind = ChangeSort::Fix;
+    new.kind = CommitType::Fix;
     new.steps.remove(2);
     let mut d = step("d", &["b"]);
     d.scope.commands = vec!["make".to_owned()];
     new.steps.push(d);
     let b = &mut new.steps[1];
     b.work = "Do b well.\nAnd fast.".to_owned();
-    b.verify = Verify::None;
+    b.verify = StepVerification::None;
     b.scope.paths = vec!["src/api/**".to_owned(), "docs/**".to_owned()];
     b.scope.turns = Some(20);
     b.scope.criteria.clear();
@@ -566,14 +566,14 @@ fn names_are_plain_and_short() {
     }
     let trace = TraceId::from_random([7; 16]);
     assert_eq!(
-        branch(ChangeSort::Fix, "Fix it", trace),
+        branch(CommitType::Fix, "Fix it", trace),
         "fix/fix-it-07070707"
     );
     let mut step = step("limiter", &[]);
     step.title = "Write the limiter that keeps every client below its limits".to_owned();
     let files = ["src/limit.rs".to_owned()];
     assert_eq!(
-        commit_message(&step, ChangeSort::Feat, &files, trace),
+        commit_message(&step, CommitType::Feat, &files, trace),
         "feat: Write the limiter that keeps every client below\n\nModified files:\n- src/limit.rs\n\n\
          Step: limiter\nTrace-Id: 07070707-0707-4707-8707-070707070707\n"
     );
@@ -581,16 +581,16 @@ fn names_are_plain_and_short() {
 
 #[test]
 fn a_change_is_of_the_first_sort_that_fits() {
-    let table: &[(&str, &[&str], ChangeSort)] = &[
-        ("Fix the parser", &["tests/a.rs"], ChangeSort::Fix),
-        ("Add a prefix", &["src/a.rs"], ChangeSort::Feat),
-        ("Mend a bug", &[], ChangeSort::Fix),
-        ("Cover it", &["tests/a.rs", "b_test.go"], ChangeSort::Test),
-        ("Cover it", &["tests/a.rs", "b.go"], ChangeSort::Feat),
-        ("Colours", &["a.css", "b.scss"], ChangeSort::Style),
-        ("Words", &["README.md", "docs/a.txt"], ChangeSort::Docs),
-        ("Refactor it", &["src/a.rs"], ChangeSort::Refactor),
-        ("Refactor it", &["README.md"], ChangeSort::Docs),
+    let table: &[(&str, &[&str], CommitType)] = &[
+        ("Fix the parser", &["tests/a.rs"], CommitType::Fix),
+        ("Add a prefix", &["src/a.rs"], CommitType::Feat),
+        ("Mend a bug", &[], CommitType::Fix),
+        ("Cover it", &["tests/a.rs", "b_test.go"], CommitType::Test),
+        ("Cover it", &["tests/a.rs", "b.go"], CommitType::Feat),
+        ("Colours", &["a.css", "b.scss"], CommitType::Style),
+        ("Words", &["README.md", "docs/a.txt"], CommitType::Docs),
+        ("Refactor it", &["src/a.rs"], CommitType::Refactor),
+        ("Refactor it", &["README.md"], CommitType::Docs),
     ];
     for (text, files, sort) in table {
         let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
@@ -708,7 +708,7 @@ proptest! {
     fn subjects_are_short(title in "\\PC{1,200}") {
         let mut step = step("a", &[]);
         step.title = title;
-        let message = commit_message(&step, ChangeSort::Fix, &[], TraceId::from_random([1; 16]));
+        let message = commit_message(&step, CommitType::Fix, &[], TraceId::from_random([1; 16]));
         let (_, subject) = message.lines().next().unwrap().split_once(": ").unwrap();
         prop_assert!(subject.chars().count() <= 50, "{subject}");
     }

@@ -11,7 +11,7 @@ mod stand_ins;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_types::plan::{Evidence, EvidenceKind, PlanStep};
+use artel_types::plan::{PlanStep, StepEvidence, StepEvidenceKind};
 use artel_types::{ProofRecorded, path_of_pattern};
 
 use crate::plan::names::is_test_path;
@@ -53,7 +53,7 @@ impl Gauges {
     /// a step names. `read` returns a file as it was before.
     pub fn of(
         before: &[ProofRecorded],
-        evidence: &[Evidence],
+        evidence: &[StepEvidence],
         read: impl Fn(&str) -> Option<String>,
     ) -> Self {
         Self::of_folder("", before, evidence, read)
@@ -63,7 +63,7 @@ impl Gauges {
     pub fn of_folder(
         start: &str,
         before: &[ProofRecorded],
-        evidence: &[Evidence],
+        evidence: &[StepEvidence],
         read: impl Fn(&str) -> Option<String>,
     ) -> Self {
         let checks = before.iter().filter(|it| it.sort != "lint");
@@ -73,7 +73,7 @@ impl Gauges {
         let commands = commands.chain(
             evidence
                 .iter()
-                .filter(|it| it.kind == EvidenceKind::Command)
+                .filter(|it| it.kind == StepEvidenceKind::Command)
                 .map(|it| it.what.as_str()),
         );
         let mut found = Found::default();

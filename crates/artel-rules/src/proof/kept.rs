@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use artel_types::plan::TestNames;
-use artel_types::{ProofRecorded, Text};
+use artel_types::{ProofRecorded, RecordedText};
 
 use super::{is_end, names, same, test_names};
 
@@ -58,7 +58,7 @@ pub fn kept(
                 passed: passed.into_iter().collect(),
                 skipped: skipped.unwrap_or_default(),
             };
-            proof.tests = serde_json::to_string(&list).ok().map(Text::Inline);
+            proof.tests = serde_json::to_string(&list).ok().map(RecordedText::Inline);
         }
     }
     for proof in all.iter_mut().filter(|proof| proof.failures.is_empty()) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use artel_types::plan::{Finding, Severity};
+use artel_types::plan::{FindingSeverity, VerdictFinding};
 
 /// The changed lines, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl ChangedLines {
 
     /// Returns whether a finding is about the change. A finding without a file or a line
     /// is trusted.
-    pub fn include(&self, finding: &Finding) -> bool {
+    pub fn include(&self, finding: &VerdictFinding) -> bool {
         let file = finding.file.trim().trim_start_matches("./");
         if file.is_empty() {
             return true;
@@ -112,10 +112,10 @@ impl ChangedLines {
     }
 
     /// Turns findings that would fail a step but are not about its change into remarks.
-    pub fn lower(&self, findings: &mut [Finding]) {
+    pub fn lower(&self, findings: &mut [VerdictFinding]) {
         for finding in findings {
             if finding.severity.fails() && !self.include(finding) {
-                finding.severity = Severity::Info;
+                finding.severity = FindingSeverity::Info;
                 finding
                     .why
                     .push_str(" (not on a line that the step changed)");
@@ -163,10 +163,10 @@ mod tests {
         \\ No newline at end of file\n\
         diff --git a/old.py b/moved.py\nsimilarity index 100%\nrename from old.py\nrename to moved.py\n";
 
-    fn finding(file: &str, line: Option<u64>) -> Finding {
-        Finding {
+    fn finding(file: &str, line: Option<u64>) -> VerdictFinding {
+        VerdictFinding {
             id: String::new(),
-            severity: Severity::Error,
+            severity: FindingSeverity::Error,
             file: file.to_owned(),
             line,
             why: "it is wrong".to_owned(),
@@ -199,7 +199,7 @@ mod tests {
             assert_eq!(lines.include(&one), included, "{file}:{line:?} {why}");
             let mut list = [one];
             lines.lower(&mut list);
-            let is_lowered = list[0].severity == Severity::Info;
+            let is_lowered = list[0].severity == FindingSeverity::Info;
             assert_eq!(is_lowered, !included, "{file}:{line:?} {why}");
         }
     }
@@ -213,14 +213,14 @@ mod tests {
 
     #[test]
     fn a_warning_stays_what_it_is() {
-        let mut list = [Finding {
-            severity: Severity::Warning,
+        let mut list = [VerdictFinding {
+            severity: FindingSeverity::Warning,
             ..finding("other.py", Some(1))
         }];
         ChangedLines::of(DIFF).lower(&mut list);
         assert_eq!(
             (list[0].severity, &*list[0].why),
-            (Severity::Warning, "it is wrong")
+            (FindingSeverity::Warning, "it is wrong")
         );
     }
 }

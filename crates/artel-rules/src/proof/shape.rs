@@ -9,7 +9,7 @@ mod clean;
 
 use std::collections::BTreeSet;
 
-use artel_types::plan::{Finding, Severity};
+use artel_types::plan::{FindingSeverity, VerdictFinding};
 
 use super::ChangedLines;
 use crate::plan::names::is_test_path;
@@ -32,7 +32,7 @@ struct Shape {
 
 /// Returns the functions of a file that a change touches and that are too long or too
 /// deep.
-pub fn unwieldy(file: &str, text: &str, changed: &ChangedLines) -> Vec<Finding> {
+pub fn unwieldy(file: &str, text: &str, changed: &ChangedLines) -> Vec<VerdictFinding> {
     let Some(style) = Style::of(file).filter(|_| !is_test_path(file)) else {
         return Vec::new();
     };
@@ -48,7 +48,7 @@ pub fn unwieldy(file: &str, text: &str, changed: &ChangedLines) -> Vec<Finding> 
 }
 
 impl Shape {
-    fn findings(&self, file: &str) -> Vec<Finding> {
+    fn findings(&self, file: &str) -> Vec<VerdictFinding> {
         let name = &self.name;
         let count = self.last - self.first + 1;
         let long = (count > LONG).then(|| {
@@ -64,9 +64,9 @@ impl Shape {
         });
         let found = [long, deep].into_iter().flatten();
         found
-            .map(|(why, fix)| Finding {
+            .map(|(why, fix)| VerdictFinding {
                 id: String::new(),
-                severity: Severity::Warning,
+                severity: FindingSeverity::Warning,
                 file: file.to_owned(),
                 line: Some(self.first),
                 why,

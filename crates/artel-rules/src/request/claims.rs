@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use artel_types::plan::{Claim, Source};
+use artel_types::plan::{Requirement, RequirementSource};
 use regex::Regex;
 
 use super::sentences::{Kind, Line};
@@ -44,7 +44,7 @@ static WISHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Returns constraints and criteria, in the order of the text, each once.
-pub(super) fn read(lines: &[Line]) -> (Vec<Claim>, Vec<Claim>) {
+pub(super) fn read(lines: &[Line]) -> (Vec<Requirement>, Vec<Requirement>) {
     let (mut constraints, mut criteria) = (Vec::new(), Vec::new());
     let mut topic = Topic::Other;
     for line in lines {
@@ -115,13 +115,13 @@ fn topic_of(heading: &str) -> Topic {
     }
 }
 
-fn add(list: &mut Vec<Claim>, text: &str) {
+fn add(list: &mut Vec<Requirement>, text: &str) {
     let text: String = text.trim().chars().take(LONGEST_CLAIM).collect();
     let is_known = list.iter().any(|claim| claim.text == text);
     if !text.is_empty() && !is_known && list.len() < MOST_CLAIMS {
-        list.push(Claim {
+        list.push(Requirement {
             text,
-            source: Source::Explicit,
+            source: RequirementSource::Explicit,
         });
     }
 }

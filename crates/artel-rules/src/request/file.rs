@@ -3,7 +3,7 @@
 //! The file is read by `artel_skills::read_request`, the only reader of frontmatter, so
 //! that the strict check and the inbox cannot drift apart.
 
-use artel_types::plan::{Urgency, Verify};
+use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Timestamp, TraceId};
 
 use crate::front;
@@ -72,7 +72,7 @@ pub struct Request {
     /// Words for finding the request.
     pub tags: Vec<String>,
     /// The way in which the steps are verified.
-    pub verify: Option<Verify>,
+    pub verify: Option<StepVerification>,
     /// The flow that the request names; requests with a flow are not taken up yet.
     pub flow: Option<String>,
     /// Other lines of the frontmatter, as a person wrote them.
@@ -102,7 +102,7 @@ pub struct RequestFields {
     /// Words for finding the request.
     pub tags: Vec<String>,
     /// The way in which the steps are verified.
-    pub verify: Option<Verify>,
+    pub verify: Option<StepVerification>,
     /// The flow that the request names; requests with a flow are not taken up yet.
     pub flow: Option<String>,
     /// The skill named by `skill`; requests with one are not taken up yet.

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use artel_types::plan::Size;
+use artel_types::plan::RequestSize;
 use regex::Regex;
 
 use super::sentences::{Kind, Line};
@@ -79,9 +79,9 @@ fn gerunds() -> &'static str {
 }
 
 /// Returns the size of a request, and the reason.
-pub(super) fn of(lines: &[Line]) -> (Size, String) {
+pub(super) fn of(lines: &[Line]) -> (RequestSize, String) {
     let Some(patterns) = PATTERNS.as_ref() else {
-        return (Size::Work, "its size is not known".to_owned());
+        return (RequestSize::Work, "its size is not known".to_owned());
     };
     let lists = lines.iter().any(|line| line.kind == Kind::Item);
     let prose = lines
@@ -101,11 +101,11 @@ pub(super) fn of(lines: &[Line]) -> (Size, String) {
     if let Some(what) = only.and_then(|only| patterns.small(only, &sentences))
         && !lists
     {
-        return (Size::Trivial, format!("it names {what} exactly"));
+        return (RequestSize::Trivial, format!("it names {what} exactly"));
     }
     if let Some(order) = orders.first() {
         return (
-            Size::Work,
+            RequestSize::Work,
             format!("it wants something changed: {}", start(order)),
         );
     }
@@ -115,14 +115,17 @@ pub(super) fn of(lines: &[Line]) -> (Size, String) {
         .find(|it| !patterns.is_question(it) && patterns.wish.is_match(&it.to_lowercase()));
     match (question, wish) {
         (Some(_), None) => (
-            Size::Question,
+            RequestSize::Question,
             "it asks, and wants nothing changed".to_owned(),
         ),
         (_, Some(wish)) => (
-            Size::Work,
+            RequestSize::Work,
             format!("it wants something changed: {}", start(wish)),
         ),
-        (None, None) => (Size::Work, "nothing says that it is smaller".to_owned()),
+        (None, None) => (
+            RequestSize::Work,
+            "nothing says that it is smaller".to_owned(),
+        ),
     }
 }
 

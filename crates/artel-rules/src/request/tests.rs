@@ -1,11 +1,11 @@
-use artel_types::plan::{Size, Source};
+use artel_types::plan::{RequestSize, RequirementSource};
 use proptest::prelude::*;
 
 use super::*;
 
-use Size::{Question as Q, Trivial as T, Work as W};
+use RequestSize::{Question as Q, Trivial as T, Work as W};
 
-const SIZES: &[(Size, &str)] = &[
+const SIZES: &[(RequestSize, &str)] = &[
     // Orders, plain and polite.
     (W, "Add rate limiting"),
     (W, "add a --json flag to the list command"),
@@ -121,8 +121,12 @@ fn the_size_decides_the_path() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn texts(claims: &[Claim]) -> Vec<&str> {
-    assert!(claims.iter().all(|claim| claim.source == Source::Explicit));
+fn texts(claims: &[Requirement]) -> Vec<&str> {
+    assert!(
+        claims
+            .iter()
+            .all(|claim| claim.source == RequirementSource::Explicit)
+    );
     claims.iter().map(|claim| claim.text.as_str()).collect()
 }
 
@@ -151,7 +155,7 @@ fn limits_and_wishes_are_found_in_prose() {
     );
     assert_eq!(
         (&*read.title, read.size),
-        ("Add rate limiting to the API", Size::Work)
+        ("Add rate limiting to the API", RequestSize::Work)
     );
 }
 

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::{RunState, Text, ToolFinished};
+use artel_types::{RecordedText, RunOutcome, ToolFinished};
 use serde_json::Value;
 
 /// Tools that only take notes and achieve nothing by themselves.
@@ -120,8 +120,8 @@ impl Recoveries {
         }
     }
 
-    pub(super) fn by_kind(&self, state: Option<RunState>) -> BTreeMap<String, u64> {
-        let is_complete = state == Some(RunState::Complete);
+    pub(super) fn by_kind(&self, state: Option<RunOutcome>) -> BTreeMap<String, u64> {
+        let is_complete = state == Some(RunOutcome::Complete);
         let is_recovered = |it: &&Failed| it.is_repaired || (it.is_followed && is_complete);
         let mut kinds = BTreeMap::new();
         for failed in self.failures.iter().filter(is_recovered) {
@@ -146,8 +146,8 @@ fn target(input: &Value) -> String {
 }
 
 /// Returns whether a text reports an encoding problem; stored texts are not searched.
-fn speaks_of_encoding(text: &Text) -> bool {
-    let Text::Inline(text) = text else {
+fn speaks_of_encoding(text: &RecordedText) -> bool {
+    let RecordedText::Inline(text) = text else {
         return false;
     };
     let text = &text[..text.floor_char_boundary(SEARCHED)];

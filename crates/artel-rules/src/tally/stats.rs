@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::{Money, RunMetrics, RunState};
+use artel_types::{Money, RunMetrics, RunOutcome};
 use serde::Serialize;
 
 use super::add;
@@ -39,14 +39,14 @@ pub struct SkillStats {
 
 impl SkillStats {
     /// Adds a run that has ended.
-    pub fn add(&mut self, state: RunState, metrics: &RunMetrics) {
-        if state == RunState::Cancelled {
+    pub fn add(&mut self, state: RunOutcome, metrics: &RunMetrics) {
+        if state == RunOutcome::Cancelled {
             self.cancelled += 1;
             return;
         }
         self.runs += 1;
-        self.complete += u64::from(state == RunState::Complete);
-        self.partial += u64::from(state == RunState::Partial);
+        self.complete += u64::from(state == RunOutcome::Complete);
+        self.partial += u64::from(state == RunOutcome::Partial);
         add(&mut self.turns, metrics.turns);
         add(&mut self.failures, metrics.tool_failures);
         for (kind, count) in &metrics.recoveries {

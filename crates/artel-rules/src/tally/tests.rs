@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use artel_types::model::{Attribution, Provider, Stop, Usage};
+use artel_types::model::{ModelCallAttribution, Provider, ReplyStopReason, TokenUsage};
 use artel_types::{
-    Actor, Amount, ContextCompacted, PromptPart, RunAnswered, RunAsked, RunSteered, Stream,
-    ToolAnswered, TraceId, TreeMade, TreeSnapped, Visibility,
+    Actor, ContextCompacted, EventVisibility, PromptPart, RunAnswered, RunAsked, RunSteered,
+    SpendAmount, StreamName, ToolAnswered, TraceId, TreeMade, TreeSnapped,
 };
 use serde_json::json;
 
@@ -38,10 +38,10 @@ impl Told {
         self.tell_ending(fact, None);
     }
 
-    fn tell_ending(&mut self, fact: impl Into<Fact>, outcome: Option<Outcome>) {
+    fn tell_ending(&mut self, fact: impl Into<Fact>, outcome: Option<EventOutcome>) {
         let event = Event {
             seq: 1,
-            stream: Stream::run(self.run),
+            stream: StreamName::run(self.run),
             stream_seq: 1,
             at: Timestamp::from_micros(0).after(Duration::from_millis(self.now)),
             trace: TraceId::from_random([1; 16]),
@@ -51,7 +51,7 @@ impl Told {
             actor: Actor::agent("engineer"),
             target: None,
             outcome,
-            visibility: Visibility::Full,
+            visibility: EventVisibility::Full,
             fact: fact.into(),
         };
         self.tally.fold(&event);
@@ -62,7 +62,7 @@ impl Told {
             call: call.to_owned(),
             tool: tool.to_owned(),
             role: "engineer".into(),
-            input: Text::Inline(input.to_string()),
+            input: RecordedText::Inline(input.to_string()),
             decision: decision.to_owned(),
             rule: String::new(),
             reason: String::new(),
@@ -82,7 +82,7 @@ impl Told {
         self.tell(ToolFinished {
             call: call.to_owned(),
             tool: tool.to_owned(),
-            observation: Text::from(text),
+            observation: RecordedText::from(text),
             trouble,
             changed: Vec::new(),
             millis: 10,
@@ -100,7 +100,7 @@ impl Told {
         self.after(10).gets(call, tool, "as it is", end);
     }
 
-    fn ends(&mut self, state: RunState) -> RunMetrics {
+    fn ends(&mut self, state: RunOutcome) -> RunMetrics {
         let mut fact = RunFinished::new(self.run, "over");
         fact.state = Some(state.to_string());
         self.tell(fact);
@@ -115,20 +115,20 @@ enum End {
     Exit(i64),
 }
 
-fn replied(usage: Option<Usage>, tokens: u64, cost: Option<u64>) -> ModelReplied {
+fn replied(usage: Option<TokenUsage>, tokens: u64, cost: Option<u64>) -> ModelReplied {
     ModelReplied {
         call: "m".into(),
         attempt: 1,
         provider: Provider::Anthropic,
         model: "m-1".into(),
-        account: Attribution::default(),
-        stop: Stop::End,
+        account: ModelCallAttribution::default(),
+        stop: ReplyStopReason::End,
         usage,
-        charged: Amount::new(tokens, cost.unwrap_or(0)),
+        charged: SpendAmount::new(tokens, cost.unwrap_or(0)),
         cost: cost.map(Money),
         first_ms: 5,
         total_ms: 40,
-        reply: Text::from("123456789"),
+        reply: RecordedText::from("123456789"),
     }
 }
 
@@ -138,13 +138,13 @@ fn failed(tokens: u64, cost: Option<u64>) -> ModelFailed {
         attempt: 1,
         provider: Provider::Ollama,
         model: "m-2".into(),
-        account: Attribution::default(),
+        account: ModelCallAttribution::default(),
         fault: None,
         class: None,
         status: None,
         message: String::new(),
         request_id: None,
-        charged: Amount::new(tokens, cost.unwrap_or(0)),
+        charged: SpendAmount::new(tokens, cost.unwrap_or(0)),
         cost: cost.map(Money),
         retry_at: None,
         partial: None,
@@ -165,7 +165,7 @@ fn turns_and_calls_are_counted_by_what_was_done() {
     // A call that was answered without being carried out has no intent.
     told.gets("3.1", "edit", "no more", End::Trouble("refused"));
     told.calls("4.1", "finish", json!({"answer": "so"}), End::Well);
-    let metrics = told.ends(RunState::Partial);
+    let metrics = told.ends(RunOutcome::Partial);
     assert_eq!((metrics.turns, metrics.tool_calls), (3, 5));
     assert_eq!(metrics.tool_failures, 3);
 }
@@ -221,7 +221,7 @@ fn the_same_again_right_after_it_failed_is_a_retry() {
         for (call, tool, input, end) in calls {
             told.calls(call, tool, (*input).clone(), *end);
         }
-        assert_eq!(told.ends(RunState::Failed).retries, retries, "{name}");
+        assert_eq!(told.ends(RunOutcome::Failed).retries, retries, "{name}");
     }
     // A process that takes over begins a call again.
     let mut told = Told::new();
@@ -232,7 +232,7 @@ fn the_same_again_right_after_it_failed_is_a_retry() {
 }
 
 /// Returns the recoveries of a run with these calls and this ending.
-fn recovered(calls: &[(&str, Value, End)], state: RunState) -> Vec<(String, u64)> {
+fn recovered(calls: &[(&str, Value, End)], state: RunOutcome) -> Vec<(String, u64)> {
     let mut told = Told::new();
     for (number, (tool, input, end)) in calls.iter().enumerate() {
         told.calls(&format!("{number}.1"), tool, input.clone(), *end);
@@ -260,7 +260,7 @@ fn a_failure_is_recovered_by_the_same_tool_on_the_same_target() {
         ),
     ];
     assert_eq!(
-        recovered(&another_way, RunState::Partial),
+        recovered(&another_way, RunOutcome::Partial),
         kinds(&[("unfit", 1)])
     );
     let another_flag = [
@@ -269,7 +269,7 @@ fn a_failure_is_recovered_by_the_same_tool_on_the_same_target() {
         ("bash", run("sort b"), End::Well),
     ];
     assert_eq!(
-        recovered(&another_flag, RunState::Partial),
+        recovered(&another_flag, RunOutcome::Partial),
         kinds(&[("exit", 1)])
     );
     let word_of_a_later_build = [
@@ -278,14 +278,14 @@ fn a_failure_is_recovered_by_the_same_tool_on_the_same_target() {
     ];
     let expected = kinds(&[("failed", 1)]);
     assert_eq!(
-        recovered(&word_of_a_later_build, RunState::Failed),
+        recovered(&word_of_a_later_build, RunOutcome::Failed),
         expected
     );
     let called_off = [
         ("bash", run("x"), End::Trouble("cancelled")),
         ("bash", run("x"), End::Well),
     ];
-    assert_eq!(recovered(&called_off, RunState::Complete), kinds(&[]));
+    assert_eq!(recovered(&called_off, RunOutcome::Complete), kinds(&[]));
 }
 
 #[test]
@@ -296,16 +296,16 @@ fn a_failure_is_recovered_another_way_where_the_run_is_complete() {
         ("read", path("data.csv"), End::Well),
     ];
     assert_eq!(
-        recovered(&near_name, RunState::Complete),
+        recovered(&near_name, RunOutcome::Complete),
         kinds(&[("not-found", 1)])
     );
-    assert_eq!(recovered(&near_name, RunState::Partial), kinds(&[]));
+    assert_eq!(recovered(&near_name, RunOutcome::Partial), kinds(&[]));
     let another_tool = [
         ("bash", json!({"command": "python x.py"}), End::Exit(127)),
         ("script", json!({"code": "x"}), End::Well),
     ];
     assert_eq!(
-        recovered(&another_tool, RunState::Complete),
+        recovered(&another_tool, RunOutcome::Complete),
         kinds(&[("not-found", 1)])
     );
     let tests = [
@@ -315,14 +315,14 @@ fn a_failure_is_recovered_another_way_where_the_run_is_complete() {
         ("run_tests", json!({}), End::Well),
     ];
     let expected = kinds(&[("mismatch", 1), ("tests", 1)]);
-    assert_eq!(recovered(&tests, RunState::Complete), expected);
+    assert_eq!(recovered(&tests, RunOutcome::Complete), expected);
     let nothing_but_notes = [
         ("fetch", json!({"url": "u"}), End::Trouble("timed-out")),
         ("todo", json!({"tasks": []}), End::Well),
         ("finish", json!({"answer": ""}), End::Well),
     ];
     assert_eq!(
-        recovered(&nothing_but_notes, RunState::Complete),
+        recovered(&nothing_but_notes, RunOutcome::Complete),
         kinds(&[])
     );
 }
@@ -334,7 +334,7 @@ fn calls_beside_each_other_do_not_recover_one_another() {
     told.asks("1.2", "read", json!({"path": "b"}), "allow");
     told.gets("1.1", "read", "", End::Trouble("not-found"));
     told.gets("1.2", "read", "", End::Well);
-    assert_eq!(told.ends(RunState::Complete).recoveries, BTreeMap::new());
+    assert_eq!(told.ends(RunOutcome::Complete).recoveries, BTreeMap::new());
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn another_encoding_is_told_from_other_trouble() {
         told.asks("1.1", tool, json!({}), "allow");
         told.gets("1.1", tool, text, end);
         told.calls("2.1", tool, json!({}), End::Well);
-        let recoveries = told.ends(RunState::Complete).recoveries;
+        let recoveries = told.ends(RunOutcome::Complete).recoveries;
         let kinds: Vec<_> = recoveries.keys().map(String::as_str).collect();
         assert_eq!(kinds, expected.into_iter().collect::<Vec<_>>(), "{text}");
     }
@@ -377,18 +377,18 @@ fn another_encoding_is_told_from_other_trouble() {
 
 #[test]
 fn tokens_and_cost_are_those_of_the_provider_where_it_counts() {
-    let usage = Usage {
+    let usage = TokenUsage {
         input: 100,
         cache_read: 60,
         output: 20,
-        ..Usage::default()
+        ..TokenUsage::default()
     };
     let mut told = Told::new();
     told.tell(replied(Some(usage), 120, Some(7)));
     // Nobody counted: nine bytes are three tokens of the reply.
     told.tell(replied(None, 50, Some(3)));
-    told.tell_ending(failed(30, Some(2)), Some(Outcome::Failed));
-    told.tell_ending(failed(0, None), Some(Outcome::Denied));
+    told.tell_ending(failed(30, Some(2)), Some(EventOutcome::Failed));
+    told.tell_ending(failed(0, None), Some(EventOutcome::Denied));
     let metrics = told.tally.metrics(None);
     assert_eq!((metrics.model_calls, metrics.model_failures), (2, 1));
     let tokens = [
@@ -454,7 +454,7 @@ fn time_is_split_between_models_tools_people_and_artel() {
         why: "end".into(),
         millis: 2,
     });
-    let metrics = told.ends(RunState::Complete);
+    let metrics = told.ends(RunOutcome::Complete);
     assert_eq!(metrics.model_ms, 40);
     assert_eq!(metrics.tool_ms, 20);
     assert_eq!(metrics.person_ms, 1_700);
@@ -475,8 +475,8 @@ fn what_was_loaded_is_what_was_read_of_the_skill() {
         model: None,
         mode: "autonomous".into(),
         calls: "native".into(),
-        system: Text::from(""),
-        opening: Text::from(""),
+        system: RecordedText::from(""),
+        opening: RecordedText::from(""),
         turns: 15,
         retries: 3,
         cost: None,
@@ -508,9 +508,9 @@ fn what_was_loaded_is_what_was_read_of_the_skill() {
         how: "elided".into(),
         before: 2,
         after: 1,
-        messages: Text::from("[]"),
+        messages: RecordedText::from("[]"),
     });
-    let metrics = told.ends(RunState::Complete);
+    let metrics = told.ends(RunOutcome::Complete);
     assert_eq!(metrics.tokens_initial, 100);
     // `as it is` twice, three tokens each.
     assert_eq!((metrics.files_loaded, metrics.tokens_loaded), (1, 6));
@@ -541,19 +541,25 @@ fn a_skill_is_judged_by_all_its_runs() {
     assert_eq!(stats.common_recovery(), None);
     let kinds = [("not-found", 1), ("encoding", 2)];
     stats.add(
-        RunState::Complete,
+        RunOutcome::Complete,
         &metrics(4, 4, &kinds, Some(Money(5)), Some(80)),
     );
     stats.add(
-        RunState::Complete,
+        RunOutcome::Complete,
         &metrics(2, 0, &[], Some(Money(7)), None),
     );
     stats.add(
-        RunState::Partial,
+        RunOutcome::Partial,
         &metrics(15, 4, &[("exit", 1)], None, Some(60)),
     );
-    stats.add(RunState::Failed, &metrics(3, 0, &[], Some(Money(1)), None));
-    stats.add(RunState::Cancelled, &metrics(99, 99, &kinds, None, Some(0)));
+    stats.add(
+        RunOutcome::Failed,
+        &metrics(3, 0, &[], Some(Money(1)), None),
+    );
+    stats.add(
+        RunOutcome::Cancelled,
+        &metrics(99, 99, &kinds, None, Some(0)),
+    );
     assert_eq!((stats.runs, stats.cancelled, stats.partial), (4, 1, 1));
     assert_eq!(stats.success_rate(), Some(0.5));
     assert_eq!(stats.average_turns(), Some(6.0));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::model::{Image, ToolCall, ToolResult};
+use artel_types::model::{MessageImage, ToolCall, ToolResult};
 use serde_json::Value;
 
 use super::{Act, InFlight, mend};
@@ -38,7 +38,7 @@ pub(super) enum State {
 /// The result of a call.
 pub(super) struct Outcome {
     pub(super) text: Arc<str>,
-    pub(super) images: Vec<Image>,
+    pub(super) images: Vec<MessageImage>,
     pub(super) is_error: bool,
 }
 

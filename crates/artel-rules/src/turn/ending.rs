@@ -1,6 +1,6 @@
 //! How a run ends.
 
-use artel_types::RunState;
+use artel_types::RunOutcome;
 
 /// Why a run is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,12 +28,12 @@ pub enum Ending {
 
 impl Ending {
     /// Returns the outcome for the record.
-    pub fn state(&self) -> RunState {
+    pub fn state(&self) -> RunOutcome {
         match self {
-            Self::Complete { .. } => RunState::Complete,
-            Self::Partial { .. } => RunState::Partial,
-            Self::Failed { .. } => RunState::Failed,
-            Self::Cancelled => RunState::Cancelled,
+            Self::Complete { .. } => RunOutcome::Complete,
+            Self::Partial { .. } => RunOutcome::Partial,
+            Self::Failed { .. } => RunOutcome::Failed,
+            Self::Cancelled => RunOutcome::Cancelled,
         }
     }
 

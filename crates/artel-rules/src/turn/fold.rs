@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use artel_types::model::{Message, Part, Reply, Role, Stop, ToolCall, ToolResult};
-use artel_types::{Fact, Objective, RunAnswered, RunAsked, Text, ToolFinished, ToolRequested};
+use artel_types::model::{
+    MessagePart, MessageRole, ModelMessage, ModelReply, ReplyStopReason, ToolCall, ToolResult,
+};
+use artel_types::{
+    Fact, RecordedText, RunAnswered, RunAsked, RunObjective, ToolFinished, ToolRequested,
+};
 use serde_json::Value;
 
 use super::call::{Outcome, Pending, State};
@@ -65,12 +69,13 @@ impl Turn {
     }
 
     /// Folds a reply as it was recorded.
-    pub fn replied(&mut self, call: &str, reply: &Reply) {
+    pub fn replied(&mut self, call: &str, reply: &ModelReply) {
         self.last_call = Some(call.to_owned());
         self.replies += 1;
         let (calls, answer) = self.meaning(reply);
         if !reply.parts.is_empty() {
-            self.messages.push(Message::assistant(reply.parts.clone()));
+            self.messages
+                .push(ModelMessage::assistant(reply.parts.clone()));
         }
         // The closing call is not a turn, whatever it brings.
         let is_turn = self.closing == Closing::No;
@@ -89,12 +94,12 @@ impl Turn {
             return;
         }
         match reply.stop {
-            Stop::Refusal => {
+            ReplyStopReason::Refusal => {
                 let why = "the model will not answer this".to_owned();
                 self.ended = Some(Ending::Failed { why });
             }
-            Stop::Paused => {}
-            Stop::MaxTokens => {
+            ReplyStopReason::Paused => {}
+            ReplyStopReason::MaxTokens => {
                 self.cut.push_str(&reply.text());
                 self.cuts += 1;
                 self.nudges_due = true;
@@ -111,7 +116,7 @@ impl Turn {
     }
 
     /// Returns the calls of a reply, or the answer that it gives.
-    fn meaning(&self, reply: &Reply) -> (Vec<ToolCall>, Option<String>) {
+    fn meaning(&self, reply: &ModelReply) -> (Vec<ToolCall>, Option<String>) {
         let calls: Vec<_> = reply.tool_calls().cloned().collect();
         if !calls.is_empty() {
             return (calls, None);
@@ -167,7 +172,7 @@ impl Turn {
         &mut self,
         finished: &ToolFinished,
         text: String,
-        images: Vec<artel_types::model::Image>,
+        images: Vec<artel_types::model::MessageImage>,
     ) {
         let exit = finished.exit.filter(|code| *code != 0);
         let is_error = finished.trouble.is_some();
@@ -238,7 +243,7 @@ impl Turn {
             }
             "todo" => {
                 let tasks = input["tasks"].as_array().map(Vec::as_slice);
-                let objective = |task: &Value| Objective {
+                let objective = |task: &Value| RunObjective {
                     text: task["text"].as_str().unwrap_or_default().to_owned(),
                     done: task["state"] == "done",
                 };
@@ -264,11 +269,11 @@ impl Turn {
         let is_text = results.iter().all(|result| result.id.starts_with("text-"));
         let mut message = if is_text {
             let words = results.iter().map(|it| format!("Observation: {}", it.text));
-            Message::user(words.collect::<Vec<_>>().join("\n\n"))
+            ModelMessage::user(words.collect::<Vec<_>>().join("\n\n"))
         } else {
-            Message::results(results)
+            ModelMessage::results(results)
         };
-        let beside = self.beside.drain(..).map(Part::text);
+        let beside = self.beside.drain(..).map(MessagePart::text);
         message.parts.extend(beside);
         self.messages.push(message);
     }
@@ -294,8 +299,10 @@ impl Turn {
             return;
         }
         match self.messages.last_mut() {
-            Some(last) if last.role == Role::User => last.parts.push(Part::text(text)),
-            _ => self.messages.push(Message::user(text)),
+            Some(last) if last.role == MessageRole::User => {
+                last.parts.push(MessagePart::text(text))
+            }
+            _ => self.messages.push(ModelMessage::user(text)),
         }
     }
 
@@ -387,10 +394,10 @@ fn row_of(kind: Kind, input: &Value) -> Option<Row> {
     kind.is_edit.then_some(Row::Edit)
 }
 
-fn inline<'t>(kind: &'static str, text: &'t Text) -> Result<&'t str, Unreadable> {
+fn inline<'t>(kind: &'static str, text: &'t RecordedText) -> Result<&'t str, Unreadable> {
     match text {
-        Text::Inline(text) => Ok(text),
-        Text::Kept(at) => Err(Unreadable {
+        RecordedText::Inline(text) => Ok(text),
+        RecordedText::Kept(at) => Err(Unreadable {
             kind,
             why: format!("its text is kept apart, as {}", at.blob),
         }),
@@ -399,7 +406,7 @@ fn inline<'t>(kind: &'static str, text: &'t Text) -> Result<&'t str, Unreadable>
 
 fn from_json<T: serde::de::DeserializeOwned>(
     kind: &'static str,
-    text: &Text,
+    text: &RecordedText,
 ) -> Result<T, Unreadable> {
     serde_json::from_str(inline(kind, text)?).map_err(|error| Unreadable {
         kind,

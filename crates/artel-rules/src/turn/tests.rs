@@ -1,7 +1,7 @@
 //! Tests of the state machine by tables: what is folded, and what comes next.
 
-use artel_types::model::{Part, Reply, Stop, ToolCall};
-use artel_types::{RunSaid, RunSteered, Text, ToolFinished, ToolRequested};
+use artel_types::model::{MessagePart, ModelReply, ReplyStopReason, ToolCall};
+use artel_types::{RecordedText, RunSaid, RunSteered, ToolFinished, ToolRequested};
 use serde_json::{Value, json};
 
 use super::*;
@@ -44,9 +44,9 @@ impl World {
         }
     }
 
-    fn reply(&mut self, parts: Vec<Part>, stop: Stop) {
+    fn reply(&mut self, parts: Vec<MessagePart>, stop: ReplyStopReason) {
         self.calls += 1;
-        let reply = Reply {
+        let reply = ModelReply {
             id: None,
             model: None,
             parts,
@@ -57,12 +57,12 @@ impl World {
     }
 
     fn says(&mut self, text: &str) {
-        self.reply(vec![Part::text(text)], Stop::End);
+        self.reply(vec![MessagePart::text(text)], ReplyStopReason::End);
     }
 
     fn calls(&mut self, calls: &[(&str, Value)]) {
         let parts = calls.iter().enumerate().map(|(index, (name, input))| {
-            Part::ToolCall(ToolCall {
+            MessagePart::ToolCall(ToolCall {
                 id: format!("c{index}"),
                 name: (*name).to_owned(),
                 arguments: input.to_string(),
@@ -70,14 +70,14 @@ impl World {
             })
         });
         let parts = parts.collect();
-        self.reply(parts, Stop::ToolUse);
+        self.reply(parts, ReplyStopReason::ToolUse);
     }
 
     fn finish(&mut self, act: &Act, text: &str, trouble: Option<&str>, exit: Option<i64>) {
         let fact = ToolFinished {
             call: act.id.clone(),
             tool: act.tool.clone(),
-            observation: Text::from(text),
+            observation: RecordedText::from(text),
             trouble: trouble.map(str::to_owned),
             changed: Vec::new(),
             millis: 0,
@@ -111,7 +111,7 @@ impl World {
                 }
                 Next::Say { text, why } => {
                     self.ran.push(format!("say {why}"));
-                    let text = Text::Inline(text);
+                    let text = RecordedText::Inline(text);
                     let why = why.to_owned();
                     self.turn.fold(&RunSaid { text, why }.into()).unwrap();
                 }
@@ -403,7 +403,7 @@ fn an_intent_without_a_result_is_settled_by_its_rule() {
             call: "1.1".to_owned(),
             tool: "bash".to_owned(),
             role: "default".to_owned(),
-            input: Text::from("{}"),
+            input: RecordedText::from("{}"),
             decision: decision.to_owned(),
             rule: String::new(),
             reason: String::new(),
@@ -436,7 +436,7 @@ fn a_run_that_was_handed_over_waits_for_the_other_and_ends_as_it_does() {
     let handed = artel_types::RunHandedOver {
         to,
         why: String::new(),
-        opening: Text::from("go on"),
+        opening: RecordedText::from("go on"),
     };
     world.turn.fold(&handed.into()).unwrap();
     assert_eq!(world.turn.next(), Next::Follow(to));

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use artel_rules::excerpt::{self, Excerpt};
 use artel_rules::patience::Ear;
-use artel_types::{RedactedStream, Redactor};
+use artel_types::{SecretRedactor, SecretStreamRedactor};
 use rustix::io::Errno;
 
 use super::spool::Spooling;
@@ -15,7 +15,7 @@ use super::{Live, Output, Stream};
 pub(super) struct Channel {
     stream: Stream,
     pipe: Option<OwnedFd>,
-    redacted: RedactedStream,
+    redacted: SecretStreamRedactor,
     ear: Ear,
     spooling: Spooling,
     excerpt: Excerpt,
@@ -35,7 +35,7 @@ impl Channel {
     pub(super) fn open(
         stream: Stream,
         pipe: OwnedFd,
-        redactor: &Redactor,
+        redactor: &SecretRedactor,
         spooling: Spooling,
         limits: excerpt::Limits,
     ) -> io::Result<Self> {

@@ -95,7 +95,7 @@ struct Trial {
     clock: Clock,
     patience: patience::Limits,
     graces: patience::Graces,
-    redactor: Redactor,
+    redactor: SecretRedactor,
     head: u64,
     tail: usize,
 }
@@ -112,7 +112,7 @@ impl Trial {
                 interrupt: Duration::from_millis(100),
                 terminate: Duration::from_millis(100),
             },
-            redactor: Redactor::none(),
+            redactor: SecretRedactor::none(),
             head: 9 << 20,
             tail: 1 << 20,
         }

@@ -11,7 +11,7 @@ use artel_sandbox::run::{Cancel, Finished, Live, Spool, Watch};
 use artel_sandbox::{
     Demand, FIRST_ARGUMENT, Job, Limits, Network, Sandbox, Setup, Standard, Stdin, View,
 };
-use artel_types::{Clock, Redactor, Timestamp};
+use artel_types::{Clock, SecretRedactor, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 
@@ -120,7 +120,7 @@ impl Trial {
             patience: self.patience,
             graces: self.graces,
             cancel: self.cancel.clone(),
-            redactor: Redactor::none(),
+            redactor: SecretRedactor::none(),
             spool: Spool::new(self.folder.path().join("spool")),
             excerpt: excerpt::Limits::default(),
         };

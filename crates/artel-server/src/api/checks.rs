@@ -2,7 +2,7 @@
 //! error codes.
 
 use artel_config::Profile;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{AgentReport, Checked, Health, SkillTried, validate_skill_line};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -302,7 +302,7 @@ pub(super) async fn validate_agents(
     extensions(("x-role" = json!("user"))),
     responses((status = 200, body = CodesTold), (status = "4XX", body = Troubled)))]
 pub(super) async fn codes(_by: As<User>) -> Answer<CodesTold> {
-    let codes = Code::ALL.iter().map(|code| code_told(*code));
+    let codes = FailureCode::ALL.iter().map(|code| code_told(*code));
     Ok(Json(CodesTold {
         codes: codes.collect(),
     }))
@@ -314,15 +314,15 @@ pub(super) async fn codes(_by: As<User>) -> Answer<CodesTold> {
     extensions(("x-role" = json!("user"))),
     responses((status = 200, body = CodeTold), (status = "4XX", body = Troubled)))]
 pub(super) async fn explain(_by: As<User>, At(word): At<String>) -> Answer<CodeTold> {
-    let code: Result<Code, ()> = word.parse();
+    let code: Result<FailureCode, ()> = word.parse();
     let code = code.map_err(|()| {
-        Failure::new(Code::C007, "there is no such code")
+        Failure::new(FailureCode::C007, "there is no such code")
             .advise("`GET /api/v1/explain` lists them all")
     })?;
     Ok(Json(code_told(code)))
 }
 
-fn code_told(code: Code) -> CodeTold {
+fn code_told(code: FailureCode) -> CodeTold {
     let page = code.page();
     CodeTold {
         code: code.to_string(),

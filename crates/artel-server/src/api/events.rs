@@ -6,7 +6,7 @@ mod wanted;
 use std::sync::Arc;
 
 use artel_journal::Query as Asked;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::seen;
 use axum::Json;
 use axum::extract::{Extension, Query, State};
@@ -144,7 +144,7 @@ fn number(value: &HeaderValue) -> Result<u64, Failure> {
     let text = value.to_str().unwrap_or_default();
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let read = text.parse().ok().filter(|_| is_plain);
-    read.ok_or_else(|| Failure::new(Code::C004, "`Last-Event-ID` is no number"))
+    read.ok_or_else(|| Failure::new(FailureCode::C004, "`Last-Event-ID` is no number"))
 }
 
 fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {

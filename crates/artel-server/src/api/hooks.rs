@@ -1,6 +1,6 @@
 //! Hooks: listing the declared ones, and trusting one as it was seen.
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -116,7 +116,7 @@ pub(super) async fn trust(
         strangers.retain(|it| it.fact.hash.starts_with(&told.hash));
         if strangers.is_empty() {
             return Err(
-                Failure::new(Code::W005, "no hook that needs trust has this hash")
+                Failure::new(FailureCode::W005, "no hook that needs trust has this hash")
                     .advise("`GET /api/v1/hooks` lists them as they are now")
                     .into(),
             );

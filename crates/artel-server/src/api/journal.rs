@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_journal::{Filter, JournalError, Query};
-use artel_types::{Code, Failure, Timestamp};
+use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::{Eyes, seen};
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -144,7 +144,7 @@ fn given(text: Option<String>) -> Option<String> {
 /// Parses a time, or a duration back from now.
 pub(crate) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     Timestamp::parse_back_from(text, now).map_err(|error| {
-        Failure::new(Code::C004, "that is no moment")
+        Failure::new(FailureCode::C004, "that is no moment")
             .because(error.to_string())
             .advise("write `2026-11-15T22:00:00Z`, or a span back from now such as `2h`")
     })

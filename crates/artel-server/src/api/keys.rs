@@ -1,7 +1,7 @@
 //! Keys: listing and removing them. Keys are never shown, and never accepted over HTTP.
 
 use artel_types::model::Provider;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::Account;
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ pub(super) async fn remove(
                 account: tool,
             })
         }
-        _ => Err(Failure::new(Code::C005, "it is not said which key")
+        _ => Err(Failure::new(FailureCode::C005, "it is not said which key")
             .advise("name a `provider`, maybe with an `account`, or a `tool`")
             .into()),
     });

@@ -1,6 +1,6 @@
 //! Pagination of lists.
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::Page;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -77,10 +77,11 @@ pub(super) fn page<T>(
             let at = all.iter().position(|row| id(row) == before);
             let Some(at) = at else {
                 let shown: String = before.chars().take(80).collect();
-                return Err(
-                    Failure::new(Code::C004, format!("the list has no row `{shown}`"))
-                        .advise("`before` is the `next` of the page that came last"),
-                );
+                return Err(Failure::new(
+                    FailureCode::C004,
+                    format!("the list has no row `{shown}`"),
+                )
+                .advise("`before` is the `next` of the page that came last"));
             };
             at + 1
         }

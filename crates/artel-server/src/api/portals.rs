@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use artel_types::model::Privacy;
-use artel_types::{Code, Failure};
+use artel_types::model::PrivacyLabel;
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Health, NewPortal, PortalOperation};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -180,11 +180,12 @@ pub(super) async fn verify(
 fn wanted(new: PortalWanted) -> Result<NewPortal, Failure> {
     let path = PathBuf::from(new.path);
     if !path.is_absolute() {
-        return Err(
-            Failure::new(Code::C004, "the folder is not named from the root on")
-                .because("the daemon stands in no folder of yours")
-                .advise("send the whole path, such as `/home/ada/shop`"),
-        );
+        return Err(Failure::new(
+            FailureCode::C004,
+            "the folder is not named from the root on",
+        )
+        .because("the daemon stands in no folder of yours")
+        .advise("send the whole path, such as `/home/ada/shop`"));
     }
     let operations = new.operations.map(|words| {
         let parsed = words.iter().map(|word| word.parse::<PortalOperation>());
@@ -198,8 +199,8 @@ fn wanted(new: PortalWanted) -> Result<NewPortal, Failure> {
         agents: new.agents,
         privacy: match new.privacy.as_deref() {
             None => None,
-            Some("any") => Some(Privacy::Any),
-            Some("local-only") => Some(Privacy::LocalOnly),
+            Some("any") => Some(PrivacyLabel::Any),
+            Some("local-only") => Some(PrivacyLabel::LocalOnly),
             Some(_) => return Err(none_of("privacy", &["any", "local-only"])),
         },
         checks: new.checks,

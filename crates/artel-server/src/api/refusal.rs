@@ -1,6 +1,6 @@
 //! Failures as HTTP responses: what failed, why, what to do, and a code.
 
-use artel_types::{Code, Failure, FailureKind};
+use artel_types::{Failure, FailureCode, FailureKind};
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -55,12 +55,12 @@ impl Refusal {
 
     pub(crate) fn status(&self) -> StatusCode {
         match self.0.code {
-            Code::R008 | Code::P008 | Code::J011 => {
+            FailureCode::R008 | FailureCode::P008 | FailureCode::J011 => {
                 return StatusCode::CONFLICT;
             }
-            Code::H008 => return StatusCode::UNAUTHORIZED,
-            Code::H009 => return StatusCode::TOO_MANY_REQUESTS,
-            Code::J006 => return StatusCode::SERVICE_UNAVAILABLE,
+            FailureCode::H008 => return StatusCode::UNAUTHORIZED,
+            FailureCode::H009 => return StatusCode::TOO_MANY_REQUESTS,
+            FailureCode::J006 => return StatusCode::SERVICE_UNAVAILABLE,
             _ => {}
         }
         match self.0.kind() {

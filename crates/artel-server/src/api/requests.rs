@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_types::plan::{Urgency, Verify};
-use artel_types::{Code, Failure, TraceId};
+use artel_types::plan::{StepVerification, Urgency};
+use artel_types::{Failure, FailureCode, TraceId};
 use artel_workshop::{
     AskOrder, Noted, Planning, Portal, Status, Work, WorkRow, WorksWanted, Workshop,
 };
@@ -300,7 +300,7 @@ pub(super) async fn resume(
         };
         if is_over && !workshop.is_cut_short(&work)? {
             let what = format!("{} is {}", work.trace.short(), work.status().as_str());
-            let failure = Failure::new(Code::R008, what);
+            let failure = Failure::new(FailureCode::R008, what);
             return Err(failure
                 .because("there is nothing left to go on with")
                 .into());
@@ -340,22 +340,26 @@ pub(super) fn about(
     folder: Option<String>,
 ) -> Result<Portal, Failure> {
     match (portal, folder) {
-        (Some(_), Some(_)) => Err(
-            Failure::new(Code::C004, "a portal and a folder are both named")
-                .advise("name one of them"),
-        ),
+        (Some(_), Some(_)) => Err(Failure::new(
+            FailureCode::C004,
+            "a portal and a folder are both named",
+        )
+        .advise("name one of them")),
         (Some(name), None) => workshop.portal(name),
         (None, Some(folder)) => workshop.ensure_portal(&PathBuf::from(folder), &|_: &_| None),
         (None, None) => {
             let mut portals = workshop.portals()?.into_iter();
             match (portals.next(), portals.next()) {
                 (Some(only), None) => Ok(only),
-                (None, _) => Err(
-                    Failure::new(Code::C005, "no project folder is open to agents")
-                        .advise("`artel portal add PATH` opens one"),
+                (None, _) => Err(Failure::new(
+                    FailureCode::C005,
+                    "no project folder is open to agents",
+                )
+                .advise("`artel portal add PATH` opens one")),
+                _ => Err(
+                    Failure::new(FailureCode::C005, "it is not said what it is about")
+                        .advise("name the `portal`; `/api/v1/portals` lists them"),
                 ),
-                _ => Err(Failure::new(Code::C005, "it is not said what it is about")
-                    .advise("name the `portal`; `/api/v1/portals` lists them")),
             }
         }
     }
@@ -375,8 +379,8 @@ pub(crate) fn standing_in(
             let portal = workshop
                 .portal(name)
                 .map_err(|failure| match failure.code {
-                    Code::F001 => Failure {
-                        code: Code::C004,
+                    FailureCode::F001 => Failure {
+                        code: FailureCode::C004,
                         ..failure
                     },
                     _ => failure,
@@ -409,13 +413,13 @@ fn urgency(word: &str) -> Result<Urgency, Failure> {
     word.parse().map_err(|()| none_of("priority", &words))
 }
 
-fn verify(word: &str) -> Result<Verify, Failure> {
-    let words: Vec<_> = Verify::ALL.iter().map(|it| it.as_str()).collect();
+fn verify(word: &str) -> Result<StepVerification, Failure> {
+    let words: Vec<_> = StepVerification::ALL.iter().map(|it| it.as_str()).collect();
     word.parse().map_err(|()| none_of("verify", &words))
 }
 
 /// Returns the failure for an unknown word, listing the valid ones.
 pub(super) fn none_of(what: &str, words: &[&str]) -> Failure {
-    Failure::new(Code::C004, format!("there is no such `{what}`"))
+    Failure::new(FailureCode::C004, format!("there is no such `{what}`"))
         .advise(format!("it is one of {}", words.join(", ")))
 }

@@ -7,7 +7,7 @@ pub(super) mod story;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_types::{Code, Failure, Money};
+use artel_types::{Failure, FailureCode, Money};
 use artel_workshop::{Kinship, Mode, RunOrder, RunsWanted, Standing};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -235,7 +235,7 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
             (board.run(run, drivers), driver, questions.collect())
         });
         let (row, driver, questions) = found?;
-        let gone = || Failure::new(Code::R004, "there is no such run");
+        let gone = || Failure::new(FailureCode::R004, "there is no such run");
         Ok(RunShown {
             row: shaped(row.ok_or_else(gone)?)?,
             driver,
@@ -265,8 +265,10 @@ pub(super) async fn diff(by: As<Developer>, At(id): At<String>) -> Answer<RunDif
 fn turns(count: u32) -> Result<u32, Failure> {
     match count {
         1..=100 => Ok(count),
-        _ => Err(Failure::new(Code::C004, "a run has from 1 to 100 turns")
-            .advise("`max_turns` is a number from 1 to 100")),
+        _ => Err(
+            Failure::new(FailureCode::C004, "a run has from 1 to 100 turns")
+                .advise("`max_turns` is a number from 1 to 100"),
+        ),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Eyes, Noted, View, Viewer, Workshop};
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -137,7 +137,7 @@ const FREES: &[&str] = &["/api/v1/clean"];
 fn refuse_without_room(parts: &Parts, desk: &Desk) -> Result<(), Failure> {
     match desk.lack() {
         Some(lack) if !parts.method.is_safe() && !FREES.contains(&parts.uri.path()) => {
-            Err(Failure::new(Code::J006, lack.to_string())
+            Err(Failure::new(FailureCode::J006, lack.to_string())
                 .because("what was begun waits, and goes on once there is room")
                 .advise("free some space (`artel clean` shows what Artel could free), then repeat"))
         }
@@ -191,12 +191,13 @@ pub(super) fn eyes(desk: &Desk, who: &Who, view: Option<&str>) -> Result<Eyes, F
         (Some("full"), View::Summary) => {
             let role = role.as_str();
             let what = format!("the full view is not for the role `{role}`");
-            Err(Failure::new(Code::H004, what)
+            Err(Failure::new(FailureCode::H004, what)
                 .because(format!("`visibility.{role}` is \"summary\""))
                 .advise("ask for the summary; an admin says who sees what"))
         }
         (Some(_), _) => {
-            Err(Failure::new(Code::C004, "there is no such view").advise("`summary` or `full`"))
+            Err(Failure::new(FailureCode::C004, "there is no such view")
+                .advise("`summary` or `full`"))
         }
     }
 }
@@ -208,7 +209,7 @@ pub(super) fn waited<T>(doing: impl Future<Output = T>) -> T {
 
 /// Returns the failure for an approval that does not name what the person saw.
 pub(super) fn unnamed(field: &str, what: &str) -> Failure {
-    Failure::new(Code::C004, "an approval names what was seen")
+    Failure::new(FailureCode::C004, "an approval names what was seen")
         .because("it may have changed since")
         .advise(format!(
             "send `{field}`, {what}, or at least its first 8 letters"
@@ -225,8 +226,11 @@ pub(super) fn made<T>(value: T) -> (StatusCode, Json<T>) {
 pub(super) fn shaped<T: DeserializeOwned>(value: impl Serialize) -> Result<T, Failure> {
     let shaped = serde_json::to_value(value).and_then(serde_json::from_value);
     shaped.map_err(|error| {
-        Failure::new(Code::X001, "an answer has not the form that is described")
-            .because(error.to_string())
+        Failure::new(
+            FailureCode::X001,
+            "an answer has not the form that is described",
+        )
+        .because(error.to_string())
     })
 }
 
@@ -239,7 +243,8 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let path = Path::<T>::from_request_parts(parts, state).await;
         let path = path.map_err(|rejection: PathRejection| {
-            Failure::new(Code::C004, "the address cannot be read").because(rejection.body_text())
+            Failure::new(FailureCode::C004, "the address cannot be read")
+                .because(rejection.body_text())
         })?;
         Ok(Self(path.0))
     }
@@ -254,7 +259,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let query = Query::<T>::from_request_parts(parts, state).await;
         let query = query.map_err(|rejection: QueryRejection| {
-            Failure::new(Code::C004, "the question cannot be read").because(rejection.body_text())
+            Failure::new(FailureCode::C004, "the question cannot be read")
+                .because(rejection.body_text())
         })?;
         Ok(Self(query.0))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::SkillReport;
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -251,10 +251,12 @@ pub(super) async fn trust(
         let question = workshop.trust_question(&name)?;
         let now = question.as_ref().map_or(&hash, |it| &it.hash);
         if !now.starts_with(&told.hash) {
-            return Err(Failure::new(Code::R008, "the skill is another one by now")
-                .because("files of it changed since you saw it")
-                .advise("look at it again, then trust what it is")
-                .into());
+            return Err(
+                Failure::new(FailureCode::R008, "the skill is another one by now")
+                    .because("files of it changed since you saw it")
+                    .advise("look at it again, then trust what it is")
+                    .into(),
+            );
         }
         if let Some(question) = &question {
             workshop.trust_skill(question)?;

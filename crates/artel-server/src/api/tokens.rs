@@ -1,6 +1,6 @@
 //! Access: tokens, and signing out of the console.
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Holder, Viewer};
 use axum::Json;
 use axum::http::header;
@@ -124,7 +124,7 @@ pub(super) async fn logout(
     Told(Nothing {}): Told<Nothing>,
 ) -> Result<Response, Refusal> {
     if by.who.sign_in.is_none() {
-        return Err(Failure::new(Code::C004, "a token does not sign out")
+        return Err(Failure::new(FailureCode::C004, "a token does not sign out")
             .advise("`artel token revoke ID` takes it back")
             .into());
     }

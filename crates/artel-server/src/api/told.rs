@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
@@ -23,11 +23,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Told<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let reading = Bytes::from_request(request, state);
         let Ok(read) = tokio::time::timeout(BODY_TIME, reading).await else {
-            let failure = Failure::new(Code::H009, "what was sent took too long to come");
+            let failure = Failure::new(FailureCode::H009, "what was sent took too long to come");
             return Err((StatusCode::REQUEST_TIMEOUT, Refusal(failure).body()).into_response());
         };
         let bytes = read.map_err(|rejection| {
-            let failure = Failure::new(Code::H009, "what was sent cannot be taken")
+            let failure = Failure::new(FailureCode::H009, "what was sent cannot be taken")
                 .because(rejection.body_text())
                 .advise("send at most 8 MiB");
             (rejection.status(), Refusal(failure).body()).into_response()
@@ -46,7 +46,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Told<T> {
 }
 
 fn misfit(why: String) -> Response {
-    let failure = Failure::new(Code::C004, "what was sent does not fit")
+    let failure = Failure::new(FailureCode::C004, "what was sent does not fit")
         .because(why)
         .advise("`/api/v1/openapi.json` describes what is expected");
     Refusal(failure).into_response()

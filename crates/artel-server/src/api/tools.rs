@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{ToolDone, ToolRun};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -111,9 +111,11 @@ pub(super) async fn run(
     Told(told): Told<TryTool>,
 ) -> Answer<ToolTried> {
     if !told.input.is_object() {
-        return Err(Failure::new(Code::T002, "the input is no JSON object")
-            .advise(format!("`GET /api/v1/tools/{name}` shows its schema"))
-            .into());
+        return Err(
+            Failure::new(FailureCode::T002, "the input is no JSON object")
+                .advise(format!("`GET /api/v1/tools/{name}` shows its schema"))
+                .into(),
+        );
     }
     let says = Arc::clone(&by.desk.says);
     let done = by.does(move |workshop| {

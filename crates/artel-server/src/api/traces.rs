@@ -1,7 +1,7 @@
 //! Everything that one id joins: the story of a work or a run, and its calls as a
 //! recording.
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{TraceWanted, Traced};
 use axum::Json;
 use axum::http::header;
@@ -172,7 +172,7 @@ pub(super) async fn record(by: As<Admin>, At(id): At<String>) -> Result<Response
         // It contains everything that models were told, including the output of the hidden
         // tools.
         return Err(
-            Failure::new(Code::H004, "recordings are not handed out here")
+            Failure::new(FailureCode::H004, "recordings are not handed out here")
                 .because("`visibility.hidden_tools` names tools whose output nobody is shown")
                 .advise("`artel model record` makes it in a terminal on the machine itself")
                 .into(),

@@ -216,7 +216,7 @@ pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) ->
     let most = usize::from(wanted.lines.unwrap_or(50));
     if !(1..=1000).contains(&most) {
         return Err(Failure::new(
-            artel_types::Code::C004,
+            artel_types::FailureCode::C004,
             "`lines` is a number from 1 to 1000",
         )
         .into());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use artel_types::model::Period;
+use artel_types::model::CalendarPeriod;
 use artel_workshop::{UsageBy, UsageQuery, UsageReport, UsageSum};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ pub(super) struct SkillsDone {
     params(Wanted), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = Usage), (status = "4XX", body = Troubled)))]
 pub(super) async fn usage(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> Answer<Usage> {
-    let period: Option<Period> = match &wanted.period {
+    let period: Option<CalendarPeriod> = match &wanted.period {
         None => None,
         Some(word) => Some(
             word.parse()

@@ -1,6 +1,6 @@
 //! The rules that say how much of runs each role may see, and changing them.
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{SeeOtherwise, Shown};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub(super) async fn change(
     let problems = reload::reload(&by.desk, vec!["artel.toml".to_owned()]).await?;
     if !problems.is_empty() {
         let what = "the rules are written down, and not in force yet";
-        return Err(Failure::new(Code::S005, what)
+        return Err(Failure::new(FailureCode::S005, what)
             .because(problems.join("; "))
             .advise("mend that; they are in force from then on")
             .into());

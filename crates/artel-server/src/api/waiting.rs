@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use artel_types::{Code, Failure, GrantReach, Timestamp};
+use artel_types::{Failure, FailureCode, GrantReach, Timestamp};
 use artel_workshop::{Board, CallReply, CallSeen, Drivers, NO_SESSIONS, OpenCall, WaitSort, Waits};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -147,8 +147,11 @@ impl Place {
         };
         parts().ok_or_else(|| {
             let shown: String = text.chars().take(80).collect();
-            Failure::new(Code::C004, format!("`{shown}` is no place in the list"))
-                .advise("`before` is the `next` of the page that came last")
+            Failure::new(
+                FailureCode::C004,
+                format!("`{shown}` is no place in the list"),
+            )
+            .advise("`before` is the `next` of the page that came last")
         })
     }
 
@@ -289,7 +292,7 @@ pub(super) async fn answer(
 /// Returns the failure for answering a call that the caller may not see.
 fn unseen(call: &OpenCall) -> Failure {
     let what = "what the call would do is not yours to see, so the answer is not yours either";
-    Failure::new(Code::H004, what)
+    Failure::new(FailureCode::H004, what)
         .because("an admin said who sees what: `artel config show`")
         .advise(format!("`artel answer {}` in a terminal", call.id()))
 }

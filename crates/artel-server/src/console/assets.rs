@@ -46,7 +46,8 @@ pub(super) async fn asset(
     headers: HeaderMap,
 ) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
-        let failure = artel_types::Failure::new(artel_types::Code::W005, "there is no such file");
+        let failure =
+            artel_types::Failure::new(artel_types::FailureCode::W005, "there is no such file");
         return match who {
             Ok(who) => trouble(&who, failure),
             Err(refusal) => refusal.into_response(),

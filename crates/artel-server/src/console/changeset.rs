@@ -5,7 +5,7 @@ mod paint;
 
 use std::sync::Arc;
 
-use artel_types::{ChangeKind, Failure, ProofRecorded};
+use artel_types::{Failure, FileChangeKind, ProofRecorded};
 use artel_workshop::{ChangesetDecision, ChangesetShown};
 use askama::Template;
 use axum::extract::State;
@@ -184,11 +184,11 @@ fn file(change: &artel_types::FileChange, href: Option<String>) -> FileRow {
         href,
         path: change.name(),
         kind: match change.kind {
-            ChangeKind::Made => "new",
-            ChangeKind::Changed => "changed",
-            ChangeKind::Deleted => "gone",
-            ChangeKind::Renamed => "renamed",
-            ChangeKind::Mode => "mode",
+            FileChangeKind::Made => "new",
+            FileChangeKind::Changed => "changed",
+            FileChangeKind::Deleted => "gone",
+            FileChangeKind::Renamed => "renamed",
+            FileChangeKind::Mode => "mode",
         },
         lines: match (change.added, change.removed) {
             (Some(added), Some(removed)) => format!("+{added} −{removed}"),

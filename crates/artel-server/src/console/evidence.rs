@@ -1,6 +1,6 @@
 //! The words about evidence, with the explanations shown on every page that uses them.
 
-use artel_types::plan::ProofPlace;
+use artel_types::plan::ProofStage;
 use artel_workshop::Verdict;
 
 use super::words::State;
@@ -29,33 +29,33 @@ pub(super) const EVIDENCE: [Meaning; 3] = [
 ];
 
 /// Returns the name of a proof's place, and what a proof there has to show.
-pub(super) fn place(place: ProofPlace) -> Meaning {
+pub(super) fn place(place: ProofStage) -> Meaning {
     let (word, means) = match place {
-        ProofPlace::Baseline => (
+        ProofStage::Baseline => (
             "before the first step",
             "what passes before anything is changed; none of it may break",
         ),
-        ProofPlace::Red => (
+        ProofStage::Red => (
             "tests first (red)",
             "the new tests of a step before its work: they have to fail",
         ),
-        ProofPlace::Green => (
+        ProofStage::Green => (
             "after the work (green)",
             "the same after the work of the step: everything has to pass",
         ),
-        ProofPlace::TakenBack => (
+        ProofStage::TakenBack => (
             "work taken back",
             "the work of the step removed and its tests kept: tests that show it have to fail again",
         ),
-        ProofPlace::AsBefore => (
+        ProofStage::AsBefore => (
             "checks as before",
             "the work with tests, scripts and settings as they were: what passed has to pass still",
         ),
-        ProofPlace::GivenTests => (
+        ProofStage::GivenTests => (
             "given tests alone",
             "the work without what it added among the tests: what was written first has to pass",
         ),
-        ProofPlace::Final => (
+        ProofStage::Final => (
             "clean checkout (final)",
             "the finished branch in a fresh folder: everything has to pass",
         ),

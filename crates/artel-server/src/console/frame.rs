@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use artel_types::{Code, Failure, Timestamp, TraceId};
+use artel_types::{Failure, FailureCode, Timestamp, TraceId};
 use artel_workshop::{
     Drivers, Eyes, OnFailure, OpenCall, Page, PlanRules, Problems, RunRow, RunsWanted, View,
     Viewer, WaitSort, Waits, WorkRow, WorksWanted, Workshop,
@@ -245,7 +245,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
         let who = who.map_err(|refusal| refusal.into_response())?;
         let read = Query::<T>::from_request_parts(parts, state).await;
         read.map(|read| Self(read.0)).map_err(|rejection| {
-            let failure = Failure::new(Code::C004, "what the address asks for does not fit")
+            let failure = Failure::new(FailureCode::C004, "what the address asks for does not fit")
                 .because(rejection.body_text())
                 .advise("leave out what stands after the `?`, or follow a link of the menu");
             trouble(&who, failure)
@@ -264,7 +264,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
         let who = who.map_err(|refusal| refusal.into_response())?;
         let read = Path::<T>::from_request_parts(parts, state).await;
         read.map(|read| Self(read.0)).map_err(|rejection| {
-            let failure = Failure::new(Code::C004, "the name in the address cannot be read")
+            let failure = Failure::new(FailureCode::C004, "the name in the address cannot be read")
                 .because(rejection.body_text())
                 .advise("follow a link of the menu");
             trouble(&who, failure)
@@ -291,7 +291,7 @@ pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
 /// Renders a page. Deceptive characters are escaped, wherever they come from.
 pub(super) fn render(page: &impl Template) -> Result<String, Failure> {
     let text = page.render().map_err(|error| {
-        Failure::new(Code::X001, "a page could not be rendered").because(error.to_string())
+        Failure::new(FailureCode::X001, "a page could not be rendered").because(error.to_string())
     })?;
     Ok(words::seen(text))
 }

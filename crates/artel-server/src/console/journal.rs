@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_journal::{Filter, Query as Asked, Record};
-use artel_types::{Code, Failure, Timestamp};
+use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::{View, seen};
 use askama::Template;
 use axum::extract::State;
@@ -133,7 +133,8 @@ fn moment_of(reader: &artel_journal::Reader, seq: u64) -> Result<Timestamp, Fail
     let asked = Asked::all().after(seq.saturating_sub(1)).limit(1);
     let found = reader.records(&asked)?;
     let at = found.first().map(|record| record.at);
-    let at = at.ok_or_else(|| Failure::new(Code::W005, format!("there is no event {seq}")))?;
+    let at =
+        at.ok_or_else(|| Failure::new(FailureCode::W005, format!("there is no event {seq}")))?;
     Ok(Timestamp::from_micros(at.as_micros().saturating_add(1)))
 }
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use artel_types::Via;
+use artel_types::ActorSurface;
 use askama::Template;
 use axum::Extension;
 use axum::extract::rejection::QueryRejection;
@@ -83,7 +83,7 @@ pub(super) async fn by_code(
     let used = blocking(move || {
         let workshop = desk.workshop();
         let by = workshop.caller().actor().id;
-        workshop.acting(&by, Via::Web)?.use_login(&code)
+        workshop.acting(&by, ActorSurface::Web)?.use_login(&code)
     });
     let Some(given) = used.await? else {
         return Ok(unknown());

@@ -312,8 +312,8 @@ fn budgets(it: &Left) -> Vec<Budget> {
 mod tests {
     use artel_rules::budget::Left;
     use artel_rules::usage::Sum;
-    use artel_types::model::Period;
-    use artel_types::{Amount, Level, Money};
+    use artel_types::model::CalendarPeriod;
+    use artel_types::{BudgetLevel, Money, SpendAmount};
 
     use super::{HEIGHT, WIDTH, bars, budgets, small_bars};
 
@@ -329,9 +329,9 @@ mod tests {
 
     #[test]
     fn both_measures_of_a_limit_are_told_the_one_nearer_its_end_first() {
-        let left = |used: Amount, tokens: Option<u64>, money: Option<u64>| Left {
-            level: Level::Global,
-            period: Some(Period::Month),
+        let left = |used: SpendAmount, tokens: Option<u64>, money: Option<u64>| Left {
+            level: BudgetLevel::Global,
+            period: Some(CalendarPeriod::Month),
             resets_at: None,
             used,
             tokens,
@@ -350,21 +350,21 @@ mod tests {
         let dollars = 1_000_000;
         let both = |used| left(used, Some(5_000), Some(20 * dollars));
         assert_eq!(
-            told(&both(Amount::new(21_900, 0))),
+            told(&both(SpendAmount::new(21_900, 0))),
             [
                 "21.9k tokens of 5.0k tokens, 0 tokens left, 100 %",
                 "$0.00 of $20.00, $20.00 left, 0 %",
             ]
         );
         assert_eq!(
-            told(&both(Amount::new(500, 15 * dollars))),
+            told(&both(SpendAmount::new(500, 15 * dollars))),
             [
                 "$15.00 of $20.00, $5.00 left, 75 %",
                 "500 tokens of 5.0k tokens, 4.5k tokens left, 10 %",
             ]
         );
         assert_eq!(
-            told(&left(Amount::new(0, 0), Some(0), None)),
+            told(&left(SpendAmount::new(0, 0), Some(0), None)),
             ["0 tokens of 0 tokens, 0 tokens left, 100 %"]
         );
     }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use artel_types::{Code, Failure, Timestamp};
+use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::{Pass, SignIn, SignInAge, Viewer, Workshop};
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
@@ -46,7 +46,7 @@ impl Who {
         }
         let (has, wants) = (self.pass.role.as_str(), role.as_str());
         let what = format!("this needs the role `{wants}`");
-        Err(Failure::new(Code::H004, what)
+        Err(Failure::new(FailureCode::H004, what)
             .because(format!("you are here as `{has}`"))
             .advise(format!(
                 "`artel token create --role {wants}`, or `artel open --role {wants}`"
@@ -59,7 +59,7 @@ impl Who {
             return Ok(());
         }
         let name = &self.pass.name;
-        Err(Failure::new(Code::H004, "this needs a person")
+        Err(Failure::new(FailureCode::H004, "this needs a person")
             .because(format!("the token of `{name}` is one for a program"))
             .advise("do it at the console (`artel open`) or in a terminal"))
     }
@@ -70,9 +70,12 @@ impl Who {
     pub(crate) fn freshly_signed_in(&self, now: Timestamp) -> Result<(), Failure> {
         match self.sign_in.as_ref().map(|sign_in| sign_in.age(now)) {
             None | Some(SignInAge::Fresh) => Ok(()),
-            Some(SignInAge::Older) => Err(Failure::new(Code::H010, "this needs a fresh sign-in")
-                .because("tokens, grants and trust are given within five minutes of one")
-                .advise("`artel open`, follow its link in this browser, and do this once more")),
+            Some(SignInAge::Older) => Err(Failure::new(
+                FailureCode::H010,
+                "this needs a fresh sign-in",
+            )
+            .because("tokens, grants and trust are given within five minutes of one")
+            .advise("`artel open`, follow its link in this browser, and do this once more")),
         }
     }
 
@@ -127,8 +130,9 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
             return Ok(Who { pass, sign_in });
         }
         if desk.wrong.is_too_many(from) {
-            let failure = Failure::new(Code::H009, "too many wrong tokens from this address")
-                .advise("wait a minute");
+            let failure =
+                Failure::new(FailureCode::H009, "too many wrong tokens from this address")
+                    .advise("wait a minute");
             let answer = (StatusCode::TOO_MANY_REQUESTS, Refusal(failure).body());
             return Err(Box::new(answer.into_response()));
         }
@@ -155,7 +159,7 @@ fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
     if let Some(sign_in) = &who.sign_in {
         let shown = headers.get(PROOF).and_then(|value| value.to_str().ok());
         if !shown.is_some_and(|shown| sign_in.has_key(shown)) {
-            let failure = Failure::new(Code::H007, "this page can read and not act")
+            let failure = Failure::new(FailureCode::H007, "this page can read and not act")
                 .because("it has no key, or that of another sign-in")
                 .advise("`artel open`, and follow its link in this browser");
             return Err(Box::new(Refusal(failure).into_response()));
@@ -167,7 +171,7 @@ fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    let failure = Failure::new(Code::C004, "what changes something is sent as JSON")
+    let failure = Failure::new(FailureCode::C004, "what changes something is sent as JSON")
         .advise("send `Content-Type: application/json`");
     let answer = (StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal(failure).body());
     Err(Box::new(answer.into_response()))
@@ -179,7 +183,7 @@ fn in_time(desk: &Desk, who: &Who) -> Result<(), Box<Response>> {
     let Err(wait) = desk.rate.take(&who.pass.id, most) else {
         return Ok(());
     };
-    let failure = Failure::new(Code::H009, "too much is sent at once")
+    let failure = Failure::new(FailureCode::H009, "too much is sent at once")
         .because(format!("at most {most} a second change something"))
         .advise("send it more slowly, or raise `server.acts_per_second`");
     let mut response = Refusal(failure).into_response();
@@ -207,7 +211,7 @@ fn peer(request: &Request) -> IpAddr {
 }
 
 fn unknown() -> Failure {
-    Failure::new(Code::H008, "a token is needed").advise(
+    Failure::new(FailureCode::H008, "a token is needed").advise(
         "send `Authorization: Bearer TOKEN` (`artel token create --role developer`), or sign in with the link that `artel open` prints",
     )
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use artel_types::plan::{PlanState, Size, Urgency};
+use artel_types::plan::{PlanState, RequestSize, Urgency};
 use artel_types::{Failure, TraceId};
 use artel_workshop::{Board, Drivers, RunsWanted, Standing, WaitSort, Waits, WorkRow};
 
@@ -74,8 +74,8 @@ fn on_board(board: &Board, trace: TraceId) -> Option<Urgency> {
 /// If a person is watching the screen for a result, the request does not wait behind files:
 /// a question until it is answered, a request over HTTP until it has a plan. A person who
 /// says that it can wait is taken at their word.
-pub(super) fn asked(source: &str, size: Size, urgency: Urgency) -> Urgency {
-    let is_question = size == Size::Question && source != "file";
+pub(super) fn asked(source: &str, size: RequestSize, urgency: Urgency) -> Urgency {
+    let is_question = size == RequestSize::Question && source != "file";
     let is_at_screen = matches!(source, "web" | "api");
     if is_question || is_at_screen && urgency >= Urgency::Normal {
         return urgency.max(Urgency::High);

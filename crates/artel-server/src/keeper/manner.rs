@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{OnFailure, PlanRules, Workshop};
 
 use super::Task;
@@ -34,7 +34,7 @@ impl Manner {
             && !(1..=MOST_AT_ONCE).contains(&count)
         {
             return Err(Failure::new(
-                Code::C004,
+                FailureCode::C004,
                 format!("{count} steps at once are not possible"),
             )
             .advise(format!("`at_once` is a number from 1 to {MOST_AT_ONCE}")));

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_journal::Filter;
-use artel_types::{Code, Failure, RunId, TraceId};
+use artel_types::{Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{RunOrder, Workshop};
 use tokio::sync::{mpsc, oneshot};
 
@@ -71,9 +71,11 @@ pub(crate) async fn begin(
     order: RunOrder,
 ) -> Result<(RunId, TraceId), Failure> {
     if workshop.is_daemon_held()? {
-        return Err(Failure::new(Code::R008, "the daemon begins nothing new")
-            .because("a person paused it")
-            .advise("`artel daemon resume`"));
+        return Err(
+            Failure::new(FailureCode::R008, "the daemon begins nothing new")
+                .because("a person paused it")
+                .advise("`artel daemon resume`"),
+        );
     }
     let trace = workshop.trace_id();
     let filter = Filter {
@@ -88,7 +90,7 @@ pub(crate) async fn begin(
         order,
         over,
     };
-    let stopping = || Failure::new(Code::H003, "the server is stopping");
+    let stopping = || Failure::new(FailureCode::H003, "the server is stopping");
     let sent = desk.orders.sender.send(Order::Begin(begin));
     sent.map_err(|_| stopping())?;
     let record = tokio::select! {
@@ -102,6 +104,6 @@ pub(crate) async fn begin(
         },
     };
     let run = record.run.as_deref().and_then(|run| run.parse().ok());
-    let run = run.ok_or_else(|| Failure::new(Code::X001, "a run began without an id"))?;
+    let run = run.ok_or_else(|| Failure::new(FailureCode::X001, "a run began without an id"))?;
     Ok((run, trace))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::{Actor, ActorKind, Failure, Via};
+use artel_types::{Actor, ActorKind, ActorSurface, Failure};
 use artel_workshop::{Company, Elsewhere, Hints, Left, Nobody, Settled, Stop, Went, Workshop};
 use tokio::sync::watch;
 
@@ -107,7 +107,7 @@ fn acting(workshop: &Workshop, by: &Actor) -> Result<Arc<Workshop>, Failure> {
     let actor = match by.kind {
         ActorKind::Program => by.clone(),
         ActorKind::Human | ActorKind::Agent | ActorKind::System => {
-            Actor::human(&by.id, by.via.unwrap_or(Via::Api))
+            Actor::human(&by.id, by.via.unwrap_or(ActorSurface::Api))
         }
     };
     Ok(Arc::new(workshop.acting_as(actor)?))

@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use tokio::runtime::Handle;
 use tokio::task::{Id, JoinError, JoinSet};
 
@@ -61,7 +61,7 @@ fn broken_off(error: JoinError) -> Failure {
         Ok(panic) => said(panic.as_ref()),
         Err(error) => error.to_string(),
     };
-    Failure::new(Code::X001, "a part of Artel broke off at it")
+    Failure::new(FailureCode::X001, "a part of Artel broke off at it")
         .because(why)
         .advise("`artel daemon logs` has where; what is done is kept")
 }
@@ -93,7 +93,7 @@ mod tests {
         let (ended, rest) = under_way.next().await.unwrap();
         assert_eq!(ended, Some(task));
         let failure = rest.err().unwrap();
-        assert_eq!(failure.code, Code::X001);
+        assert_eq!(failure.code, FailureCode::X001);
         assert_eq!(failure.why.as_deref(), Some("number 7"));
         assert!(under_way.is_empty() && under_way.known.is_empty());
         let wait = queue.failed(task, now);

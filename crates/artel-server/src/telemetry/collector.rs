@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_journal::Filter;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::Workshop;
 use reqwest::{Client, redirect};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -185,6 +185,6 @@ fn client() -> Result<Client, Failure> {
         .timeout(PATIENCE)
         .user_agent(concat!("artel/", env!("CARGO_PKG_VERSION")));
     builder.build().map_err(|error| {
-        Failure::new(Code::X001, "traces cannot be sent").because(error.to_string())
+        Failure::new(FailureCode::X001, "traces cannot be sent").because(error.to_string())
     })
 }

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use artel_types::model::{Provider, Stop};
+use artel_types::model::{Provider, ReplyStopReason};
 use artel_types::{
     Event, Fact, ModelFailed, ModelReplied, ModelRequested, RunFinished, RunId, RunStarted,
     Timestamp, ToolFinished, TraceId,
@@ -340,14 +340,14 @@ fn any_value(value: &Value) -> Value {
 }
 
 /// Returns why a reply ended, using the words of the conventions if they have one.
-fn finish_reason(stop: &Stop) -> String {
+fn finish_reason(stop: &ReplyStopReason) -> String {
     let word = match stop {
-        Stop::End | Stop::StopSequence => "stop",
-        Stop::ToolUse => "tool_call",
-        Stop::MaxTokens | Stop::ContextFull => "length",
-        Stop::Refusal => "content_filter",
-        Stop::Paused => "pause",
-        Stop::Other(word) => return word.chars().take(40).collect(),
+        ReplyStopReason::End | ReplyStopReason::StopSequence => "stop",
+        ReplyStopReason::ToolUse => "tool_call",
+        ReplyStopReason::MaxTokens | ReplyStopReason::ContextFull => "length",
+        ReplyStopReason::Refusal => "content_filter",
+        ReplyStopReason::Paused => "pause",
+        ReplyStopReason::Other(word) => return word.chars().take(40).collect(),
     };
     word.to_owned()
 }

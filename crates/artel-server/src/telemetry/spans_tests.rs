@@ -1,6 +1,6 @@
 //! Tests that events become connected spans without any content.
 
-use artel_types::{Actor, Event, Fact, RunId, Stream, Timestamp, TraceId, Visibility};
+use artel_types::{Actor, Event, EventVisibility, Fact, RunId, StreamName, Timestamp, TraceId};
 use serde_json::{Value, json};
 
 use super::{Spans, envelope};
@@ -16,7 +16,7 @@ fn event(seq: u64, run: RunId, kind: &str, payload: &Value) -> Event {
     let fact = Fact::decode(kind, 1, &payload.to_string()).unwrap();
     Event {
         seq,
-        stream: Stream::run(run),
+        stream: StreamName::run(run),
         stream_seq: seq,
         at: Timestamp::from_micros(1_000_000 * i64::try_from(seq).unwrap()),
         trace: TraceId::from_random([7; 16]),
@@ -26,7 +26,7 @@ fn event(seq: u64, run: RunId, kind: &str, payload: &Value) -> Event {
         actor: Actor::agent("engineer"),
         target: None,
         outcome: None,
-        visibility: Visibility::Full,
+        visibility: EventVisibility::Full,
         fact,
     }
 }

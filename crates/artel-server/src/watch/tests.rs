@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use artel_config::{Environment, system_clock};
 use artel_journal::{Filter, Query};
-use artel_types::{Fact, Via};
+use artel_types::{ActorSurface, Fact};
 use artel_workshop::{Caller, Flags, Init, NewPortal};
 
 use super::*;
@@ -29,7 +29,7 @@ impl Place {
         let caller = |flags| {
             let variables = [("HOME", home.path().to_str().unwrap().to_owned())];
             let environment = Environment::of(variables, home.path());
-            Caller::new(environment, system_clock(), flags, Via::Cli).unwrap()
+            Caller::new(environment, system_clock(), flags, ActorSurface::Cli).unwrap()
         };
         caller(Flags::default())
             .init(Some(&root), Init::Complete)
@@ -93,8 +93,8 @@ impl Place {
         let of = |fact: Fact| match fact {
             Fact::RequestCreated(it) => {
                 let words = match it.words {
-                    artel_types::Text::Inline(words) => words,
-                    artel_types::Text::Kept(at) => format!("{} bytes", at.bytes),
+                    artel_types::RecordedText::Inline(words) => words,
+                    artel_types::RecordedText::Kept(at) => format!("{} bytes", at.bytes),
                 };
                 (it.file.replace("Inbox/Requests/", ""), words)
             }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use artel_types::Code;
+use artel_types::FailureCode;
 use artel_workshop::{CallReply, Viewer};
 use serde_json::{Value, json};
 
@@ -273,7 +273,7 @@ fn whoever_answers_a_call_second_grants_nothing_for_good() {
     house.post("developer", &path, &no).expect(200);
     let always = CallReply::Always("we do".to_owned());
     let second = house.workshop.answer_call(&call, hash, &always);
-    assert_eq!(second.unwrap_err().first().code, Code::R008);
+    assert_eq!(second.unwrap_err().first().code, FailureCode::R008);
     assert!(house.workshop.grants().unwrap().is_empty());
 }
 

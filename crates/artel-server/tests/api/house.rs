@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use artel_config::Environment;
 use artel_server::{Address, Options, Reach, Said};
-use artel_types::{Clock, Failure, Room, Timestamp, Via};
+use artel_types::{ActorSurface, Clock, DiskSpaceMonitor, Failure, Timestamp};
 use artel_workshop::{Caller, Flags, Holder, Init, Stop, Viewer, Workshop};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -243,8 +243,8 @@ fn workshop(folder: &TempDir, settings: &str, ahead: &Arc<AtomicI64>) -> Worksho
         Timestamp::from_micros(now + ahead.load(Ordering::Relaxed))
     };
     let clock = Clock::new(wall, move || uptime.uptime());
-    let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
-    let caller = caller.with_room(Room::awaited(|_| None));
+    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+    let caller = caller.with_room(DiskSpaceMonitor::awaited(|_| None));
     let root = home.join("Artel");
     caller.init(Some(&root), Init::Complete).unwrap();
     std::fs::write(root.join("artel.toml"), settings).unwrap();

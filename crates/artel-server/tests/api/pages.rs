@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use artel_journal::Batch;
 use artel_types::{
-    Actor, BreakerOpened, ChangesetCreated, Draft, Fact, ProviderPaused, ReportWritten,
-    RequestCreated, RunAsked, RunId, RunStarted, Stream, ToolFinished, ToolRequested, TraceId,
-    Visibility,
+    Actor, BreakerOpened, ChangesetCreated, EventDraft, EventVisibility, Fact, ProviderPaused,
+    ReportWritten, RequestCreated, RunAsked, RunId, RunStarted, StreamName, ToolFinished,
+    ToolRequested, TraceId,
 };
 use artel_workshop::Viewer;
 use serde_json::{Value, json};
@@ -136,9 +136,9 @@ fn the_settings_tell_which_policies_are_in_force() {
 /// Puts on record how a provider is.
 fn tell(house: &House, provider: &str, fact: impl Into<Fact>) {
     let journal = house.workshop.open().unwrap().journal;
-    let stream = Stream::provider(provider).unwrap();
+    let stream = StreamName::provider(provider).unwrap();
     let trace = TraceId::from_random([5; 16]);
-    let draft = Draft::new(stream, trace, Actor::system("test"), fact);
+    let draft = EventDraft::new(stream, trace, Actor::system("test"), fact);
     journal.append(Batch::of([draft])).wait().unwrap();
 }
 
@@ -215,8 +215,8 @@ fn make_changesets(house: &House, count: u8) {
                 .unwrap()
                 .into(),
         ];
-        let stream = Stream::work(trace);
-        facts.map(|fact| Draft::new(stream.clone(), trace, Actor::system("test"), fact))
+        let stream = StreamName::work(trace);
+        facts.map(|fact| EventDraft::new(stream.clone(), trace, Actor::system("test"), fact))
     });
     journal.append(Batch::of(facts)).wait().unwrap();
 }
@@ -264,7 +264,9 @@ fn ask_about_a_step(house: &House) {
             .into(),
         serde_json::from_value::<RunAsked>(asked).unwrap().into(),
     ];
-    let draft = |fact| Draft::new(Stream::run(run), trace, Actor::system("test"), fact).in_run(run);
+    let draft = |fact| {
+        EventDraft::new(StreamName::run(run), trace, Actor::system("test"), fact).in_run(run)
+    };
     let journal = house.workshop.open().unwrap().journal;
     journal.append(Batch::of(facts.map(draft))).wait().unwrap();
 }
@@ -334,8 +336,8 @@ fn call_tool(house: &House, tool: &str, input: &Value, observation: &str) -> u64
     let finished = json!({ "call": "1.1", "tool": tool, "observation": observation,
         "trouble": null, "changed": ["notes.md"], "millis": 12, "sandbox": null, "redacted": 0 });
     let draft = |fact: Fact| {
-        let draft = Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact);
-        draft.in_run(run).shown(Visibility::Full)
+        let draft = EventDraft::new(StreamName::run(run), trace, Actor::agent("engineer"), fact);
+        draft.in_run(run).shown(EventVisibility::Full)
     };
     let facts: [Fact; 3] = [
         serde_json::from_value::<RunStarted>(started)

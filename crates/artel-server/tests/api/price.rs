@@ -1,7 +1,7 @@
 //! What a look costs: as much as it shows, however long the journal is.
 
 use artel_journal::Batch;
-use artel_types::{Actor, Draft, NoteAdded, Stream, TraceId};
+use artel_types::{Actor, EventDraft, NoteAdded, StreamName, TraceId};
 use serde_json::json;
 
 use crate::house::House;
@@ -25,8 +25,8 @@ fn lengthen(house: &House) {
         let fact = NoteAdded {
             text: "x".repeat(BYTES).as_str().into(),
         };
-        let stream = Stream::new("notes").unwrap();
-        Draft::new(stream, trace, Actor::system("test"), fact)
+        let stream = StreamName::new("notes").unwrap();
+        EventDraft::new(stream, trace, Actor::system("test"), fact)
     };
     for _ in 0..EVENTS / 500 {
         journal

@@ -1,7 +1,7 @@
 //! A disk that is full: it is said, whoever looks is answered, and nothing is begun that could not
 //! be put on record.
 
-use artel_types::{Lack, Shortage};
+use artel_types::{DiskShortage, DiskShortageReason};
 use serde_json::json;
 
 use crate::house::House;
@@ -11,8 +11,12 @@ fn while_there_is_no_room_it_is_said_and_reading_goes_on() {
     let house = House::new();
     house.call("GET", "/readyz").send().expect(200);
     let at = house.workshop.root().join(".artel/journal.db");
-    let (why, need) = (Shortage::Full, Some(4096));
-    let waiting = house.workshop.caller().room().wait(Lack { why, need, at });
+    let (why, need) = (DiskShortageReason::Full, Some(4096));
+    let waiting = house
+        .workshop
+        .caller()
+        .room()
+        .wait(DiskShortage { why, need, at });
     assert!(waiting.is_some());
 
     let ready = house.call("GET", "/readyz").send().expect(503);
@@ -43,9 +47,9 @@ fn while_there_is_no_room_it_is_said_and_reading_goes_on() {
 fn a_work_that_waits_for_its_own_folder_keeps_nobody_else_waiting() {
     let house = House::new();
     let at = house.folder.path().to_owned();
-    let (why, need) = (Shortage::Full, None);
+    let (why, need) = (DiskShortageReason::Full, None);
     let room = house.workshop.caller().room();
-    let waiting = room.wait_apart(Lack { why, need, at });
+    let waiting = room.wait_apart(DiskShortage { why, need, at });
     assert!(waiting.is_some());
     house.call("GET", "/readyz").send().expect(200);
     let daemon = house.get("developer", "/api/v1/daemon").expect(200).json();

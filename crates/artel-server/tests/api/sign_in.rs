@@ -5,7 +5,9 @@ use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use artel_journal::Batch;
-use artel_types::{Actor, Draft, Fact, LoginOffered, LoginUsed, Stream, Timestamp, TraceId};
+use artel_types::{
+    Actor, EventDraft, Fact, LoginOffered, LoginUsed, StreamName, Timestamp, TraceId,
+};
 use artel_workshop::Viewer;
 use serde_json::{Value, json};
 
@@ -210,7 +212,7 @@ fn on_record(house: &House, key: Option<&str>) -> SignedIn {
     };
     let draft = |fact: Fact| {
         let trace = TraceId::from_random([9; 16]);
-        Draft::new(Stream::access(), trace, Actor::system("test"), fact)
+        EventDraft::new(StreamName::access(), trace, Actor::system("test"), fact)
     };
     let journal = house.workshop.open().unwrap().journal;
     let batch = Batch::of([draft(offered.into()), draft(used.into())]);

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use artel_journal::Batch;
 use artel_types::{
-    Actor, Draft, Fact, ModelReplied, RunFinished, RunId, RunStarted, Stream, ToolFinished, TraceId,
+    Actor, EventDraft, Fact, ModelReplied, RunFinished, RunId, RunStarted, StreamName,
+    ToolFinished, TraceId,
 };
 use serde_json::{Value, json};
 
@@ -82,7 +83,7 @@ fn paid_run(house: &House) {
     ];
     let drafts = facts.map(|fact| {
         let actor = Actor::agent("engineer");
-        Draft::new(Stream::run(run), trace, actor, fact).in_run(run)
+        EventDraft::new(StreamName::run(run), trace, actor, fact).in_run(run)
     });
     let journal = house.workshop.open().unwrap().journal;
     journal.append(Batch::of(drafts)).wait().unwrap();

@@ -3,7 +3,7 @@
 //! The providers' own SDKs and Artel's codecs are held to this one table, so that neither
 //! can interpret an answer in its own way.
 
-use artel_types::model::{self, Part, Reply, Stop, ToolCall};
+use artel_types::model::{self, MessagePart, ModelReply, ReplyStopReason, ToolCall};
 use serde_json::{Value, json};
 
 use super::{Answer, Format, Usage};
@@ -16,7 +16,7 @@ pub struct Case {
     pub answer: Answer,
     /// Its meaning, without ids, signatures and the model's name, which differ between
     /// providers.
-    pub reply: Reply,
+    pub reply: ModelReply,
 }
 
 /// Returns model replies with their meaning in this format. If a format cannot express
@@ -29,8 +29,8 @@ pub fn spoken(format: Format) -> Vec<Case> {
 }
 
 /// Returns a usage as far as the format can report it.
-pub fn told(format: Format, usage: Usage) -> model::Usage {
-    let mut told = model::Usage {
+pub fn told(format: Format, usage: Usage) -> model::TokenUsage {
+    let mut told = model::TokenUsage {
         input: usage.input,
         cache_read: usage.cache_read,
         cache_write: usage.cache_write,
@@ -52,8 +52,8 @@ pub fn told(format: Format, usage: Usage) -> model::Usage {
 }
 
 /// Returns a call as part of a reply, without its id.
-pub fn call(name: &str, arguments: &str) -> Part {
-    Part::ToolCall(ToolCall {
+pub fn call(name: &str, arguments: &str) -> MessagePart {
+    MessagePart::ToolCall(ToolCall {
         id: String::new(),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
@@ -62,8 +62,8 @@ pub fn call(name: &str, arguments: &str) -> Part {
 }
 
 /// Returns a reply with these parts and the usual usage.
-pub fn reply(format: Format, parts: Vec<Part>, stop: Stop) -> Reply {
-    Reply {
+pub fn reply(format: Format, parts: Vec<MessagePart>, stop: ReplyStopReason) -> ModelReply {
+    ModelReply {
         id: None,
         model: None,
         parts,
@@ -73,7 +73,7 @@ pub fn reply(format: Format, parts: Vec<Part>, stop: Stop) -> Reply {
 }
 
 fn words(format: Format) -> Vec<Case> {
-    let said = |text: &str| reply(format, vec![Part::text(text)], Stop::End);
+    let said = |text: &str| reply(format, vec![MessagePart::text(text)], ReplyStopReason::End);
     let everything = Usage {
         input: 1_000,
         cache_read: 400,
@@ -81,7 +81,11 @@ fn words(format: Format) -> Vec<Case> {
         output: 60,
         thinking: 8,
     };
-    let mut thoughtful = reply(format, vec![thought("Hm."), Part::text("Yes.")], Stop::End);
+    let mut thoughtful = reply(
+        format,
+        vec![thought("Hm."), MessagePart::text("Yes.")],
+        ReplyStopReason::End,
+    );
     thoughtful.usage = Some(told(format, everything));
     vec![
         Case {
@@ -92,7 +96,7 @@ fn words(format: Format) -> Vec<Case> {
         Case {
             name: "nothing",
             answer: Answer::default(),
-            reply: reply(format, Vec::new(), Stop::End),
+            reply: reply(format, Vec::new(), ReplyStopReason::End),
         },
         Case {
             name: "letters of several bytes in pieces of one byte",
@@ -118,11 +122,11 @@ fn calls(format: Format) -> Vec<Case> {
         call("read", &one.to_string()),
         call("write", &other.to_string()),
     ];
-    let wanted = |parts: &[Part]| reply(format, parts.to_vec(), Stop::ToolUse);
+    let wanted = |parts: &[MessagePart]| reply(format, parts.to_vec(), ReplyStopReason::ToolUse);
     let large: Value = json!({"path": "a".repeat(1 << 20)});
     let mut talkative = vec![
         thought("Let me look."),
-        Part::text("I will read two files."),
+        MessagePart::text("I will read two files."),
     ];
     talkative.extend(parts.iter().cloned());
     vec![
@@ -155,20 +159,24 @@ fn calls(format: Format) -> Vec<Case> {
 fn endings(format: Format) -> Vec<Case> {
     // Ollama cannot express a refusal.
     let refused = match format {
-        Format::Ollama => Stop::End,
-        _ => Stop::Refusal,
+        Format::Ollama => ReplyStopReason::End,
+        _ => ReplyStopReason::Refusal,
     };
     // Google blocks a prompt as a whole, before the first word.
     let before_filter = match format {
         Format::Google => Vec::new(),
-        _ => vec![Part::text("I would")],
+        _ => vec![MessagePart::text("I would")],
     };
-    let unwilling = vec![Part::text("I would rather not.")];
+    let unwilling = vec![MessagePart::text("I would rather not.")];
     vec![
         Case {
             name: "max tokens",
             answer: Answer::says("It is").cut_short(),
-            reply: reply(format, vec![Part::text("It is")], Stop::MaxTokens),
+            reply: reply(
+                format,
+                vec![MessagePart::text("It is")],
+                ReplyStopReason::MaxTokens,
+            ),
         },
         Case {
             name: "refusal",
@@ -183,8 +191,8 @@ fn endings(format: Format) -> Vec<Case> {
     ]
 }
 
-fn thought(text: &str) -> Part {
-    Part::Thinking {
+fn thought(text: &str) -> MessagePart {
+    MessagePart::Thinking {
         text: text.to_owned(),
         seal: None,
     }

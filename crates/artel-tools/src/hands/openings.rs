@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use artel_types::{Event, Fact, Outcome, WallOpening};
+use artel_types::{Event, EventOutcome, Fact, SandboxOpening};
 
 use crate::Jobs;
 
@@ -12,7 +12,7 @@ use crate::Jobs;
 /// sent.
 #[derive(Default)]
 pub struct Openings {
-    opened: Mutex<BTreeSet<WallOpening>>,
+    opened: Mutex<BTreeSet<SandboxOpening>>,
     /// The background commands of the runs that work in the tree. Those of ended runs are
     /// dropped.
     jobs: Mutex<Vec<Weak<Jobs>>>,
@@ -20,12 +20,12 @@ pub struct Openings {
 
 impl Openings {
     /// Returns all openings so far.
-    pub fn all(&self) -> BTreeSet<WallOpening> {
+    pub fn all(&self) -> BTreeSet<SandboxOpening> {
         lock(&self.opened).clone()
     }
 
     /// Records the openings that a call makes.
-    pub fn extend(&self, openings: impl IntoIterator<Item = WallOpening>) {
+    pub fn extend(&self, openings: impl IntoIterator<Item = SandboxOpening>) {
         lock(&self.opened).extend(openings);
     }
 
@@ -64,21 +64,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug, Default)]
 pub struct RecordedOpenings {
     /// The openings that the open questions would make, by call.
-    asked: BTreeMap<String, Vec<WallOpening>>,
+    asked: BTreeMap<String, Vec<SandboxOpening>>,
     /// All openings so far.
-    pub opened: BTreeSet<WallOpening>,
+    pub opened: BTreeSet<SandboxOpening>,
 }
 
 impl RecordedOpenings {
     /// Folds the next event of a run.
     pub fn fold(&mut self, event: &Event) {
-        let is_allowed = event.outcome == Some(Outcome::Allowed);
+        let is_allowed = event.outcome == Some(EventOutcome::Allowed);
         match &event.fact {
             Fact::ToolRequested(it) => {
                 let opens = it.opens.clone().unwrap_or_default();
                 if is_allowed {
                     self.opened.extend(opens);
-                } else if event.outcome != Some(Outcome::Denied) {
+                } else if event.outcome != Some(EventOutcome::Denied) {
                     self.asked.insert(it.call.clone(), opens);
                 }
             }

@@ -2,7 +2,9 @@
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, Decision, Grant, Place, Record, Scope, command, too_broad};
-use artel_types::{Actor, GrantOffer, GrantReach, Granted, Outcome, ToolAnswered, literal_pattern};
+use artel_types::{
+    AcceptedGrant, Actor, EventOutcome, GrantOffer, GrantReach, ToolAnswered, literal_pattern,
+};
 
 /// The question whether a call may be carried out.
 #[derive(Debug, Clone)]
@@ -92,7 +94,7 @@ impl From<Reply> for Said {
 
 impl Said {
     /// Returns the fact to record about the answer, with its outcome.
-    pub fn fact(&self, question: &Question) -> (ToolAnswered, Outcome) {
+    pub fn fact(&self, question: &Question) -> (ToolAnswered, EventOutcome) {
         let mut fact = ToolAnswered {
             call: question.call.clone(),
             record: question.record.hash().as_str().to_owned(),
@@ -106,19 +108,19 @@ impl Said {
             Reply::Left | Reply::Nobody => {
                 "nobody".clone_into(&mut fact.answer);
                 fact.offered = question.storable();
-                Outcome::Denied
+                EventOutcome::Denied
             }
             Reply::No { reason } => {
                 "no".clone_into(&mut fact.answer);
                 fact.reason.clone_from(reason);
-                Outcome::Denied
+                EventOutcome::Denied
             }
             Reply::Yes { scope, reason } => {
                 fact.granted = question.granted(*scope);
                 let reach = fact.granted.as_ref().map(|granted| granted.reach.as_str());
                 reach.unwrap_or("once").clone_into(&mut fact.answer);
                 fact.reason.clone_from(reason);
-                Outcome::Allowed
+                EventOutcome::Allowed
             }
         };
         (fact, outcome)
@@ -174,7 +176,7 @@ impl Question {
     }
 
     /// Returns what a yes with this scope grants, but never more than is offered.
-    fn granted(&self, scope: Scope) -> Option<Granted> {
+    fn granted(&self, scope: Scope) -> Option<AcceptedGrant> {
         self.offer()?.taken(reach_of(scope)?)
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use artel_policy::{Action, Answer, Decision, openings};
 use artel_types::{
-    Fact, ForeignRead, KeptImage, Outcome, PortalRefused, SecretUsed, Text, ToolFinished,
-    ToolRequested,
+    EventOutcome, Fact, ForeignRead, KeptImage, PortalRefused, RecordedText, SecretUsed,
+    ToolFinished, ToolRequested,
 };
 use serde_json::Value;
 
@@ -26,17 +26,17 @@ impl Hands {
         let input = call.input.to_string();
         let card = call.tool.card();
         let outcome = match decision.answer {
-            Answer::Allow => Outcome::Allowed,
-            Answer::Deny => Outcome::Denied,
+            Answer::Allow => EventOutcome::Allowed,
+            Answer::Deny => EventOutcome::Denied,
             // The question is put now; its answer is a separate event.
-            Answer::Ask => Outcome::Done,
+            Answer::Ask => EventOutcome::Done,
         };
         self.append(
             ToolRequested {
                 call: call.id.to_owned(),
                 tool: card.name.clone(),
                 role: self.bench.role.clone(),
-                input: Text::Inline(self.redactor.redact_json(&input).into_owned()),
+                input: RecordedText::Inline(self.redactor.redact_json(&input).into_owned()),
                 decision: format!("{:?}", decision.answer).to_lowercase(),
                 rule: decision.rule.clone(),
                 reason: self.redactor.redact(&decision.reason).into_owned(),
@@ -70,7 +70,7 @@ impl Hands {
             why: self.redactor.redact(&decision.reason).into_owned(),
             call: Some(call.id.to_owned()),
         };
-        self.append(refused, Outcome::Denied)
+        self.append(refused, EventOutcome::Denied)
     }
 
     pub(super) fn answered(
@@ -101,10 +101,10 @@ impl Hands {
             Err(trouble) => (trouble.to_string(), Some(trouble.kind), Vec::new()),
         };
         let outcome = match trouble {
-            None => Outcome::Done,
-            Some(TroubleKind::Refused) => Outcome::Denied,
-            Some(TroubleKind::Cancelled) => Outcome::Cancelled,
-            Some(_) => Outcome::Failed,
+            None => EventOutcome::Done,
+            Some(TroubleKind::Refused) => EventOutcome::Denied,
+            Some(TroubleKind::Cancelled) => EventOutcome::Cancelled,
+            Some(_) => EventOutcome::Failed,
         };
         let data = result.as_ref().ok().map(|observation| &observation.data);
         let number = |name: &str| data.and_then(|data| data.get(name));
@@ -112,7 +112,7 @@ impl Hands {
             ToolFinished {
                 call: call.id.to_owned(),
                 tool: call.tool.card().name.clone(),
-                observation: Text::Inline(text),
+                observation: RecordedText::Inline(text),
                 trouble: trouble.map(TroubleKind::word).map(str::to_owned),
                 changed,
                 millis,
@@ -138,13 +138,15 @@ impl Hands {
             return Ok(());
         }
         let call = Some(call.id.to_owned());
-        self.append(ForeignRead { call, sources }, Outcome::Done)
+        self.append(ForeignRead { call, sources }, EventOutcome::Done)
     }
 
     /// Returns the changes to the run's memory since the last call.
-    fn news(&self) -> Option<Text> {
+    fn news(&self) -> Option<RecordedText> {
         let news = self.bench.news()?;
-        Some(Text::Inline(self.redactor.redact_json(&news).into_owned()))
+        Some(RecordedText::Inline(
+            self.redactor.redact_json(&news).into_owned(),
+        ))
     }
 
     /// Stores the images of a result, so that a process that takes over finds them.
@@ -183,12 +185,12 @@ impl Hands {
                 tool: tool.clone(),
                 verdict: "denied".to_owned(),
             };
-            self.append(used, Outcome::Denied)?;
+            self.append(used, EventOutcome::Denied)?;
         }
         Ok(())
     }
 
-    fn append(&self, fact: impl Into<Fact>, outcome: Outcome) -> Result<(), Unfinished> {
+    fn append(&self, fact: impl Into<Fact>, outcome: EventOutcome) -> Result<(), Unfinished> {
         self.log
             .append(fact.into(), outcome)
             .map_err(Unfinished::NotRecorded)

@@ -15,7 +15,7 @@ use artel_sandbox::proxy::{Dialer, Passage, Reach, Resolver};
 use artel_sandbox::run::{Cancel, Live};
 use artel_sandbox::slots::Who;
 use artel_tools::{Audience, Bench, Declared, Hands, Keys, Log, Registry};
-use artel_types::{Actor, Clock, Fact, ForeignSource, Outcome, Secret, Timestamp};
+use artel_types::{Actor, Clock, EventOutcome, Fact, ForeignSource, Secret, Timestamp};
 use serde_json::json;
 
 use crate::shop::{Shop, has, tool};
@@ -58,7 +58,7 @@ pub(crate) fn a_job_with_a_host_keeps_a_connection() {
 struct Unread;
 
 impl Log for Unread {
-    fn append_by(&self, _: Option<Actor>, _: Fact, _: Outcome) -> Result<(), String> {
+    fn append_by(&self, _: Option<Actor>, _: Fact, _: EventOutcome) -> Result<(), String> {
         Ok(())
     }
 }

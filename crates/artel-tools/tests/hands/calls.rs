@@ -3,7 +3,7 @@
 use artel_policy::rules::Rule;
 use artel_policy::{Answer, Policy};
 use artel_tools::TroubleKind;
-use artel_types::Outcome;
+use artel_types::EventOutcome;
 use serde_json::json;
 
 use crate::support::Run;
@@ -16,7 +16,7 @@ fn an_allowed_call_is_on_record_before_and_after() {
     assert_eq!(called.result.unwrap().changed, ["a/b.txt"]);
     assert_eq!(run.text("a/b.txt"), "hello\n");
     assert_eq!(run.journal.kinds(), ["tool.requested", "tool.finished"]);
-    assert_eq!(run.journal.last_outcome(), Outcome::Done);
+    assert_eq!(run.journal.last_outcome(), EventOutcome::Done);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn never_is_never() {
         assert_eq!(called.result.unwrap_err().kind, TroubleKind::Refused);
         assert!(!run.path().join(path).exists());
     }
-    assert_eq!(run.journal.last_outcome(), Outcome::Denied);
+    assert_eq!(run.journal.last_outcome(), EventOutcome::Denied);
 }
 
 /// A link turns a harmless name into a protected one: the resolved name is judged.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use artel_policy::rules::Rule;
 use artel_policy::{Commands, Grant, Policy, Scope};
 use artel_tools::{Approver, Question, Reply, Said};
+use artel_types::EventOutcome::{Allowed, Denied, Done};
 use artel_types::ForeignSource;
-use artel_types::Outcome::{Allowed, Denied, Done};
 use serde_json::{Value, json};
 
 use crate::support::{Run, Script, yes};
@@ -177,7 +177,7 @@ fn every_event_of_a_call_has_its_true_outcome() {
             no(),
             vec![
                 ("tool.requested", Denied),
-                ("tool.finished", artel_types::Outcome::Failed),
+                ("tool.finished", artel_types::EventOutcome::Failed),
             ],
         ),
         (

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use artel_policy::rules::Rule;
 use artel_policy::{Policy, Scope};
 use artel_tools::{Approver, Reply, Unfinished};
-use artel_types::{Actor, Via};
+use artel_types::{Actor, ActorSurface};
 use serde_json::json;
 
 use crate::support::{Run, Script, yes};
@@ -40,7 +40,7 @@ fn a_yes_is_for_this_call_only() {
     );
     assert!(!run.path().join("ask/b.txt").exists());
     assert_eq!(script.asked.lock().unwrap().len(), 2);
-    let ada = Actor::human("ada", Via::Web);
+    let ada = Actor::human("ada", ActorSurface::Web);
     assert_eq!(
         run.journal.others(),
         [("tool.answered", ada)],

@@ -6,7 +6,7 @@ use artel_files::Root;
 use artel_policy::rules::{Rule, RuleSet};
 use artel_policy::{Grant, Policy, Scope};
 use artel_tools::{Approver, Declared};
-use artel_types::Outcome;
+use artel_types::EventOutcome;
 use serde_json::json;
 
 use crate::support::{Run, Script};
@@ -40,9 +40,9 @@ fn a_secret_that_a_role_is_denied_is_on_record_as_denied() {
     assert_eq!(called.decision.rule, "never.secret-of-another-role");
     assert!(script.asked.lock().unwrap().is_empty());
     let expected = [
-        ("tool.requested", Outcome::Denied),
-        ("secret.used", Outcome::Denied),
-        ("tool.finished", Outcome::Denied),
+        ("tool.requested", EventOutcome::Denied),
+        ("secret.used", EventOutcome::Denied),
+        ("tool.finished", EventOutcome::Denied),
     ];
     assert_eq!(run.journal.outcomes(), expected);
     let text = run.journal.text();

@@ -10,7 +10,7 @@ use artel_tools::{
     Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, RunGrant,
     Said, Viewer, built_in,
 };
-use artel_types::{Actor, Clock, Fact, Outcome, Secret, Timestamp, Via};
+use artel_types::{Actor, ActorSurface, Clock, EventOutcome, Fact, Secret, Timestamp};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -22,7 +22,7 @@ pub(crate) struct Run {
 
 #[derive(Default)]
 pub(crate) struct Journal {
-    facts: Mutex<Vec<(Fact, Outcome)>>,
+    facts: Mutex<Vec<(Fact, EventOutcome)>>,
     /// What somebody else than the agent did, by kind.
     others: Mutex<Vec<(&'static str, Actor)>>,
     /// From this append on, nothing is taken.
@@ -48,7 +48,7 @@ impl Journal {
     }
 
     /// Returns the kinds with their outcomes, in order.
-    pub(crate) fn outcomes(&self) -> Vec<(&'static str, Outcome)> {
+    pub(crate) fn outcomes(&self) -> Vec<(&'static str, EventOutcome)> {
         let facts = self.facts.lock().unwrap();
         facts
             .iter()
@@ -61,7 +61,7 @@ impl Journal {
         self.others.lock().unwrap().clone()
     }
 
-    pub(crate) fn last_outcome(&self) -> Outcome {
+    pub(crate) fn last_outcome(&self) -> EventOutcome {
         self.facts.lock().unwrap().last().unwrap().1
     }
 
@@ -71,7 +71,12 @@ impl Journal {
 }
 
 impl Log for Journal {
-    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String> {
+    fn append_by(
+        &self,
+        by: Option<Actor>,
+        fact: Fact,
+        outcome: EventOutcome,
+    ) -> Result<(), String> {
         let mut facts = self.facts.lock().unwrap();
         if self
             .full_at
@@ -120,7 +125,7 @@ impl Approver for Script {
     fn approve(&self, question: &Question) -> Option<Said> {
         self.asked.lock().unwrap().push(question.clone());
         let answer = self.answers.lock().unwrap().pop()?;
-        Some(answer(question)?.by(Actor::human("ada", Via::Web)))
+        Some(answer(question)?.by(Actor::human("ada", ActorSurface::Web)))
     }
 }
 

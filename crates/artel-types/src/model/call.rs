@@ -11,7 +11,7 @@ use crate::{ModelFailed, ModelReplied, Money};
 /// The urgency of a call. The most urgent call goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Priority {
+pub enum ModelCallPriority {
     /// Nobody is waiting for it: indexing, summaries.
     Background,
     /// Checks of finished work.
@@ -24,7 +24,7 @@ pub enum Priority {
     User,
 }
 
-impl Privacy {
+impl PrivacyLabel {
     /// Returns the narrower of two labels.
     #[must_use]
     pub fn narrowed(self, other: Self) -> Self {
@@ -32,7 +32,7 @@ impl Privacy {
     }
 }
 
-impl Priority {
+impl ModelCallPriority {
     /// Every priority, most urgent first.
     pub const ALL: [Self; 5] = [
         Self::User,
@@ -56,7 +56,7 @@ impl Priority {
 
 /// The reason for a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CallReason {
+pub enum ModelCallReason {
     /// A person waits at a screen for the result.
     PersonWaits,
     /// A plan is written or a request is understood; everything else waits for it.
@@ -71,7 +71,7 @@ pub enum CallReason {
     Upkeep,
 }
 
-impl CallReason {
+impl ModelCallReason {
     /// Every reason, most urgent first.
     pub const ALL: [Self; 6] = [
         Self::PersonWaits,
@@ -83,16 +83,16 @@ impl CallReason {
     ];
 }
 
-impl Priority {
+impl ModelCallPriority {
     /// Returns how urgent a call for this reason is, given the priority of the run that
     /// asks: nothing that waits for a call is ever more urgent than the call itself.
-    pub fn of_call(reason: CallReason, asker: Self) -> Self {
+    pub fn of_call(reason: ModelCallReason, asker: Self) -> Self {
         let by_reason = match reason {
-            CallReason::PersonWaits => Self::User,
-            CallReason::Planning => Self::Planning,
-            CallReason::Work => Self::Execution,
-            CallReason::Judging | CallReason::Advice => Self::Validation,
-            CallReason::Upkeep => Self::Background,
+            ModelCallReason::PersonWaits => Self::User,
+            ModelCallReason::Planning => Self::Planning,
+            ModelCallReason::Work => Self::Execution,
+            ModelCallReason::Judging | ModelCallReason::Advice => Self::Validation,
+            ModelCallReason::Upkeep => Self::Background,
         };
         by_reason.max(asker)
     }
@@ -101,7 +101,7 @@ impl Priority {
 /// A privacy label: the providers that content may go to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Privacy {
+pub enum PrivacyLabel {
     /// To any configured provider.
     #[default]
     Any,
@@ -111,7 +111,7 @@ pub enum Privacy {
 
 /// Whom a call counts for, in addition to the session and the run that every event names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attribution {
+pub struct ModelCallAttribution {
     /// The step of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
@@ -153,7 +153,7 @@ fn paid(provider: Provider, cost: Option<Money>) -> Option<Money> {
 /// A calendar period in UTC: a day, a week from Monday on, or a month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Period {
+pub enum CalendarPeriod {
     /// From midnight to midnight.
     Day,
     /// From Monday to Monday.
@@ -162,7 +162,7 @@ pub enum Period {
     Month,
 }
 
-impl Period {
+impl CalendarPeriod {
     /// Returns `day`, `week` or `month`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -173,7 +173,7 @@ impl Period {
     }
 }
 
-impl FromStr for Period {
+impl FromStr for CalendarPeriod {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -184,7 +184,7 @@ impl FromStr for Period {
     }
 }
 
-impl fmt::Display for Period {
+impl fmt::Display for CalendarPeriod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -196,18 +196,18 @@ mod tests {
 
     #[test]
     fn a_call_is_as_urgent_as_its_reason_and_never_less_than_whoever_waits_for_it() {
-        for reason in CallReason::ALL {
-            let alone = Priority::of_call(reason, Priority::Background).value();
+        for reason in ModelCallReason::ALL {
+            let alone = ModelCallPriority::of_call(reason, ModelCallPriority::Background).value();
             let wanted = match reason {
-                CallReason::PersonWaits => 100,
-                CallReason::Planning => 80,
-                CallReason::Work => 60,
-                CallReason::Judging | CallReason::Advice => 40,
-                CallReason::Upkeep => 20,
+                ModelCallReason::PersonWaits => 100,
+                ModelCallReason::Planning => 80,
+                ModelCallReason::Work => 60,
+                ModelCallReason::Judging | ModelCallReason::Advice => 40,
+                ModelCallReason::Upkeep => 20,
             };
             assert_eq!(alone, wanted, "{reason:?}");
-            for asker in Priority::ALL {
-                let asked = Priority::of_call(reason, asker);
+            for asker in ModelCallPriority::ALL {
+                let asked = ModelCallPriority::of_call(reason, asker);
                 assert_eq!(
                     asked.value(),
                     wanted.max(asker.value()),
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn of_two_labels_the_narrower_holds() {
-        use Privacy::{Any, LocalOnly};
+        use PrivacyLabel::{Any, LocalOnly};
         for (one, other, both) in [
             (Any, Any, Any),
             (Any, LocalOnly, LocalOnly),

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Seal, Stop, Usage};
+use super::{ProviderSignature, ReplyStopReason, TokenUsage};
 
 /// One piece of a reply.
 ///
 /// A sequence begins with exactly one `Start`. It ends with exactly one `End`, or with a
-/// [`super::Fault`]; nothing follows either. Tool calls are told apart by `index`, which
+/// [`super::ModelFault`]; nothing follows either. Tool calls are told apart by `index`, which
 /// counts them from 0 in the order in which they began; their pieces may be interleaved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "chunk", rename_all = "snake_case")]
-pub enum Chunk {
+pub enum ReplyChunk {
     /// The reply begins.
     Start {
         /// The provider's id for the reply.
@@ -27,7 +27,7 @@ pub enum Chunk {
     /// The text so far is closed by a signature.
     TextSealed {
         /// The signature.
-        seal: Seal,
+        seal: ProviderSignature,
     },
     /// More of a thought.
     Thinking {
@@ -38,7 +38,7 @@ pub enum Chunk {
     /// signature belongs to a thought that is not shown.
     ThinkingSealed {
         /// The signature.
-        seal: Seal,
+        seal: ProviderSignature,
     },
     /// A tool call begins.
     ToolStart {
@@ -62,13 +62,13 @@ pub enum Chunk {
         index: u32,
         /// The signature that the provider wants back with the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        seal: Option<Seal>,
+        seal: Option<ProviderSignature>,
     },
     /// The reply is complete.
     End {
         /// Why the reply ended.
-        stop: Stop,
+        stop: ReplyStopReason,
         /// The tokens used, if the provider reports them.
-        usage: Option<Usage>,
+        usage: Option<TokenUsage>,
     },
 }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Class;
+use crate::RetryClass;
 
 /// A failure of one attempt at a model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{kind}: {message}")]
-pub struct Fault {
+pub struct ModelFault {
     /// The kind of fault.
-    pub kind: FaultKind,
+    pub kind: ModelFaultKind,
     /// The HTTP status, if there was a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The message of the provider or the system, at most [`Fault::LONGEST`] characters.
+    /// The message of the provider or the system, at most [`ModelFault::LONGEST`] characters.
     pub message: String,
     /// How long the provider asks Artel to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,17 +30,17 @@ macro_rules! kinds {
     ($( $(#[doc = $doc:literal])+ $name:ident $word:literal $class:ident )+) => {
         /// The kinds of fault.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum FaultKind {
+        pub enum ModelFaultKind {
             $( $(#[doc = $doc])+ #[serde(rename = $word)] $name, )+
         }
 
-        impl FaultKind {
+        impl ModelFaultKind {
             /// Every kind of fault.
             pub const ALL: &'static [Self] = &[ $( Self::$name, )+ ];
 
             /// Returns the retry class, which alone decides whether the call is retried.
-            pub fn class(self) -> Class {
-                match self { $( Self::$name => Class::$class, )+ }
+            pub fn class(self) -> RetryClass {
+                match self { $( Self::$name => RetryClass::$class, )+ }
             }
 
             /// Returns the word that the journal stores.
@@ -89,13 +89,13 @@ kinds! {
     OffScript "off-script" Permanent
 }
 
-impl Fault {
+impl ModelFault {
     /// The most characters of a message that are kept.
     pub const LONGEST: usize = 500;
 
-    /// Creates a fault from the error message, which is cut to [`Fault::LONGEST`]
+    /// Creates a fault from the error message, which is cut to [`ModelFault::LONGEST`]
     /// characters.
-    pub fn new(kind: FaultKind, message: impl AsRef<str>) -> Self {
+    pub fn new(kind: ModelFaultKind, message: impl AsRef<str>) -> Self {
         Self {
             kind,
             status: None,
@@ -106,7 +106,7 @@ impl Fault {
     }
 }
 
-impl FaultKind {
+impl ModelFaultKind {
     /// Returns whether the fault counts against the provider's health. A request to slow
     /// down, or a wrong request, says nothing about it.
     pub fn is_ill_health(self) -> bool {
@@ -122,7 +122,7 @@ impl FaultKind {
     }
 }
 
-impl fmt::Display for FaultKind {
+impl fmt::Display for ModelFaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Key => "the key was not accepted",

@@ -35,7 +35,7 @@ pub enum Provider {
 /// Error for text that does not name a provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no provider `{0}`")]
-pub struct UnknownProvider(pub String);
+pub struct UnknownProviderError(pub String);
 
 impl Provider {
     /// Every provider, in the order of the documentation.
@@ -84,13 +84,13 @@ impl Provider {
 }
 
 impl FromStr for Provider {
-    type Err = UnknownProvider;
+    type Err = UnknownProviderError;
 
-    fn from_str(word: &str) -> Result<Self, UnknownProvider> {
+    fn from_str(word: &str) -> Result<Self, UnknownProviderError> {
         Self::ALL
             .into_iter()
             .find(|provider| provider.as_str() == word)
-            .ok_or_else(|| UnknownProvider(word.chars().take(64).collect()))
+            .ok_or_else(|| UnknownProviderError(word.chars().take(64).collect()))
     }
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Provider {
 
 /// The settings of one `[models.<alias>]` table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelEntry {
+pub struct ModelAliasSettings {
     /// The provider of the model.
     pub provider: Provider,
     /// The provider's own name for the model; for a rehearsal, the script.
@@ -122,7 +122,7 @@ pub struct ModelEntry {
     pub proxy: Option<String>,
 }
 
-impl ModelEntry {
+impl ModelAliasSettings {
     /// Creates settings for a model at its provider's default URL.
     pub fn named(provider: Provider, model: impl Into<String>) -> Self {
         Self {
@@ -147,7 +147,7 @@ pub fn is_account(text: &str) -> bool {
 
 /// The known limits and prices of one model. `None` means not known, never zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelCard {
+pub struct ModelSpec {
     /// Maximum number of tokens of the conversation.
     pub context: Option<u64>,
     /// Maximum number of tokens of a reply.
@@ -167,12 +167,12 @@ pub struct ModelCard {
     pub thinking: ThinkingStyle,
     /// The prices for long conversations, if they are higher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub long: Option<LongPrices>,
+    pub long: Option<LongContextPrices>,
 }
 
 /// The prices of a whole call whose conversation exceeds a number of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LongPrices {
+pub struct LongContextPrices {
     /// Number of input tokens, including cached ones, up to which the usual prices apply.
     pub above: u64,
     /// Price of a million input tokens.
@@ -202,10 +202,10 @@ pub enum ThinkingStyle {
     None,
 }
 
-impl ModelCard {
+impl ModelSpec {
     /// Returns the cost of a call, or `None` if a price it needs is not known. The cost is
     /// rounded up, so that a bill is never larger than what was shown.
-    pub fn cost(&self, usage: &super::Usage) -> Option<Money> {
+    pub fn cost(&self, usage: &super::TokenUsage) -> Option<Money> {
         let long = self.long.filter(|long| usage.input > long.above);
         let (input, output, cache_read, cache_write) = match long {
             Some(long) => (long.input, long.output, long.cache_read, long.cache_write),
@@ -233,10 +233,10 @@ impl ModelCard {
     /// costs more. The costs of the parts add up to the cost of the whole.
     pub fn growth(&self, input: u64, before: u64, more: u64) -> Option<Money> {
         let cost = |output| {
-            let usage = super::Usage {
+            let usage = super::TokenUsage {
                 input,
                 output,
-                ..super::Usage::default()
+                ..super::TokenUsage::default()
             };
             self.cost(&usage)
         };
@@ -247,7 +247,7 @@ impl ModelCard {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Usage;
+    use super::super::TokenUsage;
     use super::*;
 
     #[test]
@@ -281,14 +281,14 @@ mod tests {
 
     #[test]
     fn a_call_costs_what_its_tokens_cost() {
-        let card = ModelCard {
+        let card = ModelSpec {
             input: Some(Money(3_000_000)),
             output: Some(Money(15_000_000)),
             cache_read: Some(Money(300_000)),
             cache_write: Some(Money(3_750_000)),
-            ..ModelCard::default()
+            ..ModelSpec::default()
         };
-        let usage = Usage {
+        let usage = TokenUsage {
             input: 1_000_000,
             cache_read: 600_000,
             cache_write: 100_000,
@@ -297,29 +297,29 @@ mod tests {
         };
         let dollars = 300_000 * 3 + 600_000 * 3 / 10 + 100_000 * 375 / 100 + 10_000 * 15;
         assert_eq!(card.cost(&usage), Some(Money(dollars)));
-        assert_eq!(ModelCard::default().cost(&usage), None);
+        assert_eq!(ModelSpec::default().cost(&usage), None);
         // More tokens cached than read is a provider's mistake, not a credit.
-        let odd = Usage {
+        let odd = TokenUsage {
             cache_read: u64::MAX,
             input: 10,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         assert_eq!(card.cost(&odd), Some(Money(3)));
     }
 
-    fn dearer_when_long() -> ModelCard {
-        ModelCard {
+    fn dearer_when_long() -> ModelSpec {
+        ModelSpec {
             input: Some(Money(1_000_000)),
             output: Some(Money(2_000_000)),
             cache_read: Some(Money(100_000)),
-            long: Some(LongPrices {
+            long: Some(LongContextPrices {
                 above: 100_000,
                 input: Money(5_000_000),
                 output: Money(10_000_000),
                 cache_read: Some(Money(500_000)),
                 cache_write: None,
             }),
-            ..ModelCard::default()
+            ..ModelSpec::default()
         }
     }
 
@@ -336,13 +336,13 @@ mod tests {
             let grown = card.growth(input, before, more);
             assert_eq!(grown, Some(Money(cost)), "{input} {before} {more}");
         }
-        assert_eq!(ModelCard::default().growth(1, 1, 1), None);
+        assert_eq!(ModelSpec::default().growth(1, 1, 1), None);
         // A tenth of a millionth per token: rounding neither loses anything nor counts it
         // twice.
-        let cheap = ModelCard {
+        let cheap = ModelSpec {
             input: Some(Money(0)),
             output: Some(Money(100_000)),
-            ..ModelCard::default()
+            ..ModelSpec::default()
         };
         let parts = (0..25).map(|before| cheap.growth(7, before, 1).unwrap().0);
         assert_eq!(parts.sum::<u64>(), 3);
@@ -351,11 +351,11 @@ mod tests {
     #[test]
     fn a_long_conversation_costs_more_as_a_whole() {
         let card = dearer_when_long();
-        let usage = |input| Usage {
+        let usage = |input| TokenUsage {
             input,
             cache_read: 50_000,
             output: 1_000,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         let short = 50_000 + 50_000 / 10 + 2 * 1_000;
         let long = 5 * 50_001 + 50_000 / 2 + 10 * 1_000;

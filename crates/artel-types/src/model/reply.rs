@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Part, ToolCall};
+use super::{MessagePart, ToolCall};
 
 /// A model's reply, once it has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
+pub struct ModelReply {
     /// The provider's id for this reply, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -15,19 +15,19 @@ pub struct Reply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The parts of the reply, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MessagePart>,
     /// Why the reply ended.
-    pub stop: Stop,
+    pub stop: ReplyStopReason,
     /// The tokens used, or `None` if the provider did not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
 }
 
-impl Reply {
+impl ModelReply {
     /// Returns the text, without thoughts and tool calls.
     pub fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } => Some(text.as_str()),
+            MessagePart::Text { text, .. } => Some(text.as_str()),
             _ => None,
         });
         words.collect()
@@ -36,7 +36,7 @@ impl Reply {
     /// Returns the tool calls, in the model's order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
-            Part::ToolCall(call) => Some(call),
+            MessagePart::ToolCall(call) => Some(call),
             _ => None,
         })
     }
@@ -45,7 +45,7 @@ impl Reply {
 /// The reason why a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stop {
+pub enum ReplyStopReason {
     /// The model finished its reply.
     End,
     /// The model wants tools to be run.
@@ -67,7 +67,7 @@ pub enum Stop {
 
 /// The tokens of one call. The provider's own way of counting has already been translated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Input tokens, cached or not.
     pub input: u64,
     /// The part of `input` that was read from the provider's cache.
@@ -83,7 +83,7 @@ pub struct Usage {
     pub thinking: u64,
 }
 
-impl Usage {
+impl TokenUsage {
     /// No call uses more tokens than this; a larger count is not believed.
     pub const MOST: u64 = 100_000_000;
 

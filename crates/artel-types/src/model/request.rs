@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 /// Everything a model needs to reply. The model itself is not part of it: the same request
 /// can be put to another model, and a recording fits no matter which model made it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ModelRequest {
     /// The system prompt; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
     /// The conversation, oldest message first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ModelMessage>,
     /// The tools that the model may call, in a stable order so that provider caches stay
     /// valid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -24,7 +24,7 @@ pub struct Request {
     pub tool_choice: ToolChoice,
     /// The format that the reply must have, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<Format>,
+    pub format: Option<ReplyFormat>,
     /// Maximum number of output tokens; `None` means the model's own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
@@ -36,10 +36,10 @@ pub struct Request {
     pub stop: Vec<String>,
     /// How hard the model should think; `None` means the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Effort>,
+    pub thinking: Option<ThinkingEffort>,
     /// How long the provider should keep the unchanging beginning of the conversation.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub cache: Cache,
+    pub cache: PromptCacheLifetime,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -49,7 +49,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MessageRole {
     /// The person, or somebody speaking for them; also the results of tools.
     User,
     /// The model.
@@ -58,34 +58,34 @@ pub enum Role {
 
 /// One message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct ModelMessage {
     /// The speaker.
-    pub role: Role,
+    pub role: MessageRole,
     /// The parts of the message, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MessagePart>,
 }
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
-pub enum Part {
+pub enum MessagePart {
     /// Text.
     Text {
         /// The text itself.
         text: String,
         /// The signature that the provider wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        seal: Option<Seal>,
+        seal: Option<ProviderSignature>,
     },
     /// A picture shown to the model.
-    Image(Image),
+    Image(MessageImage),
     /// The model's thought before it replied.
     Thinking {
         /// The thought, as far as the provider shows it; may be empty.
         text: String,
         /// The signature that the provider wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        seal: Option<Seal>,
+        seal: Option<ProviderSignature>,
     },
     /// A tool call that the model wants carried out.
     ToolCall(ToolCall),
@@ -96,7 +96,7 @@ pub enum Part {
 /// A token that a provider issued and wants back unchanged. It means nothing to other
 /// providers, so a codec sends back only those of its own wire.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Seal {
+pub struct ProviderSignature {
     /// The wire format it belongs to: `anthropic`, `openai`, `google`.
     pub wire: String,
     /// The token.
@@ -105,7 +105,7 @@ pub struct Seal {
 
 /// A picture in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Image {
+pub struct MessageImage {
     /// The media type, such as `image/png`.
     pub media_type: String,
     /// The bytes, in standard base64.
@@ -125,7 +125,7 @@ pub struct ToolCall {
     pub arguments: String,
     /// The signature that the provider wants back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seal: Option<Seal>,
+    pub seal: Option<ProviderSignature>,
 }
 
 /// The result of a tool call.
@@ -140,7 +140,7 @@ pub struct ToolResult {
     pub text: Arc<str>,
     /// Pictures in the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub images: Vec<Image>,
+    pub images: Vec<MessageImage>,
     /// Whether the tool failed.
     #[serde(default)]
     pub is_error: bool,
@@ -174,7 +174,7 @@ pub enum ToolChoice {
 
 /// The format of a reply that is data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Format {
+pub struct ReplyFormat {
     /// A name for the format, which some providers require.
     pub name: String,
     /// The JSON Schema that the reply's text must fit.
@@ -184,7 +184,7 @@ pub struct Format {
 /// The amount of thinking asked of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effort {
+pub enum ThinkingEffort {
     /// Not at all.
     Off,
     /// A little.
@@ -198,7 +198,7 @@ pub enum Effort {
 /// The time for which a provider should cache what it has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Cache {
+pub enum PromptCacheLifetime {
     /// The provider's default.
     #[default]
     Unset,
@@ -214,7 +214,7 @@ pub enum Cache {
 #[error(
     "the arguments of `{tool}` are not a JSON object: {why}; call it again with valid arguments"
 )]
-pub struct BadArguments {
+pub struct ToolArgumentsError {
     /// The name of the tool.
     pub tool: String,
     /// The parser's message.
@@ -223,12 +223,12 @@ pub struct BadArguments {
 
 impl ToolCall {
     /// Parses the arguments. Empty text means no arguments.
-    pub fn input(&self) -> Result<Map<String, Value>, BadArguments> {
+    pub fn input(&self) -> Result<Map<String, Value>, ToolArgumentsError> {
         let text = self.arguments.trim();
         if text.is_empty() {
             return Ok(Map::new());
         }
-        let bad = |why: String| BadArguments {
+        let bad = |why: String| ToolArgumentsError {
             tool: self.name.chars().take(64).collect(),
             why,
         };
@@ -251,19 +251,19 @@ fn sort(value: &Value) -> &'static str {
     }
 }
 
-impl Message {
+impl ModelMessage {
     /// Creates a message from the person.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
-            role: Role::User,
-            parts: vec![Part::text(text)],
+            role: MessageRole::User,
+            parts: vec![MessagePart::text(text)],
         }
     }
 
     /// Creates a message from the model.
-    pub fn assistant(parts: Vec<Part>) -> Self {
+    pub fn assistant(parts: Vec<MessagePart>) -> Self {
         Self {
-            role: Role::Assistant,
+            role: MessageRole::Assistant,
             parts,
         }
     }
@@ -271,13 +271,13 @@ impl Message {
     /// Creates a message with the tool results of one turn.
     pub fn results(results: impl IntoIterator<Item = ToolResult>) -> Self {
         Self {
-            role: Role::User,
-            parts: results.into_iter().map(Part::ToolResult).collect(),
+            role: MessageRole::User,
+            parts: results.into_iter().map(MessagePart::ToolResult).collect(),
         }
     }
 }
 
-impl Part {
+impl MessagePart {
     /// Creates a part with plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text {
@@ -323,15 +323,18 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_not_written() {
-        let request = Request {
-            messages: vec![Message::user("hello")],
-            ..Request::default()
+        let request = ModelRequest {
+            messages: vec![ModelMessage::user("hello")],
+            ..ModelRequest::default()
         };
         let written = serde_json::to_string(&request).unwrap();
         assert_eq!(
             written,
             r#"{"messages":[{"role":"user","parts":[{"part":"text","text":"hello"}]}]}"#
         );
-        assert_eq!(serde_json::from_str::<Request>(&written).unwrap(), request);
+        assert_eq!(
+            serde_json::from_str::<ModelRequest>(&written).unwrap(),
+            request
+        );
     }
 }

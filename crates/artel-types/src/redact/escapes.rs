@@ -17,26 +17,26 @@ const MOST_HELD: usize = 64;
 
 /// A text with its escapes decoded.
 #[derive(Debug, Default)]
-pub(super) struct Unescaped {
+pub(super) struct UnescapedText {
     pub(super) text: Vec<u8>,
     /// How much of `text` is certain. After that, an escape may have begun that has not
     /// fully arrived.
     pub(super) certain: usize,
-    spans: Vec<Span>,
+    spans: Vec<UnescapedSpan>,
     /// Where in the original text the part after `certain` begins.
     open_from: usize,
 }
 
 /// Maps a range of the original text to the range in the decoded text.
 #[derive(Debug)]
-struct Span {
+struct UnescapedSpan {
     /// The range in the original text.
     came: Range<usize>,
     /// The range in the decoded text.
     reads: Range<usize>,
 }
 
-impl Unescaped {
+impl UnescapedText {
     /// Decodes the escapes of a text, or returns `None` if there are none and none can
     /// begin at its end. Positions count from the beginning of `text`, of which only the
     /// part after `from` is read.
@@ -47,14 +47,14 @@ impl Unescaped {
         let mut open_from = None;
         while let Some(next) = text.get(at..).and_then(|rest| find_byte(rest, b'\\')) {
             let begins = at + next;
-            match Escape::at(text, begins) {
-                Escape::None { until } => at = until,
-                Escape::Letter { letter, until } => {
+            match BackslashSequence::at(text, begins) {
+                BackslashSequence::None { until } => at = until,
+                BackslashSequence::Letter { letter, until } => {
                     unescaped.copy(text, copied..begins);
                     unescaped.put(letter, begins..until);
                     (copied, at) = (until, until);
                 }
-                Escape::Open { begins } => {
+                BackslashSequence::Open { begins } => {
                     open_from = Some(begins);
                     break;
                 }
@@ -115,7 +115,7 @@ impl Unescaped {
         let begins = self.text.len();
         self.text.extend_from_slice(&text[came.clone()]);
         let reads = begins..self.text.len();
-        self.spans.push(Span { came, reads });
+        self.spans.push(UnescapedSpan { came, reads });
     }
 
     fn put(&mut self, letter: char, came: Range<usize>) {
@@ -124,11 +124,11 @@ impl Unescaped {
         self.text
             .extend_from_slice(letter.encode_utf8(&mut bytes).as_bytes());
         let reads = begins..self.text.len();
-        self.spans.push(Span { came, reads });
+        self.spans.push(UnescapedSpan { came, reads });
     }
 }
 
-impl Span {
+impl UnescapedSpan {
     /// An escape is always longer than the character it spells.
     fn is_letter(&self) -> bool {
         self.came.len() != self.reads.len()
@@ -136,7 +136,7 @@ impl Span {
 }
 
 /// The result of reading at a backslash.
-enum Escape {
+enum BackslashSequence {
     /// Not an escape; reading continues at `until`.
     None { until: usize },
     /// An escaped character.
@@ -145,9 +145,9 @@ enum Escape {
     Open { begins: usize },
 }
 
-impl Escape {
+impl BackslashSequence {
     fn at(text: &[u8], begins: usize) -> Self {
-        let Unit { unit, until } = match Unit::at(text, begins) {
+        let UnicodeEscapeUnit { unit, until } = match UnicodeEscapeUnit::at(text, begins) {
             Ok(unit) => unit,
             Err(other) => return other,
         };
@@ -155,7 +155,7 @@ impl Escape {
             return Self::Letter { letter, until };
         }
         // A character beyond the first 65,536 is spelt as two units.
-        let low = match Unit::at(text, until) {
+        let low = match UnicodeEscapeUnit::at(text, until) {
             Ok(low) => low,
             Err(Self::Open { .. }) => return Self::Open { begins },
             Err(_) => return Self::None { until },
@@ -172,13 +172,13 @@ impl Escape {
 }
 
 /// One `\uXXXX`, after any number of backslashes.
-struct Unit {
+struct UnicodeEscapeUnit {
     unit: u16,
     until: usize,
 }
 
-impl Unit {
-    fn at(text: &[u8], begins: usize) -> Result<Self, Escape> {
+impl UnicodeEscapeUnit {
+    fn at(text: &[u8], begins: usize) -> Result<Self, BackslashSequence> {
         let rest = text.get(begins..).unwrap_or_default();
         let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
         let until = begins + slashes;
@@ -190,7 +190,7 @@ impl Unit {
         let is_so_far = letters.iter().enumerate().all(is_part);
         if is_so_far && letters.len() < LENGTH {
             let held = slashes.min(MOST_HELD);
-            return Err(Escape::Open {
+            return Err(BackslashSequence::Open {
                 begins: until - held,
             });
         }
@@ -204,7 +204,7 @@ impl Unit {
                 unit,
                 until: until + LENGTH,
             }),
-            None => Err(Escape::None {
+            None => Err(BackslashSequence::None {
                 until: until.max(begins + 1),
             }),
         }

@@ -11,7 +11,7 @@ pub const LOOKBACK: usize = 1024;
 /// the text: with [`TextEnd::Open`] it may not settle anything that more text could change,
 /// or a secret cut in two would be shown. The unsettled rest must stay bounded, however
 /// much text comes.
-pub trait Formats: Send + Sync {
+pub trait SecretDetector: Send + Sync {
     /// Searches `text` from `from` on and appends the ranges of secrets: ascending, not
     /// overlapping, none beyond the settled part and none before `from`. The text before
     /// `from` was searched earlier; its last [`LOOKBACK`] bytes may be used to judge what
@@ -20,10 +20,10 @@ pub trait Formats: Send + Sync {
         &self,
         text: &[u8],
         from: usize,
-        inside: Inside,
+        inside: SecretScanContext,
         end: TextEnd,
         found: &mut Vec<Range<usize>>,
-    ) -> Look;
+    ) -> SecretScanProgress;
 
     /// Returns whether a value is a secret because of the name of its field.
     fn is_secret_field(&self, name: &str, value: &str) -> bool;
@@ -40,7 +40,7 @@ pub enum TextEnd {
 
 /// The state at the end of the preceding text: inside a secret or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Inside {
+pub enum SecretScanContext {
     /// Not inside a secret.
     #[default]
     Nothing,
@@ -51,10 +51,10 @@ pub enum Inside {
 
 /// The progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct SecretScanProgress {
     /// The text before this position is judged, whatever follows; the next search begins
     /// here.
     pub settled: usize,
     /// Whether the next search begins inside a secret.
-    pub inside: Inside,
+    pub inside: SecretScanContext,
 }

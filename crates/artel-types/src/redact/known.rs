@@ -7,7 +7,7 @@ use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::noncontiguous::NFA;
 use aho_corasick::{AhoCorasick, Anchored, MatchKind};
 
-use super::escapes::Unescaped;
+use super::escapes::UnescapedText;
 use crate::Secret;
 
 /// Minimum length of a known value. Shorter ones are not removed, because they would tear
@@ -15,13 +15,13 @@ use crate::Secret;
 pub const SHORTEST_KNOWN_VALUE: usize = 8;
 
 /// The values to remove, ready for searching.
-pub(super) struct Known {
+pub(super) struct KnownSecrets {
     forms: usize,
     longest: usize,
-    search: Option<Search>,
+    search: Option<KnownSecretSearch>,
 }
 
-struct Search {
+struct KnownSecretSearch {
     /// Quickly rules out text without a match, which is nearly all text.
     quick: AhoCorasick,
     /// Finds every match, including overlapping ones, and matches that may begin at the end
@@ -33,7 +33,7 @@ struct Search {
     open: HashMap<StateID, usize>,
 }
 
-impl Known {
+impl KnownSecrets {
     pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a Secret>) -> Option<Self> {
         let needles: BTreeSet<Vec<u8>> = values
             .into_iter()
@@ -46,7 +46,7 @@ impl Known {
         Some(Self {
             forms: needles.len(),
             longest,
-            search: Search::of(&needles),
+            search: KnownSecretSearch::of(&needles),
         })
     }
 
@@ -58,7 +58,7 @@ impl Known {
         match &self.search {
             Some(search) => {
                 search.is_in(bytes)
-                    || Unescaped::of(bytes, 0).is_some_and(|it| search.is_in(&it.text))
+                    || UnescapedText::of(bytes, 0).is_some_and(|it| search.is_in(&it.text))
             }
             None => !bytes.is_empty(),
         }
@@ -77,7 +77,7 @@ impl Known {
         let settled = self.find_in_one_case(search, text, from, found);
         // Text that reads as an escape may also be the value itself, so both texts are
         // searched.
-        let Some(unescaped) = Unescaped::of(text, from) else {
+        let Some(unescaped) = UnescapedText::of(text, from) else {
             return settled;
         };
         let mut read = Vec::new();
@@ -88,7 +88,7 @@ impl Known {
 
     fn find_in_one_case(
         &self,
-        search: &Search,
+        search: &KnownSecretSearch,
         text: &[u8],
         from: usize,
         found: &mut Vec<Range<usize>>,
@@ -103,7 +103,7 @@ impl Known {
 
     fn find_as_is(
         &self,
-        search: &Search,
+        search: &KnownSecretSearch,
         text: &[u8],
         from: usize,
         found: &mut Vec<Range<usize>>,
@@ -127,7 +127,7 @@ impl Known {
     }
 }
 
-impl Search {
+impl KnownSecretSearch {
     fn of(needles: &BTreeSet<Vec<u8>>) -> Option<Self> {
         let quick = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostFirst)

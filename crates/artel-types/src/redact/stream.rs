@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use super::{Inside, LOOKBACK, Look, REDACTED, Redactor, TextEnd, into_text};
+use super::{
+    LOOKBACK, REDACTED, SecretRedactor, SecretScanContext, SecretScanProgress, TextEnd, into_text,
+};
 
 /// Shown bytes that are no longer needed are dropped once there are this many.
 const COMPACT_AFTER: usize = 4096;
@@ -13,8 +15,8 @@ const COMPACT_AFTER: usize = 4096;
 /// that may be the beginning of a secret is held back until the next piece shows what it
 /// is. The held text stays small, however long a secret is.
 #[derive(Clone, Default)]
-pub struct RedactedStream {
-    redactor: Redactor,
+pub struct SecretStreamRedactor {
+    redactor: SecretRedactor,
     /// The text that is not shown yet, and a little of the shown text, to judge the rest
     /// by.
     text: Vec<u8>,
@@ -26,13 +28,13 @@ pub struct RedactedStream {
     /// formats.
     known_to: usize,
     formats_to: usize,
-    inside: Inside,
+    inside: SecretScanContext,
     /// Ranges that were found and are not hidden yet.
     places: Vec<Range<usize>>,
 }
 
-impl RedactedStream {
-    pub(super) fn new(redactor: Redactor) -> Self {
+impl SecretStreamRedactor {
+    pub(super) fn new(redactor: SecretRedactor) -> Self {
         Self {
             redactor,
             ..Self::default()
@@ -107,9 +109,10 @@ impl RedactedStream {
             return;
         };
         let (from, before, known_places) = (self.formats_to, self.inside, self.places.len());
-        let Look { settled, inside } =
+        let SecretScanProgress { settled, inside } =
             formats.look(&self.text, from, before, end, &mut self.places);
-        if let (Inside::Secret(_), Some(first)) = (before, self.places.get_mut(known_places))
+        if let (SecretScanContext::Secret(_), Some(first)) =
+            (before, self.places.get_mut(known_places))
             && first.start == from
         {
             // The secret continues from the byte before, so it gets no mark of its own.
@@ -159,9 +162,9 @@ impl RedactedStream {
     }
 }
 
-impl fmt::Debug for RedactedStream {
+impl fmt::Debug for SecretStreamRedactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = self.text.len().saturating_sub(self.done);
-        write!(f, "RedactedStream({held} bytes held)")
+        write!(f, "SecretStreamRedactor({held} bytes held)")
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use artel_types::model::Provider;
-use artel_types::{Code, Failure, Secret};
+use artel_types::{Failure, FailureCode, Secret};
 
 use super::{House, Shelf, at};
 use crate::{Found, Origin, Sources, StoreError, VaultError, find};
@@ -15,7 +15,7 @@ type Case = (
     &'static [(&'static str, &'static str)],
     Option<&'static str>,
     Option<&'static str>,
-    Result<Option<(&'static str, Origin)>, Code>,
+    Result<Option<(&'static str, Origin)>, FailureCode>,
 );
 
 fn env(name: &str) -> Origin {
@@ -76,13 +76,18 @@ fn the_order_without_stored_keys() {
                 Some("MINE"),
                 Ok(Some(("of-mine", env("MINE")))),
             ),
-            (usual, None, Some("YOURS"), Err(Code::M003)),
-            (&[("MINE", "")], None, Some("MINE"), Err(Code::M003)),
-            (&[("MINE", " \n")], None, Some("MINE"), Err(Code::M003)),
+            (usual, None, Some("YOURS"), Err(FailureCode::M003)),
+            (&[("MINE", "")], None, Some("MINE"), Err(FailureCode::M003)),
+            (
+                &[("MINE", " \n")],
+                None,
+                Some("MINE"),
+                Err(FailureCode::M003),
+            ),
             (&[("ANTHROPIC_API_KEY", "")], None, None, Ok(None)),
-            (usual, Some("work"), None, Err(Code::K003)),
-            (usual, Some("work"), Some("MINE"), Err(Code::K003)),
-            (usual, Some("No Name"), None, Err(Code::C004)),
+            (usual, Some("work"), None, Err(FailureCode::K003)),
+            (usual, Some("work"), Some("MINE"), Err(FailureCode::K003)),
+            (usual, Some("No Name"), None, Err(FailureCode::C004)),
             (
                 &[("ANTHROPIC_API_KEY", " of-env\n")],
                 None,
@@ -147,8 +152,8 @@ fn the_order_with_stored_keys() {
                 None,
                 Ok(Some(("stored-default", file("default")))),
             ),
-            (usual, Some("home"), None, Err(Code::K003)),
-            (&[], None, Some("MINE"), Err(Code::M003)),
+            (usual, Some("home"), None, Err(FailureCode::K003)),
+            (&[], None, Some("MINE"), Err(FailureCode::M003)),
         ],
     );
     check(&house, Provider::OpenAi, &[(&[], None, None, Ok(None))]);
@@ -158,8 +163,8 @@ fn the_order_with_stored_keys() {
         &house,
         Provider::Anthropic,
         &[
-            (&[], None, None, Err(Code::K001)),
-            (&[], Some("work"), None, Err(Code::K001)),
+            (&[], None, None, Err(FailureCode::K001)),
+            (&[], Some("work"), None, Err(FailureCode::K001)),
             (
                 usual,
                 None,

@@ -1,6 +1,8 @@
 //! Encodes requests.
 
-use artel_types::model::{Cache, Effort, Request, ThinkingStyle, ToolChoice, ToolSpec};
+use artel_types::model::{
+    ModelRequest, PromptCacheLifetime, ThinkingEffort, ThinkingStyle, ToolChoice, ToolSpec,
+};
 use serde_json::{Map, Value, json};
 
 use super::messages::{messages, text_block};
@@ -19,7 +21,7 @@ const SMALLEST_BUDGET: u64 = 1_024;
 const MARKED_MESSAGES: usize = 2;
 
 /// Encodes a request for `/v1/messages`.
-pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
     let max_tokens = max_tokens(target, request);
     let mut body = Map::new();
     body.insert("model".into(), target.model.into());
@@ -52,7 +54,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     outgoing("/v1/messages", &Value::Object(body))
 }
 
-fn max_tokens(target: &Target<'_>, request: &Request) -> u64 {
+fn max_tokens(target: &Target<'_>, request: &ModelRequest) -> u64 {
     let wanted = request.max_output.or(target.max_output);
     let most = target.max_output.unwrap_or(u64::MAX);
     wanted.unwrap_or(USUAL_OUTPUT).min(most).max(1)
@@ -63,7 +65,7 @@ fn max_tokens(target: &Target<'_>, request: &Request) -> u64 {
 fn add_thinking(
     body: &mut Map<String, Value>,
     target: &Target<'_>,
-    request: &Request,
+    request: &ModelRequest,
     max_tokens: u64,
 ) {
     let effort = request.thinking;
@@ -74,7 +76,7 @@ fn add_thinking(
         (ThinkingStyle::None, _) | (_, None) => None,
         // The API does not allow thinking before a forced tool call.
         (_, Some(_)) if is_forced(request) => None,
-        (_, Some(Effort::Off)) => Some(json!({ "type": "disabled" })),
+        (_, Some(ThinkingEffort::Off)) => Some(json!({ "type": "disabled" })),
         (ThinkingStyle::Effort, Some(_)) => Some(json!({ "type": "adaptive" })),
         (ThinkingStyle::Budget, Some(effort)) => budget(effort, max_tokens)
             .map(|tokens| json!({ "type": "enabled", "budget_tokens": tokens })),
@@ -90,34 +92,34 @@ fn add_thinking(
     }
 }
 
-fn is_forced(request: &Request) -> bool {
+fn is_forced(request: &ModelRequest) -> bool {
     let is_forcing = matches!(request.tool_choice, ToolChoice::Any | ToolChoice::Named(_));
     is_forcing && !request.tools.is_empty()
 }
 
-fn effort_word(effort: Effort) -> Option<&'static str> {
+fn effort_word(effort: ThinkingEffort) -> Option<&'static str> {
     match effort {
-        Effort::Off => None,
-        Effort::Low => Some("low"),
-        Effort::Medium => Some("medium"),
-        Effort::High => Some("high"),
+        ThinkingEffort::Off => None,
+        ThinkingEffort::Low => Some("low"),
+        ThinkingEffort::Medium => Some("medium"),
+        ThinkingEffort::High => Some("high"),
     }
 }
 
 /// Returns how many tokens of the reply may be thoughts; a quarter is left for the visible
 /// text. Returns `None` if the reply is too short for any thinking.
-fn budget(effort: Effort, max_tokens: u64) -> Option<u64> {
+fn budget(effort: ThinkingEffort, max_tokens: u64) -> Option<u64> {
     let wanted = match effort {
-        Effort::Off => return None,
-        Effort::Low => 4_096,
-        Effort::Medium => 12_288,
-        Effort::High => 32_768,
+        ThinkingEffort::Off => return None,
+        ThinkingEffort::Low => 4_096,
+        ThinkingEffort::Medium => 12_288,
+        ThinkingEffort::High => 32_768,
     };
     let tokens = (max_tokens / 4 * 3).min(wanted).max(SMALLEST_BUDGET);
     (tokens < max_tokens).then_some(tokens)
 }
 
-fn add_format(body: &mut Map<String, Value>, request: &Request) {
+fn add_format(body: &mut Map<String, Value>, request: &ModelRequest) {
     let Some(format) = &request.format else {
         return;
     };
@@ -147,11 +149,11 @@ fn tool_choice(choice: &ToolChoice) -> Option<Value> {
     }
 }
 
-fn mark(cache: Cache) -> Option<Value> {
+fn mark(cache: PromptCacheLifetime) -> Option<Value> {
     match cache {
-        Cache::Unset => None,
-        Cache::Short => Some(json!({ "type": "ephemeral", "ttl": "5m" })),
-        Cache::Long => Some(json!({ "type": "ephemeral", "ttl": "1h" })),
+        PromptCacheLifetime::Unset => None,
+        PromptCacheLifetime::Short => Some(json!({ "type": "ephemeral", "ttl": "5m" })),
+        PromptCacheLifetime::Long => Some(json!({ "type": "ephemeral", "ttl": "1h" })),
     }
 }
 

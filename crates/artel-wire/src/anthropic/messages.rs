@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use artel_types::model::{Image, Message, Part, Role, Seal, ToolCall, ToolResult};
+use artel_types::model::{
+    MessageImage, MessagePart, MessageRole, ModelMessage, ProviderSignature, ToolCall, ToolResult,
+};
 use serde_json::{Value, json};
 
 use super::{REDACTED, SIGNATURE, WIRE};
@@ -10,12 +12,12 @@ use crate::request::{Turn, arguments, turns};
 
 /// Encodes the conversation. A turn without any content left is omitted, because the API
 /// refuses it.
-pub(super) fn messages(messages: &[Message]) -> Vec<Value> {
+pub(super) fn messages(messages: &[ModelMessage]) -> Vec<Value> {
     let mut ids = Ids::default();
     let written = turns(messages).into_iter().filter_map(|turn| {
         let (role, content) = match turn.role {
-            Role::User => ("user", user(&turn, &ids)),
-            Role::Assistant => ("assistant", assistant(&turn, &mut ids)),
+            MessageRole::User => ("user", user(&turn, &ids)),
+            MessageRole::Assistant => ("assistant", assistant(&turn, &mut ids)),
         };
         (!content.is_empty()).then(|| json!({ "role": role, "content": content }))
     });
@@ -27,19 +29,21 @@ pub(super) fn messages(messages: &[Message]) -> Vec<Value> {
 fn user(turn: &Turn<'_>, ids: &Ids) -> Vec<Value> {
     let results = turn.results().map(|result| tool_result(result, ids));
     let others = turn.parts.iter().filter_map(|part| match part {
-        Part::Text { text, .. } => said(text),
-        Part::Image(image) => Some(image_block(image)),
-        Part::Thinking { .. } | Part::ToolCall(_) | Part::ToolResult(_) => None,
+        MessagePart::Text { text, .. } => said(text),
+        MessagePart::Image(image) => Some(image_block(image)),
+        MessagePart::Thinking { .. } | MessagePart::ToolCall(_) | MessagePart::ToolResult(_) => {
+            None
+        }
     });
     results.chain(others).collect()
 }
 
 fn assistant(turn: &Turn<'_>, ids: &mut Ids) -> Vec<Value> {
     let blocks = turn.parts.iter().filter_map(|part| match part {
-        Part::Text { text, .. } => said(text),
-        Part::Thinking { text, seal } => thought(text, seal.as_ref()?),
-        Part::ToolCall(call) => Some(tool_use(call, ids)),
-        Part::Image(_) | Part::ToolResult(_) => None,
+        MessagePart::Text { text, .. } => said(text),
+        MessagePart::Thinking { text, seal } => thought(text, seal.as_ref()?),
+        MessagePart::ToolCall(call) => Some(tool_use(call, ids)),
+        MessagePart::Image(_) | MessagePart::ToolResult(_) => None,
     });
     blocks.collect()
 }
@@ -53,15 +57,15 @@ pub(super) fn text_block(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-fn image_block(image: &Image) -> Value {
-    let Image { media_type, data } = image;
+fn image_block(image: &MessageImage) -> Value {
+    let MessageImage { media_type, data } = image;
     let source = json!({ "type": "base64", "media_type": media_type, "data": data });
     json!({ "type": "image", "source": source })
 }
 
 /// Encodes a thought, or returns `None` if another provider sealed it: then it cannot be
 /// sent back.
-fn thought(text: &str, seal: &Seal) -> Option<Value> {
+fn thought(text: &str, seal: &ProviderSignature) -> Option<Value> {
     if seal.wire != WIRE {
         return None;
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::model::{Chunk, Fault, FaultKind, Seal, Stop, Usage};
+use artel_types::model::{
+    ModelFault, ModelFaultKind, ProviderSignature, ReplyChunk, ReplyStopReason, TokenUsage,
+};
 use serde_json::Value;
 
 use super::{REDACTED, SIGNATURE, WIRE};
@@ -33,7 +35,7 @@ pub(crate) struct Reader {
     /// stopped before it could write any; the next event tells which.
     bare: Option<u32>,
     counts: Counts,
-    stop: Option<Stop>,
+    stop: Option<ReplyStopReason>,
 }
 
 /// A block that has begun and not ended. Several may be open at once.
@@ -66,7 +68,12 @@ struct Counts {
 }
 
 impl Read for Reader {
-    fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn frame(
+        &mut self,
+        name: &str,
+        data: &str,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
         if name != UNNAMED && !EVENTS.contains(&name) {
             return Ok(());
         }
@@ -85,21 +92,21 @@ impl Read for Reader {
     }
 
     /// Does nothing: only `message_stop` ends a reply.
-    fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn finish(&mut self, _out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         Ok(())
     }
 }
 
 impl Reader {
-    fn start(&mut self, message: &Value, out: &mut Vec<Chunk>) {
+    fn start(&mut self, message: &Value, out: &mut Vec<ReplyChunk>) {
         self.counts.note(&message["usage"]);
-        out.push(Chunk::Start {
+        out.push(ReplyChunk::Start {
             id: message["id"].as_str().map(str::to_owned),
             model: message["model"].as_str().map(str::to_owned),
         });
     }
 
-    fn open(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn open(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         self.settle("{}", out);
         let block = &event["content_block"];
         let opened = match block["type"].as_str().unwrap_or_default() {
@@ -128,7 +135,7 @@ impl Reader {
         }
     }
 
-    fn begin(&mut self, block: &Value, out: &mut Vec<Chunk>) -> Result<Block, Fault> {
+    fn begin(&mut self, block: &Value, out: &mut Vec<ReplyChunk>) -> Result<Block, ModelFault> {
         let id = block["id"].as_str().unwrap_or_default();
         let name = block["name"].as_str().unwrap_or_default();
         let input = block["input"].as_object();
@@ -141,7 +148,7 @@ impl Reader {
         })
     }
 
-    fn add(&mut self, event: &Value, out: &mut Vec<Chunk>) {
+    fn add(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) {
         let delta = &event["delta"];
         let Some(block) = self.blocks.get_mut(&index(event)) else {
             return;
@@ -167,7 +174,7 @@ impl Reader {
         }
     }
 
-    fn close(&mut self, at: u64, out: &mut Vec<Chunk>) {
+    fn close(&mut self, at: u64, out: &mut Vec<ReplyChunk>) {
         match self.blocks.remove(&at) {
             Some(Block::Thinking { signature }) => close_thought(SIGNATURE, &signature, out),
             Some(Block::Call {
@@ -188,7 +195,7 @@ impl Reader {
     }
 
     /// Ends the pending call with these arguments.
-    fn settle(&mut self, arguments: &str, out: &mut Vec<Chunk>) {
+    fn settle(&mut self, arguments: &str, out: &mut Vec<ReplyChunk>) {
         if let Some(index) = self.bare.take() {
             self.calls.add(index, arguments, out);
             self.calls.end(index, out);
@@ -202,25 +209,27 @@ impl Reader {
         }
     }
 
-    fn end(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn end(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         let is_open = |block: &Block| matches!(block, Block::Call { .. });
         if self.blocks.values().any(is_open) {
             return Err(open_call());
         }
         let unsaid = if self.calls.is_empty() {
-            Stop::End
+            ReplyStopReason::End
         } else {
-            Stop::ToolUse
+            ReplyStopReason::ToolUse
         };
         let stop = self.stop.take().unwrap_or(unsaid);
         match stop {
             // An unclosed brace keeps a call from being carried out that the model never
             // finished.
-            Stop::MaxTokens | Stop::Refusal | Stop::ContextFull => self.settle("{", out),
+            ReplyStopReason::MaxTokens
+            | ReplyStopReason::Refusal
+            | ReplyStopReason::ContextFull => self.settle("{", out),
             _ => self.settle("{}", out),
         }
         let usage = self.counts.usage();
-        out.push(Chunk::End { stop, usage });
+        out.push(ReplyChunk::End { stop, usage });
         Ok(())
     }
 }
@@ -235,11 +244,11 @@ impl Counts {
             .note(&usage["output_tokens_details"]["thinking_tokens"]);
     }
 
-    fn usage(&self) -> Option<Usage> {
+    fn usage(&self) -> Option<TokenUsage> {
         let cache_read = self.cache_read.value();
         let cache_write = self.cache_write.value();
         let input = self.input.value().saturating_add(cache_read);
-        count::believed(Usage {
+        count::believed(TokenUsage {
             input: input.saturating_add(cache_write),
             cache_read,
             cache_write,
@@ -253,48 +262,51 @@ fn index(event: &Value) -> u64 {
     event["index"].as_u64().unwrap_or(0)
 }
 
-fn say(said: &Value, out: &mut Vec<Chunk>) {
+fn say(said: &Value, out: &mut Vec<ReplyChunk>) {
     if let Some(text) = text(said).map(str::to_owned) {
-        out.push(Chunk::Text { text });
+        out.push(ReplyChunk::Text { text });
     }
 }
 
-fn think(said: &Value, out: &mut Vec<Chunk>) {
+fn think(said: &Value, out: &mut Vec<ReplyChunk>) {
     if let Some(text) = text(said).map(str::to_owned) {
-        out.push(Chunk::Thinking { text });
+        out.push(ReplyChunk::Thinking { text });
     }
 }
 
 /// Emits the seal of a thought. Without a token there is no seal, and the thought cannot
 /// be sent back.
-fn close_thought(sort: &str, token: &str, out: &mut Vec<Chunk>) {
+fn close_thought(sort: &str, token: &str, out: &mut Vec<ReplyChunk>) {
     if !token.is_empty() {
         let wire = WIRE.to_owned();
         let data = format!("{sort}{token}");
-        out.push(Chunk::ThinkingSealed {
-            seal: Seal { wire, data },
+        out.push(ReplyChunk::ThinkingSealed {
+            seal: ProviderSignature { wire, data },
         });
     }
 }
 
-fn stop(word: &str) -> Stop {
+fn stop(word: &str) -> ReplyStopReason {
     match word {
-        "end_turn" => Stop::End,
-        "tool_use" => Stop::ToolUse,
-        "max_tokens" => Stop::MaxTokens,
-        "stop_sequence" => Stop::StopSequence,
-        "refusal" => Stop::Refusal,
-        "pause_turn" => Stop::Paused,
-        "model_context_window_exceeded" => Stop::ContextFull,
-        other => Stop::Other(other.chars().take(100).collect()),
+        "end_turn" => ReplyStopReason::End,
+        "tool_use" => ReplyStopReason::ToolUse,
+        "max_tokens" => ReplyStopReason::MaxTokens,
+        "stop_sequence" => ReplyStopReason::StopSequence,
+        "refusal" => ReplyStopReason::Refusal,
+        "pause_turn" => ReplyStopReason::Paused,
+        "model_context_window_exceeded" => ReplyStopReason::ContextFull,
+        other => ReplyStopReason::Other(other.chars().take(100).collect()),
     }
 }
 
-fn open_call() -> Fault {
-    Fault::new(FaultKind::Garbled, "the answer goes on before a call ends")
+fn open_call() -> ModelFault {
+    ModelFault::new(
+        ModelFaultKind::Garbled,
+        "the answer goes on before a call ends",
+    )
 }
 
-fn fault(event: &Value) -> Fault {
+fn fault(event: &Value) -> ModelFault {
     let status = match event["error"]["type"].as_str().unwrap_or_default() {
         "invalid_request_error" => 400,
         "authentication_error" => 401,

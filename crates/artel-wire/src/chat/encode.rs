@@ -1,6 +1,6 @@
 //! Encodes requests.
 
-use artel_types::model::{Image, Part, Request, ThinkingStyle, ToolChoice};
+use artel_types::model::{MessageImage, MessagePart, ModelRequest, ThinkingStyle, ToolChoice};
 use serde_json::{Value, json};
 
 use crate::openai::{data_url, effort, is_strict};
@@ -10,7 +10,7 @@ use crate::request::{
 };
 use crate::wire::{Outgoing, Target};
 
-pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
     let mut body = json!({
         "model": target.model,
         "messages": messages(request, user, assistant),
@@ -74,8 +74,8 @@ fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
     }
     for part in &turn.parts {
         match part {
-            Part::Text { text: words, .. } if !words.is_empty() => content.push(text(words)),
-            Part::Image(image) => content.push(picture(image)),
+            MessagePart::Text { text: words, .. } if !words.is_empty() => content.push(text(words)),
+            MessagePart::Image(image) => content.push(picture(image)),
             _ => {}
         }
     }
@@ -92,7 +92,7 @@ fn text(words: &str) -> Value {
     json!({ "type": "text", "text": words })
 }
 
-fn picture(image: &Image) -> Value {
+fn picture(image: &MessageImage) -> Value {
     json!({ "type": "image_url", "image_url": { "url": data_url(image) } })
 }
 

@@ -5,7 +5,7 @@
 //! reported at `[DONE]`, or when the bytes end after a finish reason. Bytes that end
 //! without one were cut off.
 
-use artel_types::model::{Chunk, Fault, FaultKind, Stop, Usage};
+use artel_types::model::{ModelFault, ModelFaultKind, ReplyChunk, ReplyStopReason, TokenUsage};
 use serde_json::Value;
 
 use crate::answer::{OpenCalls, fault, text};
@@ -31,7 +31,7 @@ pub(crate) struct Reader {
     calls: OpenCalls,
     slots: Vec<Slot>,
     reason: Option<String>,
-    usage: Option<Usage>,
+    usage: Option<TokenUsage>,
 }
 
 /// A tool call, with the keys by which the server tells it apart from others.
@@ -51,7 +51,12 @@ struct Piece<'a> {
 }
 
 impl Read for Reader {
-    fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn frame(
+        &mut self,
+        name: &str,
+        data: &str,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
         if data.trim() == "[DONE]" {
             return self.close(out);
         }
@@ -76,7 +81,7 @@ impl Read for Reader {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn finish(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         match self.reason {
             Some(_) => self.close(out),
             None => Ok(()),
@@ -87,31 +92,31 @@ impl Read for Reader {
 impl Reader {
     /// Emits the start with the first chunk that names the reply or the model. Azure
     /// begins with a chunk that names neither.
-    fn start(&mut self, chunk: &Value, out: &mut Vec<Chunk>) {
+    fn start(&mut self, chunk: &Value, out: &mut Vec<ReplyChunk>) {
         let id = text(&chunk["id"]).map(str::to_owned);
         let model = text(&chunk["model"]).map(str::to_owned);
         if !self.has_started && (id.is_some() || model.is_some()) {
             self.has_started = true;
-            out.push(Chunk::Start { id, model });
+            out.push(ReplyChunk::Start { id, model });
         }
     }
 
-    fn delta(&mut self, delta: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn delta(&mut self, delta: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         // Servers that are changing the field's name send the same thought under both
         // names.
         let thought = text(&delta["reasoning_content"]).or_else(|| text(&delta["reasoning"]));
         if let Some(thought) = thought {
             let text = thought.to_owned();
-            out.push(Chunk::Thinking { text });
+            out.push(ReplyChunk::Thinking { text });
         }
         if let Some(words) = text(&delta["content"]) {
             let text = words.to_owned();
-            out.push(Chunk::Text { text });
+            out.push(ReplyChunk::Text { text });
         }
         if let Some(words) = text(&delta["refusal"]) {
             self.has_refused = true;
             let text = words.to_owned();
-            out.push(Chunk::Text { text });
+            out.push(ReplyChunk::Text { text });
         }
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             let piece = Piece {
@@ -138,8 +143,8 @@ impl Reader {
         &mut self,
         piece: &Piece<'_>,
         arguments: &Value,
-        out: &mut Vec<Chunk>,
-    ) -> Result<(), Fault> {
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
         let index = match self.slot(piece) {
             Some(slot) => slot.index,
             None => {
@@ -176,32 +181,32 @@ impl Reader {
         }
     }
 
-    fn close(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn close(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         let stop = match self.reason.as_deref() {
             Some("error") => {
-                return Err(Fault::new(
-                    FaultKind::Server,
+                return Err(ModelFault::new(
+                    ModelFaultKind::Server,
                     "the server ended the answer with an error and gave no reason",
                 ));
             }
-            _ if self.has_refused => Stop::Refusal,
-            Some("length" | "max_tokens") => Stop::MaxTokens,
-            Some("content_filter") => Stop::Refusal,
+            _ if self.has_refused => ReplyStopReason::Refusal,
+            Some("length" | "max_tokens") => ReplyStopReason::MaxTokens,
+            Some("content_filter") => ReplyStopReason::Refusal,
             None | Some("stop" | "eos" | "tool_calls" | "tool_use" | "function_call") => {
                 if self.calls.is_empty() {
-                    Stop::End
+                    ReplyStopReason::End
                 } else {
-                    Stop::ToolUse
+                    ReplyStopReason::ToolUse
                 }
             }
-            Some(other) => Stop::Other(other.chars().take(64).collect()),
+            Some(other) => ReplyStopReason::Other(other.chars().take(64).collect()),
         };
         match stop {
-            Stop::End | Stop::ToolUse => self.calls.end_all(out),
+            ReplyStopReason::End | ReplyStopReason::ToolUse => self.calls.end_all(out),
             _ => self.calls.break_off(out),
         }
         let usage = self.usage;
-        out.push(Chunk::End { stop, usage });
+        out.push(ReplyChunk::End { stop, usage });
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! Encodes requests.
 
 use artel_types::model::{
-    Effort, Image, Message, Part, Request, Role, Seal, ThinkingStyle, ToolCall, ToolChoice,
-    ToolResult, ToolSpec,
+    MessageImage, MessagePart, MessageRole, ModelMessage, ModelRequest, ProviderSignature,
+    ThinkingEffort, ThinkingStyle, ToolCall, ToolChoice, ToolResult, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ use crate::wire::{Outgoing, Target};
 const NOT_MINE: &str = "skip_thought_signature_validator";
 
 /// Encodes a request for `:streamGenerateContent`.
-pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
     let mut body = Map::new();
     if !request.system.trim().is_empty() {
         let instruction = json!({ "parts": [{ "text": request.system }] });
@@ -54,7 +54,7 @@ fn percent_encoded(model: &str) -> String {
     })
 }
 
-fn generation(target: &Target<'_>, request: &Request) -> Map<String, Value> {
+fn generation(target: &Target<'_>, request: &ModelRequest) -> Map<String, Value> {
     let mut config = Map::new();
     if let Some(tokens) = max_output(target, request) {
         config.insert("maxOutputTokens".into(), tokens.max(1).into());
@@ -77,25 +77,25 @@ fn generation(target: &Target<'_>, request: &Request) -> Map<String, Value> {
 
 /// Returns the thinking settings. Models that take a level cannot be told not to think at
 /// all; `low` is the least.
-fn thinking(style: ThinkingStyle, effort: Option<Effort>) -> Option<Value> {
+fn thinking(style: ThinkingStyle, effort: Option<ThinkingEffort>) -> Option<Value> {
     let effort = effort?;
-    let is_shown = effort != Effort::Off;
+    let is_shown = effort != ThinkingEffort::Off;
     match style {
         ThinkingStyle::None => None,
         ThinkingStyle::Effort => {
             let level = match effort {
-                Effort::Off | Effort::Low => "low",
-                Effort::Medium => "medium",
-                Effort::High => "high",
+                ThinkingEffort::Off | ThinkingEffort::Low => "low",
+                ThinkingEffort::Medium => "medium",
+                ThinkingEffort::High => "high",
             };
             Some(json!({ "thinkingLevel": level, "includeThoughts": is_shown }))
         }
         ThinkingStyle::Budget => {
             let budget = match effort {
-                Effort::Off => 0,
-                Effort::Low => 2_048,
-                Effort::Medium => 8_192,
-                Effort::High => 24_576,
+                ThinkingEffort::Off => 0,
+                ThinkingEffort::Low => 2_048,
+                ThinkingEffort::Medium => 8_192,
+                ThinkingEffort::High => 24_576,
             };
             Some(json!({ "thinkingBudget": budget, "includeThoughts": is_shown }))
         }
@@ -126,11 +126,11 @@ fn calling(choice: &ToolChoice) -> Option<Value> {
 
 /// Encodes the conversation. A turn without any content left is omitted, because the API
 /// refuses it.
-fn contents(target: &Target<'_>, messages: &[Message]) -> Value {
+fn contents(target: &Target<'_>, messages: &[ModelMessage]) -> Value {
     let written = turns(messages).into_iter().filter_map(|turn| {
         let (role, parts) = match turn.role {
-            Role::User => ("user", user(&turn)),
-            Role::Assistant => ("model", model(target, &turn)),
+            MessageRole::User => ("user", user(&turn)),
+            MessageRole::Assistant => ("model", model(target, &turn)),
         };
         (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
     });
@@ -143,8 +143,8 @@ fn contents(target: &Target<'_>, messages: &[Message]) -> Value {
 fn user(turn: &Turn<'_>) -> Vec<Value> {
     let shown = turn.results().flat_map(|result| &result.images);
     let others = turn.parts.iter().filter_map(|part| match part {
-        Part::Text { text, .. } if !text.trim().is_empty() => Some(json!({ "text": text })),
-        Part::Image(image) => Some(inline(image)),
+        MessagePart::Text { text, .. } if !text.trim().is_empty() => Some(json!({ "text": text })),
+        MessagePart::Image(image) => Some(inline(image)),
         _ => None,
     });
     let results = turn.results().map(function_response);
@@ -167,21 +167,21 @@ fn model(target: &Target<'_>, turn: &Turn<'_>) -> Vec<Value> {
     written
 }
 
-fn model_part(part: &Part) -> Option<Value> {
+fn model_part(part: &MessagePart) -> Option<Value> {
     let (mut written, seal) = match part {
-        Part::Text { text, seal } => {
+        MessagePart::Text { text, seal } => {
             let seal = own(seal.as_ref());
             if text.trim().is_empty() && seal.is_none() {
                 return None;
             }
             (json!({ "text": text }), seal)
         }
-        Part::Thinking { text, seal } => {
+        MessagePart::Thinking { text, seal } => {
             let seal = own(seal.as_ref())?;
             (json!({ "text": text, "thought": true }), Some(seal))
         }
-        Part::ToolCall(call) => (function_call(call), own(call.seal.as_ref())),
-        Part::Image(_) | Part::ToolResult(_) => return None,
+        MessagePart::ToolCall(call) => (function_call(call), own(call.seal.as_ref())),
+        MessagePart::Image(_) | MessagePart::ToolResult(_) => return None,
     };
     if let Some(signature) = seal {
         written["thoughtSignature"] = signature.into();
@@ -189,7 +189,7 @@ fn model_part(part: &Part) -> Option<Value> {
     Some(written)
 }
 
-fn own(seal: Option<&Seal>) -> Option<&str> {
+fn own(seal: Option<&ProviderSignature>) -> Option<&str> {
     let seal = seal.filter(|seal| seal.wire == WIRE)?;
     Some(&seal.data)
 }
@@ -218,7 +218,7 @@ fn put_id(inner: &mut Value, id: &str) {
     }
 }
 
-fn inline(image: &Image) -> Value {
-    let Image { media_type, data } = image;
+fn inline(image: &MessageImage) -> Value {
+    let MessageImage { media_type, data } = image;
     json!({ "inlineData": { "mimeType": media_type, "data": data } })
 }

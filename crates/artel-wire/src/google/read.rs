@@ -1,6 +1,6 @@
 //! Reads the pieces of a reply. Each piece is a reply of its own, with some of the parts.
 
-use artel_types::model::{Chunk, Fault, Seal, Stop, Usage};
+use artel_types::model::{ModelFault, ProviderSignature, ReplyChunk, ReplyStopReason, TokenUsage};
 use serde_json::Value;
 
 use super::WIRE;
@@ -16,7 +16,7 @@ pub(crate) struct Reader {
     is_begun: bool,
     calls: Calls,
     counts: Counts,
-    stop: Option<Stop>,
+    stop: Option<ReplyStopReason>,
 }
 
 /// Token counts as the provider reports them. The candidates' tokens do not include the
@@ -30,7 +30,12 @@ struct Counts {
 }
 
 impl Read for Reader {
-    fn frame(&mut self, _name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn frame(
+        &mut self,
+        _name: &str,
+        data: &str,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
         let piece = json(data)?;
         if !piece["error"].is_null() {
             return Err(fault(&piece));
@@ -49,41 +54,41 @@ impl Read for Reader {
             self.stop = Some(stop(word));
         }
         if piece["promptFeedback"]["blockReason"].is_string() {
-            self.stop = Some(Stop::Refusal);
+            self.stop = Some(ReplyStopReason::Refusal);
         }
         Ok(())
     }
 
     /// Handles the end of the bytes, the only sign that a reply is over. The reply is
     /// complete if its finish reason came before.
-    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn finish(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         let Some(stop) = self.stop.take() else {
             return Ok(());
         };
         let stop = match stop {
-            Stop::End if !self.calls.is_empty() => Stop::ToolUse,
+            ReplyStopReason::End if !self.calls.is_empty() => ReplyStopReason::ToolUse,
             stop => stop,
         };
         let usage = self.counts.usage();
-        out.push(Chunk::End { stop, usage });
+        out.push(ReplyChunk::End { stop, usage });
         Ok(())
     }
 }
 
 impl Reader {
-    fn start(&mut self, piece: &Value, out: &mut Vec<Chunk>) {
+    fn start(&mut self, piece: &Value, out: &mut Vec<ReplyChunk>) {
         if self.is_begun {
             return;
         }
         self.is_begun = true;
-        out.push(Chunk::Start {
+        out.push(ReplyChunk::Start {
             id: piece["responseId"].as_str().map(str::to_owned),
             model: piece["modelVersion"].as_str().map(str::to_owned),
         });
     }
 
-    fn part(&mut self, part: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
-        let seal = text(&part["thoughtSignature"]).map(|data| Seal {
+    fn part(&mut self, part: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
+        let seal = text(&part["thoughtSignature"]).map(|data| ProviderSignature {
             wire: WIRE.to_owned(),
             data: data.to_owned(),
         });
@@ -94,16 +99,16 @@ impl Reader {
         let is_thought = part["thought"].as_bool().unwrap_or(false);
         if let Some(text) = text(&part["text"]).map(str::to_owned) {
             out.push(if is_thought {
-                Chunk::Thinking { text }
+                ReplyChunk::Thinking { text }
             } else {
-                Chunk::Text { text }
+                ReplyChunk::Text { text }
             });
         }
         if let Some(seal) = seal {
             out.push(if is_thought {
-                Chunk::ThinkingSealed { seal }
+                ReplyChunk::ThinkingSealed { seal }
             } else {
-                Chunk::TextSealed { seal }
+                ReplyChunk::TextSealed { seal }
             });
         }
         Ok(())
@@ -113,9 +118,9 @@ impl Reader {
     fn call(
         &mut self,
         call: &Value,
-        seal: Option<Seal>,
-        out: &mut Vec<Chunk>,
-    ) -> Result<(), Fault> {
+        seal: Option<ProviderSignature>,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
         let id = call["id"].as_str().unwrap_or_default();
         let name = call["name"].as_str().unwrap_or_default();
         let index = self.calls.begin(id, name, out)?;
@@ -123,8 +128,8 @@ impl Reader {
             Value::Null => "{}".to_owned(),
             args => args.to_string(),
         };
-        out.push(Chunk::ToolDelta { index, arguments });
-        out.push(Chunk::ToolEnd { index, seal });
+        out.push(ReplyChunk::ToolDelta { index, arguments });
+        out.push(ReplyChunk::ToolEnd { index, seal });
         Ok(())
     }
 }
@@ -137,9 +142,9 @@ impl Counts {
         self.thoughts.note(&usage["thoughtsTokenCount"]);
     }
 
-    fn usage(&self) -> Option<Usage> {
+    fn usage(&self) -> Option<TokenUsage> {
         let thinking = self.thoughts.value();
-        count::believed(Usage {
+        count::believed(TokenUsage {
             input: self.prompt.value(),
             cache_read: self.cached.value(),
             cache_write: 0,
@@ -149,18 +154,20 @@ impl Counts {
     }
 }
 
-fn stop(word: &str) -> Stop {
+fn stop(word: &str) -> ReplyStopReason {
     match word {
-        "STOP" => Stop::End,
-        "MAX_TOKENS" => Stop::MaxTokens,
-        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => Stop::Refusal,
-        other => Stop::Other(other.chars().take(100).collect()),
+        "STOP" => ReplyStopReason::End,
+        "MAX_TOKENS" => ReplyStopReason::MaxTokens,
+        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => {
+            ReplyStopReason::Refusal
+        }
+        other => ReplyStopReason::Other(other.chars().take(100).collect()),
     }
 }
 
 /// Reads an error. Its number is the HTTP status it would have had; if the number is
 /// missing, the status word decides.
-fn fault(piece: &Value) -> Fault {
+fn fault(piece: &Value) -> ModelFault {
     let error = &piece["error"];
     let code = error["code"]
         .as_u64()

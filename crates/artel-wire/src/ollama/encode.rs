@@ -1,6 +1,8 @@
 //! Encodes requests.
 
-use artel_types::model::{Effort, Image, Part, Request, ThinkingStyle, ToolChoice};
+use artel_types::model::{
+    MessageImage, MessagePart, ModelRequest, ThinkingEffort, ThinkingStyle, ToolChoice,
+};
 use serde_json::{Value, json};
 
 use crate::request::{
@@ -18,7 +20,7 @@ const USUAL_CONTEXT: u64 = 32_768;
 /// use less, set the model's context.
 const LARGEST_CONTEXT: u64 = 131_072;
 
-pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
     let mut body = json!({
         "model": target.model,
         "messages": messages(request, user, assistant),
@@ -45,7 +47,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
 
 /// Returns the options. The context window is the same in every request, because a change
 /// makes Ollama load the model again.
-fn options(target: &Target<'_>, request: &Request) -> Value {
+fn options(target: &Target<'_>, request: &ModelRequest) -> Value {
     let context = target.context.unwrap_or(USUAL_CONTEXT);
     let mut options = json!({ "num_ctx": context.min(LARGEST_CONTEXT) });
     if let Some(most) = max_output(target, request) {
@@ -62,20 +64,20 @@ fn options(target: &Target<'_>, request: &Request) -> Value {
 
 /// Returns the thinking setting. A model that cannot think refuses to be told to think,
 /// but accepts being told not to.
-fn think(effort: Effort, style: ThinkingStyle) -> Option<Value> {
+fn think(effort: ThinkingEffort, style: ThinkingStyle) -> Option<Value> {
     match (effort, style) {
-        (Effort::Off, _) => Some(json!(false)),
+        (ThinkingEffort::Off, _) => Some(json!(false)),
         (_, ThinkingStyle::None) => None,
         (_, ThinkingStyle::Budget) => Some(json!(true)),
-        (Effort::Low, ThinkingStyle::Effort) => Some(json!("low")),
-        (Effort::Medium, ThinkingStyle::Effort) => Some(json!("medium")),
-        (Effort::High, ThinkingStyle::Effort) => Some(json!("high")),
+        (ThinkingEffort::Low, ThinkingStyle::Effort) => Some(json!("low")),
+        (ThinkingEffort::Medium, ThinkingStyle::Effort) => Some(json!("medium")),
+        (ThinkingEffort::High, ThinkingStyle::Effort) => Some(json!("high")),
     }
 }
 
 /// Returns the tools to offer. Ollama cannot force a model to call a tool, but a tool that
 /// is not offered is not called.
-fn tools(request: &Request) -> Vec<Value> {
+fn tools(request: &ModelRequest) -> Vec<Value> {
     let mut tools = function_tools(request);
     match &request.tool_choice {
         ToolChoice::Auto | ToolChoice::Any => {}
@@ -103,7 +105,7 @@ fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
         images.extend(result.images.iter().map(base64));
     }
     images.extend(turn.parts.iter().filter_map(|part| match part {
-        Part::Image(image) => Some(base64(image)),
+        MessagePart::Image(image) => Some(base64(image)),
         _ => None,
     }));
     shown.push(turn.text());
@@ -119,7 +121,7 @@ fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
     messages.push(message);
 }
 
-fn base64(image: &Image) -> &str {
+fn base64(image: &MessageImage) -> &str {
     &image.data
 }
 
@@ -144,7 +146,7 @@ fn assistant(turn: &Turn<'_>) -> Option<Value> {
         message["tool_calls"] = json!(calls);
     }
     let thoughts = turn.parts.iter().filter_map(|part| match part {
-        Part::Thinking { text, seal: None } if !text.is_empty() => Some(text.as_str()),
+        MessagePart::Thinking { text, seal: None } if !text.is_empty() => Some(text.as_str()),
         _ => None,
     });
     let thoughts = thoughts.collect::<Vec<_>>().join("\n\n");

@@ -1,6 +1,6 @@
 //! Reads replies.
 
-use artel_types::model::{Chunk, Fault, Stop, Usage};
+use artel_types::model::{ModelFault, ReplyChunk, ReplyStopReason, TokenUsage};
 use serde_json::Value;
 
 use crate::answer::{OpenCalls, fault, text, tokens, tokens_or_zero};
@@ -15,7 +15,12 @@ pub(crate) struct Reader {
 }
 
 impl Read for Reader {
-    fn frame(&mut self, _name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn frame(
+        &mut self,
+        _name: &str,
+        data: &str,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
         let line = json(data)?;
         if !line["error"].is_null() {
             return Err(fault(Wire::Ollama, &line["error"]));
@@ -23,7 +28,7 @@ impl Read for Reader {
         if !self.has_started {
             self.has_started = true;
             let model = text(&line["model"]).map(str::to_owned);
-            out.push(Chunk::Start { id: None, model });
+            out.push(ReplyChunk::Start { id: None, model });
         }
         self.message(&line["message"], out)?;
         if line["done"] == true {
@@ -33,20 +38,20 @@ impl Read for Reader {
     }
 
     /// Does nothing: a reply says itself that it is complete.
-    fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn finish(&mut self, _out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         Ok(())
     }
 }
 
 impl Reader {
-    fn message(&mut self, message: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn message(&mut self, message: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         if let Some(thought) = text(&message["thinking"]) {
             let text = thought.to_owned();
-            out.push(Chunk::Thinking { text });
+            out.push(ReplyChunk::Thinking { text });
         }
         if let Some(words) = text(&message["content"]) {
             let text = words.to_owned();
-            out.push(Chunk::Text { text });
+            out.push(ReplyChunk::Text { text });
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let id = call["id"].as_str().unwrap_or_default();
@@ -62,27 +67,27 @@ impl Reader {
         Ok(())
     }
 
-    fn close(&self, line: &Value, out: &mut Vec<Chunk>) {
+    fn close(&self, line: &Value, out: &mut Vec<ReplyChunk>) {
         let stop = match line["done_reason"].as_str() {
-            Some("length") => Stop::MaxTokens,
-            None | Some("" | "stop") if self.calls.is_empty() => Stop::End,
-            None | Some("" | "stop") => Stop::ToolUse,
+            Some("length") => ReplyStopReason::MaxTokens,
+            None | Some("" | "stop") if self.calls.is_empty() => ReplyStopReason::End,
+            None | Some("" | "stop") => ReplyStopReason::ToolUse,
             // `load` and `unload`: the model was only loaded into memory, or removed from
             // it.
-            Some(other) => Stop::Other(other.chars().take(64).collect()),
+            Some(other) => ReplyStopReason::Other(other.chars().take(64).collect()),
         };
         let usage = usage(line);
-        out.push(Chunk::End { stop, usage });
+        out.push(ReplyChunk::End { stop, usage });
     }
 }
 
 /// Reads the usage. Ollama leaves out counts that are zero. An output of zero can be true.
 /// An input of zero cannot: it means that the prompt was still in memory, so its length is
 /// unknown.
-fn usage(line: &Value) -> Option<Usage> {
-    believed(Usage {
+fn usage(line: &Value) -> Option<TokenUsage> {
+    believed(TokenUsage {
         input: tokens(&line["prompt_eval_count"])?,
         output: tokens_or_zero(&line["eval_count"])?,
-        ..Usage::default()
+        ..TokenUsage::default()
     })
 }

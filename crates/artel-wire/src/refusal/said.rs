@@ -1,7 +1,7 @@
 //! Reads the body of a refusal, whatever it is: JSON in five dialects, a web page, plain
 //! text.
 
-use artel_types::model::Fault;
+use artel_types::model::ModelFault;
 use serde_json::Value;
 
 /// Most bytes that are read of a body that is not JSON.
@@ -149,13 +149,13 @@ fn one_line(text: &str) -> String {
         .filter(|word| !word.is_empty());
     let mut line = String::new();
     for word in words {
-        if line.len() > Fault::LONGEST * 4 {
+        if line.len() > ModelFault::LONGEST * 4 {
             break;
         }
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().take(Fault::LONGEST));
+        line.extend(word.chars().take(ModelFault::LONGEST));
     }
     line
 }

@@ -1,7 +1,8 @@
 //! Encodes requests.
 
 use artel_types::model::{
-    Cache, Effort, Image, Message, Part, Request, Role, Seal, ThinkingStyle, ToolChoice, ToolResult,
+    MessageImage, MessagePart, MessageRole, ModelMessage, ModelRequest, PromptCacheLifetime,
+    ProviderSignature, ThinkingEffort, ThinkingStyle, ToolChoice, ToolResult,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ const LEAST_OUTPUT: u64 = 16;
 /// Encodes a request for `/responses`. This format has no stop texts, so the request's are
 /// left out. The cache lifetime of a prompt cannot be set either: old and new models alike
 /// refuse the parameter.
-pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
     let mut body = json!({
         "model": target.model,
         "input": input(target, request),
@@ -56,11 +57,11 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     }
     if let (Some(wanted), ThinkingStyle::Effort) = (request.thinking, target.thinking) {
         body["reasoning"] = match wanted {
-            Effort::Off => json!({ "effort": effort(wanted) }),
+            ThinkingEffort::Off => json!({ "effort": effort(wanted) }),
             _ => json!({ "effort": effort(wanted), "summary": "auto" }),
         };
     }
-    if request.cache != Cache::Unset {
+    if request.cache != PromptCacheLifetime::Unset {
         body["prompt_cache_key"] = json!(cache_key(request));
     }
     outgoing("/responses", &body)
@@ -70,7 +71,7 @@ fn thinks(target: &Target<'_>) -> bool {
     target.thinking != ThinkingStyle::None
 }
 
-fn tools(request: &Request) -> Vec<Value> {
+fn tools(request: &ModelRequest) -> Vec<Value> {
     let tools = request.tools.iter().map(|tool| {
         json!({
             "type": "function",
@@ -95,7 +96,7 @@ fn tool_choice(choice: &ToolChoice) -> Value {
 /// Returns the cache key: requests with the same beginning go to the same machine, which
 /// has that beginning in its cache. The hash of the beginning is FNV-1a, since it must not
 /// change between builds.
-fn cache_key(request: &Request) -> String {
+fn cache_key(request: &ModelRequest) -> String {
     let tools = json!(tools(request)).to_string();
     let bytes = request.system.bytes().chain([0]).chain(tools.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -104,24 +105,24 @@ fn cache_key(request: &Request) -> String {
     format!("artel-{hash:016x}")
 }
 
-fn input(target: &Target<'_>, request: &Request) -> Vec<Value> {
+fn input(target: &Target<'_>, request: &ModelRequest) -> Vec<Value> {
     let mut items = Vec::new();
     for message in &request.messages {
         match message.role {
-            Role::User => user(message, &mut items),
-            Role::Assistant => assistant(target, message, &mut items),
+            MessageRole::User => user(message, &mut items),
+            MessageRole::Assistant => assistant(target, message, &mut items),
         }
     }
     items
 }
 
-fn user(message: &Message, items: &mut Vec<Value>) {
+fn user(message: &ModelMessage, items: &mut Vec<Value>) {
     let mut content = Vec::new();
     for part in &message.parts {
         match part {
-            Part::ToolResult(result) => items.push(output(result)),
-            Part::Text { text, .. } if !text.is_empty() => content.push(words(text)),
-            Part::Image(image) => content.push(picture(image)),
+            MessagePart::ToolResult(result) => items.push(output(result)),
+            MessagePart::Text { text, .. } if !text.is_empty() => content.push(words(text)),
+            MessagePart::Image(image) => content.push(picture(image)),
             _ => {}
         }
     }
@@ -146,26 +147,28 @@ fn words(text: &str) -> Value {
     json!({ "type": "input_text", "text": text })
 }
 
-fn picture(image: &Image) -> Value {
+fn picture(image: &MessageImage) -> Value {
     json!({ "type": "input_image", "image_url": data_url(image), "detail": "auto" })
 }
 
-fn assistant(target: &Target<'_>, message: &Message, items: &mut Vec<Value>) {
+fn assistant(target: &Target<'_>, message: &ModelMessage, items: &mut Vec<Value>) {
     // The API refuses a thought without anything after it, as a reply that broke off
     // leaves behind.
     let last = message.parts.iter().rposition(|part| {
-        matches!(part, Part::Text { text, .. } if !text.is_empty())
-            || matches!(part, Part::ToolCall(_))
+        matches!(part, MessagePart::Text { text, .. } if !text.is_empty())
+            || matches!(part, MessagePart::ToolCall(_))
     });
     for (at, part) in message.parts.iter().enumerate() {
         match part {
-            Part::Text { text, seal } if !text.is_empty() => items.push(said(text, seal.as_ref())),
-            Part::Thinking { text, seal }
+            MessagePart::Text { text, seal } if !text.is_empty() => {
+                items.push(said(text, seal.as_ref()))
+            }
+            MessagePart::Thinking { text, seal }
                 if thinks(target) && last.is_some_and(|last| at < last) =>
             {
                 items.extend(seal.as_ref().and_then(|seal| thought(text, seal)));
             }
-            Part::ToolCall(call) => items.push(json!({
+            MessagePart::ToolCall(call) => items.push(json!({
                 "type": "function_call",
                 "call_id": call.id,
                 "name": call.name,
@@ -176,7 +179,7 @@ fn assistant(target: &Target<'_>, message: &Message, items: &mut Vec<Value>) {
     }
 }
 
-fn said(text: &str, seal: Option<&Seal>) -> Value {
+fn said(text: &str, seal: Option<&ProviderSignature>) -> Value {
     let mut item = json!({
         "type": "message",
         "role": "assistant",
@@ -189,7 +192,7 @@ fn said(text: &str, seal: Option<&Seal>) -> Value {
     item
 }
 
-fn thought(summary: &str, seal: &Seal) -> Option<Value> {
+fn thought(summary: &str, seal: &ProviderSignature) -> Option<Value> {
     let seal = opened(seal)?;
     let summary = match summary {
         "" => json!([]),
@@ -204,7 +207,7 @@ fn thought(summary: &str, seal: &Seal) -> Option<Value> {
 }
 
 /// Reads a seal of this format, or returns `None` for any other.
-fn opened(seal: &Seal) -> Option<Value> {
+fn opened(seal: &ProviderSignature) -> Option<Value> {
     let is_ours = seal.wire == WIRE;
     let seal = is_ours.then(|| serde_json::from_str(&seal.data).ok())?;
     seal.filter(Value::is_object)

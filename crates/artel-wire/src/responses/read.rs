@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use artel_types::model::{Chunk, Fault, Seal, Stop};
+use artel_types::model::{ModelFault, ProviderSignature, ReplyChunk, ReplyStopReason};
 use serde_json::{Value, json};
 
 use super::WIRE;
@@ -57,7 +57,12 @@ enum Kind {
 }
 
 impl Read for Reader {
-    fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn frame(
+        &mut self,
+        name: &str,
+        data: &str,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<(), ModelFault> {
         let is_known = name == UNNAMED || name == "error" || name.starts_with("response.");
         // `[DONE]` is not part of this format, but servers that come from Chat Completions
         // send it.
@@ -86,13 +91,13 @@ impl Read for Reader {
     }
 
     /// Does nothing: a reply says itself that it is complete.
-    fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn finish(&mut self, _out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         Ok(())
     }
 }
 
 impl Reader {
-    fn part(&mut self, name: &str, event: &Value, out: &mut Vec<Chunk>) {
+    fn part(&mut self, name: &str, event: &Value, out: &mut Vec<ReplyChunk>) {
         let Some((kind, stage)) = part_of(name) else {
             return;
         };
@@ -109,7 +114,7 @@ impl Reader {
 
     /// Begins an item. Some servers give every item the same place, so an earlier item
     /// there is over.
-    fn item_added(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn item_added(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         self.items.insert(place(event), Item::default());
         if event["item"]["type"] == "function_call" {
             self.begin_call(event, out)?;
@@ -117,7 +122,7 @@ impl Reader {
         Ok(())
     }
 
-    fn item_done(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+    fn item_done(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         let item = &event["item"];
         match item["type"].as_str() {
             Some("function_call") => {
@@ -136,7 +141,7 @@ impl Reader {
         Ok(())
     }
 
-    fn begin_call(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<u32, Fault> {
+    fn begin_call(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) -> Result<u32, ModelFault> {
         let known = self.items.entry(place(event)).or_default();
         if let Some(index) = known.call {
             return Ok(index);
@@ -149,7 +154,7 @@ impl Reader {
         Ok(index)
     }
 
-    fn message_done(&mut self, event: &Value, out: &mut Vec<Chunk>) {
+    fn message_done(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) {
         let item = &event["item"];
         for (number, part) in parts(&item["content"]) {
             let kind = match part["type"].as_str() {
@@ -164,11 +169,11 @@ impl Reader {
         let has_words = known.is_some_and(|item| item.sent.contains_key(&(Kind::Words, 0)));
         if let (Some(phase), true) = (text(&item["phase"]), has_words) {
             let seal = sealed(&json!({ "phase": phase }));
-            out.push(Chunk::TextSealed { seal });
+            out.push(ReplyChunk::TextSealed { seal });
         }
     }
 
-    fn thought_done(&mut self, event: &Value, out: &mut Vec<Chunk>) {
+    fn thought_done(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) {
         let item = &event["item"];
         for (list, kind) in [("summary", Kind::Summary), ("content", Kind::Thought)] {
             for (number, part) in parts(&item[list]) {
@@ -177,7 +182,7 @@ impl Reader {
         }
         if let (Some(id), Some(content)) = (text(&item["id"]), text(&item["encrypted_content"])) {
             let seal = sealed(&json!({ "id": id, "encrypted_content": content }));
-            out.push(Chunk::ThinkingSealed { seal });
+            out.push(ReplyChunk::ThinkingSealed { seal });
         }
     }
 
@@ -187,7 +192,7 @@ impl Reader {
         event: &Value,
         part: (Kind, u64),
         whole: Option<&str>,
-        out: &mut Vec<Chunk>,
+        out: &mut Vec<ReplyChunk>,
     ) {
         let item = self.items.get(&place(event));
         let sent = item.and_then(|item| item.sent.get(&part)).copied();
@@ -200,7 +205,7 @@ impl Reader {
         event: &Value,
         (kind, number): (Kind, u64),
         more: Option<&str>,
-        out: &mut Vec<Chunk>,
+        out: &mut Vec<ReplyChunk>,
     ) {
         let Some(more) = more.filter(|more| !more.is_empty()) else {
             return;
@@ -219,31 +224,31 @@ impl Reader {
         *sent += more.len();
         let text = more.to_owned();
         match kind {
-            Kind::Words => out.push(Chunk::Text { text }),
+            Kind::Words => out.push(ReplyChunk::Text { text }),
             Kind::Refusal => {
                 self.has_refused = true;
-                out.push(Chunk::Text { text });
+                out.push(ReplyChunk::Text { text });
             }
             Kind::Summary | Kind::Thought if is_new_paragraph => {
                 let text = format!("\n\n{text}");
-                out.push(Chunk::Thinking { text });
+                out.push(ReplyChunk::Thinking { text });
             }
-            Kind::Summary | Kind::Thought => out.push(Chunk::Thinking { text }),
+            Kind::Summary | Kind::Thought => out.push(ReplyChunk::Thinking { text }),
             Kind::Arguments => {}
         }
     }
 
-    fn close(&mut self, response: &Value, out: &mut Vec<Chunk>) {
+    fn close(&mut self, response: &Value, out: &mut Vec<ReplyChunk>) {
         let reason = text(&response["incomplete_details"]["reason"]);
         let is_incomplete = reason.is_some() || response["status"] == "incomplete";
         let stop = match reason {
-            _ if self.has_refused => Stop::Refusal,
-            Some("max_output_tokens" | "max_tokens") => Stop::MaxTokens,
-            Some("content_filter") => Stop::Refusal,
-            Some(other) => Stop::Other(other.chars().take(64).collect()),
-            None if is_incomplete => Stop::Other("incomplete".to_owned()),
-            None if self.calls.is_empty() => Stop::End,
-            None => Stop::ToolUse,
+            _ if self.has_refused => ReplyStopReason::Refusal,
+            Some("max_output_tokens" | "max_tokens") => ReplyStopReason::MaxTokens,
+            Some("content_filter") => ReplyStopReason::Refusal,
+            Some(other) => ReplyStopReason::Other(other.chars().take(64).collect()),
+            None if is_incomplete => ReplyStopReason::Other("incomplete".to_owned()),
+            None if self.calls.is_empty() => ReplyStopReason::End,
+            None => ReplyStopReason::ToolUse,
         };
         if is_incomplete {
             self.calls.break_off(out)
@@ -251,12 +256,12 @@ impl Reader {
             self.calls.end_all(out)
         }
         let usage = usage(&response["usage"], &USAGE);
-        out.push(Chunk::End { stop, usage });
+        out.push(ReplyChunk::End { stop, usage });
     }
 }
 
-fn start(response: &Value, out: &mut Vec<Chunk>) {
-    out.push(Chunk::Start {
+fn start(response: &Value, out: &mut Vec<ReplyChunk>) {
+    out.push(ReplyChunk::Start {
         id: text(&response["id"]).map(str::to_owned),
         model: text(&response["model"]).map(str::to_owned),
     });
@@ -299,8 +304,8 @@ fn parts(list: &Value) -> impl Iterator<Item = (u64, &Value)> {
     (0..).zip(list.as_array().into_iter().flatten())
 }
 
-fn sealed(data: &Value) -> Seal {
-    Seal {
+fn sealed(data: &Value) -> ProviderSignature {
+    ProviderSignature {
         wire: WIRE.to_owned(),
         data: data.to_string(),
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use artel_rules::stream::Gather;
-use artel_types::model::{Chunk, Fault, Request, ThinkingStyle};
+use artel_types::model::{ModelFault, ModelRequest, ReplyChunk, ThinkingStyle};
 use artel_wire::{Target, Wire};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(crate) fn check(wire: Wire, answer: &str, expected: &str) {
 pub(crate) fn read<'a>(
     wire: Wire,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> (Vec<Chunk>, Option<Fault>) {
+) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let mut decoder = wire.decoder();
     let mut chunks = Vec::new();
     let mut result = Ok(());
@@ -47,23 +47,23 @@ pub(crate) fn read<'a>(
     (chunks, result.err())
 }
 
-fn line(chunk: &Chunk) -> String {
+fn line(chunk: &ReplyChunk) -> String {
     match chunk {
-        Chunk::Start { id, model } => {
+        ReplyChunk::Start { id, model } => {
             let (id, model) = (id.as_deref(), model.as_deref());
             format!("start {} {}", id.unwrap_or("-"), model.unwrap_or("-"))
         }
-        Chunk::Text { text } => format!("text {}", text.escape_debug()),
-        Chunk::TextSealed { seal } => format!("text sealed {} {}", seal.wire, seal.data),
-        Chunk::Thinking { text } => format!("thought {}", text.escape_debug()),
-        Chunk::ThinkingSealed { seal } => {
+        ReplyChunk::Text { text } => format!("text {}", text.escape_debug()),
+        ReplyChunk::TextSealed { seal } => format!("text sealed {} {}", seal.wire, seal.data),
+        ReplyChunk::Thinking { text } => format!("thought {}", text.escape_debug()),
+        ReplyChunk::ThinkingSealed { seal } => {
             format!("thought sealed {} {}", seal.wire, seal.data)
         }
-        Chunk::ToolStart { index, id, name } => format!("call {index} {id} {name}"),
-        Chunk::ToolDelta { index, arguments } => format!("more {index} {arguments}"),
-        Chunk::ToolEnd { index, .. } => format!("done {index}"),
-        Chunk::End { stop, usage: None } => format!("end {stop:?}"),
-        Chunk::End {
+        ReplyChunk::ToolStart { index, id, name } => format!("call {index} {id} {name}"),
+        ReplyChunk::ToolDelta { index, arguments } => format!("more {index} {arguments}"),
+        ReplyChunk::ToolEnd { index, .. } => format!("done {index}"),
+        ReplyChunk::End { stop, usage: None } => format!("end {stop:?}"),
+        ReplyChunk::End {
             stop,
             usage: Some(usage),
         } => format!(
@@ -74,13 +74,13 @@ fn line(chunk: &Chunk) -> String {
 }
 
 /// Returns a request with everything in it.
-pub(crate) fn rich() -> Request {
+pub(crate) fn rich() -> ModelRequest {
     let text = fs::read_to_string(place("requests").join("rich.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
 /// Returns the body of a request as a format writes it.
-pub(crate) fn body(wire: Wire, target: &Target<'_>, request: &Request) -> Value {
+pub(crate) fn body(wire: Wire, target: &Target<'_>, request: &ModelRequest) -> Value {
     let outgoing = wire.encode(target, request);
     serde_json::from_slice(&outgoing.body).unwrap()
 }

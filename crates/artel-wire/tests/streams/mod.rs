@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use artel_types::model::{Chunk, Fault};
+use artel_types::model::{ModelFault, ReplyChunk};
 use artel_wire::Wire;
 
 /// Every case there is a recording of.
@@ -24,8 +24,8 @@ pub(crate) const UNKNOWN_TO: [(Wire, &str); 1] = [(Wire::Ollama, "refusal")];
 /// What came of some bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
-    pub(crate) chunks: Vec<Chunk>,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) chunks: Vec<ReplyChunk>,
+    pub(crate) fault: Option<ModelFault>,
 }
 
 /// Returns every recording. One that is missing fails the test that asks.
@@ -88,22 +88,22 @@ pub(crate) fn decode<'a>(wire: Wire, pieces: impl IntoIterator<Item = &'a [u8]>)
 
 /// One start, one end or fault, calls numbered in the order they began, nothing said of a call
 /// before it began or after it ended.
-fn check_grammar(chunks: &[Chunk], fault: Option<&Fault>) {
+fn check_grammar(chunks: &[ReplyChunk], fault: Option<&ModelFault>) {
     let mut calls: Vec<(&str, bool)> = Vec::new();
     for (at, chunk) in chunks.iter().enumerate() {
         let is_first = at == 0;
         let is_last = at + 1 == chunks.len();
-        let is_start = matches!(chunk, Chunk::Start { .. });
+        let is_start = matches!(chunk, ReplyChunk::Start { .. });
         assert_eq!(is_start, is_first, "{at}: {chunk:?}");
         match chunk {
-            Chunk::End { .. } => assert!(is_last && fault.is_none(), "{at}: {chunk:?}"),
-            Chunk::ToolStart { index, id, .. } => {
+            ReplyChunk::End { .. } => assert!(is_last && fault.is_none(), "{at}: {chunk:?}"),
+            ReplyChunk::ToolStart { index, id, .. } => {
                 assert_eq!(*index as usize, calls.len());
                 assert!(calls.iter().all(|(other, _)| other != id), "{id} twice");
                 calls.push((id, false));
             }
-            Chunk::ToolDelta { index, .. } => assert!(!calls[*index as usize].1),
-            Chunk::ToolEnd { index, .. } => {
+            ReplyChunk::ToolDelta { index, .. } => assert!(!calls[*index as usize].1),
+            ReplyChunk::ToolEnd { index, .. } => {
                 let (_, is_over) = &mut calls[*index as usize];
                 assert!(!*is_over, "call {index} ended twice");
                 *is_over = true;
@@ -111,6 +111,6 @@ fn check_grammar(chunks: &[Chunk], fault: Option<&Fault>) {
             _ => {}
         }
     }
-    let has_end = matches!(chunks.last(), Some(Chunk::End { .. }));
+    let has_end = matches!(chunks.last(), Some(ReplyChunk::End { .. }));
     assert_ne!(has_end, fault.is_some(), "{fault:?} after {chunks:?}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use artel_config::Environment;
 use artel_journal::Batch;
 use artel_types::plan::{PlanState, Urgency};
-use artel_types::{Actor, Draft, Fact, RunId, Stream, Timestamp, TraceId, Via};
+use artel_types::{Actor, ActorSurface, EventDraft, Fact, RunId, StreamName, Timestamp, TraceId};
 use artel_workshop::{Caller, Flags, Init, Open, Workshop};
 
 use crate::facts;
@@ -20,7 +20,7 @@ const OPEN: usize = 200;
 pub(crate) fn workshop(home: &Path, works: usize) -> (Workshop, u64) {
     let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");
     caller.init(Some(&root), Init::Complete).unwrap();
     std::fs::write(
@@ -47,13 +47,13 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Returns the events of one piece of work: a plan, its run, and nine that were called.
-fn work(number: usize) -> Vec<Draft> {
+fn work(number: usize) -> Vec<EventDraft> {
     let trace = TraceId::from_random(bytes(number, 255));
     let of_work = |fact: Fact| {
-        Draft::new(
-            Stream::work(trace),
+        EventDraft::new(
+            StreamName::work(trace),
             trace,
-            Actor::human("ada", Via::Cli),
+            Actor::human("ada", ActorSurface::Cli),
             fact,
         )
     };
@@ -79,7 +79,7 @@ fn work(number: usize) -> Vec<Draft> {
 }
 
 /// Returns the twelve events of a run; the last is missing where it is still under way.
-fn run(number: usize, child: u8, top: RunId, trace: TraceId) -> Vec<Draft> {
+fn run(number: usize, child: u8, top: RunId, trace: TraceId) -> Vec<EventDraft> {
     let run = RunId::from_random(bytes(number, child));
     let mut started = facts::started(run, &format!("Step {child} of part {number}: cache it"));
     started.parent = (child > 0 && child < 6).then_some(top);
@@ -103,8 +103,9 @@ fn run(number: usize, child: u8, top: RunId, trace: TraceId) -> Vec<Draft> {
     if !number.is_multiple_of(OPEN) {
         all.push(facts::finished(run, state).into());
     }
-    let draft =
-        |fact| Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact).in_run(run);
+    let draft = |fact| {
+        EventDraft::new(StreamName::run(run), trace, Actor::agent("engineer"), fact).in_run(run)
+    };
     all.into_iter().map(draft).collect()
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 
 use artel_files::{create_new, make_dirs, read_bounded, write_atomic};
 use artel_journal::Journal;
-use artel_types::{AgentChanged, Code, Failure};
+use artel_types::{AgentChanged, Failure, FailureCode};
 use serde::Serialize;
 
 use super::{AgentReport, shipped};
@@ -61,7 +61,7 @@ impl Workshop {
         let (found, old) = self.caller.role_text(id)?;
         if !hash(&old).starts_with(seen) {
             return Err(
-                Failure::new(Code::R008, "the role is written otherwise by now")
+                Failure::new(FailureCode::R008, "the role is written otherwise by now")
                     .because("it was changed since you read it")
                     .advise("read it again, then change that")
                     .into(),
@@ -75,7 +75,7 @@ impl Workshop {
         self.refuse_new_rehearsal(text, &old)?;
         let file = self.root.join(format!("Agents/{id}.md"));
         if text != old {
-            let failed = |error| file_failure(Code::W008, &error);
+            let failed = |error| file_failure(FailureCode::W008, &error);
             make_dirs(&self.root.join("Agents"), 0o755).map_err(failed)?;
             write_atomic(&file, text.as_bytes(), 0o644).map_err(failed)?;
             self.note_edit(&journal, id, found.is_some().into(), text)?;
@@ -127,7 +127,7 @@ impl Workshop {
         let (found, old) = self.caller.role_text(id)?;
         let Open { journal, notes } = self.open()?;
         let file = self.root.join(format!("Agents/{id}.md"));
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         if found.is_none() {
             make_dirs(&self.root.join("Agents"), 0o755).map_err(failed)?;
             create_new(&file, old.as_bytes(), 0o644).map_err(failed)?;
@@ -155,7 +155,7 @@ impl Workshop {
         let Some(file) = file else {
             let what = format!("`{id}` is built in and has no file to remove");
             let advice = format!("`artel agent edit {id}` makes one that takes its place");
-            return Err(Failure::new(Code::C004, what).advise(advice).into());
+            return Err(Failure::new(FailureCode::C004, what).advise(advice).into());
         };
         let after = match shipped::text(id) {
             Some(_) => "; the built-in role of that id holds again",
@@ -194,7 +194,7 @@ impl From<bool> for Before {
 
 fn remove(file: &std::path::Path) -> Result<(), Failure> {
     fs::remove_file(file).map_err(|error| {
-        Failure::new(Code::W008, format!("`{}` stays", file.display()))
+        Failure::new(FailureCode::W008, format!("`{}` stays", file.display()))
             .because(error.to_string())
             .advise("look at its folder, owner and mode, then repeat")
     })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artel_sandbox::trusted::{self, Call};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
 use crate::models::text_of;
@@ -21,7 +21,7 @@ impl Caller {
         let set = set.filter(|editor| !editor.trim().is_empty());
         let by_hand = || format!("edit `{}` by hand", shell_word(file));
         let Some(editor) = set else {
-            return Err(Failure::new(Code::C005, "no editor is known")
+            return Err(Failure::new(FailureCode::C005, "no editor is known")
                 .because("neither `VISUAL` nor `EDITOR` is set")
                 .advise(format!("`EDITOR=nano artel …`, or {}", by_hand())));
         };
@@ -32,9 +32,12 @@ impl Caller {
             _ => self.program(name),
         };
         let failed = |why: String| {
-            Failure::new(Code::C004, format!("the editor `{editor}` did not do it"))
-                .because(why)
-                .advise(format!("set `EDITOR` to one that works, or {}", by_hand()))
+            Failure::new(
+                FailureCode::C004,
+                format!("the editor `{editor}` did not do it"),
+            )
+            .because(why)
+            .advise(format!("set `EDITOR` to one that works, or {}", by_hand()))
         };
         let program = program.ok_or_else(|| failed(format!("`{name}` is not on your `PATH`")))?;
         let variables = self.environment.variables();

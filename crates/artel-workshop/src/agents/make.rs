@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_files::{create_new, make_dirs, read_bounded};
-use artel_types::{AgentChanged, Code, Failure};
+use artel_types::{AgentChanged, Failure, FailureCode};
 
 use super::{AgentShown, shipped, shown, validate};
 use crate::hands::{Role, parse_role};
@@ -93,7 +93,7 @@ impl Workshop {
         let file = self.root.join(format!("Agents/{}.md", new.id));
         if file.symlink_metadata().is_ok() {
             let what = format!("there is a role `{}` already", new.id);
-            return Err(Failure::new(Code::C004, what)
+            return Err(Failure::new(FailureCode::C004, what)
                 .because(format!("its file is `{}`", file.display()))
                 .advise(format!("`artel agent edit {}`, or another id", new.id)));
         }
@@ -104,7 +104,7 @@ impl Workshop {
             return Err(failure);
         }
         let Open { journal, mut notes } = self.open()?;
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         make_dirs(&self.root.join("Agents"), 0o755).map_err(failed)?;
         create_new(&file, text.as_bytes(), 0o644).map_err(failed)?;
         let fact = AgentChanged {
@@ -177,12 +177,16 @@ impl Workshop {
 
 fn read_prompt(file: &Path) -> Result<String, Failure> {
     let bytes = read_bounded(file, LARGEST_PROMPT).map_err(|error| {
-        Failure::new(Code::W010, error.to_string()).advise("name a text file with the prompt")
+        Failure::new(FailureCode::W010, error.to_string())
+            .advise("name a text file with the prompt")
     })?;
     String::from_utf8(bytes).map_err(|error| {
-        Failure::new(Code::C004, format!("`{}` is no text", file.display()))
-            .because(error.to_string())
-            .advise("name a text file with the prompt")
+        Failure::new(
+            FailureCode::C004,
+            format!("`{}` is no text", file.display()),
+        )
+        .because(error.to_string())
+        .advise("name a text file with the prompt")
     })
 }
 
@@ -199,7 +203,7 @@ fn template(name: &str) -> Result<Template, Failure> {
         let all = AGENT_TEMPLATES.iter().copied();
         let more = shipped::ids().filter(|id| !AGENT_TEMPLATES.contains(id));
         let all: Vec<&str> = all.chain(more).collect();
-        Failure::new(Code::C004, format!("there is no template `{name}`"))
+        Failure::new(FailureCode::C004, format!("there is no template `{name}`"))
             .advise(format!("one of: {}", all.join(", ")))
     };
     let base = named.map_or(name, |(_, base, ..)| base);

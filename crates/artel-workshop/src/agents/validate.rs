@@ -2,7 +2,7 @@
 
 use artel_config::Settings;
 use artel_model::{Catalogue, Menu};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
 use crate::caller::Caller;
@@ -91,7 +91,7 @@ impl Caller {
         let declared = root.map_or(Vec::new(), |root| declared_names(&root));
         match role.misspelled_ban(&declared) {
             None => Ok(()),
-            Some(bad) => Err(Failure::new(Code::P003, unread_text(&bad))
+            Some(bad) => Err(Failure::new(FailureCode::P003, unread_text(&bad))
                 .advise("`artel tool list` names the tools that there are")),
         }
     }
@@ -117,7 +117,7 @@ pub(super) fn id(id: &str) -> Result<(), Failure> {
     }
     let shown: String = id.chars().take(80).collect();
     Err(
-        Failure::new(Code::C004, format!("`{shown}` is no id of a role"))
+        Failure::new(FailureCode::C004, format!("`{shown}` is no id of a role"))
             .because("ids are lower-case letters, digits and hyphens between them")
             .advise("for example `code-reviewer`"),
     )
@@ -126,14 +126,14 @@ pub(super) fn id(id: &str) -> Result<(), Failure> {
 fn name(name: &str) -> Result<(), Failure> {
     let advice = "`name: Code reviewer`";
     if name.is_empty() {
-        return Err(Failure::new(Code::C004, "the role has no name").advise(advice));
+        return Err(Failure::new(FailureCode::C004, "the role has no name").advise(advice));
     }
     let is_short = name.chars().count() <= LONGEST_NAME;
     if is_short && !name.contains(char::is_control) {
         return Ok(());
     }
     let what = format!("the role's name is not one line of at most {LONGEST_NAME} characters");
-    Err(Failure::new(Code::C004, what).advise(advice))
+    Err(Failure::new(FailureCode::C004, what).advise(advice))
 }
 
 /// Checks that a named model is known here. Whether there is a key for it is checked
@@ -151,7 +151,7 @@ fn model(model: Option<&str>, settings: &Settings) -> Result<(), Failure> {
         ..Menu::default()
     };
     match menu.choose(Some(model)) {
-        Err(failure) if failure.code != Code::M004 => Err(failure),
+        Err(failure) if failure.code != FailureCode::M004 => Err(failure),
         _ => Ok(()),
     }
 }
@@ -162,7 +162,7 @@ fn prompt(prompt: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("the role's prompt has {length} characters, fewer than {SHORTEST_PROMPT}");
-    Err(Failure::new(Code::C004, what)
+    Err(Failure::new(FailureCode::C004, what)
         .because("what it says is all that such an agent knows about how to work")
         .advise("say what it does, how it goes about it, and what it leaves alone"))
 }

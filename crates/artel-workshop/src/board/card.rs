@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use artel_rules::tally::Tally;
 use artel_types::{
-    Amount, Event, Fact, Money, RunAsked, RunFinished, RunId, RunStarted, Timestamp, ToolAsked,
-    TraceId,
+    Event, Fact, Money, RunAsked, RunFinished, RunId, RunStarted, SpendAmount, Timestamp,
+    ToolAsked, TraceId,
 };
 
 use super::skills::skill_tokens;
@@ -323,7 +323,11 @@ impl Going {
 }
 
 /// Adds a charge to a sum. An unknown price makes the sum unknown.
-pub(super) fn add_cost(sum: Option<Money>, charged: Amount, cost: Option<Money>) -> Option<Money> {
+pub(super) fn add_cost(
+    sum: Option<Money>,
+    charged: SpendAmount,
+    cost: Option<Money>,
+) -> Option<Money> {
     match (sum, cost) {
         (Some(sum), Some(cost)) => Some(sum + cost),
         (Some(sum), None) if charged.tokens.0 == 0 => Some(sum),

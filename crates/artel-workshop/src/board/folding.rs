@@ -7,7 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use artel_journal::{Query, Reader, Row};
 use artel_model::Account;
-use artel_types::{Code, Event, Failure, RunId, Timestamp, TraceId};
+use artel_types::{Event, Failure, FailureCode, RunId, Timestamp, TraceId};
 
 use super::Board;
 
@@ -97,7 +97,7 @@ pub(super) fn fold_all(reader: &Reader, depth: Depth) -> Result<Board, Failure> 
         let folded = folding.join();
         read?;
         folded.map_err(|_| {
-            Failure::new(Code::X001, "the board could not be folded")
+            Failure::new(FailureCode::X001, "the board could not be folded")
                 .advise("`artel journal verify` shows whether the journal is intact")
         })
     })

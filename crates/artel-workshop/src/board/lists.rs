@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::plan::{PlanState, Size, Urgency};
+use artel_types::plan::{PlanState, RequestSize, Urgency};
 use artel_types::{Money, RunId, Timestamp, TraceId};
 use serde::Serialize;
 
@@ -100,7 +100,7 @@ pub struct WorkRow {
     /// cli, file, interactive, api or console.
     pub source: String,
     pub urgency: Urgency,
-    pub size: Size,
+    pub size: RequestSize,
     /// The status of the request.
     pub status: &'static str,
     /// The state of the plan, or `None` if planning has not begun.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use artel_rules::tally::SkillStats;
-use artel_types::{RunMetrics, RunPrepared, RunState};
+use artel_types::{RunMetrics, RunOutcome, RunPrepared};
 
 use super::Meter;
 
@@ -30,8 +30,14 @@ impl Loads {
 
     /// Counts a run that has ended. A run that a person cancelled says nothing about its
     /// skill. A run that recorded how much was saved needs no counting.
-    pub(super) fn ended(&mut self, skill: &str, state: RunState, first: u64, metrics: &RunMetrics) {
-        if state == RunState::Cancelled || metrics.saved_percent.is_some() {
+    pub(super) fn ended(
+        &mut self,
+        skill: &str,
+        state: RunOutcome,
+        first: u64,
+        metrics: &RunMetrics,
+    ) {
+        if state == RunOutcome::Cancelled || metrics.saved_percent.is_some() {
             return;
         }
         let shown = first.saturating_add(metrics.tokens_loaded);

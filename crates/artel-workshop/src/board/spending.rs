@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use artel_rules::budget::{Left, left, period_start};
 use artel_rules::usage::{By, day};
-use artel_types::model::Period;
-use artel_types::{Limits, Timestamp};
+use artel_types::model::CalendarPeriod;
+use artel_types::{ConfiguredSpendLimits, Timestamp};
 
 use super::Board;
 use crate::providers::HeldBack;
@@ -17,7 +17,7 @@ impl Board {
     /// has them.
     pub fn usage(&self, by: &[By], days: u32, now: Timestamp) -> UsageReport {
         let span = Duration::from_secs(u64::from(days.saturating_sub(1)) * 86_400);
-        let since = period_start(Period::Day, now.before(span));
+        let since = period_start(CalendarPeriod::Day, now.before(span));
         let first = day(since);
         let is_wanted = |name: Option<&str>| name.is_some_and(|name| name >= first.as_str());
         let usage = &self.meter.usage;
@@ -32,7 +32,7 @@ impl Board {
     }
 
     /// Returns every limit in force, with the amount used.
-    pub fn budgets(&self, limits: &Limits, now: Timestamp) -> Vec<Left> {
+    pub fn budgets(&self, limits: &ConfiguredSpendLimits, now: Timestamp) -> Vec<Left> {
         left(&self.account.ledger, limits, now)
     }
 

@@ -9,7 +9,9 @@ mod sums;
 mod waits;
 
 use artel_journal::Record;
-use artel_types::{Actor, Draft, Fact, Outcome, RunId, Stream, Timestamp, TraceId, Via};
+use artel_types::{
+    Actor, ActorSurface, EventDraft, EventOutcome, Fact, RunId, StreamName, Timestamp, TraceId,
+};
 
 use super::{Board, Drivers};
 
@@ -22,16 +24,16 @@ pub(super) struct Tape {
 impl Tape {
     /// Adds an event of a run.
     pub(super) fn run(&mut self, run: RunId, trace: TraceId, fact: impl Into<Fact>) {
-        self.add(by_agent(Stream::run(run), trace, fact.into()).in_run(run));
+        self.add(by_agent(StreamName::run(run), trace, fact.into()).in_run(run));
     }
 
     /// Adds an event of a piece of work.
     pub(super) fn work(&mut self, trace: TraceId, fact: impl Into<Fact>) {
-        let actor = Actor::human("ada", Via::Cli);
-        self.add(Draft::new(Stream::work(trace), trace, actor, fact));
+        let actor = Actor::human("ada", ActorSurface::Cli);
+        self.add(EventDraft::new(StreamName::work(trace), trace, actor, fact));
     }
 
-    pub(super) fn add(&mut self, draft: Draft) {
+    pub(super) fn add(&mut self, draft: EventDraft) {
         let seq = self.records.len() as u64 + 1;
         let at = Timestamp::from_micros(seq.cast_signed() * 1_000_000);
         self.records.push(record(seq, at, &draft));
@@ -45,8 +47,8 @@ impl Tape {
     }
 }
 
-pub(super) fn by_agent(stream: Stream, trace: TraceId, fact: Fact) -> Draft {
-    Draft::new(stream, trace, Actor::agent("engineer"), fact)
+pub(super) fn by_agent(stream: StreamName, trace: TraceId, fact: Fact) -> EventDraft {
+    EventDraft::new(stream, trace, Actor::agent("engineer"), fact)
 }
 
 pub(super) fn run_id(number: u8) -> RunId {
@@ -66,7 +68,7 @@ pub(super) fn nobody() -> Drivers {
     Drivers::default()
 }
 
-fn record(seq: u64, at: Timestamp, draft: &Draft) -> Record {
+fn record(seq: u64, at: Timestamp, draft: &EventDraft) -> Record {
     Record {
         seq,
         stream: draft.stream.to_string(),
@@ -80,7 +82,7 @@ fn record(seq: u64, at: Timestamp, draft: &Draft) -> Record {
         via: draft.actor.via.map(|via| via.as_str().to_owned()),
         kind: draft.fact.kind().to_owned(),
         target: None,
-        outcome: draft.outcome.map(Outcome::as_str).map(str::to_owned),
+        outcome: draft.outcome.map(EventOutcome::as_str).map(str::to_owned),
         visibility: "summary".to_owned(),
         schema: draft.fact.schema(),
         payload: draft.fact.encode().unwrap(),

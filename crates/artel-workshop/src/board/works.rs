@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use artel_rules::plan::state::Course;
-use artel_types::plan::{Size, Urgency};
+use artel_types::plan::{RequestSize, Urgency};
 use artel_types::{
-    Amount, Event, Fact, Money, PlanDrafted, RequestCreated, RunId, RunStarted, Timestamp, TraceId,
+    Event, Fact, Money, PlanDrafted, RequestCreated, RunId, RunStarted, SpendAmount, Timestamp,
+    TraceId,
 };
 
 use super::card::add_cost;
@@ -23,7 +24,7 @@ pub(super) struct WorkCard {
     pub(super) portal: Option<Arc<str>>,
     pub(super) source: Option<Arc<str>>,
     pub(super) urgency: Urgency,
-    pub(super) size: Size,
+    pub(super) size: RequestSize,
     pub(super) course: Course,
     pub(super) versions: Vec<Version>,
     changeset: Option<Box<Made>>,
@@ -85,7 +86,7 @@ impl Board {
     }
 
     /// Adds what was charged for a model call to the piece of work that it belongs to.
-    pub(super) fn charge(&mut self, trace: TraceId, charged: Amount, cost: Option<Money>) {
+    pub(super) fn charge(&mut self, trace: TraceId, charged: SpendAmount, cost: Option<Money>) {
         if let Some(work) = self.by_trace.get(&trace) {
             let work = &mut self.works[*work];
             work.tokens = work.tokens.saturating_add(charged.tokens.0);
@@ -106,7 +107,7 @@ impl WorkCard {
             portal: None,
             source: None,
             urgency: Urgency::default(),
-            size: Size::default(),
+            size: RequestSize::default(),
             course: Course::default(),
             versions: Vec::new(),
             changeset: None,

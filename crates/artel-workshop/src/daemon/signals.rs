@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use artel_journal::Owner;
-use artel_types::{Code, DaemonStopped, Failure};
+use artel_types::{DaemonStopped, Failure, FailureCode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -35,7 +35,7 @@ impl Workshop {
     pub fn signal_reload(&self, runs: &DaemonRuns) -> Result<(), Failure> {
         match self.hold_daemon(runs)? {
             Some(process) => send(runs, &process, Signal::HUP).map(drop),
-            None => Err(Failure::new(Code::H003, "the daemon has ended")
+            None => Err(Failure::new(FailureCode::H003, "the daemon has ended")
                 .advise("`artel daemon start` starts it")),
         }
     }
@@ -141,14 +141,14 @@ async fn has_ended(process: &OwnedFd, limit: Duration) -> bool {
 
 fn unreached(pid: u32, error: Errno) -> Failure {
     let what = format!("the daemon (process {pid}) cannot be signalled");
-    Failure::new(Code::H003, what)
+    Failure::new(FailureCode::H003, what)
         .because(error.to_string())
         .advise("whoever started it can end it")
 }
 
 fn still_there(pid: u32) -> Failure {
     let what = format!("the daemon (process {pid}) was killed and is not gone yet");
-    Failure::new(Code::H002, what)
+    Failure::new(FailureCode::H002, what)
         .because("the system waits for something that it has under way, mostly a disk")
         .advise("try again in a moment")
 }

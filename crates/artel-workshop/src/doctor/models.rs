@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use artel_types::Code;
+use artel_types::FailureCode;
 
 use super::Check;
 use crate::caller::Caller;
@@ -42,10 +42,10 @@ pub(super) fn checks(caller: &Caller) -> Vec<Check> {
 fn default_model(models: &Models) -> Check {
     let chosen = match models.choose(None) {
         Ok(chosen) => chosen,
-        Err(failure) if failure.code == Code::M004 && has_ollama() => {
+        Err(failure) if failure.code == FailureCode::M004 && has_ollama() => {
             return Check::ok("models", "default: a model of the local Ollama");
         }
-        Err(failure) if failure.code == Code::M004 => {
+        Err(failure) if failure.code == FailureCode::M004 => {
             return Check::warning(
                 "models",
                 "no key and no local model",

@@ -14,7 +14,7 @@ use artel_sandbox::run::Cancel;
 use artel_sandbox::slots::Slots;
 use artel_sandbox::{Demand, Level, Limits, Sandbox, SandboxError, Setup, Standard, View};
 use artel_tools::{Audience, Keys, StartedFor, Workroom};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
 use crate::portals::holding;
@@ -112,8 +112,9 @@ impl Caller {
 
     pub(crate) fn slots(&self) -> Result<Slots, Failure> {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Slots::of_cores(self.places.state().join("slots"), cores)
-            .map_err(|error| Failure::new(Code::B002, error.to_string()).because(causes(&error)))
+        Slots::of_cores(self.places.state().join("slots"), cores).map_err(|error| {
+            Failure::new(FailureCode::B002, error.to_string()).because(causes(&error))
+        })
     }
 
     /// Expands `~` in a path from the settings.
@@ -152,8 +153,8 @@ pub(crate) fn demand(settings: &Settings) -> Demand {
 /// Returns the failure for a sandbox that could not be set up.
 pub(crate) fn sandbox_failed(error: &SandboxError) -> Failure {
     let code = match error {
-        SandboxError::TooLow { .. } | SandboxError::NetworkNeedsFull { .. } => Code::B001,
-        _ => Code::B002,
+        SandboxError::TooLow { .. } | SandboxError::NetworkNeedsFull { .. } => FailureCode::B001,
+        _ => FailureCode::B002,
     };
     let failure = Failure::new(code, error.to_string());
     let failure = match std::error::Error::source(error) {
@@ -176,6 +177,6 @@ fn causes(error: &dyn std::error::Error) -> String {
 
 pub(crate) fn cancel() -> Result<Cancel, Failure> {
     Cancel::new().map_err(|error| {
-        Failure::new(Code::B002, "the system gave no handle").because(error.to_string())
+        Failure::new(FailureCode::B002, "the system gave no handle").because(error.to_string())
     })
 }

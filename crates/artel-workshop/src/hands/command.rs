@@ -10,7 +10,7 @@ use artel_rules::patience::{self, Graces};
 use artel_sandbox::proxy::{Passage, Proxy, Reach, Resolver, Verdict};
 use artel_sandbox::run::{By, Finished, Live, Spool, Stream, Watch};
 use artel_sandbox::{Exit, Host, Job, Limited, Limits, Network, Stdin};
-use artel_types::{Code, Failure, Redactor};
+use artel_types::{Failure, FailureCode, SecretRedactor};
 
 use super::bench::{cancel, sandbox_failed};
 use super::scratch::Scratch;
@@ -85,7 +85,7 @@ impl Caller {
             patience: patience::Limits::exactly(run.timeout.unwrap_or(LONGEST)),
             graces: Graces::default(),
             cancel: cancel()?,
-            redactor: Redactor::none(),
+            redactor: SecretRedactor::none(),
             spool: Spool {
                 head: 0,
                 tail: 0,
@@ -106,7 +106,7 @@ impl Caller {
         let path = self.absolute(folder);
         path.canonicalize().map_err(|error| {
             Failure::new(
-                Code::W010,
+                FailureCode::W010,
                 format!("there is no folder `{}`", path.display()),
             )
             .because(error.to_string())
@@ -117,7 +117,7 @@ impl Caller {
 
 fn parse(host: &str) -> Result<Host, Failure> {
     Host::parse(host).map_err(|bad| {
-        Failure::new(Code::B005, bad.to_string())
+        Failure::new(FailureCode::B005, bad.to_string())
             .advise("name one host: `--net example.com`, `--net 127.0.0.1:5432`")
     })
 }
@@ -160,13 +160,13 @@ fn ended(finished: &Finished, run: &SandboxRun) -> Result<Sandboxed, Problems> {
         let program = program.unwrap_or_default();
         if step == "program" {
             let what = format!("`{program}` could not be started inside");
-            return Err(Failure::new(Code::B003, what)
+            return Err(Failure::new(FailureCode::B003, what)
                 .because(why.clone())
                 .advise("only what the sandbox shows can be run; `sandbox.read` in the settings adds folders")
                 .into());
         }
         let what = format!("the sandbox could not be built: {step}");
-        return Err(Failure::new(Code::B001, what)
+        return Err(Failure::new(FailureCode::B001, what)
             .because(why.clone())
             .advise("`artel doctor` shows every layer and what would help")
             .into());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use artel_policy::rules::{BadRule, Rule};
 use artel_policy::{Grant, GrantEntry, GrantFile, too_broad};
-use artel_types::{Code, Fact, Failure, PolicyGranted, PolicyRevoked};
+use artel_types::{Fact, Failure, FailureCode, PolicyGranted, PolicyRevoked};
 
 use super::policy::{broken, parse, rule};
 use super::tools::declared_names;
@@ -85,7 +85,7 @@ impl Workshop {
         refuse_nameless(&parsed, &declared_names(self.root()))?;
         if let Some(why) = too_broad(&parsed) {
             return Err(Failure::new(
-                Code::P007,
+                FailureCode::P007,
                 format!("`{text}` is too broad to be granted for good"),
             )
             .because(why)
@@ -93,7 +93,7 @@ impl Workshop {
             .into());
         }
         if reason.trim().is_empty() {
-            return Err(Failure::new(Code::C005, "a grant needs a reason")
+            return Err(Failure::new(FailureCode::C005, "a grant needs a reason")
                 .advise("add `--reason WHY`: it is shown whenever the grant is listed")
                 .into());
         }
@@ -109,7 +109,7 @@ impl Workshop {
             let found = named(&file.grants, which)?.clone();
             if let Some(seen) = seen.filter(|seen| *seen != found.rule) {
                 let what = format!("grant {which} is not `{seen}` any more");
-                return Err(Failure::new(Code::P008, what)
+                return Err(Failure::new(FailureCode::P008, what)
                     .because(format!("it is `{}` now; nothing was changed", found.rule))
                     .advise("`artel policy list` shows what is granted now"));
             }
@@ -150,13 +150,13 @@ fn secrets_of(rule: &Rule, stored: &[String]) -> Vec<String> {
 /// Refuses a rule for a tool that does not exist.
 fn refuse_nameless(rule: &Rule, declared: &[String]) -> Result<(), Failure> {
     let advice = "`artel tool list` names the tools that there are";
-    let misspelled = |bad: BadRule| Failure::new(Code::P003, bad.to_string()).advise(advice);
+    let misspelled = |bad: BadRule| Failure::new(FailureCode::P003, bad.to_string()).advise(advice);
     rule.check_name(declared).map_err(misspelled)?;
     if rule.names_a_tool(declared) {
         return Ok(());
     }
     let what = format!("`{}` names no tool of this workshop", rule.text());
-    Err(Failure::new(Code::P003, what)
+    Err(Failure::new(FailureCode::P003, what)
         .because("it would grant nothing")
         .advise(advice))
 }
@@ -167,7 +167,7 @@ fn named<'g>(grants: &'g [GrantEntry], which: &str) -> Result<&'g GrantEntry, Fa
     let by_number = number.and_then(|number| grants.get(number.checked_sub(1)?));
     let found = by_number.or_else(|| grants.iter().find(|known| known.rule == which));
     found.ok_or_else(|| {
-        Failure::new(Code::P005, format!("there is no grant `{which}`"))
+        Failure::new(FailureCode::P005, format!("there is no grant `{which}`"))
             .advise("`artel policy list` shows them with their numbers")
     })
 }

@@ -9,7 +9,7 @@ use artel_policy::{
     Situation, Uncontained, too_broad,
 };
 use artel_sandbox::Level;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use super::role::Role;
 use super::tools::declared_names;
@@ -169,7 +169,7 @@ impl Caller {
                 self.refuse_untrusted(place.marker.id, &place.root)?;
                 Ok(Some(place.root))
             }
-            Err(failure) if failure.code == Code::W001 => Ok(None),
+            Err(failure) if failure.code == FailureCode::W001 => Ok(None),
             Err(failure) => Err(failure.into()),
         }
     }
@@ -295,7 +295,7 @@ fn containment(settings: &Settings) -> Containment {
 /// Parses a rule that a person wrote.
 pub(crate) fn rule(text: &str) -> Result<Rule, Failure> {
     Rule::parse(text).map_err(|bad| {
-        Failure::new(Code::P003, bad.to_string())
+        Failure::new(FailureCode::P003, bad.to_string())
             .advise("rules look like `Bash(git status:*)`, `Edit(src/**)`, `Read`")
     })
 }
@@ -306,7 +306,7 @@ pub(super) fn broken(file: &std::path::Path, why: &impl std::fmt::Display) -> Fa
         "`{}` cannot be used, so nothing in it counts",
         file.display()
     );
-    Failure::new(Code::P004, what)
+    Failure::new(FailureCode::P004, what)
         .because(why.to_string())
         .advise("mend that place, or move the file away and grant anew")
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_policy::rules::{BadRule, Rule};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use serde::Deserialize;
 
 use super::policy::rule;
@@ -132,7 +132,7 @@ impl Caller {
             let file = root.join(format!("Agents/{name}.md"));
             if file.exists() {
                 let bytes = artel_files::read_bounded(&file, LARGEST)
-                    .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+                    .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
                 return Ok((Some(file), String::from_utf8_lossy(&bytes).into_owned()));
             }
         }
@@ -172,7 +172,7 @@ impl Role {
 
 fn unknown(name: &str) -> Failure {
     let built_in: Vec<&str> = shipped::ids().collect();
-    Failure::new(Code::W010, format!("there is no role `{name}`"))
+    Failure::new(FailureCode::W010, format!("there is no role `{name}`"))
         .because(format!(
             "it is not built in ({}), and the workshop's `Agents` folder has no such file",
             built_in.join(", ")
@@ -251,7 +251,7 @@ fn broken(file: Option<&Path>, why: &str) -> Failure {
         Some(file) => format!("`{}` has a broken frontmatter", file.display()),
         None => "the role has a broken frontmatter".to_owned(),
     };
-    Failure::new(Code::P004, what).because(why)
+    Failure::new(FailureCode::P004, what).because(why)
 }
 
 impl Names {

@@ -6,7 +6,7 @@ use artel_journal::{Batch, Journal};
 use artel_sandbox::proxy::{Passage, Verdict};
 use artel_sandbox::run::Live;
 use artel_tools::{Audience, Keys, Log};
-use artel_types::{Actor, Draft, Fact, Outcome, SandboxPassage, Secret, SecretUsed};
+use artel_types::{Actor, EventDraft, EventOutcome, Fact, SandboxPassage, Secret, SecretUsed};
 
 use crate::caller::Caller;
 
@@ -14,7 +14,7 @@ use crate::caller::Caller;
 pub(crate) struct JournalLog {
     journal: Journal,
     /// The fields that all events of the run share.
-    template: Draft,
+    template: EventDraft,
 }
 
 /// Keeps the calls of a trial outside of any workshop in memory. Nothing outside the
@@ -25,14 +25,19 @@ pub(crate) struct TrialLog {
 }
 
 impl JournalLog {
-    pub(crate) fn new(journal: Journal, template: Draft) -> Self {
+    pub(crate) fn new(journal: Journal, template: EventDraft) -> Self {
         Self { journal, template }
     }
 }
 
 impl Log for JournalLog {
-    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String> {
-        let mut draft = Draft {
+    fn append_by(
+        &self,
+        by: Option<Actor>,
+        fact: Fact,
+        outcome: EventOutcome,
+    ) -> Result<(), String> {
+        let mut draft = EventDraft {
             fact,
             outcome: Some(outcome),
             ..self.template.clone()
@@ -44,7 +49,7 @@ impl Log for JournalLog {
 }
 
 impl Log for TrialLog {
-    fn append_by(&self, _: Option<Actor>, fact: Fact, _: Outcome) -> Result<(), String> {
+    fn append_by(&self, _: Option<Actor>, fact: Fact, _: EventOutcome) -> Result<(), String> {
         let mut facts = self
             .facts
             .lock()
@@ -68,8 +73,8 @@ impl Keys for CallKeys {
     fn secret(&self, name: &str) -> Option<Secret> {
         let secret = self.caller.tool_secret(name);
         let (verdict, outcome) = match secret {
-            Some(_) => ("granted", Outcome::Done),
-            None => ("missing", Outcome::Failed),
+            Some(_) => ("granted", EventOutcome::Done),
+            None => ("missing", EventOutcome::Failed),
         };
         let used = SecretUsed {
             call: self.call.clone(),
@@ -110,9 +115,9 @@ impl Audience for Recorder {
             received: passage.bytes_down,
         };
         let outcome = if allowed {
-            Outcome::Done
+            EventOutcome::Done
         } else {
-            Outcome::Denied
+            EventOutcome::Denied
         };
         // The traffic is already over. If the journal fails, recording the result will stop the
         // call.

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 pub(crate) use difference::differences;
 
@@ -36,7 +36,7 @@ impl Scratch {
         let path = all.join(format!("{name}-{id}"));
         Self::made(&all, path.clone()).map_err(|error| {
             Failure::new(
-                Code::W008,
+                FailureCode::W008,
                 format!("`{}` could not be made", path.display()),
             )
             .because(error.to_string())
@@ -69,7 +69,7 @@ impl Scratch {
     pub(crate) fn copy(&self, tree: &Path) -> Result<PathBuf, Failure> {
         if !tree.is_dir() {
             return Err(Failure::new(
-                Code::W010,
+                FailureCode::W010,
                 format!("there is no folder `{}`", tree.display()),
             )
             .advise("`--root` names the folder to copy"));
@@ -82,7 +82,7 @@ impl Scratch {
         };
         copy.folder(tree, &to).map_err(|error| {
             Failure::new(
-                Code::W008,
+                FailureCode::W008,
                 format!("`{}` could not be copied", tree.display()),
             )
             .because(error.to_string())

@@ -9,7 +9,7 @@ use artel_tools::{
     Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach, Registry,
     StartedFor, Tool, Trouble, Unfinished, Viewer, built_in,
 };
-use artel_types::{ActorKind, Code, Failure, SandboxEngaged};
+use artel_types::{ActorKind, Failure, FailureCode, SandboxEngaged};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ impl Caller {
         told: Told,
     ) -> Result<ToolDone, Problems> {
         let input: Value = serde_json::from_str(&run.input).map_err(|error| {
-            Failure::new(Code::T002, "the input is not JSON")
+            Failure::new(FailureCode::T002, "the input is not JSON")
                 .because(error.to_string())
                 .advise(format!("`artel tool show {}` prints the schema", run.name))
         })?;
@@ -99,8 +99,8 @@ impl Caller {
         registry.get(&run.name).map_err(unknown)?;
         let scratch = Scratch::new(self, "tool")?;
         let copy = scratch.copy(&root)?;
-        let tree =
-            Root::open(&copy).map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+        let tree = Root::open(&copy)
+            .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
         let log = self.tool_log()?;
         let id = fresh_trace()?.to_string();
         let keys = CallKeys {
@@ -149,12 +149,12 @@ impl Caller {
         let called = hands
             .call(&id, &run.name, &input)
             .map_err(|error| match error {
-                Unfinished::NotRecorded(_) => Failure::new(Code::J001, error.to_string()),
-                Unfinished::Left => Failure::new(Code::X002, "interrupted"),
+                Unfinished::NotRecorded(_) => Failure::new(FailureCode::J001, error.to_string()),
+                Unfinished::Left => Failure::new(FailureCode::X002, "interrupted"),
             })?;
         let kept = scratch.path().parent().unwrap_or(scratch.path());
         let differences = differences(&root, &copy, kept)
-            .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+            .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
         Ok(ToolDone {
             decision: called.decision,
             result: called
@@ -191,7 +191,8 @@ impl Caller {
         if let Some(root) = self.workshop_root()? {
             for tool in declared(&root.join("Tools"))? {
                 registry.add(tool).map_err(|trouble| {
-                    Failure::new(Code::T004, trouble.what).advise("rename its file in `Tools/`")
+                    Failure::new(FailureCode::T004, trouble.what)
+                        .advise("rename its file in `Tools/`")
                 })?;
             }
         }
@@ -199,7 +200,7 @@ impl Caller {
         let find = FindTools::new(registry.clone(), viewer);
         registry
             .add(Arc::new(find))
-            .map_err(|trouble| Failure::new(Code::X001, trouble.what))?;
+            .map_err(|trouble| Failure::new(FailureCode::X001, trouble.what))?;
         Ok(registry)
     }
 
@@ -235,8 +236,8 @@ impl Caller {
             profile: format!("{:?}", settings.hands.profile.value).to_lowercase(),
             layers: engaged.layers.iter().map(layer_text).collect(),
         };
-        log.append(fact.into(), artel_types::Outcome::Done)
-            .map_err(|error| Failure::new(Code::J001, error).into())
+        log.append(fact.into(), artel_types::EventOutcome::Done)
+            .map_err(|error| Failure::new(FailureCode::J001, error).into())
     }
 }
 
@@ -284,9 +285,12 @@ fn declared(folder: &Path) -> Result<Vec<Arc<dyn Tool>>, Problems> {
 
 fn declaration(file: &Path) -> Result<Declared, Failure> {
     let bad = |why: String| {
-        Failure::new(Code::T004, format!("`{}` declares no tool", file.display()))
-            .because(why)
-            .advise("mend it, or move it out of `Tools/`")
+        Failure::new(
+            FailureCode::T004,
+            format!("`{}` declares no tool", file.display()),
+        )
+        .because(why)
+        .advise("mend it, or move it out of `Tools/`")
     };
     let bytes = artel_files::read_bounded(file, LARGEST).map_err(|error| bad(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
@@ -323,7 +327,7 @@ fn shown(card: &Card) -> ToolShown {
 }
 
 fn unknown(trouble: Trouble) -> Failure {
-    let failure = Failure::new(Code::T001, trouble.what);
+    let failure = Failure::new(FailureCode::T001, trouble.what);
     let hint = trouble.hints.into_iter().next();
     failure.advise(hint.unwrap_or_else(|| "`artel tool list` shows what there is".to_owned()))
 }
@@ -331,7 +335,7 @@ fn unknown(trouble: Trouble) -> Failure {
 #[cfg(test)]
 mod tests {
     use artel_config::Environment;
-    use artel_types::{Actor, Via};
+    use artel_types::{Actor, ActorSurface};
 
     use super::*;
     use crate::caller::Flags;
@@ -340,7 +344,7 @@ mod tests {
     fn what_a_program_tries_no_person_typed() {
         let environment = Environment::of([("HOME", "/nowhere".to_owned())], "/nowhere");
         let clock = artel_config::system_clock();
-        let person = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+        let person = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
         assert_eq!(person.tries_tools_for(), StartedFor::TypedCommand);
         let program = person.acting_as(Actor::program("ci"));
         assert_eq!(program.tries_tools_for(), StartedFor::Agent);

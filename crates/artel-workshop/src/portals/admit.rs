@@ -1,6 +1,6 @@
 //! Decides which role may do what in a portal.
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use super::{Portal, PortalOperation};
 use crate::trouble::shell_word;
@@ -34,7 +34,9 @@ impl Portal {
             let what = format!("the role `{role}` may not work in `{name}`");
             let why = format!("the portal is open to: {}", self.agents.join(", "));
             let advice = format!("`artel portal add {path} --agents {}`", self.with(role));
-            return Err(Failure::new(Code::F002, what).because(why).advise(advice));
+            return Err(Failure::new(FailureCode::F002, what)
+                .because(why)
+                .advise(advice));
         }
         if !self.operations.contains(&operation) {
             let what = format!("`{operation}` is not open in `{name}`");
@@ -43,7 +45,9 @@ impl Portal {
             let more = words.iter().copied().chain([operation.as_str()]);
             let more: Vec<&str> = more.collect();
             let advice = format!("`artel portal add {path} --operations {}`", more.join(","));
-            return Err(Failure::new(Code::F002, what).because(why).advise(advice));
+            return Err(Failure::new(FailureCode::F002, what)
+                .because(why)
+                .advise(advice));
         }
         Ok(())
     }
@@ -58,7 +62,7 @@ impl Portal {
 pub(super) fn gone(portal: &Portal) -> Failure {
     let (name, path) = (&portal.name, portal.path.display());
     Failure::new(
-        Code::W010,
+        FailureCode::W010,
         format!("the folder `{path}` of the portal `{name}` is gone"),
     )
     .advise(format!(
@@ -69,7 +73,7 @@ pub(super) fn gone(portal: &Portal) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use artel_types::model::Privacy;
+    use artel_types::model::PrivacyLabel;
 
     #[test]
     fn each_refusal_says_what_is_not_open_and_how_to_open_it() {
@@ -79,7 +83,7 @@ mod tests {
             path: "/work/shop".into(),
             operations: operations.to_vec(),
             agents: agents.iter().map(|&it| it.to_owned()).collect(),
-            privacy: Privacy::Any,
+            privacy: PrivacyLabel::Any,
             stack: Vec::new(),
             checks: Vec::new(),
         };
@@ -119,7 +123,7 @@ mod tests {
                 advice.is_some(),
                 "{portal:?} {role} {operation}"
             );
-            assert!(refused.is_none_or(|it| it.code == Code::F002));
+            assert!(refused.is_none_or(|it| it.code == FailureCode::F002));
             let said = said.unwrap_or_default();
             assert!(said.contains(advice.unwrap_or_default()), "{said}");
         }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
 use artel_journal::{Filter, Query};
-use artel_types::{Code, Fact, Failure};
+use artel_types::{Fact, Failure, FailureCode};
 
 use super::Portal;
 use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
@@ -31,7 +31,7 @@ impl Workshop {
     /// moved below the heading of the notes.
     pub(super) fn write_card(&self, portal: &Portal) -> Result<Option<String>, Failure> {
         let file = self.portal_card(&portal.name);
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         let old = self.read_card(&portal.name)?;
         let mut text = head(portal).into_bytes();
         let mut moved = None;
@@ -95,7 +95,7 @@ impl Workshop {
         }
         let file = self.portal_card(&portal.name);
         std::fs::remove_file(&file).map_err(|error| {
-            Failure::new(Code::W008, format!("`{}` stays", file.display()))
+            Failure::new(FailureCode::W008, format!("`{}` stays", file.display()))
                 .because(error.to_string())
                 .advise("remove it by hand")
         })
@@ -114,7 +114,7 @@ impl Workshop {
         }
         let page = read_bounded(&file, LARGEST);
         page.map(Some)
-            .map_err(|error| file_failure(Code::W008, &error))
+            .map_err(|error| file_failure(FailureCode::W008, &error))
     }
 }
 
@@ -183,7 +183,7 @@ fn json(value: &impl serde::Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use artel_types::model::Privacy;
+    use artel_types::model::PrivacyLabel;
 
     #[test]
     fn notes_begin_with_their_heading_and_are_all_that_is_kept() {
@@ -202,7 +202,7 @@ mod tests {
             path: "/my \"work\"/shop".into(),
             operations: vec![],
             agents: vec!["*".to_owned()],
-            privacy: Privacy::LocalOnly,
+            privacy: PrivacyLabel::LocalOnly,
             stack: vec!["C#".to_owned()],
             checks: vec!["make check".to_owned()],
         };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
 use super::{NewPortal, Portal, holding, name, portals_in};
@@ -89,10 +89,12 @@ impl Workshop {
 
 fn closed(path: &Path, why: &str) -> Failure {
     let what = format!("`{}` is not open to agents", path.display());
-    Failure::new(Code::F003, what).because(why).advise(format!(
-        "`artel portal add {}` opens it; `--yes` does for scripts",
-        shell_word(path)
-    ))
+    Failure::new(FailureCode::F003, what)
+        .because(why)
+        .advise(format!(
+            "`artel portal add {}` opens it; `--yes` does for scripts",
+            shell_word(path)
+        ))
 }
 
 #[cfg(test)]
@@ -101,7 +103,7 @@ mod tests {
     use std::fs;
 
     use artel_config::Environment;
-    use artel_types::Via;
+    use artel_types::ActorSurface;
 
     use super::*;
     use crate::caller::{Caller, Flags};
@@ -118,7 +120,7 @@ mod tests {
         fs::create_dir_all(root.join("plain/inner")).unwrap();
         let clock = artel_config::system_clock();
         let environment = Environment::of(variables, &root);
-        let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+        let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
         let workshop = root.join("home/Artel");
         caller.init(Some(&workshop), Init::Complete).unwrap();
         let workshop = caller.workshop().unwrap();
@@ -138,7 +140,7 @@ mod tests {
             let refused = workshop
                 .ensure_portal(&inside, &answers(answer))
                 .unwrap_err();
-            assert_eq!(refused.code, Code::F003);
+            assert_eq!(refused.code, FailureCode::F003);
             assert_eq!(refused.why.as_deref(), Some(why));
             let advice = refused.advice.unwrap();
             assert!(
@@ -169,7 +171,7 @@ mod tests {
         assert_eq!(workshop.portal_of(&inner).unwrap().unwrap().name, "inner");
         assert_eq!(workshop.portal_of(&root).unwrap(), None);
         let home = workshop.ensure_portal(&root.join("home"), &answers(Some(true)));
-        assert_eq!(home.unwrap_err().code, Code::F003);
+        assert_eq!(home.unwrap_err().code, FailureCode::F003);
         let asked = asked.into_inner();
         assert_eq!(asked.len(), 4, "{asked:?}");
         let path = root.join("code/shop");

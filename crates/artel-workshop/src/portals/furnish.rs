@@ -5,7 +5,7 @@ use std::path::Path;
 
 use artel_files::Root;
 use artel_policy::{Admits, Bound, Policy};
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 
 use super::{Portal, PortalOperation};
 
@@ -34,11 +34,11 @@ pub(crate) fn trees(
     own: Option<&Portal>,
     roles: &[&str],
 ) -> BTreeMap<String, Root> {
-    let stays = own.map_or(Privacy::Any, Portal::privacy) == Privacy::LocalOnly;
+    let stays = own.map_or(PrivacyLabel::Any, Portal::privacy) == PrivacyLabel::LocalOnly;
     let may = |portal: &&Portal| {
         let is_own = own.is_some_and(|own| own.name == portal.name);
         let admits = |role: &&str| portal.admit(role, PortalOperation::Read).is_ok();
-        roles.iter().all(admits) && (is_own || stays || portal.privacy() == Privacy::Any)
+        roles.iter().all(admits) && (is_own || stays || portal.privacy() == PrivacyLabel::Any)
     };
     // A portal whose folder no longer exists is left out.
     let tree = |portal: &Portal| Some((portal.name.clone(), root(&portal.path)?));
@@ -67,10 +67,10 @@ mod tests {
             checks: Vec::new(),
         };
         let mut portals = vec![
-            portal("open", "*", Privacy::Any),
-            portal("tests", "tester", Privacy::Any),
-            portal("home", "*", Privacy::LocalOnly),
-            portal("gone", "*", Privacy::Any),
+            portal("open", "*", PrivacyLabel::Any),
+            portal("tests", "tester", PrivacyLabel::Any),
+            portal("home", "*", PrivacyLabel::LocalOnly),
+            portal("gone", "*", PrivacyLabel::Any),
         ];
         portals[3].path = path.join("gone");
         let names = |own: Option<usize>, roles: &[&str]| -> Vec<String> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use artel_journal::{Filter, Query, Reader};
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, RunId, TraceId};
 
 use super::{Portal, label_of};
@@ -31,12 +31,12 @@ impl Homebound {
 
     /// Returns whether the results of work on a folder stay on this machine.
     fn has(&self, folder: &Path) -> bool {
-        label_of(folder, &self.0) == Privacy::LocalOnly
+        label_of(folder, &self.0) == PrivacyLabel::LocalOnly
     }
 
     fn is_empty(&self) -> bool {
         let mut labels = self.0.iter().map(Portal::privacy);
-        labels.all(|label| label == Privacy::Any)
+        labels.all(|label| label == PrivacyLabel::Any)
     }
 
     /// Returns the pieces of work whose content must not leave this machine.
@@ -97,8 +97,8 @@ mod tests {
             checks: Vec::new(),
         };
         let labels = Homebound(vec![
-            portal("home", "/home", Privacy::LocalOnly),
-            portal("open", "/home/open", Privacy::Any),
+            portal("home", "/home", PrivacyLabel::LocalOnly),
+            portal("open", "/home/open", PrivacyLabel::Any),
         ]);
         for (folder, stays) in [
             ("/home", true),

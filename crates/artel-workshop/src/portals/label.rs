@@ -3,24 +3,24 @@
 
 use std::path::Path;
 
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 
 use super::{Portal, holding};
 
 /// Returns where the content of a folder may be sent: no further than any portal allows
 /// that contains the folder or lies in it.
-pub(crate) fn label_of(folder: &Path, portals: &[Portal]) -> Privacy {
+pub(crate) fn label_of(folder: &Path, portals: &[Portal]) -> PrivacyLabel {
     let labels = portals.iter().filter(|it| it.overlaps(folder));
     labels
         .map(Portal::privacy)
-        .fold(Privacy::Any, Privacy::narrowed)
+        .fold(PrivacyLabel::Any, PrivacyLabel::narrowed)
 }
 
 /// Returns where content may be sent that runs on a folder can read. Such runs can name
 /// everything in the portal that contains the folder.
-pub(crate) fn label_of_runs(folder: &Path, portals: &[Portal]) -> Privacy {
+pub(crate) fn label_of_runs(folder: &Path, portals: &[Portal]) -> PrivacyLabel {
     let own = holding(portals.to_vec(), folder);
-    let of_own = own.map_or(Privacy::Any, |own| label_of(&own.path, portals));
+    let of_own = own.map_or(PrivacyLabel::Any, |own| label_of(&own.path, portals));
     label_of(folder, portals).narrowed(of_own)
 }
 
@@ -40,8 +40,8 @@ pub(super) fn told_of_labels(portal: &Portal, portals: &[Portal]) -> Vec<String>
     let others = others.filter(|it| it.overlaps(&portal.path));
     let told = others.filter_map(|other| {
         let (open, kept) = match (portal.privacy, other.privacy) {
-            (Privacy::Any, Privacy::LocalOnly) => (portal, other),
-            (Privacy::LocalOnly, Privacy::Any) => (other, portal),
+            (PrivacyLabel::Any, PrivacyLabel::LocalOnly) => (portal, other),
+            (PrivacyLabel::LocalOnly, PrivacyLabel::Any) => (other, portal),
             _ => return None,
         };
         let how = if open.path.starts_with(&kept.path) { "lies in" } else { "holds" };
@@ -76,28 +76,28 @@ mod tests {
             checks: Vec::new(),
         };
         let portals = [
-            portal("outer", "/outer", Privacy::Any),
-            portal("inner", "/outer/inner", Privacy::LocalOnly),
-            portal("open", "/outer/inner/open", Privacy::Any),
-            portal("beside", "/outer/beside", Privacy::Any),
-            portal("alike", "/outer/inner2", Privacy::Any),
+            portal("outer", "/outer", PrivacyLabel::Any),
+            portal("inner", "/outer/inner", PrivacyLabel::LocalOnly),
+            portal("open", "/outer/inner/open", PrivacyLabel::Any),
+            portal("beside", "/outer/beside", PrivacyLabel::Any),
+            portal("alike", "/outer/inner2", PrivacyLabel::Any),
         ];
         for (folder, label) in [
-            ("/", Privacy::LocalOnly),
-            ("/outer", Privacy::LocalOnly),
-            ("/outer/inner", Privacy::LocalOnly),
-            ("/outer/inner/src", Privacy::LocalOnly),
-            ("/outer/inner/open", Privacy::LocalOnly),
-            ("/outer/beside", Privacy::Any),
-            ("/outer/inner2", Privacy::Any),
-            ("/elsewhere", Privacy::Any),
+            ("/", PrivacyLabel::LocalOnly),
+            ("/outer", PrivacyLabel::LocalOnly),
+            ("/outer/inner", PrivacyLabel::LocalOnly),
+            ("/outer/inner/src", PrivacyLabel::LocalOnly),
+            ("/outer/inner/open", PrivacyLabel::LocalOnly),
+            ("/outer/beside", PrivacyLabel::Any),
+            ("/outer/inner2", PrivacyLabel::Any),
+            ("/elsewhere", PrivacyLabel::Any),
         ] {
             assert_eq!(label_of(Path::new(folder), &portals), label, "{folder}");
         }
         let labels = with_labels_that_count(&portals);
         let open: Vec<&str> = labels
             .iter()
-            .filter(|it| it.privacy == Privacy::Any)
+            .filter(|it| it.privacy == PrivacyLabel::Any)
             .map(|it| it.name.as_str())
             .collect();
         assert_eq!(open, ["beside", "alike"]);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use artel_journal::{AppendError, Batch, Filter, Query, Reader};
-use artel_types::model::Privacy;
-use artel_types::{Code, Failure, PortalClosed, Stream};
+use artel_types::model::PrivacyLabel;
+use artel_types::{Failure, FailureCode, PortalClosed, StreamName};
 
 use super::label::told_of_labels;
 use super::{Portal, PortalOperation, name, portals_in, stack};
@@ -27,7 +27,7 @@ pub struct NewPortal {
     /// The roles that may work in it; `*` for all.
     pub agents: Option<Vec<String>>,
     /// Where its content may be sent.
-    pub privacy: Option<Privacy>,
+    pub privacy: Option<PrivacyLabel>,
     /// The commands that build, lint and test it.
     pub checks: Option<Vec<String>>,
 }
@@ -57,7 +57,7 @@ impl Workshop {
                 });
             }
             let draft = self.draft(portal.fact()).on(portal.name.clone());
-            let batch = Batch::of([draft]).expecting(Stream::workshop(), at);
+            let batch = Batch::of([draft]).expecting(StreamName::workshop(), at);
             match journal.append(batch).wait() {
                 Ok(_) => {
                     notes.extend(told);
@@ -71,10 +71,11 @@ impl Workshop {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(
-            Failure::new(Code::J009, "others write to the journal all the time")
-                .advise("repeat it"),
+        Err(Failure::new(
+            FailureCode::J009,
+            "others write to the journal all the time",
         )
+        .advise("repeat it"))
     }
 
     /// Closes a folder to agents. The folder stays as it is, and so does the portal's page if
@@ -116,7 +117,7 @@ impl Workshop {
         let folder = self.caller.absolute(folder);
         let real = folder.canonicalize().map_err(|error| {
             let what = format!("there is no folder `{}`", folder.display());
-            Failure::new(Code::W010, what)
+            Failure::new(FailureCode::W010, what)
                 .because(error.to_string())
                 .advise("name a project folder that is there")
         })?;
@@ -125,7 +126,7 @@ impl Workshop {
         }
         let what = format!("`{}` is not a folder", real.display());
         let parent = real.parent().unwrap_or(Path::new("/"));
-        Err(Failure::new(Code::C004, what)
+        Err(Failure::new(FailureCode::C004, what)
             .advise(format!("`artel portal add {}`", shell_word(parent))))
     }
 
@@ -135,7 +136,7 @@ impl Workshop {
             return Ok(());
         };
         let what = format!("`{}` cannot be a portal", folder.display());
-        Err(Failure::new(Code::F003, what)
+        Err(Failure::new(FailureCode::F003, what)
             .because(why)
             .advise("name the folder of one project"))
     }
@@ -147,9 +148,11 @@ impl Workshop {
         };
         let (name, path) = (&portal.name, portal.path.display());
         let what = format!("agents cannot work in the portal `{name}` (`{path}`)");
-        Err(Failure::new(Code::F003, what).because(why).advise(format!(
-            "`artel portal remove {name}`, then `artel portal add DIR` for each project in it"
-        )))
+        Err(Failure::new(FailureCode::F003, what)
+            .because(why)
+            .advise(format!(
+                "`artel portal remove {name}`, then `artel portal add DIR` for each project in it"
+            )))
     }
 
     /// Returns why a folder can never be opened to agents, or `None` if it can.
@@ -207,7 +210,8 @@ impl Workshop {
     /// Validates a portal's settings and normalizes them.
     fn checked(&self, new: &NewPortal) -> Result<NewPortal, Failure> {
         let mut new = new.clone();
-        let bad = |what: &str, advice: &str| Err(Failure::new(Code::C004, what).advise(advice));
+        let bad =
+            |what: &str, advice: &str| Err(Failure::new(FailureCode::C004, what).advise(advice));
         if let Some(operations) = &mut new.operations {
             operations.sort();
             operations.dedup();
@@ -265,13 +269,13 @@ fn settled(
         (Some(old), Some(wanted)) if wanted != old.name => {
             let what = format!("`{}` is open already, as `{}`", folder.display(), old.name);
             let advice = format!("`artel portal remove {}` first", old.name);
-            return Err(Failure::new(Code::C004, what).advise(advice));
+            return Err(Failure::new(FailureCode::C004, what).advise(advice));
         }
         (Some(old), _) => old,
         (None, Some(wanted)) if name::is_taken(&wanted, portals) => {
             let what = format!("there is a portal `{wanted}` already");
             let advice = format!("`--name {}`", name::free(&wanted, portals));
-            return Err(Failure::new(Code::C004, what).advise(advice));
+            return Err(Failure::new(FailureCode::C004, what).advise(advice));
         }
         (None, Some(wanted)) => fresh(wanted, folder),
         (None, None) => {
@@ -295,7 +299,7 @@ fn fresh(name: String, folder: &Path) -> Portal {
         path: folder.to_owned(),
         operations: PortalOperation::ALL.to_vec(),
         agents: vec!["*".to_owned()],
-        privacy: Privacy::Any,
+        privacy: PrivacyLabel::Any,
         stack: Vec::new(),
         checks: Vec::new(),
     }
@@ -304,7 +308,7 @@ fn fresh(name: String, folder: &Path) -> Portal {
 /// Returns the position of the last event in the workshop's own stream.
 fn position(reader: &Reader) -> Result<u64, Failure> {
     let filter = Filter {
-        stream: Some(Stream::workshop().to_string()),
+        stream: Some(StreamName::workshop().to_string()),
         ..Filter::default()
     };
     let last = reader.records(&Query::of(filter).newest_first().limit(1))?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use artel_config::Environment;
-use artel_types::{Clock, Room, Via};
+use artel_types::{ActorSurface, Clock, DiskSpaceMonitor};
 
 use super::*;
 use crate::{Caller, Flags, Init};
@@ -26,11 +26,14 @@ impl Hut {
         let (real, set) = (artel_config::system_clock(), Arc::clone(&minutes));
         let uptime = move || Duration::from_mins(set.load(Ordering::SeqCst));
         let clock = Clock::new(move || real.now(), uptime);
-        let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+        let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
         let is_full = Arc::new(AtomicBool::new(false));
         let look = Arc::clone(&is_full);
-        let look = move |_: &Path| look.load(Ordering::SeqCst).then_some(Shortage::Full);
-        let caller = caller.with_room(Room::awaited(look));
+        let look = move |_: &Path| {
+            look.load(Ordering::SeqCst)
+                .then_some(DiskShortageReason::Full)
+        };
+        let caller = caller.with_room(DiskSpaceMonitor::awaited(look));
         let root = home.path().join("Artel");
         caller.init(Some(&root), Init::Complete).unwrap();
         let workshop = caller.workshop().unwrap();
@@ -42,7 +45,7 @@ impl Hut {
         }
     }
 
-    fn patience(&self, seen: fn(&Path) -> Option<Shortage>) -> Patience<'_> {
+    fn patience(&self, seen: fn(&Path) -> Option<DiskShortageReason>) -> Patience<'_> {
         let plain = self.workshop.patience("/w/shop");
         Patience { seen, ..plain }
     }
@@ -50,26 +53,31 @@ impl Hut {
 
 fn full() -> Failure {
     let git = "fatal: unable to write file: No space left on device";
-    Failure::new(Code::R008, "git failed").because(git)
+    Failure::new(FailureCode::R008, "git failed").because(git)
 }
 
 fn read_only() -> Failure {
     let git = "fatal: cannot lock ref: Read-only file system";
-    Failure::new(Code::R008, "git failed").because(git)
+    Failure::new(FailureCode::R008, "git failed").because(git)
 }
 
 #[tokio::test]
 async fn what_failed_for_something_else_is_not_waited_for() {
     let hut = Hut::new();
-    let folders: [fn(&Path) -> Option<Shortage>; 3] = [
+    let folders: [fn(&Path) -> Option<DiskShortageReason>; 3] = [
         |_| None,
-        |_| Some(Shortage::ReadOnly),
-        |_| Some(Shortage::Full),
+        |_| Some(DiskShortageReason::ReadOnly),
+        |_| Some(DiskShortageReason::Full),
     ];
     for is_full in [false, true] {
         hut.is_full.store(is_full, Ordering::SeqCst);
         for seen in folders {
-            for code in [Code::R008, Code::J011, Code::J007, Code::W008] {
+            for code in [
+                FailureCode::R008,
+                FailureCode::J011,
+                FailureCode::J007,
+                FailureCode::W008,
+            ] {
                 let failure = Failure::new(code, "the branch moved").because("somebody did");
                 let mut patience = hut.patience(seen);
                 assert!(!patience.again(&failure).await, "{code:?}");
@@ -82,7 +90,7 @@ async fn what_failed_for_something_else_is_not_waited_for() {
 #[test]
 fn a_read_only_folder_is_waited_for_only_where_the_failure_speaks_of_it() {
     let hut = Hut::new();
-    let mut patience = hut.patience(|_| Some(Shortage::ReadOnly));
+    let mut patience = hut.patience(|_| Some(DiskShortageReason::ReadOnly));
     let seen = patience.look(&read_only(), &mut None);
     assert!(seen.is_continue());
     let seen = patience.look(&full(), &mut None);
@@ -95,7 +103,9 @@ fn a_read_only_folder_is_waited_for_only_where_the_failure_speaks_of_it() {
 fn who_waits_for_a_folder_keeps_nobody_else_waiting_and_ends_when_told() {
     let hut = Hut::new();
     let (stops, stop) = watch::channel(Stop::No);
-    let mut patience = hut.patience(|_| Some(Shortage::Full)).until(&stop);
+    let mut patience = hut
+        .patience(|_| Some(DiskShortageReason::Full))
+        .until(&stop);
     let (room, mut wait) = (hut.workshop.caller.room.clone(), None);
     let mark = room.mark();
     assert!(patience.look(&full(), &mut wait).is_continue());
@@ -109,7 +119,7 @@ fn who_waits_for_a_folder_keeps_nobody_else_waiting_and_ends_when_told() {
     patience.seen = |_| None;
     let seen = patience.look(&full(), &mut wait);
     assert_eq!(seen, ControlFlow::Break(true));
-    patience.seen = |_| Some(Shortage::Full);
+    patience.seen = |_| Some(DiskShortageReason::Full);
     stops.send_replace(Stop::Politely);
     assert!(!patience.again_blocking(&full()));
 }

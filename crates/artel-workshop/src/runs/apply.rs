@@ -7,7 +7,8 @@ use artel_git::{ApplyError, FolderTurn, RunTree, TreeError};
 use artel_policy::path::protected;
 use artel_policy::{Answer, PathKeep, PathWall};
 use artel_types::{
-    ChangeKind, Code, Draft, Failure, FileChange, RunApplied, RunId, Stream, listed_paths,
+    EventDraft, Failure, FailureCode, FileChange, FileChangeKind, RunApplied, RunId, StreamName,
+    listed_paths,
 };
 use serde::Serialize;
 
@@ -106,7 +107,7 @@ impl Workshop {
             files: [&placed.written[..], &placed.deleted, &placed.already].concat(),
         };
         // The run's own stream ended with the run.
-        let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), fact);
+        let draft = EventDraft::new(StreamName::workshop(), trace, self.caller.actor(), fact);
         journal.append(draft.on(run.to_string())).await?;
         tree.remove().map_err(|error| tree_failure(&error))?;
         Ok(Noted {
@@ -207,7 +208,7 @@ impl Workshop {
         let state = self.state_of(run)?;
         refuse_running(&state)?;
         let short = run.short();
-        let refused = |what: String| Failure::new(Code::R008, what);
+        let refused = |what: String| Failure::new(FailureCode::R008, what);
         if let Some(parent) = state.started.parent {
             let what = format!("the run {short} worked on the files of the run that called it");
             let advice = format!("`artel apply {}`", parent.short());
@@ -227,7 +228,7 @@ impl Workshop {
             return Err(refused(what).advise(format!("`artel trace {short}` shows what it did")));
         }
         let git = self.caller.program("git").ok_or_else(|| {
-            Failure::new(Code::W008, "there is no `git` on the PATH").advise("install git")
+            Failure::new(FailureCode::W008, "there is no `git` on the PATH").advise("install git")
         })?;
         RunTree::open(&git, &at).or_else(|error| {
             self.refuse_applied(run)?;
@@ -242,7 +243,7 @@ impl Workshop {
         let short = run.short();
         let what = format!("the files of the run {short} are in place already");
         let advice = format!("`artel trace {short}` says since when");
-        Err(Failure::new(Code::R008, what).advise(advice))
+        Err(Failure::new(FailureCode::R008, what).advise(advice))
     }
 
     /// Returns the path of a folder relative to the workshop, whose own files are protected by
@@ -276,7 +277,7 @@ fn outside_failure(outside: &OutsideOfStep, run: RunId) -> Failure {
     let names: Vec<String> = names(&outside.files);
     let (files, step, short) = (listed_paths(&names), &outside.step, run.short());
     let what = format!("the {step} does not let the run change {files}, so nothing was written");
-    Failure::new(Code::P001, what)
+    Failure::new(FailureCode::P001, what)
         .because("the run was forked from work on that step of a plan, and keeps its paths")
         .advise(format!(
             "`artel apply {short} --diff` shows the changes: make those yourself, ask for them with \
@@ -304,10 +305,10 @@ fn changes(tree: &RunTree) -> Result<Vec<FileChange>, TreeError> {
         from: None,
         path: change.path.to_string_lossy().into_owned(),
         kind: match change.kind {
-            artel_git::ChangeKind::Made => ChangeKind::Made,
-            artel_git::ChangeKind::Changed => ChangeKind::Changed,
-            artel_git::ChangeKind::Deleted => ChangeKind::Deleted,
-            artel_git::ChangeKind::Mode => ChangeKind::Mode,
+            artel_git::ChangeKind::Made => FileChangeKind::Made,
+            artel_git::ChangeKind::Changed => FileChangeKind::Changed,
+            artel_git::ChangeKind::Deleted => FileChangeKind::Deleted,
+            artel_git::ChangeKind::Mode => FileChangeKind::Mode,
         },
         added: change.lines_added,
         removed: change.lines_removed,
@@ -326,14 +327,14 @@ fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
     let short = run.short();
     let why = causes(error);
     let failure = match error {
-        ApplyError::Touched { .. } => Failure::new(Code::R006, error.to_string()).advise(format!(
+        ApplyError::Touched { .. } => Failure::new(FailureCode::R006, error.to_string()).advise(format!(
             "`artel apply {short} --diff` shows what the run changed; put your own changes aside \
              and repeat"
         )),
-        ApplyError::Protected { .. } => Failure::new(Code::P001, error.to_string()).advise(
+        ApplyError::Protected { .. } => Failure::new(FailureCode::P001, error.to_string()).advise(
             format!("`artel apply {short} --diff` shows them; make such changes yourself"),
         ),
-        _ => Failure::new(Code::W008, error.to_string())
+        _ => Failure::new(FailureCode::W008, error.to_string())
             .advise(format!("mend the cause, then `artel apply {short}`")),
     };
     if why.is_empty() {
@@ -345,9 +346,10 @@ fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
 
 fn tree_failure(error: &TreeError) -> Failure {
     if let TreeError::Occupied { .. } = error {
-        return Failure::new(Code::J011, error.to_string()).advise("try again when it has ended");
+        return Failure::new(FailureCode::J011, error.to_string())
+            .advise("try again when it has ended");
     }
-    let failure = Failure::new(Code::W008, error.to_string())
+    let failure = Failure::new(FailureCode::W008, error.to_string())
         .advise("look at the folder of the run in `.artel/worktrees`");
     let why = causes(error);
     if why.is_empty() {

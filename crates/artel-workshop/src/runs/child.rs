@@ -10,7 +10,7 @@ use artel_skills::{AgentKind, Context, Skill};
 use artel_tools::{
     Bench, Card, Observation, Reach, Registry, Tool, Trouble, TroubleKind, Unknown, parse,
 };
-use artel_types::{Fact, Failure, RunId, RunState, TraceId};
+use artel_types::{Fact, Failure, RunId, RunOutcome, TraceId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -112,7 +112,7 @@ impl House {
         let mut registry = registry.map_err(|problems| problems.first())?;
         for tool in kin.contract.iter().flat_map(|contract| &contract.tools) {
             let added = registry.add(Arc::clone(tool));
-            added.map_err(|trouble| Failure::new(artel_types::Code::X001, trouble.what))?;
+            added.map_err(|trouble| Failure::new(artel_types::FailureCode::X001, trouble.what))?;
         }
         if self.skills.skills.is_empty() {
             return Ok(registry);
@@ -129,7 +129,7 @@ impl House {
             runtime: Handle::current(),
         };
         let added = registry.add(Arc::new(tool));
-        added.map_err(|trouble| Failure::new(artel_types::Code::X001, trouble.what))?;
+        added.map_err(|trouble| Failure::new(artel_types::FailureCode::X001, trouble.what))?;
         Ok(registry)
     }
 
@@ -360,11 +360,11 @@ fn told(skill: &str, done: &RunDone) -> Result<Observation, Trouble> {
         let what = format!("the skill `{skill}` was left before its end; {trace}");
         return Err(Trouble::new(TroubleKind::Cancelled, what));
     };
-    let state: Option<RunState> = finished.state.as_deref().and_then(|it| it.parse().ok());
+    let state: Option<RunOutcome> = finished.state.as_deref().and_then(|it| it.parse().ok());
     let answer = done.answer.as_deref().unwrap_or(&finished.summary);
     let data = json!({ "run": done.run.to_string(), "state": finished.state });
     match state {
-        Some(RunState::Complete) => Ok(Observation {
+        Some(RunOutcome::Complete) => Ok(Observation {
             text: format!("{answer}\n\n[skill `{skill}` is done; {trace}]"),
             data,
             ..Observation::default()

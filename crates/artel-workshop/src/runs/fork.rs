@@ -10,10 +10,10 @@ use std::sync::Arc;
 use artel_engine::Chronicle;
 use artel_git::{RunTree, TreeError};
 use artel_journal::Batch;
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 use artel_types::{
-    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, RunForked, RunId, RunStarted,
-    RunSteered, Stream, TreeMade, Visibility,
+    BudgetLevel, BudgetLimited, Event, EventDraft, EventVisibility, Fact, Failure, FailureCode,
+    RunForked, RunId, RunStarted, RunSteered, SpendAmount, StreamName, TreeMade,
 };
 
 use self::step::{ON_ITS_OWN, Stand};
@@ -100,13 +100,13 @@ impl Workshop {
         let label = self.label_of_runs_on(&started)?;
         let begun = on_its_own(started, run, order.model.as_deref(), label)?;
         let draft = |fact: Fact| {
-            Draft::new(Stream::run(run), self.trace_id(), actor.clone(), fact).in_run(run)
+            EventDraft::new(StreamName::run(run), self.trace_id(), actor.clone(), fact).in_run(run)
         };
         let mut drafts = vec![draft(begun.into()), draft(forked.into())];
         drafts.extend(facts.into_iter().map(draft));
         drafts.extend(limit.map(|limit| {
-            let level = Level::Run(run.to_string());
-            draft(BudgetLimited { level, limit }.into()).shown(Visibility::Full)
+            let level = BudgetLevel::Run(run.to_string());
+            draft(BudgetLimited { level, limit }.into()).shown(EventVisibility::Full)
         }));
         for text in hints {
             self.refuse_secret_in(&text)?;
@@ -121,10 +121,10 @@ impl Workshop {
     }
 
     /// Returns where the content of the run's folder may be sent now.
-    fn label_of_runs_on(&self, started: &RunStarted) -> Result<Privacy, Failure> {
+    fn label_of_runs_on(&self, started: &RunStarted) -> Result<PrivacyLabel, Failure> {
         let portals = self.portals()?;
         let folder = started.folder.as_deref().map(Path::new);
-        Ok(folder.map_or(Privacy::Any, |folder| label_of_runs(folder, &portals)))
+        Ok(folder.map_or(PrivacyLabel::Any, |folder| label_of_runs(folder, &portals)))
     }
 
     /// Returns the cost limit of a fork: no more than that of the original run, or of the step
@@ -134,24 +134,24 @@ impl Workshop {
         source: &Chronicle,
         started: &RunStarted,
         events: &[Event],
-    ) -> Result<Option<Amount>, Failure> {
-        let of_level = |events: &[Event], level: &Level| {
+    ) -> Result<Option<SpendAmount>, Failure> {
+        let of_level = |events: &[Event], level: &BudgetLevel| {
             events.iter().rev().find_map(|event| match &event.fact {
                 Fact::BudgetLimited(it) if it.level == *level => Some(it.limit),
                 _ => None,
             })
         };
-        let own = of_level(events, &Level::Run(source.run().to_string()));
+        let own = of_level(events, &BudgetLevel::Run(source.run().to_string()));
         let step = started
             .inherits
             .as_ref()
             .and_then(|it| it.step_budget.clone());
         let of_step = match (step, started.parent) {
-            (Some(step), Some(plan)) => of_level(&self.run_events(plan)?, &Level::Step(step)),
+            (Some(step), Some(plan)) => of_level(&self.run_events(plan)?, &BudgetLevel::Step(step)),
             _ => None,
         };
         let all = own.into_iter().chain(of_step);
-        Ok(all.reduce(|one, other| Amount {
+        Ok(all.reduce(|one, other| SpendAmount {
             tokens: one.tokens.min(other.tokens),
             money: one.money.min(other.money),
         }))
@@ -186,7 +186,7 @@ impl Workshop {
         let (source, copy) = (self.run_place(from), self.run_place(to));
         if !source.join("run").exists() {
             let what = format!("the files of the run {} are gone", from.short());
-            return Err(Failure::new(Code::R008, what)
+            return Err(Failure::new(FailureCode::R008, what)
                 .because("they were put in place or cleaned")
                 .advise("begin anew with `artel run`"));
         }
@@ -195,7 +195,7 @@ impl Workshop {
 
     fn copied(&self, source: &Path, copy: &Path, snapshot: &str) -> Result<RunTree, Failure> {
         let git = self.caller.program("git").ok_or_else(|| {
-            Failure::new(Code::W008, "there is no `git` on the PATH").advise("install git")
+            Failure::new(FailureCode::W008, "there is no `git` on the PATH").advise("install git")
         })?;
         copy_all(source, copy).map_err(|error| not_copied(&error))?;
         let back = || -> Result<RunTree, TreeError> {
@@ -210,7 +210,7 @@ impl Workshop {
 
 fn not_copied(what: &dyn std::fmt::Display) -> Failure {
     Failure::new(
-        Code::W008,
+        FailureCode::W008,
         format!("the files of the run cannot be copied: {what}"),
     )
     .advise("look at `.artel/worktrees`, then repeat")
@@ -222,12 +222,12 @@ fn on_its_own(
     started: RunStarted,
     run: RunId,
     model: Option<&str>,
-    label: Privacy,
+    label: PrivacyLabel,
 ) -> Result<RunStarted, Failure> {
     let is_part = started.parent.is_some();
     if is_part && started.inherits.is_none() {
         let what = "the run is from an older Artel, which did not record its limits";
-        return Err(Failure::new(Code::R008, what)
+        return Err(Failure::new(FailureCode::R008, what)
             .advise("`artel plan retry` repeats its step; `artel ask` starts a new run"));
     }
     let mut inherits = started.inherits;
@@ -259,7 +259,7 @@ fn refuse_outside(events: &[Event], from: RunId, at: u64) -> Result<(), Failure>
     let over = seq_of(|fact| matches!(fact, Fact::RunFinished(_)));
     let refused = |what: &str, advice: String| {
         let what = format!("at event {at} the run {run} {what}");
-        Err(Failure::new(Code::C004, what).advise(format!(
+        Err(Failure::new(FailureCode::C004, what).advise(format!(
             "{advice}: `artel trace {run} --events --full` shows them"
         )))
     };

@@ -18,7 +18,7 @@ use artel_tools::{
     Audience, Bench, ContentMarks, Hands, Log, NoGuard, Registry, StartedFor, Workroom,
     histories_of_kept, keep_from_reading_in,
 };
-use artel_types::{Code, Failure, Outcome, SandboxEngaged};
+use artel_types::{EventOutcome, Failure, FailureCode, SandboxEngaged};
 
 use super::house::House;
 use super::inheritance::{ChildTerms, Inheritance};
@@ -59,8 +59,8 @@ impl Outfit {
     /// Returns a tool runner that only reads the person's folder.
     pub(crate) fn reading(&self) -> Result<Hands, Failure> {
         let folder = &self.house.folder;
-        let root =
-            Root::open(folder).map_err(|error| Failure::new(Code::W010, error.to_string()))?;
+        let root = Root::open(folder)
+            .map_err(|error| Failure::new(FailureCode::W010, error.to_string()))?;
         let mut bench = Bench::new(root, Arc::new(NoGuard), self.role.clone());
         bench.git = self.house.workshop.caller.program("git");
         let house = &self.house;
@@ -72,7 +72,7 @@ impl Outfit {
         bench.stands_for = vec![folder.clone(), self.files(), self.at.join("tree")];
         if let Some(skill) = &self.skill {
             let root = Root::open(&skill.folder)
-                .map_err(|error| Failure::new(Code::R002, error.to_string()))?;
+                .map_err(|error| Failure::new(FailureCode::R002, error.to_string()))?;
             bench.skill = Some(Arc::new(root));
             bench.skill_secrets.clone_from(&skill.front.secrets);
             bench.skill_held = Some(super::held_skill::ask(house, skill));
@@ -162,11 +162,11 @@ impl Outfit {
                 .chain(missing.iter().map(|it| missing_text(it)))
                 .collect(),
         };
-        let recorded = self.log.append(fact.into(), Outcome::Done);
-        recorded.map_err(|why| Failure::new(Code::J001, why))?;
+        let recorded = self.log.append(fact.into(), EventOutcome::Done);
+        recorded.map_err(|why| Failure::new(FailureCode::J001, why))?;
         let mut bench = hands.bench.clone();
         let root = Root::open(tree.files())
-            .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+            .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
         bench.tree = Arc::new(root);
         bench.workroom = Some(Arc::new(room));
         Ok(hands.moved(bench, |policy, situation| {
@@ -221,7 +221,7 @@ impl Outfit {
             let (upper, work) = (layer.join("upper"), layer.join("work"));
             for made in [&upper, &work] {
                 artel_files::make_dirs(made, 0o700)
-                    .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+                    .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
             }
             let (lower, at) = (tree.origin().join(inside), tree.files().join(inside));
             let repositories = repositories_in(&lower).into_iter();
@@ -281,7 +281,8 @@ impl Outfit {
             .unwrap_or_default();
         let level = room.sandbox.engaged().level;
         let kept = self.at.join("settings");
-        let failed = |error: artel_files::FileError| Failure::new(Code::W008, error.to_string());
+        let failed =
+            |error: artel_files::FileError| Failure::new(FailureCode::W008, error.to_string());
         artel_files::make_dirs(&kept, 0o700).map_err(failed)?;
         let files = settings_files(&git, &self.house.folder).into_iter();
         for (number, file) in files.enumerate() {

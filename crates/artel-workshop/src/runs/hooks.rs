@@ -20,7 +20,7 @@ use artel_engine::hooks::{
 use artel_engine::record_hooks;
 use artel_journal::{Filter, Query, Reader};
 use artel_skills::AgentKind;
-use artel_types::{Code, Fact, Failure};
+use artel_types::{Fact, Failure, FailureCode};
 use serde_json::Value;
 
 use super::child::Kin;
@@ -161,7 +161,7 @@ fn add(all: &mut Declared, file: &Path, more: Declared) {
 fn of_entry(entry: &HookEntry) -> Result<Hook, Failure> {
     let bad = |why: String| {
         Failure::new(
-            Code::S005,
+            FailureCode::S005,
             format!("a hook for {} cannot be used", entry.event),
         )
         .because(format!("{why}; {}", entry.origin))

@@ -8,8 +8,8 @@ use artel_engine::{Audience, Stop, Wheel};
 use artel_journal::Journal;
 use artel_model::Gateway;
 use artel_tools::{Approver, Hints, Person};
-use artel_types::model::Privacy;
-use artel_types::{Actor, Code, Failure};
+use artel_types::model::PrivacyLabel;
+use artel_types::{Actor, Failure, FailureCode};
 use tokio::sync::watch;
 
 use super::marks::MarksOfWorks;
@@ -54,7 +54,7 @@ pub(crate) struct House {
     pub(crate) portal: Option<Portal>,
     /// Where content may be sent, according to the portals that contain the folder and those
     /// inside it.
-    label: Privacy,
+    label: PrivacyLabel,
     /// The marks of the pieces of work in this process: sources read and secrets given.
     pub(crate) marks: MarksOfWorks,
     pub(crate) own_folders: OwnFolders,
@@ -110,8 +110,11 @@ impl House {
     /// Returns where content may be sent: no further than the portals allow that contain the
     /// folder or lie in it, whatever else is wanted. The label of the folder's own portal
     /// counts as well, because a run can name everything in it.
-    pub(crate) fn privacy(&self, wanted: Privacy) -> Privacy {
-        let of_portal = self.portal.as_ref().map_or(Privacy::Any, Portal::privacy);
+    pub(crate) fn privacy(&self, wanted: PrivacyLabel) -> PrivacyLabel {
+        let of_portal = self
+            .portal
+            .as_ref()
+            .map_or(PrivacyLabel::Any, Portal::privacy);
         self.label.narrowed(of_portal).narrowed(wanted)
     }
 
@@ -129,7 +132,7 @@ impl House {
 /// Returns the failure for a folder whose agents would work on the files of a workshop.
 fn holds_a_workshop(folder: &Path, held: &Path) -> Failure {
     let what = format!("agents cannot work on `{}`", folder.display());
-    Failure::new(Code::F003, what)
+    Failure::new(FailureCode::F003, what)
         .because(format!("it holds the workshop `{}`", held.display()))
         .advise("go to the folder of one project, or name it with `--folder DIR`")
 }

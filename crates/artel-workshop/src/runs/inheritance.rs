@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Grant, Policy};
 use artel_types::RunId;
-use artel_types::model::{CallReason, Priority, Privacy};
+use artel_types::model::{ModelCallPriority, ModelCallReason, PrivacyLabel};
 
 /// Everything that a run inherited. What its own role and skill add is included only when
 /// it starts another run.
@@ -20,10 +20,10 @@ pub(crate) struct Inheritance {
     denied: Vec<Rule>,
     granted: Vec<Grant>,
     kept_tests: Vec<String>,
-    privacy: Privacy,
+    privacy: PrivacyLabel,
     model: Option<String>,
-    urgency: Priority,
-    least_urgency: Priority,
+    urgency: ModelCallPriority,
+    least_urgency: ModelCallPriority,
     ancestors: Vec<RunId>,
     step_budget: Option<String>,
 }
@@ -43,9 +43,9 @@ pub(crate) struct ChildTerms {
     /// Files that define the task and must not change.
     pub(crate) kept_tests: Vec<String>,
     /// Where content may be sent from here on.
-    pub(crate) privacy: Privacy,
+    pub(crate) privacy: PrivacyLabel,
     /// Why it calls a model, or `None` for the same reason as its starter.
-    pub(crate) reason: Option<CallReason>,
+    pub(crate) reason: Option<ModelCallReason>,
     /// The step budget that it counts against, as named by [`artel_types::Level::Step`].
     pub(crate) step_budget: Option<String>,
 }
@@ -67,10 +67,10 @@ impl Inheritance {
             denied: Vec::new(),
             granted: Vec::new(),
             kept_tests: Vec::new(),
-            privacy: Privacy::Any,
+            privacy: PrivacyLabel::Any,
             model: model.map(str::to_owned),
-            urgency: Priority::Background,
-            least_urgency: Priority::Background,
+            urgency: ModelCallPriority::Background,
+            least_urgency: ModelCallPriority::Background,
             ancestors: Vec::new(),
             step_budget: None,
         }
@@ -103,12 +103,12 @@ impl Inheritance {
         add_new(&mut child.kept_tests, kept_tests);
         child.privacy = self.privacy.narrowed(privacy);
         child.urgency = match reason {
-            Some(reason) => Priority::of_call(reason, self.urgency),
+            Some(reason) => ModelCallPriority::of_call(reason, self.urgency),
             None => self.urgency,
         };
         child.least_urgency = match reason {
             // The person waits for everything that is done while they wait.
-            Some(CallReason::PersonWaits) => child.urgency,
+            Some(ModelCallReason::PersonWaits) => child.urgency,
             _ => self.urgency.max(self.least_urgency),
         };
         if let Some(parent) = parent.filter(|it| !child.ancestors.contains(it)) {
@@ -127,7 +127,7 @@ impl Inheritance {
 
     /// Narrows where content may be sent.
     #[must_use]
-    pub(crate) fn labelled(mut self, privacy: Privacy) -> Self {
+    pub(crate) fn labelled(mut self, privacy: PrivacyLabel) -> Self {
         self.privacy = self.privacy.narrowed(privacy);
         self
     }
@@ -200,7 +200,7 @@ impl Inheritance {
     }
 
     /// Returns where content may be sent.
-    pub(crate) fn privacy(&self) -> Privacy {
+    pub(crate) fn privacy(&self) -> PrivacyLabel {
         self.privacy
     }
 
@@ -210,12 +210,12 @@ impl Inheritance {
     }
 
     /// Returns the priority of the run's model calls.
-    pub(crate) fn urgency(&self) -> Priority {
+    pub(crate) fn urgency(&self) -> ModelCallPriority {
         self.urgency
     }
 
     /// Returns the lowest priority of a model call, whatever the call is for.
-    pub(crate) fn least_urgency(&self) -> Priority {
+    pub(crate) fn least_urgency(&self) -> ModelCallPriority {
         self.least_urgency
     }
 
@@ -241,7 +241,7 @@ impl Inheritance {
     /// Raises the priority, because a person is waiting for the run now.
     #[must_use]
     pub(crate) fn waited_for(mut self) -> Self {
-        self.urgency = Priority::of_call(CallReason::PersonWaits, self.urgency);
+        self.urgency = ModelCallPriority::of_call(ModelCallReason::PersonWaits, self.urgency);
         self.least_urgency = self.urgency;
         self
     }

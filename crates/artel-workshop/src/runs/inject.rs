@@ -12,7 +12,7 @@ use artel_policy::rules::{Rule, RuleSet};
 use artel_policy::{Action, Answer, Policy, Situation};
 use artel_skills::{Skill, prepare};
 use artel_tools::{Bench, Order, TroubleKind, run_order};
-use artel_types::{Failure, Outcome, SkillInjected};
+use artel_types::{EventOutcome, Failure, SkillInjected};
 
 /// Time limit of one command.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ pub(crate) struct Injection {
 struct Injected {
     text: String,
     rule: String,
-    outcome: Outcome,
+    outcome: EventOutcome,
     millis: u64,
 }
 
@@ -71,7 +71,7 @@ impl Injection {
             let done = running.await.unwrap_or_else(|error| Injected {
                 text: format!("[Command execution error: {error}]"),
                 rule: "skill.error".to_owned(),
-                outcome: Outcome::Failed,
+                outcome: EventOutcome::Failed,
                 millis: 0,
             });
             let output = chronicle.keep(done.text.clone())?;
@@ -109,7 +109,7 @@ impl Injection {
             return Injected {
                 text: format!("[Command not allowed: {}]", trouble.what),
                 rule: "skill.changed".to_owned(),
-                outcome: Outcome::Denied,
+                outcome: EventOutcome::Denied,
                 millis: 0,
             };
         }
@@ -118,7 +118,7 @@ impl Injection {
                 let millis = seen.data["millis"].as_u64().unwrap_or(0);
                 let file = |name: &str| read_start(seen.data[name].as_str());
                 match seen.data["exit"].as_i64() {
-                    Some(0) => (cut(&file("stdout")), Outcome::Done, millis),
+                    Some(0) => (cut(&file("stdout")), EventOutcome::Done, millis),
                     _ => {
                         let (error, output) = (file("stderr"), file("stdout"));
                         let said = if error.trim().is_empty() {
@@ -127,17 +127,21 @@ impl Injection {
                             error
                         };
                         let said = cut(said.trim());
-                        (format!("[Command failed: {said}]"), Outcome::Failed, millis)
+                        (
+                            format!("[Command failed: {said}]"),
+                            EventOutcome::Failed,
+                            millis,
+                        )
                     }
                 }
             }
             Err(trouble) if trouble.kind == TroubleKind::TimedOut => {
                 let text = format!("[Command timed out after {}s]", LONGEST.as_secs());
-                (text, Outcome::Failed, 5_000)
+                (text, EventOutcome::Failed, 5_000)
             }
             Err(trouble) => {
                 let text = format!("[Command execution error: {}]", trouble.what);
-                (text, Outcome::Failed, 0)
+                (text, EventOutcome::Failed, 0)
             }
         };
         Injected {
@@ -187,7 +191,7 @@ impl Injected {
         Self {
             text: format!("[Command not allowed: {command}]"),
             rule: rule.to_owned(),
-            outcome: Outcome::Denied,
+            outcome: EventOutcome::Denied,
             millis: 0,
         }
     }

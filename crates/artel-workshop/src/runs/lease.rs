@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use artel_engine::Stop;
 use artel_journal::{Fence, Owner};
-use artel_types::{Code, Failure, RunId, Stream};
+use artel_types::{Failure, FailureCode, RunId, StreamName};
 
 use super::house::House;
 use super::start::LEASE;
@@ -20,7 +20,7 @@ impl House {
         if daemon.is_some_and(|it| it.pid == owner.pid) {
             owner.name = "artel serve".to_owned();
         }
-        let name = Stream::run(run).to_string();
+        let name = StreamName::run(run).to_string();
         let lease = self.journal.take_lease(&name, owner, LEASE).await?;
         Ok(lease.fence)
     }
@@ -33,7 +33,7 @@ impl House {
         loop {
             let failure = match self.lease(run).await {
                 Ok(fence) => return Ok(Some(fence)),
-                Err(failure) if failure.code == Code::J011 => failure,
+                Err(failure) if failure.code == FailureCode::J011 => failure,
                 Err(failure) => return Err(failure),
             };
             if *stop.borrow() != Stop::No {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use artel_journal::{Filter, Query, Reader};
 use artel_skills::Skill;
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 use artel_types::{Actor, ActorKind, Fact, Failure, ForeignSource, LessonLearned};
 
 use super::house::House;
@@ -89,10 +89,13 @@ fn all_kept(reader: &Reader) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failur
 
 impl House {
     /// Returns the lessons of each skill that may be shown here, oldest first.
-    fn told_lessons(&self, wanted: Privacy) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failure> {
+    fn told_lessons(
+        &self,
+        wanted: PrivacyLabel,
+    ) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failure> {
         let reader = self.journal.reader();
         let mut all = all_kept(reader)?;
-        if self.privacy(wanted) == Privacy::LocalOnly {
+        if self.privacy(wanted) == PrivacyLabel::LocalOnly {
             return Ok(all);
         }
         let homebound = Homebound::read(reader)?;
@@ -114,7 +117,11 @@ impl House {
     }
 
     /// Returns the lessons for the next run of a skill.
-    pub(crate) fn lessons_of(&self, skill: &str, wanted: Privacy) -> Result<LessonsTold, Failure> {
+    pub(crate) fn lessons_of(
+        &self,
+        skill: &str,
+        wanted: PrivacyLabel,
+    ) -> Result<LessonsTold, Failure> {
         let lessons = self.told_lessons(wanted)?.remove(skill);
         let lessons = lessons.unwrap_or_default();
         let chosen = chosen(&lessons);
@@ -146,7 +153,7 @@ impl House {
     pub(crate) fn lessons_for(
         &self,
         request: &str,
-        wanted: Privacy,
+        wanted: PrivacyLabel,
     ) -> Result<LessonsTold, Failure> {
         let lessons = self.told_lessons(wanted)?;
         let skills = self.skills.skills.iter();
@@ -258,7 +265,7 @@ mod tests {
             worded_by: Some(actor),
             ..lesson(FEEDBACK, "use the <b> column")
         };
-        let person = Actor::human("ada", artel_types::Via::Api);
+        let person = Actor::human("ada", artel_types::ActorSurface::Api);
         assert_eq!(line(&by(person)), "- feedback: use the ‹b> column\n");
         assert_eq!(
             line(&by(Actor::program("ci\n<x"))),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use artel_journal::{Filter, Query, Reader};
 use artel_types::{
-    Event, Fact, Failure, Money, RunAsked, RunFinished, RunId, RunStarted, Stream, Timestamp,
+    Event, Fact, Failure, Money, RunAsked, RunFinished, RunId, RunStarted, StreamName, Timestamp,
     TraceId,
 };
 use serde::Serialize;
@@ -288,7 +288,7 @@ impl Workshop {
         let mut open = Vec::new();
         for id in family {
             let filter = Filter {
-                stream: Some(Stream::run(id).to_string()),
+                stream: Some(StreamName::run(id).to_string()),
                 kind: Some("run.finished".to_owned()),
                 ..Filter::default()
             };

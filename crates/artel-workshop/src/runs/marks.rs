@@ -9,7 +9,7 @@ use artel_engine::Entry;
 use artel_journal::{Filter, Query, Reader};
 use artel_skills::{Scope, Skill};
 use artel_tools::ContentMarks;
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, ForeignRead, ForeignSource, RunForked, TraceId};
 
 use super::house::House;
@@ -79,7 +79,7 @@ impl House {
         let Some(skill) = skill else {
             return Ok(None);
         };
-        let mut told = self.lessons_of(&skill.name, Privacy::Any)?.foreign;
+        let mut told = self.lessons_of(&skill.name, PrivacyLabel::Any)?.foreign;
         if skill.scope != Scope::Workshop {
             told.push(ForeignSource::skill(&skill.name));
         }

@@ -10,7 +10,7 @@ use artel_rules::turn::Calls;
 use artel_skills::prepare::{Arguments, Variables};
 use artel_skills::{Mode, Skill, body, catalogue, prepare};
 use artel_tools::{Registry, Viewer};
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 use artel_types::{Failure, Money, RunPrepared};
 
 use super::furnish::{Outfit, skill_list};
@@ -118,7 +118,7 @@ impl Told<'_> {
             _ => self.catalogue(),
         };
         let lessons = match self.skill {
-            Some(skill) => self.house.lessons_of(&skill.name, Privacy::Any)?.text,
+            Some(skill) => self.house.lessons_of(&skill.name, PrivacyLabel::Any)?.text,
             None => String::new(),
         };
         let sections = Sections {

@@ -15,8 +15,8 @@ use artel_tools::{
     Bench, CallIntent, ContentMarks, GrantedPolicy, NoGuard, RecordedOpenings, Registry, exact_call,
 };
 use artel_types::{
-    Actor, Code, Event, Fact, Failure, RunId, RunPrepared, RunSaid, RunStarted, Text,
-    ToolRequested, TraceId,
+    Actor, Event, Fact, Failure, FailureCode, RecordedText, RunId, RunPrepared, RunSaid,
+    RunStarted, ToolRequested, TraceId,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -122,7 +122,9 @@ impl Workshop {
         }
         if whole.turns == 0 {
             let what = "the run ended before its first turn was ready";
-            return Err(Failure::new(Code::R008, what).advise("there is nothing to play again"));
+            return Err(
+                Failure::new(FailureCode::R008, what).advise("there is nothing to play again")
+            );
         }
         Ok(whole)
     }
@@ -203,7 +205,7 @@ impl Workshop {
             portal.limit(&mut policy);
         }
         let root = Root::open(&folder).map_err(|error| {
-            Failure::new(Code::W010, error.to_string())
+            Failure::new(FailureCode::W010, error.to_string())
                 .advise("calls are judged in the folder that the run worked on; put it back")
         })?;
         let mut bench = Bench::new(root, Arc::new(NoGuard), facts.role.clone());
@@ -296,7 +298,7 @@ impl Judge {
         asked: &ToolRequested,
         opened: &RecordedOpenings,
     ) -> Option<Option<Difference>> {
-        let Text::Inline(input) = &asked.input else {
+        let RecordedText::Inline(input) = &asked.input else {
             return None;
         };
         let input: Value = serde_json::from_str(input).ok()?;
@@ -349,7 +351,7 @@ impl Player {
         } else {
             self.turn.fold(&event.fact)
         };
-        folded.map_err(|unreadable| Failure::new(Code::J018, unreadable.to_string()))
+        folded.map_err(|unreadable| Failure::new(FailureCode::J018, unreadable.to_string()))
     }
 
     /// Compares a recorded event with the state machine's next action.
@@ -403,7 +405,7 @@ fn is_said(said: &RunSaid, next: &Next) -> bool {
     if matches!(said.why.as_str(), "hook" | "refused") {
         return true;
     }
-    let Text::Inline(words) = &said.text else {
+    let RecordedText::Inline(words) = &said.text else {
         return false;
     };
     matches!(next, Next::Say { text, why } if text == words && *why == said.why)

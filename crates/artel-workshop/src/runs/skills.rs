@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_skills::{Broken, Complaint, Found, Scope, Shadowed, SizeLimit, Skill, Source, discover};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
 use crate::in_force::Part;
@@ -140,7 +140,7 @@ impl SkillsFound {
         let names = self.skills.iter().map(|skill| skill.name.as_str());
         let near = artel_tools::nearest(name, names, 1);
         let shown: String = name.chars().take(80).collect();
-        let failure = Failure::new(Code::R001, format!("there is no skill `{shown}`"));
+        let failure = Failure::new(FailureCode::R001, format!("there is no skill `{shown}`"));
         Err(match near.first() {
             Some(near) => failure.advise(format!("did you mean `{near}`?")),
             None if self.skills.is_empty() => {
@@ -154,7 +154,7 @@ impl SkillsFound {
 /// Returns the failure for a skill that could not be loaded.
 pub(crate) fn cannot_load(broken: &Broken) -> Failure {
     let what = format!("the skill in `{}` cannot be used", broken.path.display());
-    let failure = Failure::new(Code::R002, what);
+    let failure = Failure::new(FailureCode::R002, what);
     match broken.complaints.first() {
         Some(complaint) => explained(failure, complaint),
         None => failure,

@@ -15,9 +15,10 @@ use artel_model::{Chosen, Context, Model};
 use artel_rules::turn::Turn;
 use artel_skills::Skill;
 use artel_tools::{Registry, StartedFor, Viewer};
-use artel_types::model::{Attribution, Privacy};
+use artel_types::model::{ModelCallAttribution, PrivacyLabel};
 use artel_types::{
-    Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunPrepared, RunStarted, TraceId,
+    Actor, BudgetLevel, BudgetLimited, Failure, FailureCode, RunId, RunPrepared, RunStarted,
+    SpendAmount, TraceId,
 };
 
 use super::child::Kin;
@@ -65,13 +66,13 @@ impl Workshop {
         let folder = self.run_folder(order.folder.as_deref())?;
         if let Some(why) = self.why_closed_by_itself(&folder) {
             let what = format!("agents cannot work on `{}`", folder.display());
-            return Err(Failure::new(Code::F003, what)
+            return Err(Failure::new(FailureCode::F003, what)
                 .because(why)
                 .advise("go to the folder of one project, or name it with `--folder DIR`"));
         }
         let says = |words: &String| !words.trim().is_empty();
         if order.skill.is_none() && !order.arguments.iter().any(says) {
-            return Err(Failure::new(Code::C004, "the task is empty")
+            return Err(Failure::new(FailureCode::C004, "the task is empty")
                 .advise("say what is to be done: `artel run --task \"…\"`"));
         }
         self.refuse_secret_in(&order.arguments.join(" "))?;
@@ -117,7 +118,7 @@ impl Workshop {
             .absolute(named.unwrap_or(std::path::Path::new(".")));
         folder.canonicalize().map_err(|error| {
             Failure::new(
-                Code::W010,
+                FailureCode::W010,
                 format!("there is no folder `{}`", folder.display()),
             )
             .because(error.to_string())
@@ -169,7 +170,7 @@ impl House {
         } = beginning;
         // The label of the portal is recorded with the run: when the run is resumed or forked, the
         // portal may be closed or have another label.
-        kin.inherits = kin.inherits.labelled(self.privacy(Privacy::Any));
+        kin.inherits = kin.inherits.labelled(self.privacy(PrivacyLabel::Any));
         let wanted = wanted.as_deref();
         let chronicle = Chronicle::new(
             self.journal.clone(),
@@ -292,8 +293,8 @@ impl House {
         entries.extend(self.begun_with(skill, outfit.chronicle.trace())?);
         entries.extend(limits.cost.map(|cost| {
             let limit = BudgetLimited {
-                level: Level::Run(outfit.chronicle.run().to_string()),
-                limit: Amount::new(artel_rules::budget::UNLIMITED, cost.0),
+                level: BudgetLevel::Run(outfit.chronicle.run().to_string()),
+                limit: SpendAmount::new(artel_rules::budget::UNLIMITED, cost.0),
             };
             Entry::quiet(limit)
         }));
@@ -496,7 +497,7 @@ impl House {
             priority: inherits.urgency(),
             least_priority: inherits.least_urgency(),
             privacy: self.privacy(inherits.privacy()),
-            account: Attribution {
+            account: ModelCallAttribution {
                 step: contract.and_then(|it| it.step.clone()).or(of_step),
                 role: Some(outfit.role.clone()),
                 skill: outfit.skill.as_ref().map(|skill| skill.name.clone()),

@@ -6,8 +6,8 @@ use artel_engine::answer_first;
 use artel_journal::{Batch, Journal, Owner};
 use artel_rules::tally::Tally;
 use artel_types::{
-    Code, Draft, Fact, Failure, Outcome, RunAnswered, RunFinished, RunId, RunState, RunSteered,
-    Stream, TraceId,
+    EventDraft, EventOutcome, Fact, Failure, FailureCode, RunAnswered, RunFinished, RunId,
+    RunOutcome, RunSteered, StreamName, TraceId,
 };
 
 use super::list::{Standing, State};
@@ -169,7 +169,7 @@ impl Workshop {
                 Ok(()) => Steered::Ended,
                 // Another process has just resumed the run, and will find the cancellation on
                 // record.
-                Err(failure) if failure.code == Code::J011 => {
+                Err(failure) if failure.code == FailureCode::J011 => {
                     let driver = self.state_of(run)?.driver;
                     driver.map_or(Steered::Ended, Steered::Sent)
                 }
@@ -270,7 +270,7 @@ impl Workshop {
         if !asked.choices.is_empty() && !asked.choices.iter().any(|choice| choice == answer) {
             let choices = asked.choices.join(", ");
             return Err(
-                Failure::new(Code::C004, format!("`{answer}` is no answer to it"))
+                Failure::new(FailureCode::C004, format!("`{answer}` is no answer to it"))
                     .because(format!("it asks: {}", asked.text))
                     .advise(format!("answer one of: {choices}")),
             );
@@ -327,13 +327,13 @@ impl Workshop {
         Ok(runs)
     }
 
-    pub(crate) fn steering(&self, run: RunId, trace: TraceId, fact: impl Into<Fact>) -> Draft {
-        Draft::new(Stream::run(run), trace, self.caller.actor(), fact).in_run(run)
+    pub(crate) fn steering(&self, run: RunId, trace: TraceId, fact: impl Into<Fact>) -> EventDraft {
+        EventDraft::new(StreamName::run(run), trace, self.caller.actor(), fact).in_run(run)
     }
 
     /// Cancels a run that no process drives. Its changes stay in its tree.
     pub(crate) async fn end_left(&self, journal: &Journal, run: RunId) -> Result<(), Failure> {
-        let how = (RunState::Cancelled, "it was cancelled");
+        let how = (RunOutcome::Cancelled, "it was cancelled");
         self.end_as(journal, run, how).await
     }
 
@@ -345,23 +345,24 @@ impl Workshop {
         why: &str,
     ) -> Result<(), Failure> {
         for below in self.open_below(run)?.into_iter().rev() {
-            self.end_as(journal, below, (RunState::Failed, why)).await?;
+            self.end_as(journal, below, (RunOutcome::Failed, why))
+                .await?;
         }
-        self.end_as(journal, run, (RunState::Failed, why)).await
+        self.end_as(journal, run, (RunOutcome::Failed, why)).await
     }
 
     async fn end_as(
         &self,
         journal: &Journal,
         run: RunId,
-        (ending, why): (RunState, &str),
+        (ending, why): (RunOutcome, &str),
     ) -> Result<(), Failure> {
         let (command, outcome) = match ending {
-            RunState::Cancelled => ("artel cancel", Outcome::Cancelled),
-            _ => ("artel run", Outcome::Failed),
+            RunOutcome::Cancelled => ("artel cancel", EventOutcome::Cancelled),
+            _ => ("artel run", EventOutcome::Failed),
         };
         let owner = Owner::this_process(command);
-        let name = Stream::run(run).to_string();
+        let name = StreamName::run(run).to_string();
         let lease = journal.take_lease(&name, owner, LEASE).await?;
         let state = self.state_of(run)?;
         if state.finished().is_none() {
@@ -416,5 +417,5 @@ fn already(state: &State, what: &str) -> Failure {
         }
         _ => "`artel runs` shows how runs stand".to_owned(),
     };
-    Failure::new(Code::R008, format!("the run {run} {what}")).advise(advice)
+    Failure::new(FailureCode::R008, format!("the run {run} {what}")).advise(advice)
 }

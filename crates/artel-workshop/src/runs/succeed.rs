@@ -8,8 +8,9 @@ use artel_journal::Batch;
 use artel_rules::tally::of_run;
 use artel_rules::turn::Ending;
 use artel_types::{
-    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, Money, RecordedInheritance,
-    RunHandedOver, RunId, RunPrepared, RunStarted, RunState, Stream, Visibility,
+    BudgetLevel, BudgetLimited, Event, EventDraft, EventVisibility, Fact, Failure, FailureCode,
+    Money, RecordedInheritance, RunHandedOver, RunId, RunOutcome, RunPrepared, RunStarted,
+    SpendAmount, StreamName,
 };
 
 use super::child::Kin;
@@ -68,7 +69,7 @@ impl House {
         let events = from.events()?;
         let (Some(facts), Some(handed)) = (prepared(&events), handed_over(&events)) else {
             let what = "nothing is on record of what was handed over";
-            return Err(Failure::new(Code::J001, what).advise("`artel journal verify`"));
+            return Err(Failure::new(FailureCode::J001, what).advise("`artel journal verify`"));
         };
         let taken = of_run(&from.own_events()?);
         let cost = facts.cost.map(|cost| {
@@ -95,20 +96,20 @@ impl House {
             ..started
         };
         let draft = |fact: Fact, visibility| {
-            Draft::new(Stream::run(to), trace, self.person(), fact)
+            EventDraft::new(StreamName::run(to), trace, self.person(), fact)
                 .in_run(to)
                 .shown(visibility)
         };
         let mut drafts = vec![
-            draft(begun.into(), Visibility::Summary),
-            draft(facts.into(), Visibility::Full),
+            draft(begun.into(), EventVisibility::Summary),
+            draft(facts.into(), EventVisibility::Full),
         ];
         if let Some(cost) = cost {
             let limit = BudgetLimited {
-                level: Level::Run(to.to_string()),
-                limit: Amount::new(artel_rules::budget::UNLIMITED, cost.0),
+                level: BudgetLevel::Run(to.to_string()),
+                limit: SpendAmount::new(artel_rules::budget::UNLIMITED, cost.0),
             };
-            drafts.push(draft(limit.into(), Visibility::Full));
+            drafts.push(draft(limit.into(), EventVisibility::Full));
         }
         self.journal.append(Batch::of(drafts)).await?;
         Ok(())
@@ -136,21 +137,21 @@ fn handed_over(events: &[Event]) -> Option<&RunHandedOver> {
 /// Converts the outcome of the successor.
 fn followed(done: RunDone) -> Result<Followed, Failure> {
     let Some(finished) = done.finished else {
-        let lost = || Failure::new(Code::X001, "a run was neither left nor ended");
+        let lost = || Failure::new(FailureCode::X001, "a run was neither left nor ended");
         return done.left.map(Followed::Left).ok_or_else(lost);
     };
     let why = || finished.why.clone().unwrap_or_default();
     let state = finished.state.as_deref().and_then(|word| word.parse().ok());
     let ending = match state {
-        Some(RunState::Complete) | None => Ending::Complete {
+        Some(RunOutcome::Complete) | None => Ending::Complete {
             answer: done.answer.unwrap_or_default(),
         },
-        Some(RunState::Partial) => Ending::Partial {
+        Some(RunOutcome::Partial) => Ending::Partial {
             why: why(),
             answer: done.answer,
         },
-        Some(RunState::Failed) => Ending::Failed { why: why() },
-        Some(RunState::Cancelled) => Ending::Cancelled,
+        Some(RunOutcome::Failed) => Ending::Failed { why: why() },
+        Some(RunOutcome::Cancelled) => Ending::Cancelled,
     };
     Ok(Followed::Over {
         ending,

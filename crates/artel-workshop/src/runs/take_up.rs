@@ -7,7 +7,7 @@ use artel_engine::{Begins, Chronicle, Family, Ground, Left, Workplace, fold, pre
 use artel_journal::{Fence, Filter, Query, TracesBy};
 use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
 use artel_types::{
-    Actor, Code, Event, Fact, Failure, RunFinished, RunId, RunPrepared, RunStarted, TraceId,
+    Actor, Event, Fact, Failure, FailureCode, RunFinished, RunId, RunPrepared, RunStarted, TraceId,
     TreeMade,
 };
 
@@ -67,9 +67,11 @@ impl Workshop {
         match runs.as_slice() {
             [] => self.run_of_work(&prefix)?.ok_or_else(|| no_such_run(id)),
             [only] => only.parse().map_err(|_| no_such_run(id)),
-            several => Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
-                .because(format!("it could be {}", several.join(", ")))
-                .advise("type more characters")),
+            several => Err(
+                Failure::new(FailureCode::W006, format!("`{id}` is not unique"))
+                    .because(format!("it could be {}", several.join(", ")))
+                    .advise("type more characters"),
+            ),
         }
     }
 
@@ -121,7 +123,7 @@ fn forked_to(events: &[Event]) -> Option<&str> {
 }
 
 pub(crate) fn no_such_run(id: &str) -> Failure {
-    Failure::new(Code::R004, format!("there is no run `{id}`"))
+    Failure::new(FailureCode::R004, format!("there is no run `{id}`"))
         .advise("`artel runs` shows what there is")
 }
 
@@ -189,8 +191,11 @@ impl House {
             return over(run, trace, finished, &bare);
         }
         let facts = prepared(&events).cloned().ok_or_else(|| {
-            Failure::new(Code::R008, "the run ended before its first turn was ready")
-                .advise("begin it anew: nothing was done yet")
+            Failure::new(
+                FailureCode::R008,
+                "the run ended before its first turn was ready",
+            )
+            .advise("begin it anew: nothing was done yet")
         })?;
         let mut kin = match kin {
             Some(kin) => kin,
@@ -230,7 +235,7 @@ impl House {
                 let fact = entry.fact.clone();
                 chronicle.append(vec![entry]).await?;
                 turn.fold(&fact)
-                    .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+                    .map_err(|error| Failure::new(FailureCode::X001, error.to_string()))?;
             }
         }
         let wanted = self.named.as_deref().or(forked_to(&events));
@@ -376,7 +381,7 @@ impl House {
             None => {
                 artel_skills::load(folder.as_ref(), Scope::User, SizeLimit::Warn).map_err(|_| {
                     Failure::new(
-                        Code::R001,
+                        FailureCode::R001,
                         format!("the skill `{name}` is no longer in `{folder}`"),
                     )
                     .advise("put it back, or begin anew")

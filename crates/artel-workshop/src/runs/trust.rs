@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use artel_engine::Nobody;
 use artel_journal::{Filter, Query, Reader};
 use artel_skills::{Scope, Skill, prepare};
-use artel_types::{Code, Fact, Failure, SkillTrusted};
+use artel_types::{Fact, Failure, FailureCode, SkillTrusted};
 use serde::Serialize;
 
 use super::house::House;
@@ -179,7 +179,7 @@ impl Workshop {
     pub(crate) fn untrusted_skill(&self, skill: &Skill, why: &str) -> Failure {
         let (name, folder) = (&skill.name, skill.folder.display());
         Failure::new(
-            Code::R003,
+            FailureCode::R003,
             format!("the skill `{name}` in `{folder}` is not trusted"),
         )
         .because(match skill.scope {

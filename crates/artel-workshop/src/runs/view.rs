@@ -20,7 +20,7 @@ pub use seen::seen;
 
 use artel_config::{Origin, Shown, Viewer};
 use artel_journal::Blobs;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::workshop::Workshop;
 
@@ -65,7 +65,7 @@ impl Workshop {
         let eyes = self.eyes_of(role);
         if view == Some(View::Full) && eyes.most == View::Summary && is_said {
             let what = format!("the full view is not for the role `{}`", role.as_str());
-            return Err(Failure::new(Code::C004, what)
+            return Err(Failure::new(FailureCode::C004, what)
                 .because(format!(
                     "`visibility.role` says so: {}",
                     settings.role.origin

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use artel_engine::Chronicle;
 use artel_journal::{Batch, Filter, Query};
 use artel_rules::tally::kind_of_failure;
-use artel_types::{Event, Fact, Failure, LessonLearned, RunFinished, RunId, RunState, Text};
+use artel_types::{
+    Event, Fact, Failure, LessonLearned, RecordedText, RunFinished, RunId, RunOutcome,
+};
 use serde_json::Value;
 
 use super::lessons::{lesson, one_line};
@@ -88,7 +90,7 @@ impl House {
     ) -> Result<Option<LessonLearned>, Failure> {
         let run = finished.id;
         let state = finished.state.as_deref().and_then(|it| it.parse().ok());
-        let Some(state) = state.filter(|state| *state != RunState::Cancelled) else {
+        let Some(state) = state.filter(|state| *state != RunOutcome::Cancelled) else {
             return Ok(None);
         };
         let began = events.first().map_or(0, |event| event.seq);
@@ -97,7 +99,7 @@ impl House {
         }
         let calls = Calls::of(events);
         let (sort, text) = match state {
-            RunState::Complete => ("success", calls.worked()),
+            RunOutcome::Complete => ("success", calls.worked()),
             _ => ("failure", calls.failed(finished)),
         };
         let redactor = self.workshop.redactor();
@@ -137,7 +139,7 @@ struct Call {
 
 impl Calls {
     fn of(events: &[Event]) -> Self {
-        let mut inputs: BTreeMap<&str, &Text> = BTreeMap::new();
+        let mut inputs: BTreeMap<&str, &RecordedText> = BTreeMap::new();
         let (mut calls, mut attempts) = (Vec::new(), Vec::new());
         for event in events {
             match &event.fact {
@@ -147,8 +149,8 @@ impl Calls {
                 }
                 Fact::StepJudged(fact) if !fact.passed => {
                     let why = match &fact.feedback {
-                        Text::Inline(text) => text,
-                        Text::Kept(_) => &fact.by,
+                        RecordedText::Inline(text) => text,
+                        RecordedText::Kept(_) => &fact.by,
                     };
                     attempts.push(attempt(&fact.step, fact.round, why));
                 }
@@ -223,8 +225,8 @@ fn listed(calls: impl Iterator<Item = String>) -> String {
 }
 
 /// Returns the object of a call, such as the file, the command or the search text.
-fn about(input: &Text) -> String {
-    let Text::Inline(text) = input else {
+fn about(input: &RecordedText) -> String {
+    let RecordedText::Inline(text) = input else {
         return String::new();
     };
     let input: Value = serde_json::from_str(text).unwrap_or_default();
@@ -284,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_call_is_told_by_what_it_is_about() {
-        let told = |json: &str| about(&Text::Inline(json.to_owned()));
+        let told = |json: &str| about(&RecordedText::Inline(json.to_owned()));
         assert_eq!(told(r#"{"path": "a\nb.csv"}"#), "a b.csv");
         assert_eq!(told(r#"{"command": "git status"}"#), "git status");
         assert_eq!(told(r#"{"path": 5}"#), "");

@@ -2,7 +2,8 @@
 
 use artel_journal::{Batch, Reader};
 use artel_types::{
-    Code, Draft, Failure, FeedbackGiven, LessonChanged, LessonLearned, LessonRemoved, RunId,
+    EventDraft, Failure, FailureCode, FeedbackGiven, LessonChanged, LessonLearned, LessonRemoved,
+    RunId,
 };
 use serde::Serialize;
 
@@ -108,7 +109,7 @@ impl Workshop {
         &self,
         reader: &Reader,
         lesson: LessonLearned,
-    ) -> Result<Vec<Draft>, Failure> {
+    ) -> Result<Vec<EventDraft>, Failure> {
         let kept = kept(reader, &lesson.skill)?;
         let same = kept.iter().map(|it| &it.lesson);
         let same: Vec<_> = same.filter(|it| it.sort == lesson.sort).collect();
@@ -127,7 +128,7 @@ impl Workshop {
         let redactor = self.redactor().with_formats(self.caller.formats());
         let text = one_line(&redactor.redact(text));
         if text.is_empty() {
-            return Err(Failure::new(Code::C005, "there is nothing to keep")
+            return Err(Failure::new(FailureCode::C005, "there is nothing to keep")
                 .advise("say it in a sentence: `artel feedback RUN \"use the other column\"`"));
         }
         Ok(text)
@@ -139,7 +140,7 @@ impl Workshop {
         found.map(|lesson| lesson.id).ok_or_else(|| {
             let shown: String = id.chars().take(80).collect();
             let what = format!("nothing that is kept of `{skill}` has the id `{shown}`");
-            Failure::new(Code::W005, what)
+            Failure::new(FailureCode::W005, what)
                 .advise(format!("`artel skill feedback {skill}` shows the ids"))
         })
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use artel_skills::{Broken, Scope, Shadowed, SizeLimit, Skill, discover};
-use artel_types::Code;
+use artel_types::FailureCode;
 use serde::Serialize;
 
 use crate::caller::Caller;
@@ -86,7 +86,7 @@ impl Caller {
                 found: workshop.find_skills(&folder),
                 trust: workshop.skill_trust(&*workshop.reader()?)?,
             }),
-            Err(problems) if problems.0.iter().all(|it| it.code == Code::W001) => {
+            Err(problems) if problems.0.iter().all(|it| it.code == FailureCode::W001) => {
                 let limit = match self.settings()?.runs.size_limit.value {
                     artel_config::SizeLimit::Warn => SizeLimit::Warn,
                     artel_config::SizeLimit::Enforce => SizeLimit::Enforce,

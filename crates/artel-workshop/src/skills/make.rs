@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use artel_files::{create_new, make_dir, make_dirs};
 use artel_skills::{template, validate_skill};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
 use crate::trouble::{file_failure, path_text};
@@ -31,7 +31,7 @@ impl Workshop {
             {
                 let shown: String = name.chars().take(80).collect();
                 let what = format!("`{shown}` is no name for a skill");
-                return Err(Failure::new(Code::C004, what)
+                return Err(Failure::new(FailureCode::C004, what)
                     .because(complaint.message.clone())
                     .advise("`artel skill new csv-report`"));
             }
@@ -39,11 +39,10 @@ impl Workshop {
         let folder = self.root.join("Skills").join(name);
         if folder.symlink_metadata().is_ok() {
             let what = format!("there is a skill in `{}` already", folder.display());
-            return Err(
-                Failure::new(Code::C004, what).advise("choose another name, or edit that one")
-            );
+            return Err(Failure::new(FailureCode::C004, what)
+                .advise("choose another name, or edit that one"));
         }
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         make_dirs(&self.root.join("Skills"), 0o755).map_err(failed)?;
         make_dir(&folder, 0o755).map_err(failed)?;
         for (path, text) in &files {

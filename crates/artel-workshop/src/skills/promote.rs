@@ -10,7 +10,9 @@ use artel_journal::{Blobs, Filter, Query};
 use artel_model::Cassette;
 use artel_skills::Skill;
 use artel_skills::cases::{self, Cases, Expect, Run, State, Triggers};
-use artel_types::{Code, Fact, Failure, RunFinished, RunId, RunStarted, RunState, Text};
+use artel_types::{
+    Fact, Failure, FailureCode, RecordedText, RunFinished, RunId, RunOutcome, RunStarted,
+};
 use serde::Serialize;
 
 use crate::trouble::{file_failure, path_text};
@@ -43,7 +45,7 @@ impl Workshop {
         check_name(&name)?;
         let seen = self.seen(run)?;
         let Some(finished) = &seen.finished else {
-            return Err(Failure::new(Code::R008, "the run is not over")
+            return Err(Failure::new(FailureCode::R008, "the run is not over")
                 .advise(format!("`artel resume {}` goes on with it", run.short())));
         };
         let state = state_of(finished)?;
@@ -82,14 +84,16 @@ impl Workshop {
     fn skill_of(&self, started: &RunStarted) -> Result<Skill, Failure> {
         let short = started.id.short();
         let Some(name) = &started.skill else {
-            return Err(Failure::new(Code::R008, "the run is of no skill")
+            return Err(Failure::new(FailureCode::R008, "the run is of no skill")
                 .because("a task in free words has no folder to keep a test in")
                 .advise("`artel run SKILL …`, then `artel skill test --from RUN`"));
         };
         if let Some(parent) = started.parent {
-            return Err(Failure::new(Code::R008, "the run was called by another")
-                .because(format!("what `{short}` was given stands there"))
-                .advise(format!("`artel skill test --from {}`", parent.short())));
+            return Err(
+                Failure::new(FailureCode::R008, "the run was called by another")
+                    .because(format!("what `{short}` was given stands there"))
+                    .advise(format!("`artel skill test --from {}`", parent.short())),
+            );
         }
         let folder = started.folder.as_deref().map(Path::new);
         let folder = folder.filter(|folder| folder.is_dir());
@@ -119,11 +123,11 @@ impl Workshop {
         Ok(seen)
     }
 
-    fn text_of(&self, text: Option<&Text>) -> Result<String, Failure> {
+    fn text_of(&self, text: Option<&RecordedText>) -> Result<String, Failure> {
         match text {
             None => Ok(String::new()),
-            Some(Text::Inline(text)) => Ok(text.clone()),
-            Some(Text::Kept(kept)) => {
+            Some(RecordedText::Inline(text)) => Ok(text.clone()),
+            Some(RecordedText::Kept(kept)) => {
                 let bytes = Blobs::at(self.home.blobs()).get(&kept.blob)?;
                 Ok(String::from_utf8_lossy(&bytes).into_owned())
             }
@@ -160,14 +164,16 @@ impl Promoted {
         for file in [&self.case, &self.recording] {
             if file.symlink_metadata().is_ok() {
                 let what = format!("`{}` is there already", file.display());
-                return Err(Failure::new(Code::C004, what).advise("`--name` gives another name"));
+                return Err(
+                    Failure::new(FailureCode::C004, what).advise("`--name` gives another name")
+                );
             }
         }
         let cases = Cases {
             triggers: Triggers::default(),
             runs: vec![case],
         };
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         if let Some(folder) = self.case.parent() {
             make_dirs(folder, 0o755).map_err(failed)?;
         }
@@ -179,13 +185,14 @@ impl Promoted {
 
 fn state_of(finished: &RunFinished) -> Result<State, Failure> {
     match finished.state.as_deref().and_then(|it| it.parse().ok()) {
-        Some(RunState::Complete) => Ok(State::Complete),
-        Some(RunState::Partial) => Ok(State::Partial),
-        Some(RunState::Failed) => Ok(State::Failed),
-        Some(RunState::Cancelled) | None => {
-            Err(Failure::new(Code::R008, "a cancelled run is no example")
-                .advise("`artel runs` shows those that came to an end"))
-        }
+        Some(RunOutcome::Complete) => Ok(State::Complete),
+        Some(RunOutcome::Partial) => Ok(State::Partial),
+        Some(RunOutcome::Failed) => Ok(State::Failed),
+        Some(RunOutcome::Cancelled) | None => Err(Failure::new(
+            FailureCode::R008,
+            "a cancelled run is no example",
+        )
+        .advise("`artel runs` shows those that came to an end")),
     }
 }
 
@@ -195,8 +202,9 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let shown: String = name.chars().take(80).collect();
-    Err(
-        Failure::new(Code::C004, format!("`{shown}` is no name for a test"))
-            .advise("letters, digits, `-` and `_`, at most 64 of them"),
+    Err(Failure::new(
+        FailureCode::C004,
+        format!("`{shown}` is no name for a test"),
     )
+    .advise("letters, digits, `-` and `_`, at most 64 of them"))
 }

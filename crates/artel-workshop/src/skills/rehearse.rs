@@ -11,8 +11,8 @@ use artel_model::{Cassette, Rehearsal};
 use artel_skills::cases::{Expect, FileState, Run, State};
 use artel_skills::{Skill, prepare};
 use artel_tools::Hints;
-use artel_types::model::{Part, Reply};
-use artel_types::{Code, Failure, RunId};
+use artel_types::model::{MessagePart, ModelReply};
+use artel_types::{Failure, FailureCode, RunId};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -122,7 +122,7 @@ impl Trust for AllTrusted {
 fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
     let unusable = |why: String| {
         Failure::new(
-            Code::M011,
+            FailureCode::M011,
             format!("the script `tests/{name}` cannot be used"),
         )
         .because(why)
@@ -144,14 +144,14 @@ fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
 }
 
 /// Returns a reply as a line of a script.
-fn line(reply: &Reply) -> Value {
+fn line(reply: &ModelReply) -> Value {
     let (mut think, mut say, mut calls) = (String::new(), String::new(), Vec::new());
     for part in &reply.parts {
         match part {
-            Part::Text { text, .. } => say.push_str(text),
-            Part::Thinking { text, .. } => think.push_str(text),
-            Part::ToolCall(call) => calls.push(json!({ &call.name: call.arguments })),
-            Part::Image(_) | Part::ToolResult(_) => {}
+            MessagePart::Text { text, .. } => say.push_str(text),
+            MessagePart::Thinking { text, .. } => think.push_str(text),
+            MessagePart::ToolCall(call) => calls.push(json!({ &call.name: call.arguments })),
+            MessagePart::Image(_) | MessagePart::ToolResult(_) => {}
         }
     }
     let mut line = json!({ "say": say, "stop": reply.stop });
@@ -166,7 +166,7 @@ fn line(reply: &Reply) -> Value {
 
 fn looked_at(stage: &Stage, run: RunId, expect: &Expect) -> Result<Files, Failure> {
     let root = Root::open(&files_of(stage, run))
-        .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+        .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
     let look = |(path, wanted): (&String, &FileState)| {
         let bytes = root.read(Path::new(path), LARGEST, &any);
         let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

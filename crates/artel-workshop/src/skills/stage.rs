@@ -9,7 +9,7 @@ use std::sync::Arc;
 use artel_config::Environment;
 use artel_files::{create_new, make_dirs};
 use artel_skills::Skill;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use crate::caller::{Caller, Flags};
 use crate::hands::Scratch;
@@ -35,7 +35,7 @@ impl Stage {
         let place = |name: &str| scratch.path().join(name);
         let (home, shop, work) = (place("home"), place("shop"), place("work"));
         for folder in [&home, &shop, &work] {
-            make_dirs(folder, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
+            make_dirs(folder, 0o700).map_err(|error| file_failure(FailureCode::W008, &error))?;
         }
         let kept = KEPT.iter().filter_map(|name| {
             let value = caller.environment.get(name)?;
@@ -56,7 +56,7 @@ impl Stage {
             let link = shop.join("Skills").join(format!("{index:04}"));
             symlink(&skill.folder, &link).map_err(|error| {
                 Failure::new(
-                    Code::W008,
+                    FailureCode::W008,
                     format!("`{}` could not be made", link.display()),
                 )
                 .because(error.to_string())
@@ -76,7 +76,7 @@ impl Stage {
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         if path.is_empty() || !inside.components().all(is_plain) {
             let what = format!("`{path}` is not the path of a file in the workspace");
-            return Err(Failure::new(Code::C004, what)
+            return Err(Failure::new(FailureCode::C004, what)
                 .advise("write it without a leading slash and without `..`"));
         }
         self.write(&self.work.join(inside), text)
@@ -90,7 +90,7 @@ impl Stage {
     }
 
     fn write(&self, file: &Path, text: &str) -> Result<(), Failure> {
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         if let Some(folder) = file.parent() {
             make_dirs(folder, 0o755).map_err(failed)?;
         }

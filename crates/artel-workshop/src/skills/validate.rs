@@ -6,7 +6,7 @@ use artel_files::read_bounded;
 use artel_skills::{
     Complaint, Remark, Scope, SizeLimit, cases, empty_body, load, validate_request, validate_skill,
 };
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -117,11 +117,11 @@ impl Caller {
         let at = self.absolute(file);
         if !at.exists() {
             let what = format!("there is no file `{}`", file.display());
-            return Err(
-                Failure::new(Code::W010, what).advise("name a skill's folder, or its `SKILL.md`")
-            );
+            return Err(Failure::new(FailureCode::W010, what)
+                .advise("name a skill's folder, or its `SKILL.md`"));
         }
-        let bytes = read_bounded(&at, LARGEST).map_err(|error| file_failure(Code::W008, &error))?;
+        let bytes =
+            read_bounded(&at, LARGEST).map_err(|error| file_failure(FailureCode::W008, &error))?;
         let folder = at.parent().map(|folder| {
             let whole = folder.canonicalize();
             whole.unwrap_or_else(|_| folder.to_owned())

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use artel_types::model::{Message, Request, ToolCall, ToolChoice, ToolSpec};
+use artel_types::model::{ModelMessage, ModelRequest, ToolCall, ToolChoice, ToolSpec};
 
 /// The tool that the model is offered.
 const TOOL: &str = "echo";
 
 /// Asks for text and a call at once.
-pub(super) fn both() -> Request {
+pub(super) fn both() -> ModelRequest {
     let words = "Say hello in one short sentence. Then call the tool `echo` with that sentence.";
     with_tool(words, ToolChoice::Auto)
 }
 
 /// Asks for a call, and leaves the model no choice.
-pub(super) fn only_call() -> Request {
+pub(super) fn only_call() -> ModelRequest {
     with_tool(
         "Call the tool `echo` with the text `hello`.",
         ToolChoice::Any,
@@ -22,7 +22,7 @@ pub(super) fn only_call() -> Request {
 }
 
 /// Asks for text.
-pub(super) fn only_words() -> Request {
+pub(super) fn only_words() -> ModelRequest {
     request("Say hello in one short sentence.")
 }
 
@@ -41,21 +41,21 @@ pub(super) fn complaint(call: &ToolCall) -> Option<String> {
     ))
 }
 
-fn request(words: &str) -> Request {
-    Request {
-        messages: vec![Message::user(words)],
+fn request(words: &str) -> ModelRequest {
+    ModelRequest {
+        messages: vec![ModelMessage::user(words)],
         max_output: Some(1_024),
-        ..Request::default()
+        ..ModelRequest::default()
     }
 }
 
-fn with_tool(words: &str, tool_choice: ToolChoice) -> Request {
+fn with_tool(words: &str, tool_choice: ToolChoice) -> ModelRequest {
     let schema = serde_json::json!({
         "type": "object",
         "properties": { "text": { "type": "string", "description": "What to repeat." } },
         "required": ["text"],
     });
-    Request {
+    ModelRequest {
         tools: vec![Arc::new(ToolSpec {
             name: TOOL.to_owned(),
             description: "Repeats a text.".to_owned(),

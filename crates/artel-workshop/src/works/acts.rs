@@ -14,10 +14,10 @@ use artel_journal::{Batch, Journal};
 use artel_rules::conduct::{Conduct, Rules};
 use artel_rules::plan::Reach;
 use artel_rules::plan::state::Act;
-use artel_types::plan::{Plan, PlanState, Verify};
+use artel_types::plan::{Plan, PlanState, StepVerification};
 use artel_types::{
-    Actor, Code, Draft, Fact, Failure, Outcome, PlanAdopted, PlanApproved, PlanCancelled,
-    PlanCommented, PlanRejected, PortalRefused, RunId, Stream, Via,
+    Actor, ActorSurface, EventDraft, EventOutcome, Fact, Failure, FailureCode, PlanAdopted,
+    PlanApproved, PlanCancelled, PlanCommented, PlanRejected, PortalRefused, RunId, StreamName,
 };
 
 use super::ask::Settled;
@@ -130,8 +130,10 @@ impl Workshop {
     ) -> Result<Work, Failure> {
         let comments: Vec<String> = comments.iter().map(|it| it.trim().to_owned()).collect();
         if comments.is_empty() || comments.iter().any(String::is_empty) {
-            return Err(Failure::new(Code::C005, "there is nothing said to change")
-                .advise(format!("`artel plan revise {id} --comment \"…\"`")));
+            return Err(
+                Failure::new(FailureCode::C005, "there is nothing said to change")
+                    .advise(format!("`artel plan revise {id} --comment \"…\"`")),
+            );
         }
         let work = self.work_named(id)?;
         self.ensure_read(&work)?;
@@ -184,9 +186,11 @@ impl Workshop {
         let work = self.work_named(id)?;
         let reason = reason.trim();
         if reason.is_empty() {
-            return Err(Failure::new(Code::C005, "a rejection needs a reason")
-                .because("it stays on record with the plan")
-                .advise(format!("`artel plan reject {id} --reason \"…\"`")));
+            return Err(
+                Failure::new(FailureCode::C005, "a rejection needs a reason")
+                    .because("it stays on record with the plan")
+                    .advise(format!("`artel plan reject {id} --reason \"…\"`")),
+            );
         }
         self.permit(&work, Act::Reject)?;
         self.ensure_read(&work)?;
@@ -263,7 +267,7 @@ impl Workshop {
         let (from, to) = versions.unwrap_or((before.unwrap_or(newest.saturating_sub(1)), newest));
         if from == 0 {
             let short = work.trace.short();
-            return Err(Failure::new(Code::C004, "there is only one version")
+            return Err(Failure::new(FailureCode::C004, "there is only one version")
                 .advise(format!("`artel plan show {short}`")));
         }
         let (_, old) = self.plan_of(work, Some(from))?;
@@ -306,7 +310,7 @@ impl Workshop {
     }
 
     fn or_faster(&self, work: &Work, failure: Failure) -> Failure {
-        if failure.code != Code::J009 {
+        if failure.code != FailureCode::J009 {
             return failure;
         }
         let now = self.work(work.trace).ok();
@@ -314,7 +318,7 @@ impl Workshop {
         let state = now.and_then(|work| work.course.state());
         let state = state.map_or("unknown", PlanState::as_str);
         let who = who.map_or(String::new(), |who| format!(", {who}"));
-        Failure::new(Code::R008, "the plan is already decided")
+        Failure::new(FailureCode::R008, "the plan is already decided")
             .because(format!(
                 "somebody was faster: it is in state `{state}` now{who}"
             ))
@@ -343,7 +347,7 @@ impl Workshop {
             let Err(failure) = self.admit(portal, role, operation) else {
                 continue;
             };
-            if failure.code == Code::F002 {
+            if failure.code == FailureCode::F002 {
                 let why = failure.why.clone();
                 let refused = PortalRefused {
                     name: portal.clone(),
@@ -353,8 +357,8 @@ impl Workshop {
                     call: None,
                 };
                 let by = self.caller.actor();
-                let draft = Draft::new(Stream::work(work.trace), work.trace, by, refused);
-                journal.append(draft.ending(Outcome::Denied)).wait()?;
+                let draft = EventDraft::new(StreamName::work(work.trace), work.trace, by, refused);
+                journal.append(draft.ending(EventOutcome::Denied)).wait()?;
             }
             return Err(failure);
         }
@@ -372,7 +376,7 @@ impl Workshop {
                 _ => PortalOperation::Write,
             };
             wants.push((&step.role, operation));
-            if step.verify != Verify::None {
+            if step.verify != StepVerification::None {
                 wants.push(("inspector", PortalOperation::Read));
             }
         }
@@ -407,14 +411,14 @@ impl Workshop {
         if is_running {
             facts.push(adopted.clone().into());
         }
-        let stream = Stream::work(work.trace);
-        let draft = |fact| Draft::new(stream.clone(), work.trace, agreed.by.clone(), fact);
-        let mut drafts: Vec<Draft> = facts.into_iter().map(draft).collect();
+        let stream = StreamName::work(work.trace);
+        let draft = |fact| EventDraft::new(stream.clone(), work.trace, agreed.by.clone(), fact);
+        let mut drafts: Vec<EventDraft> = facts.into_iter().map(draft).collect();
         if known.is_some() {
             // The driver of the run gets the version there; a run that nobody has begun reads it
             // first.
             let by = agreed.by.clone();
-            let told = Draft::new(Stream::run(run), work.trace, by, adopted).in_run(run);
+            let told = EventDraft::new(StreamName::run(run), work.trace, by, adopted).in_run(run);
             drafts.push(told);
         }
         let batch = Batch::of(drafts).expecting(stream.clone(), work.position);
@@ -425,7 +429,7 @@ impl Workshop {
 
     /// Returns the person as an actor through the workshop's files.
     pub(crate) fn by_file(&self) -> Actor {
-        Actor::human(self.caller.actor().id, Via::File)
+        Actor::human(self.caller.actor().id, ActorSurface::File)
     }
 
     /// Returns the open top-level runs of a piece of work.

@@ -8,11 +8,11 @@ use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
 use artel_rules::plan::{Known, MOST_ENTRIES, Reach, normalise};
 use artel_skills::Scope;
-use artel_types::model::CallReason;
+use artel_types::model::ModelCallReason;
 use artel_types::plan::{Plan, StepState};
 use artel_types::{
     Actor, ContextLoaded, Event, Fact, Failure, ForeignRead, ForeignSource, PlanExplored,
-    PlanFailed, RunId, Text,
+    PlanFailed, RecordedText, RunId,
 };
 use serde_json::json;
 
@@ -70,7 +70,7 @@ impl House {
             tools: vec![plan_form(named, work.owed_role())],
             ..Contract::new(
                 format!("plan: {}", work.request.title),
-                CallReason::Planning,
+                ModelCallReason::Planning,
             )
         };
         let child = Child {
@@ -305,7 +305,7 @@ fn not_taken(events: &[Event]) -> Vec<String> {
         }
         _ => None,
     });
-    let Some(Text::Inline(text)) = refused else {
+    let Some(RecordedText::Inline(text)) = refused else {
         return Vec::new();
     };
     let lines = text

@@ -7,11 +7,13 @@ use artel_engine::Left;
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query};
 use artel_rules::request::file::{Origin, Status};
 use artel_rules::request::{self, Understood};
-use artel_types::model::{CallReason, Privacy};
-use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
+use artel_types::model::{ModelCallReason, PrivacyLabel};
+use artel_types::plan::{
+    Plan, PlanStep, RequestSize, Requirement, StepScope, StepVerification, Urgency,
+};
 use artel_types::{
-    Actor, ActorKind, Code, Draft, Fact, Failure, Redactor, RequestCreated, RequestSettled, RunId,
-    RunState, Stream, TraceId, Via,
+    Actor, ActorKind, ActorSurface, EventDraft, Fact, Failure, FailureCode, RequestCreated,
+    RequestSettled, RunId, RunOutcome, SecretRedactor, StreamName, TraceId,
 };
 
 use super::children::{Came, Child};
@@ -40,7 +42,7 @@ pub struct AskOrder {
     /// Whether the request is planned.
     pub planning: Planning,
     /// The verification that the person wants for every step.
-    pub verify: Option<Verify>,
+    pub verify: Option<StepVerification>,
     /// The skill to be planned, with the words as its arguments.
     pub skill: Option<String>,
     pub model: Option<String>,
@@ -99,7 +101,7 @@ impl AskOrder {
     pub fn is_work(&self) -> bool {
         self.planning == Planning::Always
             || self.skill.is_some()
-            || request::read(self.words.trim()).size != Size::Question
+            || request::read(self.words.trim()).size != RequestSize::Question
     }
 }
 
@@ -111,20 +113,22 @@ impl Caller {
         let bytes = artel_files::read_bounded(&file, LONGEST_FILE).map_err(|error| {
             let is_absent = error.system_kind() == Some(std::io::ErrorKind::NotFound);
             let failure = if is_absent {
-                Failure::new(Code::W010, format!("there is no file `{shown}`"))
+                Failure::new(FailureCode::W010, format!("there is no file `{shown}`"))
             } else {
-                Failure::new(Code::C004, format!("`{shown}` cannot be read"))
+                Failure::new(FailureCode::C004, format!("`{shown}` cannot be read"))
                     .because(error.to_string())
             };
             failure.advise("name a text file with what you want")
         })?;
         let text = String::from_utf8(bytes).map_err(|_| {
-            Failure::new(Code::C004, format!("`{shown}` is no text"))
+            Failure::new(FailureCode::C004, format!("`{shown}` is no text"))
                 .advise("name a text file in UTF-8")
         })?;
         if text.trim().is_empty() {
-            return Err(Failure::new(Code::C005, format!("`{shown}` is empty"))
-                .advise("write into it what you want"));
+            return Err(
+                Failure::new(FailureCode::C005, format!("`{shown}` is empty"))
+                    .advise("write into it what you want"),
+            );
         }
         Ok(text)
     }
@@ -140,8 +144,10 @@ impl Workshop {
     pub fn prospect(&self, order: &AskOrder, portal: Option<Portal>) -> Result<Prospect, Failure> {
         let words = order.words.trim();
         if words.is_empty() {
-            return Err(Failure::new(Code::C005, "there is nothing asked for")
-                .advise("`artel ask \"Add rate limiting to the login endpoint\"`"));
+            return Err(
+                Failure::new(FailureCode::C005, "there is nothing asked for")
+                    .advise("`artel ask \"Add rate limiting to the login endpoint\"`"),
+            );
         }
         self.refuse_secret_in(words)?;
         let agent = order.agent.clone().unwrap_or_else(|| "default".to_owned());
@@ -168,19 +174,19 @@ impl Workshop {
         } = request::read(words);
         let (size, why) = match order.planning {
             Planning::BySize if order.skill.is_some() => {
-                (Size::Work, "a skill is to be planned".to_owned())
+                (RequestSize::Work, "a skill is to be planned".to_owned())
             }
             Planning::BySize => (size, why),
-            Planning::Always => (Size::Work, "you asked for a plan".to_owned()),
-            Planning::Never if size == Size::Question => (size, why),
-            Planning::Never => (Size::Trivial, "you asked for no plan".to_owned()),
+            Planning::Always => (RequestSize::Work, "you asked for a plan".to_owned()),
+            Planning::Never if size == RequestSize::Question => (size, why),
+            Planning::Never => (RequestSize::Trivial, "you asked for no plan".to_owned()),
         };
         // A request that is carried out at once is approved by the asker, and a program may not
         // approve anything.
         let is_program = self.caller.actor().kind == ActorKind::Program;
-        let (size, why) = if is_program && size == Size::Trivial {
+        let (size, why) = if is_program && size == RequestSize::Trivial {
             let why = "a program asked for it, and a person approves the plan";
-            (Size::Work, why.to_owned())
+            (RequestSize::Work, why.to_owned())
         } else {
             (size, why)
         };
@@ -192,7 +198,7 @@ impl Workshop {
         if let Some(skill) = &order.skill {
             self.find_skills(&folder).get(skill)?;
         }
-        if size != Size::Question {
+        if size != RequestSize::Question {
             self.caller.has_a_commit(&folder)?;
             self.can_plan_with(order.model.as_deref())?;
         }
@@ -238,7 +244,7 @@ impl Workshop {
         by: Actor,
     ) -> Result<Work, Failure> {
         let draft = self.request_draft(journal, prospect, by, &self.redactor())?;
-        let batch = Batch::of([draft]).expecting(Stream::work(prospect.trace), 0);
+        let batch = Batch::of([draft]).expecting(StreamName::work(prospect.trace), 0);
         journal.append(batch).wait()?;
         let work = self.work(prospect.trace)?;
         let mut patience = self.patience(&self.root);
@@ -256,15 +262,15 @@ impl Workshop {
         journal: &Journal,
         prospect: &Prospect,
         by: Actor,
-        redactor: &Redactor,
-    ) -> Result<Draft, Failure> {
+        redactor: &SecretRedactor,
+    ) -> Result<EventDraft, Failure> {
         let words = self.whole_text(&prospect.request.words)?;
         let request = RequestCreated {
             words: keep(journal, redactor.redact(&words).into_owned())?,
             ..prospect.request.clone()
         };
-        let stream = Stream::work(prospect.trace);
-        Ok(Draft::new(stream, prospect.trace, by, request))
+        let stream = StreamName::work(prospect.trace);
+        Ok(EventDraft::new(stream, prospect.trace, by, request))
     }
 
     /// Takes a piece of work as far as possible without a decision: processes a request, or
@@ -296,7 +302,7 @@ impl Workshop {
     ) -> Result<Settled, Failure> {
         let journal = self.open()?.journal;
         let owner = Owner::this_process("artel ask");
-        let name = Stream::work(trace).to_string();
+        let name = StreamName::work(trace).to_string();
         let fence = journal.take_lease(&name, owner, LEASE).await?.fence;
         let settled = self.take_leased(trace, model, company, (&journal, &fence));
         let settled = settled.await;
@@ -353,9 +359,9 @@ impl Workshop {
         let model = model.or(work.request.model.as_deref());
         let house = House::open(self, &folder, model, company).await?;
         let settled = match work.request.size {
-            Size::Question => house.answer(&work).await,
-            Size::Trivial => house.at_once(&work).await,
-            Size::Work => house.plan(&work).await,
+            RequestSize::Question => house.answer(&work).await,
+            RequestSize::Trivial => house.at_once(&work).await,
+            RequestSize::Work => house.plan(&work).await,
         };
         house.gateway.rest(crate::runs::LAST_REST).await;
         let settled = settled?;
@@ -387,9 +393,9 @@ impl House {
             _ => self.is_attended() || work.request.source != "file",
         };
         let reason = if is_awaited {
-            CallReason::PersonWaits
+            ModelCallReason::PersonWaits
         } else {
-            CallReason::Planning
+            ModelCallReason::Planning
         };
         let contract = Contract {
             bound: Some(super::architect::nothing_changes_yet()),
@@ -414,7 +420,7 @@ impl House {
             Came::Over(done, events) => (done, events),
         };
         let state = done.finished.as_ref().and_then(|it| it.state.clone());
-        let is_done = state.as_deref() == Some(RunState::Complete.as_str());
+        let is_done = state.as_deref() == Some(RunOutcome::Complete.as_str());
         let settled = RequestSettled {
             run: done.run,
             state: if is_done { "answered" } else { "failed" }.to_owned(),
@@ -445,7 +451,7 @@ impl House {
         Ok(Settled::AtOnce { run })
     }
 
-    pub(super) fn privacy_of(&self, work: &Work) -> Privacy {
+    pub(super) fn privacy_of(&self, work: &Work) -> PrivacyLabel {
         let portal = work.request.portal.as_deref();
         let portal = portal.and_then(|name| self.workshop.portal(name).ok());
         let folder = portal.map_or_else(|| work.request.folder.clone().into(), |it| it.path);
@@ -453,19 +459,19 @@ impl House {
         match (self.workshop.portals(), recorded) {
             (Ok(portals), Ok(recorded)) => label_of(&folder, &portals).narrowed(recorded),
             // Without these labels, nobody can say what may leave the machine.
-            _ => Privacy::LocalOnly,
+            _ => PrivacyLabel::LocalOnly,
         }
     }
 
     /// Returns the strictest privacy label of the runs that this piece of work began so far.
     /// Each run has the label of its time on record.
-    fn recorded_privacy(&self, trace: TraceId) -> Result<Privacy, Failure> {
+    fn recorded_privacy(&self, trace: TraceId) -> Result<PrivacyLabel, Failure> {
         let filter = Filter {
             trace: Some(trace.to_string()),
             kind: Some("run.started".to_owned()),
             ..Filter::default()
         };
-        let mut privacy = Privacy::Any;
+        let mut privacy = PrivacyLabel::Any;
         for record in self.journal.reader().records(&Query::of(filter))? {
             if let Fact::RunStarted(started) = record.event()?.fact
                 && let Some(inherits) = started.inherits
@@ -491,7 +497,7 @@ impl Workshop {
         let checked = artel_rules::plan::check(&plan, &self.known());
         checked.map_err(|problems| {
             let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
-            Failure::new(Code::C004, "it cannot be done at once").because(lines.join("; "))
+            Failure::new(FailureCode::C004, "it cannot be done at once").because(lines.join("; "))
         })?;
         self.admit_plan(journal, work, &plan)?;
         let actor = self.caller.actor();
@@ -505,17 +511,17 @@ impl Workshop {
 }
 
 /// Returns how a request came that somebody makes through a surface.
-fn origin_of(via: Via) -> Origin {
+fn origin_of(via: ActorSurface) -> Origin {
     match via {
-        Via::Cli => Origin::Cli,
-        Via::File => Origin::File,
-        Via::Web => Origin::Console,
-        Via::Api => Origin::Api,
+        ActorSurface::Cli => Origin::Cli,
+        ActorSurface::File => Origin::File,
+        ActorSurface::Web => Origin::Console,
+        ActorSurface::Api => Origin::Api,
     }
 }
 
 fn one_step(request: &RequestCreated, words: &str, role: &str) -> Plan {
-    let criteria: Vec<Claim> = request.criteria.clone();
+    let criteria: Vec<Requirement> = request.criteria.clone();
     let check = format!("See that this was done, and nothing else: {words}");
     let step = PlanStep {
         id: "s1".to_owned(),
@@ -524,7 +530,7 @@ fn one_step(request: &RequestCreated, words: &str, role: &str) -> Plan {
         work: words.to_owned(),
         check,
         after: Vec::new(),
-        verify: request.verify.unwrap_or(Verify::Evaluator),
+        verify: request.verify.unwrap_or(StepVerification::Evaluator),
         scope: StepScope {
             criteria,
             ..StepScope::default()

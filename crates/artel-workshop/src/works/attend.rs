@@ -7,7 +7,7 @@ use std::time::Duration;
 use artel_engine::{Left, Stop};
 use artel_journal::{Batch, Filter, Query};
 use artel_tools::Person;
-use artel_types::{Draft, Failure, PlanHandedOver, RunAsked, RunId, Stream, TraceId};
+use artel_types::{EventDraft, Failure, PlanHandedOver, RunAsked, RunId, StreamName, TraceId};
 
 use super::calls::{CallReply, OpenCall};
 use super::work::Work;
@@ -62,9 +62,9 @@ impl Workshop {
             return Ok(());
         }
         let journal = self.open()?.journal;
-        let stream = Stream::work(work.trace);
+        let stream = StreamName::work(work.trace);
         let handed = PlanHandedOver { run };
-        let draft = Draft::new(stream, work.trace, self.caller.actor(), handed);
+        let draft = EventDraft::new(stream, work.trace, self.caller.actor(), handed);
         journal.append(Batch::of([draft])).await?;
         let (pause, looks) = BEGIN;
         for _ in 0..looks {
@@ -192,7 +192,7 @@ impl Workshop {
         };
         let answered = self.answer_call(call, &call.asked.record, &reply);
         match answered.map_err(Problems::first) {
-            Err(failure) if failure.code != artel_types::Code::R008 => Err(failure),
+            Err(failure) if failure.code != artel_types::FailureCode::R008 => Err(failure),
             _ => Ok(()),
         }
     }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use artel_rules::conduct::Judge;
-use artel_types::plan::{Claim, Finding, PlanStep};
+use artel_types::plan::{PlanStep, Requirement, VerdictFinding};
 
 use super::crew::{Spot, Workers};
 
@@ -175,7 +175,7 @@ pub(super) fn not_taken(said: &str) -> String {
 }
 
 /// Returns a finding as one line.
-pub(super) fn finding(finding: &Finding) -> String {
+pub(super) fn finding(finding: &VerdictFinding) -> String {
     let line = finding
         .line
         .map_or(String::new(), |line| format!(":{line}"));
@@ -197,14 +197,14 @@ pub(super) fn paths(spec: &PlanStep) -> String {
     }
 }
 
-fn known_criteria(spot: &Spot) -> Vec<Claim> {
+fn known_criteria(spot: &Spot) -> Vec<Requirement> {
     let named = spot.state.step(&spot.spec.id).map(|it| it.criteria.clone());
     named
         .filter(|list| !list.is_empty())
         .unwrap_or_else(|| spot.spec.scope.criteria.clone())
 }
 
-fn criteria_list(text: &mut String, criteria: &[Claim]) {
+fn criteria_list(text: &mut String, criteria: &[Requirement]) {
     if criteria.is_empty() {
         return;
     }

@@ -3,8 +3,8 @@
 
 use artel_engine::answer_first;
 use artel_types::{
-    Code, Draft, Failure, GrantOffer, GrantReach, Granted, Outcome, RunId, Stream, Timestamp,
-    ToolAnswered, ToolAsked, TraceId, Visibility,
+    AcceptedGrant, EventDraft, EventOutcome, EventVisibility, Failure, FailureCode, GrantOffer,
+    GrantReach, RunId, StreamName, Timestamp, ToolAnswered, ToolAsked, TraceId,
 };
 
 use super::waiting::already_decided;
@@ -139,7 +139,7 @@ impl OpenCall {
     }
 
     /// Returns what an answer grants, or a failure with the reason why it cannot.
-    fn granted(&self, reach: GrantReach) -> Result<Granted, Failure> {
+    fn granted(&self, reach: GrantReach) -> Result<AcceptedGrant, Failure> {
         let offer = self.asked.offer.as_ref();
         offer.and_then(|it| it.taken(reach)).ok_or_else(|| {
             let what = format!("this call cannot be allowed with `{}`", reach.as_str());
@@ -151,7 +151,7 @@ impl OpenCall {
                 }
             };
             let command = self.command();
-            Failure::new(Code::C004, what)
+            Failure::new(FailureCode::C004, what)
                 .because(why)
                 .advise(format!("answer with `{command}`"))
         })
@@ -223,15 +223,17 @@ impl Workshop {
         match found.as_slice() {
             [only] => Ok((*only).clone()),
             [] => Err(
-                Failure::new(Code::R004, format!("no call `{id}` waits for a yes"))
+                Failure::new(FailureCode::R004, format!("no call `{id}` waits for a yes"))
                     .because("it was answered, or its run goes on without it")
                     .advise("`artel waiting` shows what needs you"),
             ),
             several => {
                 let names: Vec<_> = several.iter().map(|it| it.id()).collect();
-                Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
-                    .because(format!("these calls wait: {}", names.join(", ")))
-                    .advise(format!("`{}`", several[0].command())))
+                Err(
+                    Failure::new(FailureCode::W006, format!("`{id}` is not unique"))
+                        .because(format!("these calls wait: {}", names.join(", ")))
+                        .advise(format!("`{}`", several[0].command())),
+                )
             }
         }
     }
@@ -247,7 +249,7 @@ impl Workshop {
     ) -> Result<Noted<()>, Problems> {
         if call.asked.record != hash {
             let what = "what would be done is not what you saw";
-            return Err(Failure::new(Code::R008, what)
+            return Err(Failure::new(FailureCode::R008, what)
                 .advise("look at it again, then answer")
                 .into());
         }
@@ -266,10 +268,10 @@ impl Workshop {
             self.refuse_grant(rule, reason)?;
         }
         let (word, outcome) = match answer {
-            CallReply::Once => ("once", Outcome::Allowed),
-            CallReply::ForRun => (GrantReach::Run.as_str(), Outcome::Allowed),
-            CallReply::Always(_) => (GrantReach::Always.as_str(), Outcome::Allowed),
-            CallReply::No(_) => ("no", Outcome::Denied),
+            CallReply::Once => ("once", EventOutcome::Allowed),
+            CallReply::ForRun => (GrantReach::Run.as_str(), EventOutcome::Allowed),
+            CallReply::Always(_) => (GrantReach::Always.as_str(), EventOutcome::Allowed),
+            CallReply::No(_) => ("no", EventOutcome::Denied),
         };
         let fact = ToolAnswered {
             call: call.asked.call.clone(),
@@ -280,9 +282,9 @@ impl Workshop {
             offered: None,
         };
         let actor = self.caller.actor();
-        let mut draft = Draft::new(Stream::run(call.run), call.trace, actor, fact)
+        let mut draft = EventDraft::new(StreamName::run(call.run), call.trace, actor, fact)
             .in_run(call.run)
-            .shown(Visibility::Full);
+            .shown(EventVisibility::Full);
         draft.outcome = Some(outcome);
         let Open { journal, mut notes } = self.open()?;
         if let Some(first) = answer_first(&journal, call.run, call.seq, draft)? {

@@ -10,10 +10,10 @@ use artel_git::Line;
 use artel_journal::{Fence, Journal};
 use artel_rules::conduct::{Conduct, Rules};
 use artel_rules::plan::names;
-use artel_types::plan::{Plan, PlanState, Verify};
+use artel_types::plan::{Plan, PlanState, StepVerification};
 use artel_types::{
-    Actor, ActorKind, BranchBegun, Code, Event, Fact, Failure, PlanApproved, PlanRunning,
-    RunContinued, RunId, RunStarted, Stream,
+    Actor, ActorKind, BranchBegun, Event, Fact, Failure, FailureCode, PlanApproved, PlanRunning,
+    RunContinued, RunId, RunStarted, StreamName,
 };
 
 use super::crew::{Workers, git_failed};
@@ -42,9 +42,11 @@ impl Workshop {
         by: Actor,
     ) -> Result<RunId, Failure> {
         if by.kind == ActorKind::Program {
-            return Err(Failure::new(Code::H004, "a plan is approved by a person")
-                .because(format!("`{}` is a program", by.id))
-                .advise("approve it at the console (`artel open`) or in a terminal"));
+            return Err(
+                Failure::new(FailureCode::H004, "a plan is approved by a person")
+                    .because(format!("`{}` is a program", by.id))
+                    .advise("approve it at the console (`artel open`) or in a terminal"),
+            );
         }
         // A new version of a plan that is being carried out continues in the same run.
         let run = match (work.course.run(), work.course.state()) {
@@ -91,7 +93,7 @@ impl Workshop {
     ) -> Result<Carried, Failure> {
         let work = self.work_named(id)?;
         let run = work.course.run().ok_or_else(|| {
-            Failure::new(Code::C004, "nobody has approved the plan yet")
+            Failure::new(FailureCode::C004, "nobody has approved the plan yet")
                 .advise(format!("`artel plan show {}`", work.trace.short()))
         })?;
         let stands = |work: &Work| work.course.state().unwrap_or(PlanState::Approved);
@@ -144,7 +146,7 @@ impl Workshop {
     /// Returns the events of a plan's run, with the stored texts that code needs loaded.
     pub(crate) fn run_events(&self, run: RunId) -> Result<Vec<Event>, Failure> {
         let filter = artel_journal::Filter {
-            stream: Some(Stream::run(run).to_string()),
+            stream: Some(StreamName::run(run).to_string()),
             ..artel_journal::Filter::default()
         };
         let records = self.reader()?.records(&artel_journal::Query::of(filter))?;
@@ -152,8 +154,8 @@ impl Workshop {
         for record in records {
             let mut event = record.event()?;
             for text in event.fact.machine_texts() {
-                if matches!(text, artel_types::Text::Kept(_)) {
-                    *text = artel_types::Text::Inline(self.whole_text(text)?);
+                if matches!(text, artel_types::RecordedText::Kept(_)) {
+                    *text = artel_types::RecordedText::Inline(self.whole_text(text)?);
                 }
             }
             events.push(event);
@@ -258,9 +260,9 @@ impl House {
         }
         let mut roles: BTreeSet<&str> = plan.steps.iter().map(|step| &*step.role).collect();
         roles.extend(plan.steps.iter().flat_map(|step| match step.verify {
-            Verify::None => &[][..],
-            Verify::Evaluator => &["inspector"],
-            Verify::Tdd => &["inspector", "tester"],
+            StepVerification::None => &[][..],
+            StepVerification::Evaluator => &["inspector"],
+            StepVerification::Tdd => &["inspector", "tester"],
         }));
         for role in roles {
             self.model_of_role(role)?;
@@ -403,7 +405,8 @@ impl House {
             Fact::BranchBegun(begun) => Some(begun.clone()),
             _ => None,
         });
-        let begun = begun.ok_or_else(|| Failure::new(Code::X001, "the run has no branch"))?;
+        let begun =
+            begun.ok_or_else(|| Failure::new(FailureCode::X001, "the run has no branch"))?;
         let line = self.line_of(chronicle.run())?;
         let portal = work.request.portal.as_deref();
         let portal = portal.and_then(|name| self.workshop.portal(name).ok());
@@ -433,7 +436,7 @@ impl House {
 /// Opens the plan branch of a changeset, or makes it.
 pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result<Line, Failure> {
     let git: PathBuf = workshop.caller.program("git").ok_or_else(|| {
-        Failure::new(Code::W008, "plans need git")
+        Failure::new(FailureCode::W008, "plans need git")
             .because("there is no `git` on the PATH")
             .advise("install git")
     })?;
@@ -442,7 +445,7 @@ pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result
 
 /// Explains why an act on a piece of work is not possible now.
 pub(crate) fn refused(refused: artel_rules::plan::state::Refused) -> Failure {
-    Failure::new(Code::R008, refused.what)
+    Failure::new(FailureCode::R008, refused.what)
         .because(refused.why)
         .advise(refused.instead)
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use artel_rules::excerpt::marked;
 use artel_rules::loading::{self, Choice, File, Loaded, Strategy};
 use artel_rules::tokens;
-use artel_types::model::Privacy;
-use artel_types::{Code, ContextLoaded, Failure, ForeignSource, Timestamp, TraceId};
+use artel_types::model::PrivacyLabel;
+use artel_types::{ContextLoaded, Failure, FailureCode, ForeignSource, Timestamp, TraceId};
 
 use super::inbox::note;
 use super::work::Work;
@@ -57,12 +57,15 @@ impl House {
         self.load_reports(work, (&mut texts, &mut warnings))?;
         let settings = &self.workshop.settings.runs;
         let budget = loading::budget(settings.context_tokens.value, MARGIN);
-        let strategy: Strategy = settings
-            .context_strategy
-            .value
-            .as_str()
-            .parse()
-            .map_err(|_| Failure::new(Code::X001, "a strategy of the settings is not known"))?;
+        let strategy: Strategy =
+            settings
+                .context_strategy
+                .value
+                .as_str()
+                .parse()
+                .map_err(|_| {
+                    Failure::new(FailureCode::X001, "a strategy of the settings is not known")
+                })?;
         let cap = Some(settings.context_file_tokens.value).filter(|cap| *cap > 0);
         let files: Vec<File> = texts.iter().map(|(file, _)| file.clone()).collect();
         let choice = loading::choose(&files, budget, strategy, cap);
@@ -110,8 +113,8 @@ impl House {
     ) -> Result<(), Failure> {
         let reader = self.journal.reader();
         let homebound = match self.privacy(self.privacy_of(work)) {
-            Privacy::LocalOnly => BTreeSet::new(),
-            Privacy::Any => Homebound::read(reader)?.works(reader)?,
+            PrivacyLabel::LocalOnly => BTreeSet::new(),
+            PrivacyLabel::Any => Homebound::read(reader)?.works(reader)?,
         };
         let shorts: Vec<String> = homebound.iter().map(TraceId::short).collect();
         let own = work.trace.short();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Changes, Grant, Scope, StepBound};
 use artel_tools::Tool;
-use artel_types::model::{CallReason, Privacy};
+use artel_types::model::{ModelCallReason, PrivacyLabel};
 use artel_types::plan::PlanStep;
 use artel_types::{RunId, literal_pattern};
 
@@ -20,7 +20,7 @@ pub(crate) struct Contract {
     /// The step that the run works on.
     pub(crate) step: Option<String>,
     /// The reason for its model calls.
-    pub(crate) reason: CallReason,
+    pub(crate) reason: ModelCallReason,
     /// The plan's run whose budget for the step is charged.
     pub(crate) plan: Option<RunId>,
     /// Tools that the run has in addition to those of its role.
@@ -39,7 +39,7 @@ pub(crate) struct Contract {
     /// A reminder of the task.
     pub(crate) directive: Option<String>,
     /// The privacy label for the run's content.
-    pub(crate) privacy: Privacy,
+    pub(crate) privacy: PrivacyLabel,
     /// Whether the task contains the workshop's own notes already.
     pub(crate) brings: Brings,
 }
@@ -56,7 +56,7 @@ pub(crate) enum Brings {
 
 impl Contract {
     /// Returns terms that add nothing to the role.
-    pub(crate) fn new(title: impl Into<String>, reason: CallReason) -> Self {
+    pub(crate) fn new(title: impl Into<String>, reason: ModelCallReason) -> Self {
         Self {
             title: title.into(),
             step: None,
@@ -69,7 +69,7 @@ impl Contract {
             turns: None,
             calls: None,
             directive: None,
-            privacy: Privacy::Any,
+            privacy: PrivacyLabel::Any,
             brings: Brings::Nothing,
         }
     }

@@ -19,9 +19,9 @@ use std::sync::Arc;
 use artel_engine::{Chronicle, Crew, Did, Doing, Entry};
 use artel_git::{Identity, Line, RunTree, TreeError};
 use artel_rules::conduct::{Conduct, Order, Part};
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 use artel_types::plan::PlanStep;
-use artel_types::{Code, Draft, Fact, Failure, RunId, Stream, TraceId};
+use artel_types::{EventDraft, Fact, Failure, FailureCode, RunId, StreamName, TraceId};
 
 pub(crate) use close::deferred;
 
@@ -49,7 +49,7 @@ pub(crate) struct Workers {
     pub(crate) named: Named,
     /// Commands that check the project, if the person named any.
     pub(crate) checks: Vec<String>,
-    pub(crate) privacy: Privacy,
+    pub(crate) privacy: PrivacyLabel,
     /// Held while the branch moves, so that parallel steps are committed one by one.
     pub(crate) branch_turn: Arc<std::sync::Mutex<()>>,
     /// The budget set aside for the steps under way.
@@ -127,8 +127,8 @@ impl Workers {
     /// Appends facts to the stream of the piece of work, not to that of the run.
     pub(super) async fn tell(&self, facts: Vec<Fact>) -> Result<(), Failure> {
         let drafts = facts.into_iter().map(|fact| {
-            Draft::new(
-                Stream::work(self.trace()),
+            EventDraft::new(
+                StreamName::work(self.trace()),
                 self.trace(),
                 artel_types::Actor::system("plan"),
                 fact,
@@ -146,7 +146,7 @@ impl Workers {
             Order::Do { step, round, part } => {
                 let spec = state.plan().step(&step).cloned();
                 let spec = spec.ok_or_else(|| {
-                    Failure::new(Code::X001, format!("the plan has no step `{step}`"))
+                    Failure::new(FailureCode::X001, format!("the plan has no step `{step}`"))
                 })?;
                 self.hold(&spec).await?;
                 let spot = Spot {
@@ -172,7 +172,7 @@ impl Workers {
         }
         let steered = |run: RunId| {
             let actor = artel_types::Actor::system("plan");
-            Draft::new(Stream::run(run), self.trace(), actor, steer.fact()).in_run(run)
+            EventDraft::new(StreamName::run(run), self.trace(), actor, steer.fact()).in_run(run)
         };
         let batch = artel_journal::Batch::of(runs.into_iter().map(steered));
         self.house.journal.append(batch).await?;
@@ -231,7 +231,7 @@ pub(crate) fn git_failed(error: impl std::error::Error) -> Failure {
         why.push(cause.to_string());
         next = cause.source();
     }
-    let failure = Failure::new(Code::W008, error.to_string());
+    let failure = Failure::new(FailureCode::W008, error.to_string());
     if why.is_empty() {
         failure
     } else {
@@ -245,7 +245,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(error) => Err(Failure::new(Code::X001, error.to_string())),
+        Err(error) => Err(Failure::new(FailureCode::X001, error.to_string())),
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use artel_files::{read_bounded, write_atomic};
 use artel_rules::request::file::Status;
 use artel_types::plan::PlanState;
-use artel_types::{Code, Failure, Timestamp, TraceId};
+use artel_types::{Failure, FailureCode, Timestamp, TraceId};
 
 use super::calls::OpenCall;
 use super::changeset::title_of;
@@ -100,10 +100,10 @@ impl Workshop {
         if file.symlink_metadata().is_err() {
             return Ok(());
         }
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         let bytes = read_bounded(&file, LARGEST).map_err(failed)?;
         let page = String::from_utf8(bytes).map_err(|_| {
-            Failure::new(Code::W008, format!("`{PAGE}` is no text"))
+            Failure::new(FailureCode::W008, format!("`{PAGE}` is no text"))
                 .advise("save it in UTF-8, or remove it; `artel init` makes it anew")
         })?;
         let part = self

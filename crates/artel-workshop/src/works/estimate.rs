@@ -3,8 +3,8 @@
 use artel_model::Chosen;
 use artel_rules::budget::left;
 use artel_types::model::Provider;
-use artel_types::plan::{Plan, PlanStep, Verify};
-use artel_types::{Amount, Failure, Level, Money};
+use artel_types::plan::{Plan, PlanStep, StepVerification};
+use artel_types::{BudgetLevel, Failure, Money, SpendAmount};
 use serde::Serialize;
 
 use crate::book::ACCOUNT;
@@ -61,7 +61,7 @@ impl Workshop {
         let now = self.caller.clock.now();
         let all = left(&account.ledger, &self.settings.budget, now);
         let mut short = Vec::new();
-        for one in all.iter().filter(|one| one.level == Level::Global) {
+        for one in all.iter().filter(|one| one.level == BudgetLevel::Global) {
             let span = one.period.map_or(String::new(), |it| format!(" a {it}"));
             let said = |wanted: String, left: String| {
                 format!(
@@ -86,18 +86,18 @@ impl Workshop {
 /// for its kind of verification.
 pub(crate) fn tokens_of(step: &PlanStep) -> u64 {
     step.tokens.unwrap_or(match step.verify {
-        Verify::None => 20_000,
-        Verify::Evaluator => 40_000,
-        Verify::Tdd => 90_000,
+        StepVerification::None => 20_000,
+        StepVerification::Evaluator => 40_000,
+        StepVerification::Tdd => 90_000,
     })
 }
 
 /// Returns the expected usage of a step with a model. The money is zero if the price is
 /// unknown.
-pub(crate) fn amount_of(step: &PlanStep, chosen: Option<&Chosen>) -> Amount {
+pub(crate) fn amount_of(step: &PlanStep, chosen: Option<&Chosen>) -> SpendAmount {
     let tokens = tokens_of(step);
     let cost = chosen.and_then(|chosen| price(chosen, tokens));
-    Amount::new(tokens, cost.map_or(0, |cost| cost.0))
+    SpendAmount::new(tokens, cost.map_or(0, |cost| cost.0))
 }
 
 fn price(chosen: &Chosen, tokens: u64) -> Option<Money> {

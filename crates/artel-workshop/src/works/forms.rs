@@ -9,8 +9,8 @@ use artel_policy::Action;
 use artel_rules::conduct::Judge;
 use artel_rules::proof::ChangedLines;
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown};
-use artel_types::plan::{Claim, Finding};
-use artel_types::{Event, Fact, Text};
+use artel_types::plan::{Requirement, VerdictFinding};
+use artel_types::{Event, Fact, RecordedText};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ pub(crate) struct Verdict {
     #[serde(default)]
     pub(crate) feedback: String,
     #[serde(default)]
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<VerdictFinding>,
     /// The basis of the verdict: what the verifier read or ran itself.
     #[serde(default)]
     pub(crate) evidence: Vec<String>,
@@ -84,7 +84,7 @@ pub(crate) enum AtFault {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Criteria {
-    pub(crate) criteria: Vec<Claim>,
+    pub(crate) criteria: Vec<Requirement>,
 }
 
 impl Form {
@@ -159,7 +159,7 @@ pub(crate) fn handed_in<T: DeserializeOwned>(events: &[Event], tool: &str) -> Op
         Fact::ToolRequested(it) if it.call == *taken => Some(&it.input),
         _ => None,
     })?;
-    let Text::Inline(input) = input else {
+    let RecordedText::Inline(input) = input else {
         return None;
     };
     serde_json::from_str(input).ok()
@@ -192,7 +192,7 @@ pub(crate) fn verdict_form(
         verdict_shape(judge),
         move |input| {
             let mut verdict: Verdict = shaped(input)?;
-            let fails = |it: &Finding| it.severity.fails();
+            let fails = |it: &VerdictFinding| it.severity.fails();
             let was_charged = verdict.findings.iter().any(fails);
             lines.lower(&mut verdict.findings);
             let is_charged = verdict.findings.iter().any(fails);
@@ -328,7 +328,7 @@ pub(crate) fn looked_at(events: &[Event]) -> Vec<String> {
             Fact::ToolRequested(it) if it.call == done.call => Some(&it.input),
             _ => None,
         });
-        let Some(Text::Inline(input)) = input else {
+        let Some(RecordedText::Inline(input)) = input else {
             continue;
         };
         let input: Value = serde_json::from_str(input).unwrap_or_default();

@@ -21,7 +21,7 @@ use std::sync::PoisonError;
 
 use artel_journal::{Fence, Journal, Owner};
 use artel_types::plan::{PlanState, Urgency};
-use artel_types::{Fact, Failure, Timestamp, TraceId, Via};
+use artel_types::{ActorSurface, Fact, Failure, Timestamp, TraceId};
 use serde::Serialize;
 
 pub(crate) use index::Index;
@@ -254,7 +254,7 @@ impl Workshop {
                 Fact::PlanCommented(_) => Some(event.actor.via),
                 _ => None,
             });
-        let is_by_file = work.request.source == "file" || last == Some(Some(Via::File));
+        let is_by_file = work.request.source == "file" || last == Some(Some(ActorSurface::File));
         if !is_by_file || !is_early || is_settled {
             return Ok(false);
         }

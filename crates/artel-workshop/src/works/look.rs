@@ -4,7 +4,7 @@
 use artel_rules::conduct::Conduct;
 use artel_rules::request::file::Status;
 use artel_types::plan::{Plan, PlanState};
-use artel_types::{Failure, Money, PlanAdopted, RequestCreated, Text, TraceId};
+use artel_types::{Failure, Money, PlanAdopted, RecordedText, RequestCreated, TraceId};
 use serde_json::{Value, json};
 
 use super::ask::Prospect;
@@ -58,7 +58,7 @@ impl Workshop {
             let (json, hash) = hash_of(&plan)?;
             let adopted = PlanAdopted {
                 version: number,
-                plan: Text::Inline(json),
+                plan: RecordedText::Inline(json),
                 hash,
             };
             progress.fold(&adopted.into());

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use artel_policy::Bound;
 use artel_rules::plan::{self, Checked, Known, Problem, Reach, scripts_in};
 use artel_types::RequestCreated;
-use artel_types::plan::{Plan, Size};
+use artel_types::plan::{Plan, RequestSize};
 
 use super::permissions::beyond_policy;
 use crate::workshop::Workshop;
@@ -57,7 +57,7 @@ impl Workshop {
     pub(crate) fn named_for(&self, request: &RequestCreated) -> Named {
         let folder = PathBuf::from(&request.folder);
         let mut known = self.known();
-        if request.size != Size::Trivial {
+        if request.size != RequestSize::Trivial {
             let skill = request.skill.as_deref();
             let found = skill.map(|name| (self.find_skills(&folder), name));
             let skill = found.as_ref().and_then(|(all, name)| all.get(name).ok());

@@ -9,7 +9,8 @@ use artel_rules::conduct::{Conduct, MENDS, Order, Rules};
 use artel_rules::plan::Graph;
 use artel_types::plan::StepState;
 use artel_types::{
-    Fact, Failure, Money, RunId, StepAdvised, StepJudged, StepWorked, Text, Timestamp, listed_paths,
+    Fact, Failure, Money, RecordedText, RunId, StepAdvised, StepJudged, StepWorked, Timestamp,
+    listed_paths,
 };
 use serde::Serialize;
 
@@ -180,8 +181,8 @@ impl Picture {
         self.began.get_or_insert(event.at);
         self.last = Some(event.at);
         for text in event.fact.machine_texts() {
-            if matches!(text, Text::Kept(_)) {
-                *text = Text::Inline(String::new());
+            if matches!(text, RecordedText::Kept(_)) {
+                *text = RecordedText::Inline(String::new());
             }
         }
         self.conduct.fold(&event.fact);
@@ -311,8 +312,8 @@ impl Picture {
     fn judged(&mut self, it: &StepJudged) -> Vec<Remark> {
         let (mark, said) = match (&it.feedback, it.passed) {
             (_, true) => (Mark::Done, it.evidence.first().cloned().unwrap_or_default()),
-            (Text::Inline(text), false) => (Mark::Bad, text.clone()),
-            (Text::Kept(_), false) => (Mark::Bad, "not passed".to_owned()),
+            (RecordedText::Inline(text), false) => (Mark::Bad, text.clone()),
+            (RecordedText::Kept(_), false) => (Mark::Bad, "not passed".to_owned()),
         };
         self.remark(&it.step, mark, format!("{}: {said}", it.by))
     }
@@ -480,9 +481,9 @@ fn waiver_text(waived: &artel_types::StepWaived) -> String {
 
 fn advice_text(advised: &StepAdvised) -> String {
     match (&advised.advice, &advised.fault) {
-        (Text::Inline(text), Some(fault)) => format!("architect: {fault} at fault: {text}"),
-        (Text::Inline(text), None) => format!("architect: {text}"),
-        (Text::Kept(_), _) => "architect: has said why".to_owned(),
+        (RecordedText::Inline(text), Some(fault)) => format!("architect: {fault} at fault: {text}"),
+        (RecordedText::Inline(text), None) => format!("architect: {text}"),
+        (RecordedText::Kept(_), _) => "architect: has said why".to_owned(),
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use artel_engine::{CallLog, Chronicle};
 use artel_git::RunTree;
 use artel_tools::{Approver, Called, Hands, Question, Reply, Said, StartedFor};
-use artel_types::plan::{FailedTest, Finding, ProofPlace, Severity, TestNames};
-use artel_types::{Code, Failure, ProofRecorded, Text};
+use artel_types::plan::{FailedTest, FindingSeverity, ProofStage, TestNames, VerdictFinding};
+use artel_types::{Failure, FailureCode, ProofRecorded, RecordedText};
 use serde_json::{Value, json};
 
 use crate::runs::{ChildTerms, House, Outfit};
@@ -43,7 +43,7 @@ impl Approver for Agreed {
 /// The place, step, round and tree that a proof belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct Where {
-    pub(crate) place: ProofPlace,
+    pub(crate) place: ProofStage,
     pub(crate) step: Option<String>,
     pub(crate) round: u32,
     /// The git tree that is checked.
@@ -94,7 +94,7 @@ impl Prover {
     }
 
     /// Makes a tool runner that can run checks in a tree.
-    fn hands(&self, at: &Path, tree: &RunTree, place: ProofPlace) -> Result<Hands, Failure> {
+    fn hands(&self, at: &Path, tree: &RunTree, place: ProofStage) -> Result<Hands, Failure> {
         let house = &self.house;
         let registry = house.workshop.caller.registry("tester");
         let outfit = Arc::new(Outfit {
@@ -119,10 +119,10 @@ impl Prover {
         Ok(hands)
     }
 
-    fn started_for(&self, place: ProofPlace) -> StartedFor {
+    fn started_for(&self, place: ProofStage) -> StartedFor {
         match (place, &self.house.company.person) {
-            (ProofPlace::Baseline, Some(_)) => StartedFor::AttendedBaseline,
-            (ProofPlace::Baseline, None) => StartedFor::UnattendedBaseline,
+            (ProofStage::Baseline, Some(_)) => StartedFor::AttendedBaseline,
+            (ProofStage::Baseline, None) => StartedFor::UnattendedBaseline,
             _ => StartedFor::Proof,
         }
     }
@@ -162,7 +162,7 @@ impl Prover {
     fn call(&self, hands: &Hands, id: &str, tool: &str, input: &Value) -> Result<Called, Failure> {
         let began = self.chronicle.mark_room();
         let called = hands.call(id, tool, input);
-        let called = called.map_err(|error| Failure::new(Code::J001, error.to_string()))?;
+        let called = called.map_err(|error| Failure::new(FailureCode::J001, error.to_string()))?;
         // On a full disk every check fails, and such failures prove nothing.
         self.chronicle.ensure_room(began)?;
         Ok(called)
@@ -335,7 +335,7 @@ pub(crate) fn fresh(at: &Path, name: &str) -> Result<PathBuf, Failure> {
     let place = at.join("proofs").join(name.replace('/', "-"));
     if place.exists() {
         artel_files::remove_tree(&place)
-            .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+            .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
     }
     Ok(place)
 }
@@ -359,7 +359,7 @@ fn failed_test(failure: &Value) -> Option<FailedTest> {
 
 /// Merges the test names of all runs, or returns `None` if one of them does not list its
 /// own.
-fn names_of(runs: &[Value]) -> Option<Text> {
+fn names_of(runs: &[Value]) -> Option<RecordedText> {
     let mut all = TestNames::default();
     for run in runs {
         let names: TestNames = serde_json::from_value(run["names"].clone()).ok()?;
@@ -367,7 +367,7 @@ fn names_of(runs: &[Value]) -> Option<Text> {
         all.skipped.extend(names.skipped);
     }
     let json = serde_json::to_string(&all).ok()?;
-    (!runs.is_empty()).then_some(Text::Inline(json))
+    (!runs.is_empty()).then_some(RecordedText::Inline(json))
 }
 
 /// Returns the command of a run on one line.
@@ -379,14 +379,14 @@ fn words_of(run: &Value) -> String {
 
 /// Converts a checker's finding to one of an inspector. An error of a compiler or type
 /// checker is a blocker, since it keeps all the code from working.
-fn found(finding: &Value) -> Option<Finding> {
-    Some(Finding {
+fn found(finding: &Value) -> Option<VerdictFinding> {
+    Some(VerdictFinding {
         id: String::new(),
         severity: match finding["severity"].as_str()? {
-            "error" if finding["sort"] == "types" => Severity::Blocker,
-            "error" => Severity::Error,
-            "warning" => Severity::Warning,
-            _ => Severity::Info,
+            "error" if finding["sort"] == "types" => FindingSeverity::Blocker,
+            "error" => FindingSeverity::Error,
+            "warning" => FindingSeverity::Warning,
+            _ => FindingSeverity::Info,
         },
         file: finding["file"].as_str()?.to_owned(),
         line: finding["line"].as_u64(),
@@ -409,7 +409,7 @@ fn lint_error(finding: &Value) -> Option<FailedTest> {
 /// Returns the text of a proof's output, empty if it cannot be read.
 pub(crate) fn output_of(chronicle: &Chronicle, proof: &ProofRecorded) -> String {
     match &proof.output {
-        Text::Inline(text) => text.clone(),
+        RecordedText::Inline(text) => text.clone(),
         kept => chronicle.text(kept).unwrap_or_default(),
     }
 }

@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use artel_journal::{Batch, Journal};
 use artel_rules::plan::names;
 use artel_types::{
-    Actor, Code, Draft, Event, Fact, Failure, ReportWritten, RunId, Stream, Timestamp, TraceId,
+    Actor, Event, EventDraft, Fact, Failure, FailureCode, ReportWritten, RunId, StreamName,
+    Timestamp, TraceId,
 };
 use serde::Serialize;
 
@@ -76,7 +77,7 @@ impl Workshop {
         let Some(row) = row else {
             let short = work.trace.short();
             return Err(
-                Failure::new(Code::W010, format!("{short} has no report yet"))
+                Failure::new(FailureCode::W010, format!("{short} has no report yet"))
                     .advise(format!("`artel report rebuild {short}` writes it")),
             );
         };
@@ -117,7 +118,7 @@ impl Workshop {
             Some(path) => path.clone(),
             None => path_of(&past)?,
         };
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         artel_files::make_dirs(&self.root.join(FOLDER), PRIVATE_FOLDER).map_err(failed)?;
         let file = self.root.join(&path);
         self.put_report(&file, run, &text)?;
@@ -125,7 +126,7 @@ impl Workshop {
             let status = past.status().to_owned();
             let fact = ReportWritten { run, path, status };
             let actor = Actor::system("report");
-            let draft = Draft::new(Stream::work(trace), trace, actor, fact);
+            let draft = EventDraft::new(StreamName::work(trace), trace, actor, fact);
             journal.append(Batch::of([draft])).wait()?;
             // The plan's file links to the report.
             self.refresh_sheets(trace, super::acts::LOOKING);
@@ -143,7 +144,7 @@ impl Workshop {
         if past.ended.is_none() {
             let short = past.work.trace.short();
             return Err(Failure::new(
-                Code::R008,
+                FailureCode::R008,
                 format!("the steps of {short} are not over, so there is nothing to report"),
             )
             .advise(format!("`artel plan show {short}` shows how far it is")));
@@ -187,7 +188,7 @@ fn run_named(work: &Work, id: &str) -> Result<RunId, Failure> {
     named.or(runs.last()).copied().ok_or_else(|| {
         let short = work.trace.short();
         Failure::new(
-            Code::W010,
+            FailureCode::W010,
             format!("there is nothing to report about {short} yet"),
         )
         .because("no run of its plan is over")
@@ -198,10 +199,12 @@ fn run_named(work: &Work, id: &str) -> Result<RunId, Failure> {
 /// Returns the path for a new report. A further run for the same request gets a name of
 /// its own.
 fn path_of(past: &Past) -> Result<String, Failure> {
-    let (at, _) = past
-        .ended
-        .as_ref()
-        .ok_or_else(|| Failure::new(Code::X001, "a report was named before its run was over"))?;
+    let (at, _) = past.ended.as_ref().ok_or_else(|| {
+        Failure::new(
+            FailureCode::X001,
+            "a report was named before its run was over",
+        )
+    })?;
     let day: String = at.to_string().chars().take(10).collect();
     let slug = names::slug(&past.conduct.plan().title);
     let runs = ended_runs(&past.work);

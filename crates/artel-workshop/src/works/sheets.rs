@@ -10,8 +10,8 @@ use artel_rules::plan::markdown::{Head, Mark, Remark, Sheet, parse as parse_plan
 use artel_rules::request::file::{Origin, Request, Status, render as render_request};
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
-    Actor, Code, Draft, Fact, Failure, PlanAdopted, PlanApproved, PlanDrafted, RunId, Stream, Text,
-    TraceId,
+    Actor, EventDraft, Fact, Failure, FailureCode, PlanAdopted, PlanApproved, PlanDrafted,
+    RecordedText, RunId, StreamName, TraceId,
 };
 
 use super::inbox::{advice_for, advice_for_request, note};
@@ -41,8 +41,8 @@ pub(crate) enum Over {
 
 /// Returns a plan as JSON, with the hash that approvals are bound to.
 pub(crate) fn hash_of(plan: &Plan) -> Result<(String, String), Failure> {
-    let json =
-        serde_json::to_string(plan).map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+    let json = serde_json::to_string(plan)
+        .map_err(|error| Failure::new(FailureCode::X001, error.to_string()))?;
     let hash = blake3::hash(json.as_bytes()).to_hex().to_string();
     Ok((json, hash))
 }
@@ -86,7 +86,7 @@ impl Workshop {
         };
         let text = render_request(&request);
         artel_files::write_atomic(&file, text.as_bytes(), PRIVATE_FILE)
-            .map_err(|error| file_failure(Code::W008, &error))?;
+            .map_err(|error| file_failure(FailureCode::W008, &error))?;
         theirs.tell(&file, &advice_for_request(work))?;
         Ok(file)
     }
@@ -186,7 +186,7 @@ impl Workshop {
         }
         let unread = self.keep_theirs(&theirs, &work.name())?;
         artel_files::write_atomic(&file, text.as_bytes(), PRIVATE_FILE)
-            .map_err(|error| file_failure(Code::W008, &error))?;
+            .map_err(|error| file_failure(FailureCode::W008, &error))?;
         unread.tell(&file, &advice_for(work))?;
         let name = format!("{}_plan.md", work.name());
         let others = FOLDERS
@@ -210,9 +210,9 @@ impl Workshop {
             let text = render(&self.sheet_of(work, None)?);
             let parent = kept.parent().unwrap_or(&self.root).to_owned();
             artel_files::make_dirs(&parent, 0o700)
-                .map_err(|error| file_failure(Code::W008, &error))?;
+                .map_err(|error| file_failure(FailureCode::W008, &error))?;
             artel_files::write_atomic(&kept, text.as_bytes(), 0o600)
-                .map_err(|error| file_failure(Code::W008, &error))?;
+                .map_err(|error| file_failure(FailureCode::W008, &error))?;
         }
         Ok(())
     }
@@ -247,10 +247,10 @@ impl Workshop {
         by: Actor,
         facts: Vec<Fact>,
     ) -> Result<(), Failure> {
-        let stream = Stream::work(work.trace);
+        let stream = StreamName::work(work.trace);
         let drafts = facts
             .into_iter()
-            .map(|fact| Draft::new(stream.clone(), work.trace, by.clone(), fact));
+            .map(|fact| EventDraft::new(stream.clone(), work.trace, by.clone(), fact));
         let batch = Batch::of(drafts).expecting(stream.clone(), work.position);
         journal.append(batch).wait()?;
         Ok(())
@@ -271,7 +271,7 @@ impl Workshop {
         }
         let version = work.next_version();
         let plan: Plan = serde_json::from_str(json)
-            .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+            .map_err(|error| Failure::new(FailureCode::X001, error.to_string()))?;
         let drafted = PlanDrafted {
             version,
             plan: keep(journal, json.to_owned())?,
@@ -334,9 +334,9 @@ fn folder_of(state: PlanState) -> &'static str {
 }
 
 /// Makes a text for an event. A long text is stored as a blob.
-pub(crate) fn keep(journal: &Journal, text: String) -> Result<Text, Failure> {
+pub(crate) fn keep(journal: &Journal, text: String) -> Result<RecordedText, Failure> {
     if text.len() <= 4 * 1024 {
-        return Ok(Text::Inline(text));
+        return Ok(RecordedText::Inline(text));
     }
-    Ok(Text::Kept(journal.blobs().put(text.as_bytes())?))
+    Ok(RecordedText::Kept(journal.blobs().put(text.as_bytes())?))
 }

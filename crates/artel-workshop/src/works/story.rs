@@ -5,7 +5,7 @@ use artel_journal::Record;
 use artel_rules::conduct::LAPSED;
 use artel_types::plan::StepState;
 use artel_types::{
-    Actor, ChangesetCreated, Code, Event, Fact, Failure, Timestamp, TraceId, counted,
+    Actor, ChangesetCreated, Event, Fact, Failure, FailureCode, Timestamp, TraceId, counted,
 };
 use serde::Serialize;
 
@@ -152,7 +152,7 @@ impl WorkStory {
         let is_it = |it: &&StepStory| it.row.id == named || it.row.number.to_string() == named;
         steps.find(is_it).ok_or_else(|| {
             let short = self.trace.short();
-            let failure = Failure::new(Code::R004, format!("{short} has no step `{named}`"));
+            let failure = Failure::new(FailureCode::R004, format!("{short} has no step `{named}`"));
             let list = self.steps.iter();
             let list = list.map(|it| format!("{} ({})", it.row.number, it.row.id));
             if self.steps.is_empty() {

@@ -1,7 +1,7 @@
 //! Trace views of a piece of work or a run: all of it, one step, or one turn.
 
 use artel_journal::Record;
-use artel_types::{Code, Failure, TraceId};
+use artel_types::{Failure, FailureCode, TraceId};
 
 use super::story::{StepStory, WorkStory};
 use super::telling::Attempt;
@@ -65,7 +65,7 @@ impl Workshop {
                 self.lines_of(&self.run_records(id)?, wanted.turn, eyes)
             }
             Some(_) => Err(
-                Failure::new(Code::C005, "a turn of a plan needs its step, too")
+                Failure::new(FailureCode::C005, "a turn of a plan needs its step, too")
                     .because("each agent of a plan has turns of its own")
                     .advise(format!(
                         "`artel trace {} --step 1 --turn 1`",
@@ -92,7 +92,7 @@ impl Workshop {
 fn no_steps(id: &str, step: &str) -> Failure {
     let cut = |text: &str| text.chars().take(LONGEST).collect::<String>();
     let (id, step) = (cut(id), cut(step));
-    Failure::new(Code::R004, format!("`{id}` has no step `{step}`"))
+    Failure::new(FailureCode::R004, format!("`{id}` has no step `{step}`"))
         .because("it carries out no plan")
         .advise(format!("`artel trace {id} --full` shows it turn by turn"))
 }
@@ -117,7 +117,7 @@ fn refuse_unknown_turn(
     if there.contains(&wanted) {
         return Ok(());
     }
-    let failure = Failure::new(Code::R004, format!("there is no turn {wanted}"));
+    let failure = Failure::new(FailureCode::R004, format!("there is no turn {wanted}"));
     Err(match there.as_slice() {
         [] => failure
             .because("no turn is over yet")

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use artel_engine::answer_first;
 use artel_types::{
-    Code, Draft, Event, Fact, Failure, RunAnswered, RunAsked, RunId, Stream, Timestamp, TraceId,
+    Event, EventDraft, Fact, Failure, FailureCode, RunAnswered, RunAsked, RunId, StreamName,
+    Timestamp, TraceId,
 };
 use serde::Serialize;
 
@@ -175,14 +176,17 @@ impl Workshop {
             (Some(last), false) => {
                 found.push(last);
                 let names: Vec<_> = found.iter().map(|it| it.id()).collect();
-                Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
-                    .because(format!("there are several questions: {}", names.join(", ")))
-                    .advise(format!("`{}`", found[0].command())))
+                Err(
+                    Failure::new(FailureCode::W006, format!("`{id}` is not unique"))
+                        .because(format!("there are several questions: {}", names.join(", ")))
+                        .advise(format!("`{}`", found[0].command())),
+                )
             }
-            (None, _) => Err(
-                Failure::new(Code::R004, format!("there is no open question `{id}`"))
-                    .advise("`artel waiting` shows what needs you"),
-            ),
+            (None, _) => Err(Failure::new(
+                FailureCode::R004,
+                format!("there is no open question `{id}`"),
+            )
+            .advise("`artel waiting` shows what needs you")),
         }
     }
 
@@ -199,7 +203,7 @@ impl Workshop {
         };
         let Open { journal, notes } = self.open()?;
         let (run, by) = (question.run, self.caller.actor());
-        let draft = Draft::new(Stream::run(run), question.trace, by, answered).in_run(run);
+        let draft = EventDraft::new(StreamName::run(run), question.trace, by, answered).in_run(run);
         if let Some(first) = answer_first(&journal, run, question.seq, draft)? {
             return Err(already_decided(&first, run));
         }
@@ -239,7 +243,7 @@ pub fn answer_settles(asked: &RunAsked, answer: &str) -> bool {
 /// Says that somebody else answered first.
 pub(crate) fn already_decided(first: &Event, run: RunId) -> Failure {
     let what = format!("already decided: {} answered first", first.actor.label());
-    Failure::new(Code::R008, what).advise(format!("`artel trace {}` shows it", run.short()))
+    Failure::new(FailureCode::R008, what).advise(format!("`artel trace {}` shows it", run.short()))
 }
 
 /// Returns an answer in its recorded form, or explains why it is not an answer.
@@ -247,12 +251,12 @@ fn checked(question: &OpenQuestion, answer: &str) -> Result<String, Failure> {
     let answer = answer.trim();
     let asked = &question.asked;
     if answer.is_empty() {
-        return Err(Failure::new(Code::C005, "there is no answer in it")
+        return Err(Failure::new(FailureCode::C005, "there is no answer in it")
             .because(format!("it asks: {}", asked.text))
             .advise(format!("`{}`", question.command())));
     }
     answer_meant(&asked.choices, answer).ok_or_else(|| {
-        Failure::new(Code::C004, format!("`{answer}` is no answer to it"))
+        Failure::new(FailureCode::C004, format!("`{answer}` is no answer to it"))
             .because(format!("it asks: {}", asked.text))
             .advise(format!("answer one of: {}", asked.choices.join(", ")))
     })

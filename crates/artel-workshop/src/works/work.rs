@@ -5,8 +5,8 @@ use artel_rules::plan::state::Course;
 use artel_rules::request::file::Status;
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
-    Actor, ActorKind, ChangesetCreated, Code, Event, Fact, Failure, PlanDrafted, RequestCreated,
-    RunId, Stream, Text, Timestamp, TraceId,
+    Actor, ActorKind, ChangesetCreated, Event, Fact, Failure, FailureCode, PlanDrafted,
+    RecordedText, RequestCreated, RunId, StreamName, Timestamp, TraceId,
 };
 
 use crate::workshop::Workshop;
@@ -84,9 +84,11 @@ impl Workshop {
         match traces.as_slice() {
             [] => Err(unknown(id)),
             [only] => read(&reader, only.parse().map_err(|_| unknown(id))?),
-            several => Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
-                .because(format!("it could be {}", several.join(", ")))
-                .advise("type more characters")),
+            several => Err(
+                Failure::new(FailureCode::W006, format!("`{id}` is not unique"))
+                    .because(format!("it could be {}", several.join(", ")))
+                    .advise("type more characters"),
+            ),
         }
     }
 
@@ -108,7 +110,7 @@ impl Workshop {
             let trace = trace.parse().ok();
             match trace.map(|trace| read(&reader, trace)) {
                 Some(Ok(work)) => return Ok(Some(work)),
-                Some(Err(failure)) if failure.code != Code::R004 => return Err(failure),
+                Some(Err(failure)) if failure.code != FailureCode::R004 => return Err(failure),
                 _ => {}
             }
         }
@@ -125,26 +127,26 @@ impl Workshop {
                 Some(version) => format!("the plan of {short} has no version {version}"),
                 None => format!("there is no plan for {short} yet"),
             };
-            return Err(
-                Failure::new(Code::W010, what).advise(format!("`artel request show {short}`"))
-            );
+            return Err(Failure::new(FailureCode::W010, what)
+                .advise(format!("`artel request show {short}`")));
         };
         let json = self.whole_text(&drafted.fact.plan)?;
         let plan = serde_json::from_str(&json).map_err(|error| {
-            Failure::new(Code::J001, "a plan on record cannot be read").because(error.to_string())
+            Failure::new(FailureCode::J001, "a plan on record cannot be read")
+                .because(error.to_string())
         })?;
         Ok((drafted.clone(), plan))
     }
 
     /// Returns a text, loading it if it is stored as a blob.
-    pub fn whole_text(&self, text: &Text) -> Result<String, Failure> {
+    pub fn whole_text(&self, text: &RecordedText) -> Result<String, Failure> {
         let at = match text {
-            Text::Inline(text) => return Ok(text.clone()),
-            Text::Kept(at) => at,
+            RecordedText::Inline(text) => return Ok(text.clone()),
+            RecordedText::Kept(at) => at,
         };
         let bytes = artel_journal::Blobs::at(self.home.blobs()).get(&at.blob)?;
         String::from_utf8(bytes).map_err(|error| {
-            Failure::new(Code::J001, "a kept text is not text").because(error.to_string())
+            Failure::new(FailureCode::J001, "a kept text is not text").because(error.to_string())
         })
     }
 }
@@ -237,7 +239,7 @@ pub(crate) fn status_of(course: &Course) -> Status {
 
 fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {
     let filter = Filter {
-        stream: Some(Stream::work(trace).to_string()),
+        stream: Some(StreamName::work(trace).to_string()),
         ..Filter::default()
     };
     let records = reader.records(&Query::of(filter))?;
@@ -280,7 +282,7 @@ fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {
 
 fn unknown(id: &str) -> Failure {
     Failure::new(
-        Code::R004,
+        FailureCode::R004,
         format!("there is no request, plan or run `{id}`"),
     )
     .advise("`artel request list` shows what there is")

@@ -7,7 +7,7 @@ use artel_config::Environment;
 use artel_sandbox::{Level, Sandbox, Setup};
 use artel_testkit::standin::StandIn;
 use artel_tools::Hints;
-use artel_types::{Event, Via};
+use artel_types::{ActorSurface, Event};
 use artel_workshop::{
     Caller, Company, Flags, Init, Nobody, RunDone, RunOrder, Stop, Trust, TrustQuestion, Workshop,
 };
@@ -54,7 +54,7 @@ impl Place {
         ];
         let environment = Environment::of(variables, home.path());
         let clock = artel_config::system_clock();
-        let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+        let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
         let root = home.path().join("Artel");
         caller.init(Some(&root), Init::Complete).unwrap();
         let settings = format!(

@@ -6,7 +6,7 @@ use std::fs;
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_testkit::start_follower;
 use artel_tools::Hints;
-use artel_types::{Fact, Text};
+use artel_types::{Fact, RecordedText};
 use serde_json::{Value, json};
 
 use crate::place::{Place, is_possible};
@@ -40,7 +40,7 @@ pub(crate) fn a_call_is_carried_out_three_times_at_most() {
         _ => None,
     });
     let of = |path: &str| {
-        let is_of = |input: &&Text| matches!(input, Text::Inline(text) if text.contains(path));
+        let is_of = |input: &&RecordedText| matches!(input, RecordedText::Inline(text) if text.contains(path));
         reads.clone().filter(is_of).count()
     };
     assert_eq!((of("missing.txt"), of("a.txt")), (3, 1));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use artel_testkit::standin::StandIn;
 use artel_testkit::{figure, start_follower};
 use artel_tools::Hints;
-use artel_types::{Event, Fact, Text};
+use artel_types::{Event, Fact, RecordedText};
 use artel_workshop::RunDone;
 
 use crate::place::{Place, is_possible};
@@ -122,9 +122,9 @@ fn turns(done: &RunDone) -> u64 {
 }
 
 fn story(events: &[Event]) -> String {
-    let shown = |text: &Text| match text {
-        Text::Inline(text) => text.chars().take(600).collect(),
-        Text::Kept(kept) => format!("{} bytes", kept.bytes),
+    let shown = |text: &RecordedText| match text {
+        RecordedText::Inline(text) => text.chars().take(600).collect(),
+        RecordedText::Kept(kept) => format!("{} bytes", kept.bytes),
     };
     let lines = events.iter().filter_map(|event| match &event.fact {
         Fact::ToolRequested(fact) => Some(format!("> {} {}", fact.tool, shown(&fact.input))),

@@ -1,6 +1,6 @@
 //! `artel answer`
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{
     CallReply, Caller, Noted, OpenCall, OpenQuestion, Problems, Steered, Workshop,
 };
@@ -30,10 +30,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     let workshop = caller.workshop()?;
     let question = match workshop.question_named(&args.id) {
         Ok(question) => question,
-        Err(failure) if failure.code == Code::R004 => {
+        Err(failure) if failure.code == FailureCode::R004 => {
             return match workshop.call_named(&args.id) {
                 Ok(call) => allow(args, &workshop, &call, screen),
-                Err(other) if other.code == Code::R004 => Err(failure.into()),
+                Err(other) if other.code == FailureCode::R004 => Err(failure.into()),
                 Err(other) => Err(other.into()),
             };
         }
@@ -96,22 +96,24 @@ fn allow(
     let answer = args.answer.join(" ");
     let Some(words) = CallReply::of_words(&answer) else {
         let what = format!("`{}` is no answer to it", harmless(&answer));
-        return Err(Failure::new(Code::C004, what)
+        return Err(Failure::new(FailureCode::C004, what)
             .because(format!("it takes one of: {}", call.choices().join(", ")))
             .advise(format!("`{command}`"))
             .into());
     };
     // A yes applies to what the person saw, and only the full id identifies that.
     if !matches!(words.reply, CallReply::No(_)) && args.id.to_ascii_lowercase() != id {
-        return Err(Failure::new(Code::C004, "a yes names what it is for")
-            .because(format!(
-                "`{}` could be another call by now",
-                harmless(&args.id)
-            ))
-            .advise(format!(
-                "`artel answer {id}` shows it; `artel answer {id} yes`"
-            ))
-            .into());
+        return Err(
+            Failure::new(FailureCode::C004, "a yes names what it is for")
+                .because(format!(
+                    "`{}` could be another call by now",
+                    harmless(&args.id)
+                ))
+                .advise(format!(
+                    "`artel answer {id}` shows it; `artel answer {id} yes`"
+                ))
+                .into(),
+        );
     }
     let answered = workshop.answer_call(call, &call.asked.record, &words.reply);
     let Noted { mut notes, .. } = answered?;

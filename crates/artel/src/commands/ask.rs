@@ -7,8 +7,8 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_types::Code;
-use artel_types::plan::{Claim, Urgency, Verify};
+use artel_types::FailureCode;
+use artel_types::plan::{Requirement, StepVerification, Urgency};
 use artel_workshop::{
     AskOrder, Caller, Planning, Portal, PortalQuestion, Problems, Prospect, Work, Workshop,
 };
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     no_plan: bool,
     /// How its steps are verified: none, evaluator, tdd
     #[arg(long, value_name = "HOW", value_parser = verify)]
-    verify: Option<Verify>,
+    verify: Option<StepVerification>,
     /// The model: an alias, or provider:model
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -76,9 +76,9 @@ pub(super) fn urgency(word: &str) -> Result<Urgency, String> {
         .map_err(|()| one_of(Urgency::ALL, Urgency::as_str))
 }
 
-pub(super) fn verify(word: &str) -> Result<Verify, String> {
+pub(super) fn verify(word: &str) -> Result<StepVerification, String> {
     word.parse()
-        .map_err(|()| one_of(Verify::ALL, Verify::as_str))
+        .map_err(|()| one_of(StepVerification::ALL, StepVerification::as_str))
 }
 
 /// Lists the allowed words.
@@ -211,7 +211,7 @@ fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
 /// the workshop that would be created.
 fn rehearse(caller: &Caller, order: &AskOrder, screen: &mut Screen) -> Result<Verdict, Problems> {
     let found = caller.workshop();
-    let is_missing = |problems: &Problems| problems.0.iter().all(|it| it.code == Code::W001);
+    let is_missing = |problems: &Problems| problems.0.iter().all(|it| it.code == FailureCode::W001);
     let (workshop, portal) = match found {
         Err(problems) if is_missing(&problems) && order.portal.is_none() => {
             (caller.workshop_to_be()?, None)
@@ -246,7 +246,7 @@ fn understood(work: &Work, screen: &mut Screen) {
         request.size,
         harmless(&request.why)
     ));
-    let mut claims = |word: &str, claims: &[Claim]| {
+    let mut claims = |word: &str, claims: &[Requirement]| {
         for claim in claims {
             let text = harmless(&claim.text);
             screen.say(format!("{word:<10}  {text} ({})", claim.source));

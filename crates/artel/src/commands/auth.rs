@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Read as _, Write as _};
 
 use artel_types::model::Provider;
-use artel_types::{Code, Failure, FailureKind, Secret};
+use artel_types::{Failure, FailureCode, FailureKind, Secret};
 use artel_workshop::{Account, Caller, Problems};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
@@ -258,7 +258,7 @@ fn named(provider: &str) -> Result<Provider, Failure> {
         } else {
             "that is no provider".to_owned()
         };
-        Failure::new(Code::M001, what)
+        Failure::new(FailureCode::M001, what)
             .because(format!("known are {}", known.join(", ")))
             .advise("`artel auth status` lists the keys there are")
     })
@@ -285,14 +285,14 @@ fn read_key(whose: &str) -> Result<Secret, Failure> {
     };
     match complaint {
         None => Ok(key),
-        Some(what) => Err(Failure::new(Code::K004, what).advise(format!(
+        Some(what) => Err(Failure::new(FailureCode::K004, what).advise(format!(
             "`artel auth set {whose}` in a terminal, or `artel auth set {whose} < FILE`"
         ))),
     }
 }
 
 fn unreadable(error: std::io::Error) -> Failure {
-    Failure::new(Code::K004, "the key could not be read").because(error.to_string())
+    Failure::new(FailureCode::K004, "the key could not be read").because(error.to_string())
 }
 
 /// Asks for the key at the terminal. The terminal is restored when this returns, whatever

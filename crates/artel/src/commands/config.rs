@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_config::Settings;
-use artel_types::Code;
+use artel_types::FailureCode;
 use artel_workshop::{Caller, Problems};
 
 use crate::Verdict;
@@ -72,7 +72,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 fn settings(caller: &Caller) -> Result<Arc<Settings>, Problems> {
     match caller.workshop() {
         Ok(workshop) => Ok(workshop.settings),
-        Err(Problems(failures)) if failures.iter().all(|failure| failure.code == Code::W001) => {
+        Err(Problems(failures))
+            if failures
+                .iter()
+                .all(|failure| failure.code == FailureCode::W001) =>
+        {
             caller.settings().map(Arc::new)
         }
         Err(problems) => Err(problems),

@@ -6,7 +6,7 @@ mod unit;
 use std::time::Duration;
 
 use artel_server::{Address, Reach};
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Caller, DaemonEnded, DaemonRuns, Noted, Problems, Workshop};
 use serde_json::json;
 
@@ -143,10 +143,12 @@ fn again(how: &Start, runs: &DaemonRuns) -> Start {
 fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
     runtime::block_on(workshop.outwait_dying_daemon())??;
     if let Some(runs) = workshop.daemon_status()?.running {
-        return Err(Failure::new(Code::H002, "the daemon is already running")
-            .because(format!("process {} listens on {}", runs.pid, runs.listen))
-            .advise("`artel open` opens its console; `artel daemon restart` starts it anew")
-            .into());
+        return Err(
+            Failure::new(FailureCode::H002, "the daemon is already running")
+                .because(format!("process {} listens on {}", runs.pid, runs.listen))
+                .advise("`artel open` opens its console; `artel daemon restart` starts it anew")
+                .into(),
+        );
     }
     let mut words = Vec::new();
     if let Some(listen) = &how.listen {
@@ -167,10 +169,12 @@ fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdic
         }
     }
     let said = workshop.daemon_said(before).text;
-    Err(Failure::new(Code::H006, "the daemon did not come up")
-        .because(said)
-        .advise("`artel serve` runs it in this terminal")
-        .into())
+    Err(
+        Failure::new(FailureCode::H006, "the daemon did not come up")
+            .because(said)
+            .advise("`artel serve` runs it in this terminal")
+            .into(),
+    )
 }
 
 fn up(runs: &DaemonRuns, screen: &mut Screen) -> Result<Verdict, Problems> {
@@ -249,7 +253,7 @@ fn in_a_line(text: &str) -> String {
 
 fn running(workshop: &Workshop) -> Result<DaemonRuns, Failure> {
     workshop.daemon_status()?.running.ok_or_else(|| {
-        Failure::new(Code::H003, "the daemon is not running")
+        Failure::new(FailureCode::H003, "the daemon is not running")
             .advise("`artel daemon start` starts it")
     })
 }

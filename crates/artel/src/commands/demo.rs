@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use artel_types::plan::Plan;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{
     AskOrder, Caller, Company, DEMO_REQUEST, Demo, Edited, Left, Merging, OnFailure, PlanRules,
     Problems, Settled, Work, Workshop,
@@ -62,10 +62,12 @@ const OF_CHANGES: Choices<'_> = &[
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     if !args.yes && !io::stdin().is_terminal() {
-        return Err(Failure::new(Code::C005, "the demo asks before it goes on")
-            .because("there is no terminal to ask in")
-            .advise("`artel demo --yes` approves and merges by itself")
-            .into());
+        return Err(
+            Failure::new(FailureCode::C005, "the demo asks before it goes on")
+                .because("there is no terminal to ask in")
+                .advise("`artel demo --yes` approves and merges by itself")
+                .into(),
+        );
     }
     // A signal only ends the current work or question, so that nothing is left behind.
     let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
@@ -172,9 +174,11 @@ impl Story<'_> {
         match settled {
             Settled::Planned { .. } => Ok(()),
             Settled::Left(Left::Interrupted) => Err(interrupted().into()),
-            other => Err(Failure::new(Code::X001, "the rehearsal made no plan")
-                .because(format!("{other:?}"))
-                .into()),
+            other => Err(
+                Failure::new(FailureCode::X001, "the rehearsal made no plan")
+                    .because(format!("{other:?}"))
+                    .into(),
+            ),
         }
     }
 
@@ -234,14 +238,16 @@ impl Story<'_> {
         match carried.left {
             None => Ok(()),
             Some(Left::Interrupted) => Err(interrupted().into()),
-            Some(left) => Err(Failure::new(Code::R008, "the demo was left before its end")
-                .because(match left {
-                    Left::Interrupted => "it was stopped".to_owned(),
-                    Left::Question(asked) => asked.text,
-                    Left::Model(failure) => failure.to_string(),
-                })
-                .advise("`artel demo` begins anew")
-                .into()),
+            Some(left) => Err(
+                Failure::new(FailureCode::R008, "the demo was left before its end")
+                    .because(match left {
+                        Left::Interrupted => "it was stopped".to_owned(),
+                        Left::Question(asked) => asked.text,
+                        Left::Model(failure) => failure.to_string(),
+                    })
+                    .advise("`artel demo` begins anew")
+                    .into(),
+            ),
         }
     }
 

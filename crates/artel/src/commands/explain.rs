@@ -1,6 +1,6 @@
 //! `artel explain`
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::Problems;
 
 use crate::Verdict;
@@ -15,8 +15,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let codes: Vec<Code> = match &args.code {
-        None => Code::ALL.to_vec(),
+    let codes: Vec<FailureCode> = match &args.code {
+        None => FailureCode::ALL.to_vec(),
         Some(text) => vec![find(text)?],
     };
     if screen.json {
@@ -47,16 +47,19 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Verdict, Problems>
     Ok(Verdict::Done)
 }
 
-fn find(text: &str) -> Result<Code, Failure> {
+fn find(text: &str) -> Result<FailureCode, Failure> {
     let trimmed = text.trim_start_matches("error[").trim_end_matches(']');
     trimmed.parse().map_err(|()| {
         let shown: String = text.chars().take(40).collect();
-        Failure::new(Code::C007, format!("there is no error code `{shown}`"))
-            .advise("`artel explain` lists them all")
+        Failure::new(
+            FailureCode::C007,
+            format!("there is no error code `{shown}`"),
+        )
+        .advise("`artel explain` lists them all")
     })
 }
 
-fn page(code: &Code) -> serde_json::Value {
+fn page(code: &FailureCode) -> serde_json::Value {
     let page = code.page();
     serde_json::json!({
         "code": code,

@@ -1,6 +1,6 @@
 //! `artel hook`
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Caller, HookRow, Problems, Stranger};
 
 use crate::Verdict;
@@ -137,7 +137,7 @@ fn trust(
         strangers.retain(|stranger| stranger.fact.hash.starts_with(hash));
         if strangers.is_empty() {
             let what = format!("no hook that needs trust has the hash `{hash}`");
-            let failure = Failure::new(Code::C004, what);
+            let failure = Failure::new(FailureCode::C004, what);
             return Err(failure
                 .advise("`artel hook list` shows what there is")
                 .into());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, Read as _};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Caller, Problems};
 
 use crate::Verdict;
@@ -98,7 +98,7 @@ pub(super) fn redact(screen: &mut Screen, caller: &Caller) -> Result<Verdict, Pr
 }
 
 fn input_failed(error: &io::Error) -> Failure {
-    Failure::new(Code::C008, "standard input could not be read")
+    Failure::new(FailureCode::C008, "standard input could not be read")
         .because(error.to_string())
         .advise("give it something to read: a file or a pipe")
 }

@@ -1,6 +1,6 @@
 //! `artel open`
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Caller, Problems, Viewer};
 use serde_json::json;
 
@@ -23,19 +23,20 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
     let Some(runs) = workshop.daemon_status()?.running else {
-        return Err(Failure::new(Code::H003, "no daemon serves this workshop")
+        return Err(Failure::new(FailureCode::H003, "no daemon serves this workshop")
             .advise(
                 "`artel daemon start` starts it in the background, `artel serve` in this terminal",
             )
             .into());
     };
     let Some(console) = workshop.console_name()? else {
-        return Err(
-            Failure::new(Code::H003, "the running daemon is from an older Artel")
-                .because("it does not know the host name that the console has now")
-                .advise("run `artel daemon restart`, then `artel open`")
-                .into(),
-        );
+        return Err(Failure::new(
+            FailureCode::H003,
+            "the running daemon is from an older Artel",
+        )
+        .because("it does not know the host name that the console has now")
+        .advise("run `artel daemon restart`, then `artel open`")
+        .into());
     };
     let hosts = &workshop.settings.server.hosts.value;
     let bases = match args.port {
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     };
     let Some((base, others)) = bases.split_first() else {
         let what = format!("browsers cannot reach the console at {}", runs.listen);
-        return Err(Failure::new(Code::H011, what)
+        return Err(Failure::new(FailureCode::H011, what)
             .because("its name leads to 127.0.0.1 and [::1], and the server listens on neither")
             .advise("add the name of your proxy to `server.hosts`, or listen on 127.0.0.1:7717")
             .into());

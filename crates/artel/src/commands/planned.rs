@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use artel_types::plan::PlanState;
-use artel_types::{ChangesetCreated, Code, Failure, FailureKind, RunId, TraceId};
+use artel_types::{ChangesetCreated, Failure, FailureCode, FailureKind, RunId, TraceId};
 use artel_workshop::{
     Caller, Carried, Company, Left, OnFailure, PlanRules, Problems, Settled, Work, Workshop,
     put_in_place,
@@ -105,7 +105,7 @@ impl<'a> Bench<'a> {
             Settled::Planned { version } => self.planned(trace, version),
             Settled::AtOnce { .. } => self.carry_out(trace),
             Settled::Failed { why } => {
-                let failure = Failure::new(Code::R005, "no plan came of it")
+                let failure = Failure::new(FailureCode::R005, "no plan came of it")
                     .because(why.clone())
                     .advise(format!(
                         "`artel trace {short}` shows why; `artel resume {short}` tries again"
@@ -240,7 +240,7 @@ impl<'a> Bench<'a> {
                     ),
                     None => format!("artel answer {short}"),
                 });
-                let failure = Failure::new(Code::P002, "a person has to answer first")
+                let failure = Failure::new(FailureCode::P002, "a person has to answer first")
                     .because(asked.text.clone())
                     .advise(format!("`{command}`, then {resume}"));
                 let value = json!({ "left": "question", "question": asked.text, "choices": asked.choices, "suggested": asked.suggested, "answer_with": command });
@@ -327,9 +327,11 @@ fn carried_out(work: &Work, carried: &Carried) -> Outcome {
             let advice =
                 format!("`artel plan retry {short}` goes on from the steps that passed; {look}");
             let why = why.unwrap_or("some steps did not pass").to_owned();
-            Err(Failure::new(Code::R005, format!("the plan is {state}"))
-                .because(why)
-                .advise(advice))
+            Err(
+                Failure::new(FailureCode::R005, format!("the plan is {state}"))
+                    .because(why)
+                    .advise(advice),
+            )
         }
     };
     Outcome {

@@ -7,7 +7,7 @@ use artel_policy::record::visible;
 use artel_policy::rules::Rule;
 use artel_policy::{Answer, DecidedBy, Decision, command, redact};
 use artel_tools::pathcheck;
-use artel_types::{Code, Failure, FailureKind};
+use artel_types::{Failure, FailureCode, FailureKind};
 use artel_workshop::{Caller, CommandCheck, CommandJudged, Problems};
 
 use super::lines;
@@ -225,11 +225,11 @@ fn verdict(decision: &Decision) -> Verdict {
 /// words.
 fn shell_text(words: &[OsString]) -> Result<String, Failure> {
     let missing = || {
-        Failure::new(Code::C005, "no command was given")
+        Failure::new(FailureCode::C005, "no command was given")
             .advise("`artel policy check -- git status`")
     };
     let not_text = |_| {
-        Failure::new(Code::C004, "the command is not text (UTF-8)")
+        Failure::new(FailureCode::C004, "the command is not text (UTF-8)")
             .advise("agents write text only; write the bytes as `$'\\xff'`")
     };
     let words: Vec<_> = words
@@ -258,7 +258,7 @@ fn quoted(word: &str) -> String {
 
 fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let missing = |what: &str| {
-        Failure::new(Code::C005, format!("`{what}` is missing"))
+        Failure::new(FailureCode::C005, format!("`{what}` is missing"))
             .advise("`artel policy path --root . --op read src/main.rs`")
     };
     let root = args.root.as_ref().ok_or_else(|| missing("--root"))?;
@@ -266,7 +266,7 @@ fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict
     let path = args.path.as_ref().ok_or_else(|| missing("PATH"))?;
     let root = caller.path(root);
     let not_text = || {
-        Failure::new(Code::C004, "the path is not text (UTF-8)")
+        Failure::new(FailureCode::C004, "the path is not text (UTF-8)")
             .advise("rename the file, or look at it with another program")
     };
     let mut line = serde_json::json!({

@@ -4,7 +4,7 @@ mod look;
 
 use std::path::PathBuf;
 
-use artel_types::model::Privacy;
+use artel_types::model::PrivacyLabel;
 use artel_workshop::{Caller, NewPortal, Noted, Portal, PortalOperation, Problems};
 use clap::ValueEnum;
 
@@ -121,8 +121,8 @@ fn add(args: &Add, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
         operations: args.operations.clone(),
         agents: args.agents.clone(),
         privacy: args.privacy.map(|label| match label {
-            Label::Any => Privacy::Any,
-            Label::LocalOnly => Privacy::LocalOnly,
+            Label::Any => PrivacyLabel::Any,
+            Label::LocalOnly => PrivacyLabel::LocalOnly,
         }),
         checks: (!args.checks.is_empty()).then(|| args.checks.clone()),
     };

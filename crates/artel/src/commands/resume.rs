@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_types::plan::PlanState;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{
     Caller, Noted, OnFailure, Problems, Standing, Steer, Steered, Work, Workshop,
 };
@@ -97,7 +97,7 @@ fn planned(
         Some(_) if workshop.is_cut_short(work)? => bench.carry_out(work.trace)?,
         Some(state) => {
             return Err(
-                Failure::new(Code::R008, format!("the plan of {short} is {state}"))
+                Failure::new(FailureCode::R008, format!("the plan of {short} is {state}"))
                     .advise(format!(
                         "`artel request show {short}` shows what came of it"
                     ))

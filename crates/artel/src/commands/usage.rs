@@ -2,7 +2,7 @@
 
 use artel_rules::usage::{By, Sum};
 use artel_types::Tokens;
-use artel_types::model::Period;
+use artel_types::model::CalendarPeriod;
 use artel_workshop::{Caller, Problems, UsageQuery, UsageReport};
 
 use crate::Verdict;
@@ -49,10 +49,10 @@ pub(crate) struct Args {
     person: Option<String>,
     /// Only this day, week (from Monday) or month, in UTC
     #[arg(long, value_name = "day|week|month", value_parser = period)]
-    period: Option<Period>,
+    period: Option<CalendarPeriod>,
 }
 
-fn period(word: &str) -> Result<Period, String> {
+fn period(word: &str) -> Result<CalendarPeriod, String> {
     word.parse()
         .map_err(|()| "expected day, week or month".to_owned())
 }

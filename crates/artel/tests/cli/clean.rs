@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use artel_testkit::{note, run_events};
-use artel_types::{BlobHash, BlobRef, Draft, NoteAdded, RunId, Text, TraceId};
+use artel_types::{BlobHash, BlobRef, EventDraft, NoteAdded, RecordedText, RunId, TraceId};
 
 use crate::support::{House, Tree};
 
@@ -34,7 +34,7 @@ fn orphan(house: &House, bytes: &[u8]) -> PathBuf {
 fn remark_in(bytes: &[u8]) -> NoteAdded {
     let blob = BlobHash::from_bytes(*blake3::hash(bytes).as_bytes());
     let bytes = bytes.len() as u64;
-    let text = Text::Kept(BlobRef { blob, bytes });
+    let text = RecordedText::Kept(BlobRef { blob, bytes });
     NoteAdded { text }
 }
 
@@ -42,7 +42,7 @@ fn remark_in(bytes: &[u8]) -> NoteAdded {
 fn named(house: &House, bytes: &[u8]) -> PathBuf {
     let path = orphan(house, bytes);
     let fact = remark_in(bytes).into();
-    house.append([Draft {
+    house.append([EventDraft {
         fact,
         ..note("talk", "")
     }]);

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_testkit::system_clock;
-use artel_types::{Actor, BreakerOpened, Draft, Fact, ProviderPaused, Stream, TraceId};
+use artel_types::{Actor, BreakerOpened, EventDraft, Fact, ProviderPaused, StreamName, TraceId};
 
 use crate::support::{House, obliging};
 
 /// Records something about a provider, as a process of the same person would.
 fn record(house: &House, provider: &str, fact: impl Into<Fact>) {
-    let stream = Stream::provider(provider).unwrap();
+    let stream = StreamName::provider(provider).unwrap();
     let actor = Actor::system("gateway-test");
-    house.append([Draft::new(
+    house.append([EventDraft::new(
         stream,
         TraceId::from_random([7; 16]),
         actor,

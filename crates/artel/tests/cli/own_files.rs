@@ -5,7 +5,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use artel_types::{
-    Actor, ChangesetCreated, ChangesetMerged, Draft, Fact, RunApplied, RunId, Stream, TraceId,
+    Actor, ChangesetCreated, ChangesetMerged, EventDraft, Fact, RunApplied, RunId, StreamName,
+    TraceId,
 };
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ pub(crate) fn applied(house: &House, folder: &Path, files: &[&str]) {
         files: files.iter().map(|&file| file.to_owned()).collect(),
     };
     let (trace, actor) = (TraceId::from_random([8; 16]), Actor::system("test"));
-    house.append([Draft::new(Stream::workshop(), trace, actor, fact)]);
+    house.append([EventDraft::new(StreamName::workshop(), trace, actor, fact)]);
 }
 
 /// Says in the journal that a plan's changes of a folder were merged, as an older Artel let them. The
@@ -73,7 +74,9 @@ pub(crate) fn merged(house: &House, folder: &Path, files: &[&str]) {
     };
     let (trace, actor) = (TraceId::from_random([9; 16]), Actor::system("test"));
     let facts = [Fact::from(created), Fact::from(done)];
-    house.append(facts.map(|fact| Draft::new(Stream::workshop(), trace, actor.clone(), fact)));
+    house.append(
+        facts.map(|fact| EventDraft::new(StreamName::workshop(), trace, actor.clone(), fact)),
+    );
 }
 
 /// Makes the marker one that an older Artel wrote.

@@ -1,7 +1,7 @@
 //! `journal tail`, `query`, `export` and `stats`: what they print and which events they choose.
 
 use artel_testkit::{note, run_events};
-use artel_types::{Outcome, RunId, SessionId, TraceId};
+use artel_types::{EventOutcome, RunId, SessionId, TraceId};
 
 use crate::support::{House, days_ago, notes};
 
@@ -15,7 +15,7 @@ fn filled() -> House {
     let mut drafts = run_events(run, TraceId::from_random([0xcd; 16]), 2);
     let session = SessionId::from_random([0xef; 16]);
     drafts.push(note("talk", "in a session").in_session(session));
-    let failed = note("talk", "did not work").ending(Outcome::Failed);
+    let failed = note("talk", "did not work").ending(EventOutcome::Failed);
     drafts.push(failed.on("src/main.rs"));
     house.append(drafts);
     house

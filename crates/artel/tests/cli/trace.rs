@@ -1,7 +1,7 @@
 //! `artel trace`: one piece of work, by any id that begins like this.
 
 use artel_testkit::{note, run_events};
-use artel_types::{Draft, RunId, SessionId, TraceId, Visibility};
+use artel_types::{EventDraft, EventVisibility, RunId, SessionId, TraceId};
 
 use crate::support::House;
 
@@ -13,13 +13,13 @@ fn filled() -> House {
     alike[15] = 0;
     let other = TraceId::from_random(alike);
     let mut drafts = run_events(RunId::from_random([0xab; 16]), one, 1);
-    let in_trace = |draft: Draft| Draft {
+    let in_trace = |draft: EventDraft| EventDraft {
         trace: one,
         ..draft
     };
-    drafts.push(in_trace(note("talk", "a detail")).shown(Visibility::Full));
-    drafts.push(in_trace(note("talk", "for audit")).shown(Visibility::Hidden));
-    drafts.push(Draft {
+    drafts.push(in_trace(note("talk", "a detail")).shown(EventVisibility::Full));
+    drafts.push(in_trace(note("talk", "for audit")).shown(EventVisibility::Hidden));
+    drafts.push(EventDraft {
         trace: other,
         ..note("talk", "another").in_session(SessionId::from_random([0xef; 16]))
     });

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use artel_testkit::system_clock;
-use artel_types::{Actor, DaemonFaltered, Draft, Fact, ProviderPaused, Stream, TraceId};
+use artel_types::{Actor, DaemonFaltered, EventDraft, Fact, ProviderPaused, StreamName, TraceId};
 use serde_json::Value;
 
 use crate::bench::git;
@@ -112,7 +112,7 @@ fn pages_are_accessible() {
 /// of the daemon, a provider that is not asked.
 fn trouble(town: &Town) -> Value {
     let trace = TraceId::from_random([3; 16]);
-    let draft = |stream, fact: Fact| Draft::new(stream, trace, Actor::system("test"), fact);
+    let draft = |stream, fact: Fact| EventDraft::new(stream, trace, Actor::system("test"), fact);
     let faltered = DaemonFaltered {
         id: Some("7c1e90ab".to_owned()),
         why: "index 6 is out of bounds".to_owned(),
@@ -123,9 +123,9 @@ fn trouble(town: &Town) -> Value {
         attempt: 1,
         why: "asked to slow down: 429".to_owned(),
     };
-    let provider = Stream::provider(&paused.provider).unwrap();
+    let provider = StreamName::provider(&paused.provider).unwrap();
     let told = [
-        draft(Stream::daemon(), faltered.into()),
+        draft(StreamName::daemon(), faltered.into()),
         draft(provider, paused.into()),
     ];
     record(&town.house, told);

@@ -3,8 +3,8 @@
 
 use artel_journal::{Batch, Durability, Journal, Options};
 use artel_testkit::{is_long, scaled, system_clock};
-use artel_types::model::{Part, Reply, Stop, ToolCall};
-use artel_types::{Actor, Draft, Fact, RunId, RunSteered, Stream, Tokens, TraceId};
+use artel_types::model::{MessagePart, ModelReply, ReplyStopReason, ToolCall};
+use artel_types::{Actor, EventDraft, Fact, RunId, RunSteered, StreamName, Tokens, TraceId};
 use serde_json::{Value, json};
 
 use crate::facts;
@@ -38,13 +38,13 @@ impl Long {
         }
     }
 
-    fn draft(&self, fact: impl Into<Fact>) -> Draft {
+    fn draft(&self, fact: impl Into<Fact>) -> EventDraft {
         let actor = Actor::agent("engineer");
-        Draft::new(Stream::run(self.run), self.trace, actor, fact).in_run(self.run)
+        EventDraft::new(StreamName::run(self.run), self.trace, actor, fact).in_run(self.run)
     }
 
     /// It begins, and a person pauses it, so that nobody goes on with it.
-    fn beginning(&self) -> Vec<Draft> {
+    fn beginning(&self) -> Vec<EventDraft> {
         let mut started = facts::started(self.run, "A very long run");
         started.skill = None;
         let paused = RunSteered {
@@ -60,7 +60,7 @@ impl Long {
         ]
     }
 
-    fn turn(&self, number: u64) -> [Draft; TURN as usize] {
+    fn turn(&self, number: u64) -> [EventDraft; TURN as usize] {
         let (reply, call) = (number.to_string(), format!("{number}.1"));
         let mut replied = facts::replied(&reply, 1, Some(30));
         replied.reply = said(&format!("Word {number} of it."), &call)
@@ -77,29 +77,29 @@ impl Long {
 
 /// What a model answers that says something and wants a command run.
 fn said(text: &str, call: &str) -> String {
-    let reply = Reply {
+    let reply = ModelReply {
         id: None,
         model: None,
         parts: vec![
-            Part::Text {
+            MessagePart::Text {
                 text: text.to_owned(),
                 seal: None,
             },
-            Part::ToolCall(ToolCall {
+            MessagePart::ToolCall(ToolCall {
                 id: call.to_owned(),
                 name: "shell".to_owned(),
                 arguments: r#"{"command":"true"}"#.to_owned(),
                 seal: None,
             }),
         ],
-        stop: Stop::ToolUse,
+        stop: ReplyStopReason::ToolUse,
         usage: None,
     };
     serde_json::to_string(&reply).unwrap()
 }
 
 /// Puts on record what is handed over, without waiting for the disk at each batch.
-pub(crate) fn record(house: &House, drafts: impl IntoIterator<Item = Draft>) {
+pub(crate) fn record(house: &House, drafts: impl IntoIterator<Item = EventDraft>) {
     let options = Options {
         durability: Durability::Normal,
         ..Options::new(system_clock(), TraceId::from_random([1; 16]))
@@ -108,19 +108,19 @@ pub(crate) fn record(house: &House, drafts: impl IntoIterator<Item = Draft>) {
     let journal = journal.unwrap().journal;
     let mut drafts = drafts.into_iter().peekable();
     while drafts.peek().is_some() {
-        let some: Vec<Draft> = drafts.by_ref().take(AT_ONCE).collect();
+        let some: Vec<EventDraft> = drafts.by_ref().take(AT_ONCE).collect();
         journal.append(Batch::of(some)).wait().unwrap();
     }
 }
 
 /// A run that is over.
-pub(crate) fn over(number: u64, title: &str) -> [Draft; 2] {
+pub(crate) fn over(number: u64, title: &str) -> [EventDraft; 2] {
     let mut bytes = [7; 16];
     bytes[..8].copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
     let (run, trace) = (RunId::from_random(bytes), TraceId::from_random(bytes));
     let draft = |fact: Fact| {
         let actor = Actor::agent("engineer");
-        Draft::new(Stream::run(run), trace, actor, fact).in_run(run)
+        EventDraft::new(StreamName::run(run), trace, actor, fact).in_run(run)
     };
     let started = facts::started(run, title);
     [

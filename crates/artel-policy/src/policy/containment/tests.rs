@@ -187,11 +187,11 @@ fn each_condition_ends_it() {
         (Uncontained::Files, walls(|it| it.files = WorkFiles::Person)),
         (
             Uncontained::Network,
-            walls(|it| it.openings.extend([WallOpening::Network])),
+            walls(|it| it.openings.extend([SandboxOpening::Network])),
         ),
         (
             Uncontained::Secret,
-            walls(|it| it.openings.extend([WallOpening::Secret])),
+            walls(|it| it.openings.extend([SandboxOpening::Secret])),
         ),
         (
             Uncontained::Connection,

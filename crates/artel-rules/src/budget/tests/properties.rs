@@ -7,8 +7,8 @@ use super::*;
 /// An order to the state machine; refused orders are not recorded.
 #[derive(Debug, Clone)]
 enum Order {
-    Limit(Level, u64),
-    Reserve(String, Vec<Level>, u64),
+    Limit(BudgetLevel, u64),
+    Reserve(String, Vec<BudgetLevel>, u64),
     Settle(String, u64),
     Release(String),
     EndRun(u8),
@@ -19,13 +19,13 @@ fn run_id(seed: u8) -> RunId {
     RunId::from_random([seed; 16])
 }
 
-fn levels() -> impl Strategy<Value = Level> {
+fn levels() -> impl Strategy<Value = BudgetLevel> {
     prop_oneof![
-        Just(Level::Global),
-        "[ab]".prop_map(Level::Provider),
-        "[ab]".prop_map(Level::Session),
-        (0_u8..2).prop_map(|seed| Level::Run(run_id(seed).to_string())),
-        (0_u8..2).prop_map(|seed| Level::Step(format!("{}/1", run_id(seed)))),
+        Just(BudgetLevel::Global),
+        "[ab]".prop_map(BudgetLevel::Provider),
+        "[ab]".prop_map(BudgetLevel::Session),
+        (0_u8..2).prop_map(|seed| BudgetLevel::Run(run_id(seed).to_string())),
+        (0_u8..2).prop_map(|seed| BudgetLevel::Step(format!("{}/1", run_id(seed)))),
     ]
 }
 
@@ -46,34 +46,38 @@ fn orders() -> impl Strategy<Value = Vec<Order>> {
     proptest::collection::vec(order, 0..60)
 }
 
-fn limits() -> impl Strategy<Value = Limits> {
-    let period = proptest::sample::select(vec![Period::Day, Period::Week, Period::Month]);
+fn limits() -> impl Strategy<Value = ConfiguredSpendLimits> {
+    let period = proptest::sample::select(vec![
+        CalendarPeriod::Day,
+        CalendarPeriod::Week,
+        CalendarPeriod::Month,
+    ]);
     let limit = (
         proptest::option::of(0_u64..3000),
         proptest::option::of(0_u64..3000),
         proptest::option::of(period),
     );
-    let limit = proptest::option::of(limit.prop_map(|(tokens, money, period)| Limit {
+    let limit = proptest::option::of(limit.prop_map(|(tokens, money, period)| SpendLimit {
         tokens: tokens.map(Tokens),
         money: money.map(Money),
         period,
     }));
     let warning = proptest::option::of(0_u64..3000);
     (limit.clone(), limit.clone(), limit.clone(), limit, warning).prop_map(
-        |(global, session, run, step, warning)| Limits {
+        |(global, session, run, step, warning)| ConfiguredSpendLimits {
             global,
             session,
             run,
             step,
             run_warning: warning.map(Money),
-            ..Limits::default()
+            ..ConfiguredSpendLimits::default()
         },
     )
 }
 
 /// Returns the facts that an order leads to.
 fn decide(desk: &Desk, order: &Order) -> Vec<Fact> {
-    let both = |n: u64| Amount::new(n, n);
+    let both = |n: u64| SpendAmount::new(n, n);
     let (ledger, limits, now) = (&desk.ledger, &desk.limits, desk.now());
     let is_open = |key: &str| ledger.reservation(key).is_some();
     let warned = |warnings: Vec<BudgetWarned>| warnings.into_iter().map(Fact::from);
@@ -108,7 +112,7 @@ fn decide(desk: &Desk, order: &Order) -> Vec<Fact> {
     }
 }
 
-fn play(orders: &[Order], limits: Limits) -> Desk {
+fn play(orders: &[Order], limits: ConfiguredSpendLimits) -> Desk {
     let mut desk = Desk::new(limits, "2026-11-15T12:00:00Z");
     for order in orders {
         if let Order::Wait(days) = order {
@@ -125,9 +129,9 @@ fn play(orders: &[Order], limits: Limits) -> Desk {
 /// Returns what a level has used in a period, counted from the events alone. Each
 /// reservation counts by how it ended, on its own day, and from the end of the level's
 /// last run onwards.
-fn counted(desk: &Desk, level: &Level, period: Option<Period>) -> Amount {
+fn counted(desk: &Desk, level: &BudgetLevel, period: Option<CalendarPeriod>) -> SpendAmount {
     let is_end = |event: &Event| match (&event.fact, level) {
-        (Fact::RunFinished(fact), Level::Run(id) | Level::Step(id)) => {
+        (Fact::RunFinished(fact), BudgetLevel::Run(id) | BudgetLevel::Step(id)) => {
             id.starts_with(&fact.id.to_string())
         }
         _ => false,
@@ -150,7 +154,7 @@ fn counted(desk: &Desk, level: &Level, period: Option<Period>) -> Amount {
         // again.
         let ending = events[at + 1..].iter().find_map(|event| match &event.fact {
             Fact::BudgetSettled(ending) if ending.key == fact.key => Some(ending.amount),
-            Fact::BudgetReleased(ending) if ending.key == fact.key => Some(Amount::default()),
+            Fact::BudgetReleased(ending) if ending.key == fact.key => Some(SpendAmount::default()),
             Fact::BudgetReserved(again) if again.key == fact.key => Some(fact.amount),
             _ => None,
         });
@@ -159,12 +163,12 @@ fn counted(desk: &Desk, level: &Level, period: Option<Period>) -> Amount {
     used.amount()
 }
 
-fn all_levels() -> Vec<Level> {
+fn all_levels() -> Vec<BudgetLevel> {
     let named = ["a", "b"].map(str::to_owned).into_iter();
-    let named = named.flat_map(|id| [Level::Provider(id.clone()), Level::Session(id)]);
+    let named = named.flat_map(|id| [BudgetLevel::Provider(id.clone()), BudgetLevel::Session(id)]);
     let runs = [0, 1].map(|seed| run_id(seed).to_string()).into_iter();
-    let runs = runs.flat_map(|id| [Level::Step(format!("{id}/1")), Level::Run(id)]);
-    [Level::Global]
+    let runs = runs.flat_map(|id| [BudgetLevel::Step(format!("{id}/1")), BudgetLevel::Run(id)]);
+    [BudgetLevel::Global]
         .into_iter()
         .chain(named)
         .chain(runs)
@@ -176,7 +180,7 @@ proptest! {
     fn sums_equal_those_of_the_events(orders in orders(), limits in limits()) {
         let desk = play(&orders, limits);
         for level in all_levels() {
-            for period in [None, Some(Period::Day), Some(Period::Week), Some(Period::Month)] {
+            for period in [None, Some(CalendarPeriod::Day), Some(CalendarPeriod::Week), Some(CalendarPeriod::Month)] {
                 let spent = desk.ledger.spent(&level, period, desk.now());
                 prop_assert_eq!(spent, counted(&desk, &level, period), "{} {:?}", level, period);
             }
@@ -246,7 +250,7 @@ proptest! {
         order in Just((0..100).collect::<Vec<usize>>()).prop_shuffle(),
         limit in 0_u64..5000,
     ) {
-        let limits = Limits { session: Some(tokens(limit, Some(Period::Day))), ..Limits::default() };
+        let limits = ConfiguredSpendLimits { session: Some(tokens(limit, Some(CalendarPeriod::Day))), ..ConfiguredSpendLimits::default() };
         let mut desk = Desk::new(limits, "2026-11-15");
         let mut error = 0;
         // Each call comes up twice: the first time it is reserved, the second time it is
@@ -260,7 +264,7 @@ proptest! {
             } else if desk.settle(&key, paid) != "unknown" {
                 error += paid.saturating_sub(estimate);
             }
-            prop_assert!(desk.spent(&session(), Some(Period::Day)) <= limit + error);
+            prop_assert!(desk.spent(&session(), Some(CalendarPeriod::Day)) <= limit + error);
         }
         prop_assert_eq!(desk.ledger.open_reservations(), 0);
     }

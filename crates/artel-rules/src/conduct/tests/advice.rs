@@ -15,7 +15,11 @@ fn asked(crew: &mut Crew<'_>) -> artel_types::RunAsked {
 
 /// A step that does not pass, with the architect's advice: another step has to come first.
 fn advised(needs: &dyn Fn(&str) -> u32) -> Crew<'_> {
-    let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, needs);
+    let mut crew = Crew::new(
+        plan(vec![step("a", &[], StepVerification::None)]),
+        RULES,
+        needs,
+    );
     while !crew
         .conduct
         .next()
@@ -25,8 +29,8 @@ fn advised(needs: &dyn Fn(&str) -> u32) -> Crew<'_> {
         assert!(crew.turn(0), "{:?}", crew.log);
     }
     let next = plan(vec![
-        step("first", &[], Verify::None),
-        step("a", &["first"], Verify::None),
+        step("first", &[], StepVerification::None),
+        step("a", &["first"], StepVerification::None),
     ]);
     let proposed = artel_types::PlanProposed {
         id: "p".to_owned(),
@@ -77,8 +81,8 @@ fn what_the_architect_proposes_is_one_of_the_ways_on() {
     assert_eq!(id, "p");
     assert_eq!(crew.conduct.next().len(), 1, "the step waits for its plan");
     let next = plan(vec![
-        step("first", &[], Verify::None),
-        step("a", &["first"], Verify::None),
+        step("first", &[], StepVerification::None),
+        step("a", &["first"], StepVerification::None),
     ]);
     let adopted = artel_types::PlanAdopted {
         version: 2,
@@ -123,12 +127,20 @@ fn another_way_on_turns_the_architects_proposal_down() {
 
 #[test]
 fn the_architect_is_asked_once_for_each_three_attempts() {
-    let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, &|_| 5);
+    let mut crew = Crew::new(
+        plan(vec![step("a", &[], StepVerification::None)]),
+        RULES,
+        &|_| 5,
+    );
     crew.answer = "more";
     crew.go_to_the_end();
     let advice = crew.log.iter().filter(|it| it.ends_with("/advise"));
     assert_eq!(advice.collect::<Vec<_>>(), ["a/3/advise"]);
-    let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, &|_| 2);
+    let mut crew = Crew::new(
+        plan(vec![step("a", &[], StepVerification::None)]),
+        RULES,
+        &|_| 2,
+    );
     crew.go_to_the_end();
     assert!(!crew.log.iter().any(|it| it.ends_with("/advise")));
 }
@@ -137,7 +149,11 @@ fn the_architect_is_asked_once_for_each_three_attempts() {
 #[test]
 fn tests_that_the_architect_finds_at_fault_are_written_anew() {
     for (fault, again) in [("tests", true), ("code", false)] {
-        let mut crew = Crew::new(plan(vec![step("a", &[], Verify::Tdd)]), RULES, &|_| 4);
+        let mut crew = Crew::new(
+            plan(vec![step("a", &[], StepVerification::Tdd)]),
+            RULES,
+            &|_| 4,
+        );
         let is_due = |crew: &Crew<'_>| {
             let orders = crew.conduct.next();
             orders.iter().any(|it| it.to_string() == "a/3/advise")

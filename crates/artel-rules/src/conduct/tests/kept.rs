@@ -1,7 +1,7 @@
 //! Tests of attempts that change their tests: the tests are put back, and the attempt is
 //! lost.
 
-use artel_types::{StepPutBack, StepStarted, Text};
+use artel_types::{RecordedText, StepPutBack, StepStarted};
 
 use super::*;
 
@@ -19,7 +19,11 @@ fn put_back(part: &str) -> Fact {
 /// Carries a step out up to a part, whose outcome is folded together with `beside`.
 fn until(part: Part, beside: &Fact) -> Conduct {
     let always = |_: &str| 1;
-    let mut crew = Crew::new(plan(vec![step("a", &[], Verify::Tdd)]), RULES, &always);
+    let mut crew = Crew::new(
+        plan(vec![step("a", &[], StepVerification::Tdd)]),
+        RULES,
+        &always,
+    );
     loop {
         let order = crew.conduct.next().remove(0);
         let fact = crew.outcome(&order);
@@ -40,7 +44,7 @@ fn an_attempt_that_changed_its_tests_is_lost_before_it_is_checked() {
     let Fact::StepFailed(failed) = &**fact else {
         panic!("{fact:?}");
     };
-    let Text::Inline(why) = &failed.why else {
+    let RecordedText::Inline(why) = &failed.why else {
         panic!("{failed:?}");
     };
     let words = "the attempt changed the tests that it is held to: `tests/t.sh`, `tests/u.sh`";

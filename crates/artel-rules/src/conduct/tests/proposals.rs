@@ -45,7 +45,10 @@ fn recorded(crew: &Crew<'_>) -> Fact {
 
 #[test]
 fn a_proposal_about_a_step_that_is_over_lapses_and_is_not_asked() {
-    let both = vec![step("a", &[], Verify::None), step("b", &[], Verify::None)];
+    let both = vec![
+        step("a", &[], StepVerification::None),
+        step("b", &[], StepVerification::None),
+    ];
     let mut crew = at_work(both, &|_| 1);
     crew.conduct.fold(&proposed("a").into());
     crew.conduct.fold(&skipped("a"));
@@ -62,7 +65,7 @@ fn a_proposal_about_a_step_that_is_over_lapses_and_is_not_asked() {
 
 #[test]
 fn a_question_about_a_proposal_goes_with_its_step() {
-    let mut crew = at_work(vec![step("a", &[], Verify::None)], &|_| 1);
+    let mut crew = at_work(vec![step("a", &[], StepVerification::None)], &|_| 1);
     let goes_on = PlanProposed {
         blocking: false,
         ..proposed("a")
@@ -97,7 +100,7 @@ fn a_question_about_a_proposal_goes_with_its_step() {
 
 #[test]
 fn nothing_is_asked_about_proposals_of_a_run_that_ends() {
-    let mut crew = at_work(vec![step("a", &[], Verify::None)], &|_| 1);
+    let mut crew = at_work(vec![step("a", &[], StepVerification::None)], &|_| 1);
     crew.conduct.fold(&proposed("a").into());
     let cancel = RunSteered {
         act: "cancel".to_owned(),
@@ -117,7 +120,11 @@ fn nothing_is_asked_about_proposals_of_a_run_that_ends() {
 #[test]
 fn what_is_asked_about_a_step_goes_with_it() {
     for settled_first in [true, false] {
-        let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, &|_| 9);
+        let mut crew = Crew::new(
+            plan(vec![step("a", &[], StepVerification::None)]),
+            RULES,
+            &|_| 9,
+        );
         while crew.conduct.questions().next().is_none() {
             assert!(crew.turn(0), "{:?}", crew.log);
         }

@@ -7,7 +7,7 @@ use super::*;
 fn urgent(id: &str, after: &[&str], priority: Option<Urgency>) -> PlanStep {
     PlanStep {
         priority,
-        ..step(id, after, Verify::None)
+        ..step(id, after, StepVerification::None)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Tests of waivers: of one finding and no other, or of a verifier by any of its names.
 
-use artel_types::plan::{Finding, Severity};
+use artel_types::plan::{FindingSeverity, VerdictFinding};
 use artel_types::{StepFailed, StepWaived};
 
 use super::*;
 
-fn finding(id: &str, line: u64, why: &str) -> Finding {
-    Finding {
+fn finding(id: &str, line: u64, why: &str) -> VerdictFinding {
+    VerdictFinding {
         id: id.to_owned(),
-        severity: Severity::Error,
+        severity: FindingSeverity::Error,
         file: "calc.py".to_owned(),
         line: Some(line),
         why: why.to_owned(),
@@ -17,7 +17,7 @@ fn finding(id: &str, line: u64, why: &str) -> Finding {
 }
 
 /// A verifier turns an attempt down for its findings.
-fn turned_down(crew: &Crew<'_>, round: u32, judge: Judge, findings: Vec<Finding>) -> Fact {
+fn turned_down(crew: &Crew<'_>, round: u32, judge: Judge, findings: Vec<VerdictFinding>) -> Fact {
     let Fact::StepJudged(judged) = crew.did("a", round, Part::Judge(judge)) else {
         panic!("a judge judges");
     };
@@ -30,7 +30,7 @@ fn turned_down(crew: &Crew<'_>, round: u32, judge: Judge, findings: Vec<Finding>
     .into()
 }
 
-fn waived(what: &str, finding: Option<Finding>) -> Fact {
+fn waived(what: &str, finding: Option<VerdictFinding>) -> Fact {
     StepWaived {
         step: "a".to_owned(),
         what: what.to_owned(),
@@ -41,7 +41,7 @@ fn waived(what: &str, finding: Option<Finding>) -> Fact {
 }
 
 /// A step in its first attempt, about to be verified.
-fn before_the_judges(verify: Verify) -> Crew<'static> {
+fn before_the_judges(verify: StepVerification) -> Crew<'static> {
     let mut crew = Crew::new(plan(vec![step("a", &[], verify)]), RULES, &|_| 1);
     while !crew.conduct.next().iter().any(is_judging) {
         assert!(crew.turn(0));
@@ -80,7 +80,7 @@ fn names(orders: &[Order]) -> Vec<String> {
 fn a_waiver_of_a_finding_lets_no_other_pass_that_is_called_the_same_later() {
     let known = finding("e1", 2, "no words about it");
     for recorded in [Some(known.clone()), None] {
-        let mut crew = before_the_judges(Verify::Evaluator);
+        let mut crew = before_the_judges(StepVerification::Evaluator);
         let first = turned_down(&crew, 1, Judge::Evaluator, vec![known.clone()]);
         crew.conduct.fold(&first);
         crew.conduct.fold(&waived("e1", recorded));
@@ -108,7 +108,7 @@ fn a_waiver_of_a_finding_lets_no_other_pass_that_is_called_the_same_later() {
 
 #[test]
 fn a_waiver_of_one_finding_is_none_of_its_neighbour() {
-    let mut crew = before_the_judges(Verify::Evaluator);
+    let mut crew = before_the_judges(StepVerification::Evaluator);
     let both = vec![finding("e1", 2, "no words"), finding("e2", 9, "no words")];
     let judged = turned_down(&crew, 1, Judge::Evaluator, both.clone());
     crew.conduct.fold(&judged);
@@ -120,8 +120,8 @@ fn a_waiver_of_one_finding_is_none_of_its_neighbour() {
 
 #[test]
 fn a_judge_is_waived_by_each_of_its_names_and_by_no_other() {
-    let evaluator = (Verify::Evaluator, Judge::Evaluator);
-    let inspector = (Verify::Tdd, Judge::Inspector);
+    let evaluator = (StepVerification::Evaluator, Judge::Evaluator);
+    let inspector = (StepVerification::Tdd, Judge::Inspector);
     for ((verify, judge), what, passes) in [
         (evaluator, "evaluator", true),
         (evaluator, "inspector", true),
@@ -131,7 +131,7 @@ fn a_judge_is_waived_by_each_of_its_names_and_by_no_other() {
         (inspector, "tester", false),
     ] {
         let mut crew = before_the_judges(verify);
-        if verify == Verify::Tdd {
+        if verify == StepVerification::Tdd {
             let tester = crew.did("a", 1, Part::Judge(Judge::Tester));
             crew.conduct.fold(&tester);
         }
@@ -152,7 +152,7 @@ fn a_judge_is_waived_by_each_of_its_names_and_by_no_other() {
 
 #[test]
 fn a_judge_that_was_waived_beforehand_is_not_asked() {
-    let mut crew = before_the_judges(Verify::Evaluator);
+    let mut crew = before_the_judges(StepVerification::Evaluator);
     crew.conduct.fold(&waived("evaluator", None));
     assert_eq!(names(&crew.conduct.next()), ["a/1/commit"]);
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use artel_types::plan::{FileAction, Plan, PlanStep};
+use artel_types::plan::{Plan, PlanStep, PlannedFileAction};
 use regex::Regex;
 
 use super::Known;
@@ -32,7 +32,7 @@ pub(super) fn faults(plan: &Plan, at: usize, known: &Known) -> Vec<Fault> {
     };
     let made = |name: &str| {
         let listed = plan.files.iter().any(|file| {
-            file.action == FileAction::Create && file.path.trim_start_matches("./") == name
+            file.action == PlannedFileAction::Create && file.path.trim_start_matches("./") == name
         });
         let mut steps = plan.steps[..=at].iter();
         listed || steps.any(|step| scope::covers_path(&step.scope.paths, name))

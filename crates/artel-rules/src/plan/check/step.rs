@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use artel_types::plan::{EvidenceKind, PlanStep, Verify};
+use artel_types::plan::{PlanStep, StepEvidenceKind, StepVerification};
 use regex::Regex;
 
 use super::bounds::Fault;
@@ -24,7 +24,7 @@ pub(super) fn faults(step: &PlanStep, known: &Known) -> Vec<Fault> {
     let mut faults = Vec::new();
     faults.extend(id(step));
     faults.extend(role(step, known));
-    if step.verify != Verify::None && step.check.trim().is_empty() {
+    if step.verify != StepVerification::None && step.check.trim().is_empty() {
         faults.push((
             format!("it is verified by `{}` and its check is empty", step.verify),
             "write what its verifier looks at, or set `verify` to `none`".to_owned(),
@@ -66,7 +66,7 @@ fn role(step: &PlanStep, known: &Known) -> Option<Fault> {
                 listed(known.roles.keys().map(String::as_str))
             ),
         )),
-        Some(Reach::Reads) if step.verify == Verify::Tdd => Some((
+        Some(Reach::Reads) if step.verify == StepVerification::Tdd => Some((
             format!(
                 "it is verified by `tdd`, but `{}` changes no files",
                 step.role
@@ -223,11 +223,11 @@ fn evidence(step: &PlanStep) -> Vec<Fault> {
     for evidence in &step.evidence {
         let is_empty = evidence.what.trim().is_empty();
         let fault = match evidence.kind {
-            EvidenceKind::Command if is_empty => Some("names no command".to_owned()),
-            EvidenceKind::File if is_empty => Some("names no file".to_owned()),
-            EvidenceKind::File => scope::fault_in_name(&evidence.what)
+            StepEvidenceKind::Command if is_empty => Some("names no command".to_owned()),
+            StepEvidenceKind::File if is_empty => Some("names no file".to_owned()),
+            StepEvidenceKind::File => scope::fault_in_name(&evidence.what)
                 .map(|why| format!("names a file that cannot be used: {why}")),
-            EvidenceKind::Command | EvidenceKind::Tests | EvidenceKind::Red => None,
+            StepEvidenceKind::Command | StepEvidenceKind::Tests | StepEvidenceKind::Red => None,
         };
         faults.extend(fault.map(|what| {
             (

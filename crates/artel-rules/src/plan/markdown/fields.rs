@@ -1,6 +1,8 @@
 //! The fields of a step: one line each, such as `- role: engineer`.
 
-use artel_types::plan::{Claim, Evidence, EvidenceKind, PlanStep, Source, Urgency};
+use artel_types::plan::{
+    PlanStep, Requirement, RequirementSource, StepEvidence, StepEvidenceKind, Urgency,
+};
 
 use super::text::{code, take_code, word};
 
@@ -80,20 +82,21 @@ pub(super) fn set(step: &mut PlanStep, name: &str, value: &str) -> Result<(), St
 }
 
 /// Reads a claim with the source after it. A claim without a source is a person's own.
-pub(super) fn claim(text: &str) -> Claim {
+pub(super) fn claim(text: &str) -> Requirement {
     let text = text.trim();
     let signed = text
         .strip_suffix(')')
         .and_then(|rest| rest.rsplit_once(" ("));
-    let signed = signed.and_then(|(text, source)| Some((text, source.parse::<Source>().ok()?)));
-    let (text, source) = signed.unwrap_or((text, Source::Answered));
-    Claim {
+    let signed =
+        signed.and_then(|(text, source)| Some((text, source.parse::<RequirementSource>().ok()?)));
+    let (text, source) = signed.unwrap_or((text, RequirementSource::Answered));
+    Requirement {
         text: text.trim().to_owned(),
         source,
     }
 }
 
-fn evidence_text(evidence: &Evidence) -> String {
+fn evidence_text(evidence: &StepEvidence) -> String {
     if evidence.what.is_empty() {
         evidence.kind.to_string()
     } else {
@@ -150,13 +153,16 @@ fn next(behind: &str) -> Result<&str, String> {
     }
 }
 
-fn evidence(value: &str) -> Result<Vec<Evidence>, String> {
+fn evidence(value: &str) -> Result<Vec<StepEvidence>, String> {
     let mut all = Vec::new();
     let mut rest = value.trim();
     while !rest.is_empty() {
         let end = rest.find([' ', ',', '`']).unwrap_or(rest.len());
-        let kind: EvidenceKind = rest[..end].parse().map_err(|()| {
-            let kinds: Vec<&str> = EvidenceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        let kind: StepEvidenceKind = rest[..end].parse().map_err(|()| {
+            let kinds: Vec<&str> = StepEvidenceKind::ALL
+                .iter()
+                .map(|kind| kind.as_str())
+                .collect();
             format!("expected evidence of one sort of {}", kinds.join(", "))
         })?;
         let behind = rest[end..].trim_start();
@@ -166,7 +172,7 @@ fn evidence(value: &str) -> Result<Vec<Evidence>, String> {
             let end = behind.find(',').unwrap_or(behind.len());
             (behind[..end].trim().to_owned(), &behind[end..])
         };
-        all.push(Evidence { kind, what });
+        all.push(StepEvidence { kind, what });
         rest = next(behind)?;
     }
     Ok(all)

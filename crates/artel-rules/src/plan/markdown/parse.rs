@@ -1,6 +1,6 @@
 //! Reads the Markdown file of a plan.
 
-use artel_types::plan::{ChangeSort, FileAction, Plan, PlanState, PlannedFile};
+use artel_types::plan::{CommitType, Plan, PlanState, PlannedFile, PlannedFileAction};
 
 use super::sections::{Name, cut};
 use super::text::{Lines, items, take_code, unescaped};
@@ -157,9 +157,12 @@ fn file(text: &str) -> Option<PlannedFile> {
     let (action, rest) = match rest.strip_prefix('(') {
         Some(inner) => {
             let (action, rest) = inner.split_once(')')?;
-            (action.trim().parse::<FileAction>().ok()?, rest.trim())
+            (
+                action.trim().parse::<PlannedFileAction>().ok()?,
+                rest.trim(),
+            )
         }
-        None => (FileAction::default(), rest),
+        None => (PlannedFileAction::default(), rest),
     };
     let why = match rest.strip_prefix(':') {
         Some(why) => why.trim(),
@@ -210,7 +213,7 @@ fn head(entries: &[Entry], plan: &mut Plan, problems: &mut Vec<Problem>) -> Opti
     for key in ["trace_id", "status", "version"] {
         keys.require(key);
     }
-    let kinds: Vec<&str> = ChangeSort::ALL.iter().map(|kind| kind.as_str()).collect();
+    let kinds: Vec<&str> = CommitType::ALL.iter().map(|kind| kind.as_str()).collect();
     let kinds = format!("one of {}", kinds.join(", "));
     let kind = keys.read("kind", &kinds, |text| text.parse().ok());
     plan.kind = kind.unwrap_or_default();

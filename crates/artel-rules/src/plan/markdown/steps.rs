@@ -1,6 +1,6 @@
 //! Reads the steps of a plan's file.
 
-use artel_types::plan::{PlanStep, StepScope, Verify};
+use artel_types::plan::{PlanStep, StepScope, StepVerification};
 
 use super::fields;
 use super::text::{Block, Lines, mark, unescaped};
@@ -56,7 +56,7 @@ fn one(lines: Lines<'_>, problems: &mut Vec<Problem>) -> PlanStep {
         work: String::new(),
         check: String::new(),
         after: Vec::new(),
-        verify: Verify::default(),
+        verify: StepVerification::default(),
         scope: StepScope::default(),
         evidence: Vec::new(),
         gives: Vec::new(),

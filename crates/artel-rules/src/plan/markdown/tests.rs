@@ -1,6 +1,9 @@
 use std::collections::BTreeMap;
 
-use artel_types::plan::{Claim, Evidence, EvidenceKind, FileAction, PlannedFile, Source, Verify};
+use artel_types::plan::{
+    PlannedFile, PlannedFileAction, Requirement, RequirementSource, StepEvidence, StepEvidenceKind,
+    StepVerification,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -32,37 +35,37 @@ fn rich() -> Sheet {
     let mut limiter = step("limiter", &[]);
     limiter.title = "Write the limiter".to_owned();
     limiter.work = "Use a bucket.\n\n## Steps\n```sh\n# build\ncargo build\n```".to_owned();
-    limiter.verify = Verify::Tdd;
+    limiter.verify = StepVerification::Tdd;
     limiter.scope.paths = vec!["src/**".to_owned(), "tests/**".to_owned()];
     limiter.scope.commands = vec!["cargo test:*".to_owned()];
     limiter.scope.network = vec!["docs.rs".to_owned()];
     limiter.scope.turns = Some(20);
     limiter.scope.cost_usd = Some(0.5);
-    limiter.scope.criteria = vec![Claim {
+    limiter.scope.criteria = vec![Requirement {
         text: "returns 429 (too many)".to_owned(),
-        source: Source::Explicit,
+        source: RequirementSource::Explicit,
     }];
     limiter.evidence = vec![
-        Evidence {
-            kind: EvidenceKind::Tests,
+        StepEvidence {
+            kind: StepEvidenceKind::Tests,
             what: String::new(),
         },
-        Evidence {
-            kind: EvidenceKind::Command,
+        StepEvidence {
+            kind: StepEvidenceKind::Command,
             what: "cargo test".to_owned(),
         },
     ];
     limiter.gives = vec!["limit".to_owned()];
     limiter.tokens = Some(12_000);
     let mut docs = step("docs", &["limiter"]);
-    docs.verify = Verify::None;
+    docs.verify = StepVerification::None;
     docs.check = String::new();
     docs.uses = vec!["limit".to_owned()];
     let mut plan = plan(vec![limiter, docs, step("other", &["limiter"])]);
     plan.reasoning = "A bucket is simple.".to_owned();
     plan.files = vec![PlannedFile {
         path: "src/limit.rs".to_owned(),
-        action: FileAction::Create,
+        action: PlannedFileAction::Create,
         why: "the limiter".to_owned(),
     }];
     plan.risks = vec!["Clocks jump.\nWe use counters.".to_owned()];
@@ -264,7 +267,7 @@ fn what_people_plausibly_edit_is_read() {
     assert_eq!((&*last.work, &*last.check), ("Test it again.", "Run it."));
     assert_eq!(
         (last.scope.cost_usd, last.scope.criteria[0].source),
-        (Some(0.25), Source::Answered)
+        (Some(0.25), RequirementSource::Answered)
     );
 
     let windows = read(&text.replace('\n', "\r\n"));
@@ -284,7 +287,7 @@ fn what_people_plausibly_edit_is_read() {
         "- src/limit.rs: x",
     ));
     assert_eq!(bare.plan.files[0].path, "src/limit.rs");
-    assert_eq!(bare.plan.files[0].action, FileAction::Modify);
+    assert_eq!(bare.plan.files[0].action, PlannedFileAction::Modify);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The actions that are possible on a piece of work, depending on its state.
 
-use artel_types::plan::{PlanState, Size};
+use artel_types::plan::{PlanState, RequestSize};
 
 use super::{ChangesetState, Course, Order};
 
@@ -184,7 +184,7 @@ impl Course {
     /// plan is a run, and is cancelled as one.
     fn is_before_plan(&self) -> bool {
         let request = self.request.as_ref();
-        self.wants_plan() && request.is_some_and(|request| request.size == Size::Work)
+        self.wants_plan() && request.is_some_and(|request| request.size == RequestSize::Work)
     }
 
     fn may_approve(&self, act: Act<'_>, hash: &str) -> Result<(), Refused> {
@@ -298,7 +298,7 @@ impl Course {
             None => ("there is no request".to_owned(), "ask for something first"),
             Some(asked) => match (&asked.settled, asked.size) {
                 (Some(state), _) => (format!("the request is {state}"), "ask again"),
-                (None, Size::Work) => (
+                (None, RequestSize::Work) => (
                     "there is no plan yet".to_owned(),
                     "wait for the architect, or cancel",
                 ),

@@ -22,7 +22,7 @@ fn asked() -> Fact {
         urgency: Urgency::Normal,
         source: "cli".to_owned(),
         file: "x".to_owned(),
-        size: Size::Work,
+        size: RequestSize::Work,
         why: "x".to_owned(),
         verify: None,
         constraints: Vec::new(),

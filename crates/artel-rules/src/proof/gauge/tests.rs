@@ -2,14 +2,14 @@
 
 use std::cell::Cell;
 
-use artel_types::plan::ProofPlace;
+use artel_types::plan::ProofStage;
 
 use super::*;
 
 fn proof(sort: &str, what: &str, tests: Option<&str>) -> ProofRecorded {
     ProofRecorded {
         id: "p".to_owned(),
-        place: ProofPlace::Baseline,
+        place: ProofStage::Baseline,
         step: None,
         round: 1,
         sort: sort.to_owned(),
@@ -263,8 +263,8 @@ fn a_path_names_a_file_and_a_pattern_does_not() {
 
 #[test]
 fn a_script_that_a_step_makes_for_its_own_proof_is_no_check_that_was_there() {
-    let evidence = [Evidence {
-        kind: EvidenceKind::Command,
+    let evidence = [StepEvidence {
+        kind: StepEvidenceKind::Command,
         what: "python3 -m tools.prove --all".to_owned(),
     }];
     let text = |path: &str| (path == "tools/prove.py").then(|| "import sys".to_owned());

@@ -14,7 +14,7 @@ fn found(file: &str, text: &str) -> Vec<String> {
     let found = found.into_iter();
     found
         .map(|it| {
-            assert_eq!(it.severity, Severity::Warning);
+            assert_eq!(it.severity, FindingSeverity::Warning);
             let first: Vec<_> = it
                 .why
                 .split(" blocks")

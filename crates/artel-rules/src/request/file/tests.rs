@@ -11,7 +11,7 @@ fn request(words: &str) -> Request {
         created_by: "ann@host".to_owned(),
         portal: Some("my app: #1".to_owned()),
         tags: vec!["a".to_owned(), "b, c".to_owned()],
-        verify: Some(Verify::Tdd),
+        verify: Some(StepVerification::Tdd),
         flow: None,
         other: vec![
             "cssclass: wide".to_owned(),

@@ -50,7 +50,7 @@ fn files_are_the_users_own() {
 fn secrets_are_gone_everywhere_also_where_they_are_cut() {
     let secret = Secret::new("correct-horse-battery".to_owned());
     let trial = Trial {
-        redactor: Redactor::of_known_values([&secret]),
+        redactor: SecretRedactor::of_known_values([&secret]),
         ..Trial::new()
     };
     let path = trial.fifo("go");

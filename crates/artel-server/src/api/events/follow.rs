@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_journal::Query;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Eyes, Workshop};
 use axum::body::{Body, Bytes};
 use axum::http::header;
@@ -67,12 +67,12 @@ pub(super) fn follow(
     wanted.refuse_of_pages()?;
     wanted.filter(desk.workshop().caller().clock().now())?;
     let place = Arc::clone(&desk.streams).try_acquire_owned().map_err(|_| {
-        Failure::new(Code::H009, "too many readers of live events")
+        Failure::new(FailureCode::H009, "too many readers of live events")
             .advise("close some, or raise `server.event_streams`")
     })?;
     // Subscribed before past events are read, so no event is missed between the two.
     let news = desk.hub.follow().ok_or_else(|| {
-        Failure::new(Code::H003, "the server is stopping").advise("come again in a moment")
+        Failure::new(FailureCode::H003, "the server is stopping").advise("come again in a moment")
     })?;
     let position = match last.or(wanted.after) {
         Some(after) => after,

@@ -1,7 +1,7 @@
 //! The query for events: filters, range, order and view.
 
 use artel_journal::{Filter, Record};
-use artel_types::{Code, Failure, Timestamp};
+use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::Eyes;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -59,7 +59,7 @@ pub(in crate::api) struct Wanted {
 
 /// Returns the failure for a query string that cannot be parsed.
 pub(super) fn unreadable(rejection: &axum::extract::rejection::QueryRejection) -> Failure {
-    Failure::new(Code::C004, "the question cannot be read").because(rejection.body_text())
+    Failure::new(FailureCode::C004, "the question cannot be read").because(rejection.body_text())
 }
 
 impl Wanted {
@@ -75,7 +75,7 @@ impl Wanted {
         match named.iter().find(|(_, is_said)| *is_said) {
             Some((name, _)) => {
                 let what = format!("`{name}` is not for live events");
-                Err(Failure::new(Code::C004, what)
+                Err(Failure::new(FailureCode::C004, what)
                     .advise("leave it out, or ask without `Accept: text/event-stream`"))
             }
             None => Ok(()),
@@ -86,7 +86,7 @@ impl Wanted {
         let known = [None, Some("asc"), Some("desc")];
         if !known.contains(&self.order.as_deref()) {
             return Err(
-                Failure::new(Code::C004, "there is no such order").advise("`asc` or `desc`")
+                Failure::new(FailureCode::C004, "there is no such order").advise("`asc` or `desc`")
             );
         }
         Ok(Filter {

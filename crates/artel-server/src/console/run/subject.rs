@@ -1,7 +1,7 @@
 //! The subject of a run's page: a run, and the work it belongs to.
 
 use artel_journal::Record;
-use artel_types::{Code, Event, Fact, Failure, RunId, TraceId};
+use artel_types::{Event, Fact, Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{Excerpt, Work};
 
 use crate::console::frame::Site;
@@ -107,6 +107,6 @@ fn has_begun(records: &[Record], run: RunId) -> bool {
 }
 
 fn gone(id: &str) -> Failure {
-    Failure::new(Code::R004, format!("there is no run `{id}`"))
+    Failure::new(FailureCode::R004, format!("there is no run `{id}`"))
         .advise("the list of runs shows what there is")
 }

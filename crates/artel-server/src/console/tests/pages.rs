@@ -1,7 +1,7 @@
 //! Tests each page with hostile text in every field that can hold text.
 
-use artel_types::plan::{Plan, ProofPlace, StepState};
-use artel_types::{Actor, FileChange, RunId, Timestamp, TraceId, Via};
+use artel_types::plan::{Plan, ProofStage, StepState};
+use artel_types::{Actor, ActorSurface, FileChange, RunId, Timestamp, TraceId};
 use artel_workshop::{
     AgentRow, AgentShown, AgentSource, ChangesetCommit, ChangesetRow, ChangesetShown, CommandShown,
     LessonKept, SkillShown,
@@ -273,7 +273,7 @@ fn finding() -> run::Finding {
         state: true.into(),
         head: hostile(),
         lines: vec![hostile()],
-        place: Some(place(ProofPlace::Red)),
+        place: Some(place(ProofStage::Red)),
         output: hostile(),
     }
 }
@@ -443,7 +443,7 @@ fn a_changeset_shows_text_as_text() {
             }],
             proofs: vec![changeset::ProofRow {
                 state: true.into(),
-                place: place(ProofPlace::Final),
+                place: place(ProofStage::Final),
                 step: hostile(),
                 what: hostile(),
                 found: hostile(),
@@ -453,7 +453,7 @@ fn a_changeset_shows_text_as_text() {
             legend: EVIDENCE.to_vec(),
             decisions: vec![changeset::DecisionRow {
                 act: hostile(),
-                by: Actor::human(hostile(), Via::Web).id,
+                by: Actor::human(hostile(), ActorSurface::Web).id,
                 at: when(),
                 more: hostile(),
             }],

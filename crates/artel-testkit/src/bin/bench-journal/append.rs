@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use artel_journal::{Ack, Journal};
 use artel_testkit::Scratch;
-use artel_types::Draft;
+use artel_types::EventDraft;
 
 use crate::bare::Bare;
 use crate::events::Work;
@@ -105,7 +105,7 @@ fn append(journal: &Journal, (appenders, each): (usize, usize), round: usize) ->
 
 /// One appender, between two of its appends.
 struct Task {
-    drafts: std::vec::IntoIter<Draft>,
+    drafts: std::vec::IntoIter<EventDraft>,
     waiting: Option<(Ack, Instant)>,
 }
 

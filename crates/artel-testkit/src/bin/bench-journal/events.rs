@@ -3,8 +3,8 @@
 
 use artel_testkit::Random;
 use artel_types::{
-    Actor, Amount, BudgetSettled, Draft, Fact, NoteAdded, Outcome, RunFinished, RunId, RunStarted,
-    SessionId, Stream, TraceId,
+    Actor, BudgetSettled, EventDraft, EventOutcome, Fact, NoteAdded, RunFinished, RunId,
+    RunStarted, SessionId, SpendAmount, StreamName, TraceId,
 };
 
 /// Number of events per run.
@@ -29,11 +29,11 @@ impl Work {
     }
 
     /// Returns the next `count` events.
-    pub(crate) fn take(&mut self, count: usize) -> Vec<Draft> {
+    pub(crate) fn take(&mut self, count: usize) -> Vec<EventDraft> {
         (0..count).map(|_| self.next()).collect()
     }
 
-    fn next(&mut self) -> Draft {
+    fn next(&mut self) -> EventDraft {
         let at = self.number % RUN_LENGTH;
         self.number += 1;
         if at == 0 {
@@ -41,12 +41,12 @@ impl Work {
         }
         let (run, session, trace) = self.ids;
         let fact = self.fact(at, run);
-        let draft = Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact)
+        let draft = EventDraft::new(StreamName::run(run), trace, Actor::agent("engineer"), fact)
             .in_run(run)
             .in_session(session);
         match at {
             0 => draft,
-            _ if at == RUN_LENGTH - 1 => draft.ending(Outcome::Done),
+            _ if at == RUN_LENGTH - 1 => draft.ending(EventOutcome::Done),
             _ => draft.on(format!("crates/artel-journal/src/part{at}.rs")),
         }
     }
@@ -62,7 +62,7 @@ impl Work {
                 RunFinished::new(id, summary).into()
             }
             _ if at.is_multiple_of(8) => {
-                let (key, amount) = (self.text(220), Amount::new(4_250, 31_000));
+                let (key, amount) = (self.text(220), SpendAmount::new(4_250, 31_000));
                 BudgetSettled { key, amount }.into()
             }
             _ => {

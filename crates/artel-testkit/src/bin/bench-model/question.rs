@@ -1,6 +1,6 @@
 //! The request that is sent a thousand times.
 
-use artel_types::model::{Message, ModelCard, Request};
+use artel_types::model::{ModelMessage, ModelRequest, ModelSpec};
 use artel_types::{Money, Secret};
 use artel_wire::{Target, Wire};
 
@@ -11,12 +11,12 @@ pub(crate) const WIRE: Wire = Wire::Chat;
 pub(crate) const MODEL: &str = "bench-1";
 
 /// Returns a request of about two thousand bytes.
-pub(crate) fn question() -> Request {
+pub(crate) fn question() -> ModelRequest {
     let words = "Which of these words is said more often than it should be? ".repeat(32);
-    Request {
+    ModelRequest {
         system: "Answer with numbers.".to_owned(),
-        messages: vec![Message::user(words)],
-        ..Request::default()
+        messages: vec![ModelMessage::user(words)],
+        ..ModelRequest::default()
     }
 }
 
@@ -34,11 +34,11 @@ pub(crate) fn sent() -> (String, Vec<u8>) {
 }
 
 /// Returns the limits and prices of the model.
-pub(crate) fn card() -> ModelCard {
-    ModelCard {
+pub(crate) fn card() -> ModelSpec {
+    ModelSpec {
         input: Some(Money(1_000_000)),
         output: Some(Money(1_000_000)),
-        ..ModelCard::default()
+        ..ModelSpec::default()
     }
 }
 

@@ -7,8 +7,10 @@ use std::time::Duration;
 use artel_model::{Address, Call, Chosen, Connections, Context, Gateway, Progress, Remote, Setup};
 use artel_rules::breaker::Thresholds;
 use artel_testkit::{Scratch, system_clock};
-use artel_types::model::{Attribution, Chunk, ModelEntry, Priority, Privacy, Provider};
-use artel_types::{Actor, Limits, Redactor, RunId, SessionId, TraceId};
+use artel_types::model::{
+    ModelAliasSettings, ModelCallAttribution, ModelCallPriority, PrivacyLabel, Provider, ReplyChunk,
+};
+use artel_types::{Actor, ConfiguredSpendLimits, RunId, SecretRedactor, SessionId, TraceId};
 
 use crate::book::JournalBook;
 use crate::question::{self, MODEL, WIRE};
@@ -32,9 +34,9 @@ impl Through {
         let gateway = Gateway::open(Setup {
             book: Arc::new(JournalBook::new(scratch.create())),
             clock: system_clock(),
-            redactor: Redactor::of_known_values([&key, &other, &third]),
+            redactor: SecretRedactor::of_known_values([&key, &other, &third]),
             formats: None,
-            limits: Limits::default(),
+            limits: ConfiguredSpendLimits::default(),
             slots: STREAMS,
             max_wait: PATIENCE,
             thresholds: Thresholds::MODEL,
@@ -62,7 +64,7 @@ impl Through {
         async move {
             while let Some(progress) = calling.next().await {
                 match progress {
-                    Progress::Piece(Chunk::Text { text }) => {
+                    Progress::Piece(ReplyChunk::Text { text }) => {
                         let now = meter::now();
                         watch.saw(text.trim_end().parse().unwrap(), now);
                     }
@@ -76,7 +78,7 @@ impl Through {
 }
 
 fn call(address: Address) -> Call {
-    let mut entry = ModelEntry::named(Provider::OpenAiChat, MODEL);
+    let mut entry = ModelAliasSettings::named(Provider::OpenAiChat, MODEL);
     entry.base_url = Some(address.base_url.clone());
     let connection = Connections::new(PATIENCE).through(None).unwrap();
     let remote = Remote::new(connection, address, MODEL, question::card(), system_clock());
@@ -90,11 +92,11 @@ fn call(address: Address) -> Call {
             entry,
             card: question::card(),
         },
-        priority: Priority::Execution,
-        privacy: Privacy::Any,
-        account: Attribution {
+        priority: ModelCallPriority::Execution,
+        privacy: PrivacyLabel::Any,
+        account: ModelCallAttribution {
             role: Some("engineer".into()),
-            ..Attribution::default()
+            ..ModelCallAttribution::default()
         },
         context: Context {
             above: Vec::new(),

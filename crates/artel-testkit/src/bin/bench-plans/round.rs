@@ -10,7 +10,7 @@ use artel_journal::{Journal, Owner};
 use artel_rules::conduct::{Conduct, Failure, Rules};
 use artel_testkit::{Random, random_trace};
 use artel_types::plan::{Plan, PlanState};
-use artel_types::{Actor, Fact, RunId, RunStarted, Stream, Via};
+use artel_types::{Actor, ActorSurface, Fact, RunId, RunStarted, StreamName};
 use tokio::sync::watch;
 
 use crate::crew::Ready;
@@ -108,7 +108,7 @@ pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
 
 async fn begin(journal: &Journal, random: &mut Random) -> (Chronicle, Plan) {
     let run = RunId::from_random(random.bytes());
-    let name = Stream::run(run).to_string();
+    let name = StreamName::run(run).to_string();
     let owner = Owner::this_process("bench");
     let span = Duration::from_secs(600);
     let lease = journal.take_lease(&name, owner, span).await.unwrap();
@@ -128,7 +128,7 @@ async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) 
     let moves = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&moves);
     let conductor = Conductor {
-        answers_as: Actor::human("ada", Via::Cli),
+        answers_as: Actor::human("ada", ActorSurface::Cli),
         chronicle: chronicle.clone(),
         conduct: Conduct::new(plan, rules(at_once)),
         crew: Arc::new(Ready(chronicle.run())),

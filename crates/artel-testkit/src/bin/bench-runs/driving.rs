@@ -17,8 +17,10 @@ use artel_rules::breaker::Thresholds;
 use artel_rules::turn::{Rules, Turn};
 use artel_testkit::system_clock;
 use artel_tools::{Bench, Hands, Log, NoGuard, Registry, Viewer, built_in};
-use artel_types::model::{Attribution, ModelEntry, Priority, Privacy, Provider};
-use artel_types::{Actor, Failure, Limits, Redactor, RunId, TraceId};
+use artel_types::model::{
+    ModelAliasSettings, ModelCallAttribution, ModelCallPriority, PrivacyLabel, Provider,
+};
+use artel_types::{Actor, ConfiguredSpendLimits, Failure, RunId, SecretRedactor, TraceId};
 use tokio::sync::watch;
 
 use crate::book::JournalBook;
@@ -47,9 +49,9 @@ impl Crowd {
         let gateway = Gateway::open(artel_model::Setup {
             book: Arc::new(JournalBook::new(journal.clone())),
             clock: system_clock(),
-            redactor: Redactor::none(),
+            redactor: SecretRedactor::none(),
             formats: None,
-            limits: Limits::default(),
+            limits: ConfiguredSpendLimits::default(),
             slots: runs,
             max_wait: Duration::from_secs(600),
             thresholds: Thresholds::MODEL,
@@ -89,12 +91,12 @@ impl Crowd {
             bench,
             Policy::default(),
             Arc::clone(&log) as Arc<dyn Log>,
-            Redactor::none(),
+            SecretRedactor::none(),
             system_clock(),
         );
         let furnish: Arc<Furnish> = Arc::new(|_, _| {
             let what = "a run that only reads has no tree";
-            Err(Failure::new(artel_types::Code::X001, what))
+            Err(Failure::new(artel_types::FailureCode::X001, what))
         });
         let rules = Rules {
             turns: 100,
@@ -102,7 +104,7 @@ impl Crowd {
             tools: kinds(&self.registry),
             ..Rules::default()
         };
-        let entry = ModelEntry::named(Provider::Rehearsal, format!("run-{number}"));
+        let entry = ModelAliasSettings::named(Provider::Rehearsal, format!("run-{number}"));
         Driver::new(Setup {
             turn: Turn::new(rules, "read the files"),
             voice: Voice {
@@ -114,10 +116,10 @@ impl Crowd {
                     entry,
                     card: Default::default(),
                 },
-                priority: Priority::Execution,
-                least_priority: Priority::Background,
-                privacy: Privacy::Any,
-                account: Attribution::default(),
+                priority: ModelCallPriority::Execution,
+                least_priority: ModelCallPriority::Background,
+                privacy: PrivacyLabel::Any,
+                account: ModelCallAttribution::default(),
                 context: Context {
                     above: Vec::new(),
                     step: None,

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artel_journal::{Batch, Journal};
-use artel_types::{Actor, Draft, Fact, NoteAdded, RunFinished, RunId, RunStarted, Stream, TraceId};
+use artel_types::{
+    Actor, EventDraft, Fact, NoteAdded, RunFinished, RunId, RunStarted, StreamName, TraceId,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -302,7 +304,7 @@ impl Daemon {
 fn record_long(journal: &Journal, run: RunId, events: usize) {
     let trace = TraceId::from_random([0xcd; 16]);
     let draft = |fact: Fact| {
-        Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact).in_run(run)
+        EventDraft::new(StreamName::run(run), trace, Actor::agent("engineer"), fact).in_run(run)
     };
     let append = |facts: Vec<Fact>| {
         let drafts = facts.into_iter().map(draft);

@@ -1,11 +1,13 @@
 //! Finished runs, recorded all at once.
 
 use artel_journal::{Batch, Journal};
-use artel_types::{Actor, Draft, RunFinished, RunId, RunStarted, Stream, TraceId, Via};
+use artel_types::{
+    Actor, ActorSurface, EventDraft, RunFinished, RunId, RunStarted, StreamName, TraceId,
+};
 
 /// Records this many finished runs.
 pub(crate) fn record(journal: &Journal, count: usize) {
-    let who = Actor::human("ada@example.org", Via::Cli);
+    let who = Actor::human("ada@example.org", ActorSurface::Cli);
     let mut batch = Vec::new();
     for number in 0..count {
         let mut seed = [7; 16];
@@ -13,7 +15,7 @@ pub(crate) fn record(journal: &Journal, count: usize) {
         let (run, trace) = (RunId::from_random(seed), TraceId::from_random(seed));
         let started = RunStarted::new(run, format!("Look at file {number}"));
         let draft = |fact: artel_types::Fact| {
-            Draft::new(Stream::run(run), trace, who.clone(), fact).in_run(run)
+            EventDraft::new(StreamName::run(run), trace, who.clone(), fact).in_run(run)
         };
         let finished = RunFinished {
             state: Some("complete".to_owned()),

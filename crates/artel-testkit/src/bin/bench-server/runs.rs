@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use artel_journal::{Batch, Journal};
-use artel_types::{Actor, Draft, NoteAdded, Stream, TraceId};
+use artel_types::{Actor, EventDraft, NoteAdded, StreamName, TraceId};
 use tokio::task::JoinSet;
 
 use crate::driving::{Crowd, complete, script};
@@ -72,14 +72,14 @@ pub(crate) async fn go(crowd: &Crowd, journal: &Journal, numbers: std::ops::Rang
 async fn probe(journal: Journal, is_over: Arc<AtomicBool>) -> Vec<f64> {
     let (trace, stream) = (
         TraceId::from_random([3; 16]),
-        Stream::new("bench/probe").unwrap(),
+        StreamName::new("bench/probe").unwrap(),
     );
     let mut times = Vec::new();
     while !is_over.load(Ordering::Relaxed) {
         let fact = NoteAdded {
             text: "x".repeat(REMARK).as_str().into(),
         };
-        let draft = Draft::new(stream.clone(), trace, Actor::system("bench"), fact);
+        let draft = EventDraft::new(stream.clone(), trace, Actor::system("bench"), fact);
         let began = Instant::now();
         journal.append(Batch::of([draft])).await.unwrap();
         times.push(began.elapsed().as_secs_f64() * 1000.0);

@@ -1,11 +1,13 @@
 //! Facts as the journal stores them, each with only the fields that matter here.
 
-use artel_types::model::{Attribution, Priority, Privacy, Provider, Stop, Usage};
-use artel_types::plan::{PlanState, Size, Urgency};
+use artel_types::model::{
+    ModelCallAttribution, ModelCallPriority, PrivacyLabel, Provider, ReplyStopReason, TokenUsage,
+};
+use artel_types::plan::{PlanState, RequestSize, Urgency};
 use artel_types::{
-    Amount, ChangesetCreated, ModelFailed, ModelReplied, ModelRequested, Money, PlanApproved,
-    PlanDrafted, PlanEnded, PlanRunning, RequestCreated, RunFinished, RunId, RunMetrics,
-    RunPrepared, RunStarted, ToolFinished, ToolRequested,
+    ChangesetCreated, ModelFailed, ModelReplied, ModelRequested, Money, PlanApproved, PlanDrafted,
+    PlanEnded, PlanRunning, RequestCreated, RunFinished, RunId, RunMetrics, RunPrepared,
+    RunStarted, SpendAmount, ToolFinished, ToolRequested,
 };
 
 pub(crate) fn started(run: RunId, title: &str) -> RunStarted {
@@ -38,12 +40,12 @@ pub(crate) fn prepared(role: &str) -> RunPrepared {
     }
 }
 
-fn account() -> Attribution {
-    Attribution {
+fn account() -> ModelCallAttribution {
+    ModelCallAttribution {
         role: Some("engineer".to_owned()),
         skill: Some("tidy".to_owned()),
         portal: Some("web".to_owned()),
-        ..Attribution::default()
+        ..ModelCallAttribution::default()
     }
 }
 
@@ -55,10 +57,10 @@ pub(crate) fn requested(call: &str, attempt: u32) -> ModelRequested {
         resolved: "by the settings".to_owned(),
         provider: Provider::Anthropic,
         model: "sonnet".to_owned(),
-        priority: Priority::Execution,
-        privacy: Privacy::Any,
+        priority: ModelCallPriority::Execution,
+        privacy: PrivacyLabel::Any,
         account: account(),
-        estimate: Amount::new(1_000, 50),
+        estimate: SpendAmount::new(1_000, 50),
         request: r#"{"messages":[]}"#.into(),
         fingerprint: "f".to_owned(),
         prior: None,
@@ -72,14 +74,14 @@ pub(crate) fn replied(call: &str, attempt: u32, cost: Option<u64>) -> ModelRepli
         provider: Provider::Anthropic,
         model: "sonnet".to_owned(),
         account: account(),
-        stop: Stop::ToolUse,
-        usage: Some(Usage {
+        stop: ReplyStopReason::ToolUse,
+        usage: Some(TokenUsage {
             input: 700,
             cache_read: 300,
             output: 90,
-            ..Usage::default()
+            ..TokenUsage::default()
         }),
-        charged: Amount::new(790, cost.unwrap_or(0)),
+        charged: SpendAmount::new(790, cost.unwrap_or(0)),
         cost: cost.map(Money),
         first_ms: 40,
         total_ms: 1_200,
@@ -100,7 +102,7 @@ pub(crate) fn failed(call: &str, attempt: u32) -> ModelFailed {
         status: Some(529),
         message: "overloaded".to_owned(),
         request_id: None,
-        charged: Amount::new(0, 0),
+        charged: SpendAmount::new(0, 0),
         cost: None,
         retry_at: None,
         partial: None,
@@ -163,7 +165,7 @@ pub(crate) fn request(title: &str, urgency: Urgency) -> RequestCreated {
         urgency,
         source: "file".to_owned(),
         file: "Inbox/Requests/one.md".to_owned(),
-        size: Size::Work,
+        size: RequestSize::Work,
         why: "it changes files".to_owned(),
         verify: None,
         constraints: Vec::new(),

@@ -17,17 +17,17 @@ use crate::{Caller, Flags, Init, Open, Which, Workshop};
 fn workshop(home: &Path) -> Workshop {
     let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");
     caller.init(Some(&root), Init::Complete).unwrap();
     std::fs::write(root.join("artel.toml"), "").unwrap();
     caller.workshop().unwrap()
 }
 
-fn drafts(number: u8) -> Vec<Draft> {
+fn drafts(number: u8) -> Vec<EventDraft> {
     let (run, trace) = (run_id(number), trace_id(number));
-    let work = |fact: Fact| by_agent(Stream::work(trace), trace, fact);
-    let in_run = |fact: Fact| by_agent(Stream::run(run), trace, fact).in_run(run);
+    let work = |fact: Fact| by_agent(StreamName::work(trace), trace, fact);
+    let in_run = |fact: Fact| by_agent(StreamName::run(run), trace, fact).in_run(run);
     let title = format!("Work {number}");
     let mut drafts = vec![
         work(request(&title, Urgency::Normal).into()),
@@ -116,8 +116,8 @@ fn a_long_story_is_told_the_same_by_who_kept_it_and_who_reads_it_anew() {
     let Open { journal, .. } = anew.open().unwrap();
     let kept = anew.beside(&journal);
     let (run, trace) = (run_id(1), trace_id(1));
-    let in_run = |fact: Fact| by_agent(Stream::run(run), trace, fact).in_run(run);
-    let append = |drafts: Vec<Draft>| {
+    let in_run = |fact: Fact| by_agent(StreamName::run(run), trace, fact).in_run(run);
+    let append = |drafts: Vec<EventDraft>| {
         journal.append(Batch::of(drafts)).wait().unwrap();
     };
     append(vec![

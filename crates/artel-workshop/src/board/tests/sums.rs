@@ -3,7 +3,8 @@
 use artel_rules::usage::By;
 use artel_types::plan::Urgency;
 use artel_types::{
-    Amount, BudgetReserved, BudgetSettled, Level, Limit, Limits, Money, PlanCommented, Tokens,
+    BudgetLevel, BudgetReserved, BudgetSettled, ConfiguredSpendLimits, Money, PlanCommented,
+    SpendAmount, SpendLimit, Tokens,
 };
 
 use super::facts::*;
@@ -136,24 +137,24 @@ fn usage_over_time_is_by_the_day_of_the_answer() {
 fn what_is_left_of_a_budget_is_what_calls_did_not_take() {
     let mut tape = Tape::default();
     let (run, trace) = (run_id(1), trace_id(1));
-    let level = Level::Run(run.to_string());
+    let level = BudgetLevel::Run(run.to_string());
     let reserved = BudgetReserved {
         step: None,
         key: "k".to_owned(),
         levels: vec![level.clone()],
-        amount: Amount::new(400, 40),
+        amount: SpendAmount::new(400, 40),
     };
     tape.run(run, trace, reserved);
-    let limits = Limits {
-        global: Some(Limit {
+    let limits = ConfiguredSpendLimits {
+        global: Some(SpendLimit {
             money: Some(Money(100)),
-            ..Limit::default()
+            ..SpendLimit::default()
         }),
-        run: Some(Limit {
+        run: Some(SpendLimit {
             tokens: Some(Tokens(1_000)),
-            ..Limit::default()
+            ..SpendLimit::default()
         }),
-        ..Limits::default()
+        ..ConfiguredSpendLimits::default()
     };
     let left = |tape: &Tape| {
         let left = tape.board().budgets(&limits, moment(1));
@@ -165,19 +166,22 @@ fn what_is_left_of_a_budget_is_what_calls_did_not_take() {
     assert_eq!(
         left(&tape),
         [
-            (Level::Global, None, Some(60)),
+            (BudgetLevel::Global, None, Some(60)),
             (level.clone(), Some(600), None)
         ]
     );
     let settled = BudgetSettled {
         key: "k".to_owned(),
-        amount: Amount::new(100, 10),
+        amount: SpendAmount::new(100, 10),
     };
     tape.run(run, trace, settled);
     assert_eq!(
         left(&tape),
-        [(Level::Global, None, Some(90)), (level, Some(900), None)]
+        [
+            (BudgetLevel::Global, None, Some(90)),
+            (level, Some(900), None)
+        ]
     );
     tape.run(run, trace, finished(run, "complete"));
-    assert_eq!(left(&tape), [(Level::Global, None, Some(90))]);
+    assert_eq!(left(&tape), [(BudgetLevel::Global, None, Some(90))]);
 }

@@ -44,7 +44,7 @@ fn a_tree_that_holds_the_copies_is_copied_without_them() {
     let without = home.path().join("state");
     assert_eq!(differences(home.path(), &copy, &without).unwrap(), []);
     let missing = scratch.copy(&home.path().join("nowhere")).unwrap_err();
-    assert_eq!(missing.code, Code::W010);
+    assert_eq!(missing.code, FailureCode::W010);
 }
 
 #[test]

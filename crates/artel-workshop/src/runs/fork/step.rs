@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use artel_journal::{Filter, Query, Record};
-use artel_types::{Code, Event, Fact, Failure, RunId, RunStarted, TraceId};
+use artel_types::{Event, Fact, Failure, FailureCode, RunId, RunStarted, TraceId};
 
 use crate::workshop::Workshop;
 
@@ -47,7 +47,7 @@ impl Workshop {
         let called = |why: &str| {
             let parent = started.parent.map(|it| it.short()).unwrap_or_default();
             Failure::new(
-                Code::R008,
+                FailureCode::R008,
                 "a run that another one called has no files of its own",
             )
             .because(why.to_owned())
@@ -58,7 +58,7 @@ impl Workshop {
         };
         if !is_work(started) {
             let what = "a run that judges a step cannot be gone on with differently";
-            return Err(Failure::new(Code::R008, what)
+            return Err(Failure::new(FailureCode::R008, what)
                 .because("its verdict would count for nothing outside of the plan")
                 .advise(format!(
                     "fork the work of step `{step}`: `artel trace {} --step {step}` names its runs",
@@ -135,7 +135,7 @@ fn is_work(started: &RunStarted) -> bool {
 pub(super) fn whole_plan(run: RunId, trace: TraceId) -> Failure {
     let (run, id) = (run.short(), trace.short());
     let what = format!("{run} carries a plan out, and that cannot be gone on with differently");
-    Failure::new(Code::R008, what)
+    Failure::new(FailureCode::R008, what)
         .because("its commits are on a branch, where each step rests on those before")
         .advise(format!(
             "name an event of an agent's work (`artel trace {id} --events --full`), or `artel plan \
@@ -173,7 +173,7 @@ fn workers_of(events: &[Event], plan: RunId, step: &str) -> Vec<RunId> {
 fn over(step: &str, trace: TraceId) -> Failure {
     let id = trace.short();
     let what = format!("the files of step `{step}` are gone");
-    Failure::new(Code::R008, what)
+    Failure::new(FailureCode::R008, what)
         .because("they are kept while the plan runs; what passed is on its branch")
         .advise(format!(
             "`artel plan retry {id} {step}` does a step again that failed; otherwise switch to the \

@@ -6,8 +6,8 @@ use std::path::Path;
 use artel_engine::Family;
 use artel_policy::{Admits, Bound};
 use artel_skills::{Context, Scope, SizeLimit};
-use artel_types::model::{CallReason, Privacy};
-use artel_types::{Actor, Code, Failure, RunId, RunPrepared, RunStarted};
+use artel_types::model::{ModelCallReason, PrivacyLabel};
+use artel_types::{Actor, Failure, FailureCode, RunId, RunPrepared, RunStarted};
 
 use super::{ChildTerms, Inheritance};
 use crate::runs::House;
@@ -24,9 +24,9 @@ impl House {
     /// Returns what a run inherits that a person starts here and now.
     pub(crate) fn ordered_now(&self) -> Inheritance {
         let reason = if self.is_attended() {
-            CallReason::PersonWaits
+            ModelCallReason::PersonWaits
         } else {
-            CallReason::Work
+            ModelCallReason::Work
         };
         self.ordered().for_child(ChildTerms {
             reason: Some(reason),
@@ -100,7 +100,7 @@ impl House {
         let only_reads = call == "answer" || call.starts_with("plan/");
         let terms = ChildTerms {
             bounds: only_reads.then(nothing_changes_yet).into_iter().collect(),
-            reason: Some(CallReason::Work),
+            reason: Some(ModelCallReason::Work),
             ..ChildTerms::default()
         };
         Ok(Inheritance::of_person(model.as_deref()).for_child(terms))
@@ -110,7 +110,7 @@ impl House {
     fn old_terms(&self, parent: &RunStarted, child: &RunStarted) -> Result<ChildTerms, Failure> {
         let mut terms = ChildTerms {
             parent: Some(parent.id),
-            privacy: self.privacy(Privacy::Any),
+            privacy: self.privacy(PrivacyLabel::Any),
             ..ChildTerms::default()
         };
         if child.takes_over() {
@@ -181,7 +181,7 @@ const MOST_ABOVE: usize = Family::MOST_TURNS as usize;
 
 fn unbounded(run: RunId, why: String) -> Failure {
     let what = format!("the limits of run {} are unknown", run.short());
-    Failure::new(Code::R008, what)
+    Failure::new(FailureCode::R008, what)
         .because(why)
         .advise("resume its parent instead; `artel runs` lists it")
 }

@@ -3,7 +3,7 @@
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
 use artel_types::{
-    Code, Failure, RecordedAdmission, RecordedBound, RecordedGrant, RecordedInheritance,
+    Failure, FailureCode, RecordedAdmission, RecordedBound, RecordedGrant, RecordedInheritance,
     RecordedOperation, RecordedStepBound, RunId,
 };
 
@@ -181,7 +181,7 @@ fn step_of(recorded: &RecordedStepBound, name: &str) -> Result<StepBound, Failur
     let kept = kept.iter().map(|text| {
         Rule::parse(text).map_err(|bad| {
             let what = format!("the run's recorded limit `{text}` (from {name}) cannot be read");
-            Failure::new(Code::R008, what)
+            Failure::new(FailureCode::R008, what)
                 .because(bad.to_string())
                 .advise("start a new run with `artel ask`: a run cannot resume without its limits")
         })

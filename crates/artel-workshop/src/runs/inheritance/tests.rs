@@ -1,7 +1,7 @@
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
 use artel_testkit::Random;
-use artel_types::model::{CallReason, Priority, Privacy};
+use artel_types::model::{ModelCallPriority, ModelCallReason, PrivacyLabel};
 use artel_types::{RecordedInheritance, RunId};
 
 use super::{ChildTerms, Inheritance};
@@ -62,13 +62,13 @@ fn random_terms(random: &mut Random, parent: Option<RunId>) -> ChildTerms {
         granted: vec![grant],
         kept_tests: vec![format!("tests/{number}.py")],
         privacy: if privacy {
-            Privacy::LocalOnly
+            PrivacyLabel::LocalOnly
         } else {
-            Privacy::Any
+            PrivacyLabel::Any
         },
         reason: reason.then(|| {
             let at = usize::try_from(random.below(6)).unwrap();
-            CallReason::ALL[at]
+            ModelCallReason::ALL[at]
         }),
         step_budget: step.then(|| format!("plan/s{number}")),
     }
@@ -128,7 +128,7 @@ fn in_random_trees_of_runs_every_child_is_bounded_as_its_parent() {
             holds_all(&child.denied, &above.denied);
             holds_all(&child.kept_tests, &above.kept_tests);
             assert_eq!(child.model.as_deref(), Some("local"));
-            assert!(above.privacy == Privacy::Any || child.privacy == Privacy::LocalOnly);
+            assert!(above.privacy == PrivacyLabel::Any || child.privacy == PrivacyLabel::LocalOnly);
             assert!(child.urgency >= above.urgency, "{child:?} {above:?}");
             assert!(
                 child.least_urgency >= above.least_urgency,
@@ -149,7 +149,7 @@ fn in_random_trees_of_runs_every_child_is_bounded_as_its_parent() {
 
 #[test]
 fn urgency_is_handed_down_and_upkeep_of_what_a_person_waits_for_is_not_put_off() {
-    let begun = |above: &Inheritance, reason: Option<CallReason>| {
+    let begun = |above: &Inheritance, reason: Option<ModelCallReason>| {
         above.for_child(ChildTerms {
             reason,
             ..ChildTerms::default()
@@ -157,27 +157,35 @@ fn urgency_is_handed_down_and_upkeep_of_what_a_person_waits_for_is_not_put_off()
     };
     let person = Inheritance::of_person(None);
     for (reason, urgency, upkeep) in [
-        (CallReason::PersonWaits, Priority::User, Priority::User),
         (
-            CallReason::Planning,
-            Priority::Planning,
-            Priority::Background,
-        ),
-        (CallReason::Work, Priority::Execution, Priority::Background),
-        (
-            CallReason::Judging,
-            Priority::Validation,
-            Priority::Background,
+            ModelCallReason::PersonWaits,
+            ModelCallPriority::User,
+            ModelCallPriority::User,
         ),
         (
-            CallReason::Advice,
-            Priority::Validation,
-            Priority::Background,
+            ModelCallReason::Planning,
+            ModelCallPriority::Planning,
+            ModelCallPriority::Background,
+        ),
+        (
+            ModelCallReason::Work,
+            ModelCallPriority::Execution,
+            ModelCallPriority::Background,
+        ),
+        (
+            ModelCallReason::Judging,
+            ModelCallPriority::Validation,
+            ModelCallPriority::Background,
+        ),
+        (
+            ModelCallReason::Advice,
+            ModelCallPriority::Validation,
+            ModelCallPriority::Background,
         ),
     ] {
         let run = begun(&person, Some(reason));
         assert_eq!(run.urgency(), urgency, "{reason:?}");
-        let own = Priority::of_call(CallReason::Upkeep, run.least_urgency());
+        let own = ModelCallPriority::of_call(ModelCallReason::Upkeep, run.least_urgency());
         assert_eq!(own, upkeep, "{reason:?}");
         let called = begun(&run, None);
         assert_eq!(
@@ -187,8 +195,8 @@ fn urgency_is_handed_down_and_upkeep_of_what_a_person_waits_for_is_not_put_off()
         );
         assert_eq!(called.least_urgency(), urgency, "{reason:?}");
         assert_eq!(
-            begun(&called, Some(CallReason::Judging)).urgency(),
-            urgency.max(Priority::Validation)
+            begun(&called, Some(ModelCallReason::Judging)).urgency(),
+            urgency.max(ModelCallPriority::Validation)
         );
     }
 }

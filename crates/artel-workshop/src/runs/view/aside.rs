@@ -1,6 +1,6 @@
 //! Timeline lines for what happens around a run: its files, its sandbox, its hooks.
 
-use artel_types::{Event, Fact, Outcome};
+use artel_types::{Event, EventOutcome, Fact};
 
 use super::line::{Mark, span, tokens};
 use super::narrate::Narrator;
@@ -29,12 +29,12 @@ impl Narrator {
                 Mark::Plain,
                 format!("put the files back to {}", back.snapshot),
             ),
-            Fact::SkillInjected(injected) if event.outcome == Some(Outcome::Denied) => one(
+            Fact::SkillInjected(injected) if event.outcome == Some(EventOutcome::Denied) => one(
                 Mark::Waits,
                 format!("not run: {} ({})", injected.command, injected.rule),
             ),
             Fact::SkillInjected(injected) => self.full(Mark::Call, || injected.command.clone()),
-            Fact::HookRan(hook) if event.outcome == Some(Outcome::Denied) => one(
+            Fact::HookRan(hook) if event.outcome == Some(EventOutcome::Denied) => one(
                 Mark::Waits,
                 format!("hook {} says no: {}", hook.hook, hook.message),
             ),

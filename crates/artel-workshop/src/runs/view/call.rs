@@ -4,7 +4,9 @@
 use std::ops::ControlFlow;
 
 use artel_journal::{Filter, Query, Record};
-use artel_types::{Code, Fact, Failure, RunId, Text, Timestamp, ToolFinished, ToolRequested};
+use artel_types::{
+    Fact, Failure, FailureCode, RecordedText, RunId, Timestamp, ToolFinished, ToolRequested,
+};
 use serde_json::Value;
 
 use super::{Eyes, View, seen, tools};
@@ -74,7 +76,7 @@ impl Workshop {
     pub fn call_told(&self, run: RunId, seq: u64, eyes: &Eyes) -> Result<CallTold, Failure> {
         if eyes.view != View::Full {
             let what = "what a call was given and gave is part of the full view";
-            return Err(Failure::new(Code::H004, what)
+            return Err(Failure::new(FailureCode::H004, what)
                 .because("your role sees summaries")
                 .advise("an admin says who sees what"));
         }
@@ -98,7 +100,7 @@ impl Workshop {
         })?;
         told.ok_or_else(|| {
             let what = format!("event {seq} is no call of run {}", run.short());
-            Failure::new(Code::R004, what).advise("the page of the run leads to its calls")
+            Failure::new(FailureCode::R004, what).advise("the page of the run leads to its calls")
         })
     }
 
@@ -157,7 +159,7 @@ impl Workshop {
         })
     }
 
-    fn call_text(&self, text: &Text) -> String {
+    fn call_text(&self, text: &RecordedText) -> String {
         let read = self.whole_text(text);
         read.unwrap_or_else(|failure| format!("[{}]", failure.what))
     }

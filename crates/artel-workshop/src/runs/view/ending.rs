@@ -1,7 +1,8 @@
 //! The lines that a timeline shows when a run is over.
 
 use artel_types::{
-    ChangeKind, FileChange, LeftOutPath, LeftOutReason, RunFinished, RunMetrics, RunState, counted,
+    FileChange, FileChangeKind, LeftOutPath, LeftOutReason, RunFinished, RunMetrics, RunOutcome,
+    counted,
 };
 
 use super::line::{Mark, first_line, span, tokens};
@@ -23,7 +24,7 @@ pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
     let changed = finished.changed.as_deref().unwrap_or_default();
     let mut lines = Vec::new();
     match state {
-        Some(RunState::Complete) | None => {
+        Some(RunOutcome::Complete) | None => {
             let what = achieved(changed).unwrap_or_else(|| match state {
                 Some(_) => "done".to_owned(),
                 None => first_line(&finished.summary, 100),
@@ -129,10 +130,10 @@ fn achieved(changed: &[FileChange]) -> Option<String> {
     };
     match changed {
         [] => None,
-        [file] if file.kind == ChangeKind::Made => {
+        [file] if file.kind == FileChangeKind::Made => {
             Some(format!("wrote {}{}", file.path, lines(file)))
         }
-        [file] if file.kind == ChangeKind::Deleted => Some(format!("removed {}", file.path)),
+        [file] if file.kind == FileChangeKind::Deleted => Some(format!("removed {}", file.path)),
         [file] => Some(format!("changed {}", file.path)),
         several => Some(format!("changed {}", counted(several.len() as u64, "file"))),
     }
@@ -151,11 +152,11 @@ pub(super) fn files(changed: &[FileChange]) -> Vec<(Mark, String)> {
 
 fn file_line(file: &FileChange) -> String {
     let sign = match file.kind {
-        ChangeKind::Made => '+',
-        ChangeKind::Changed => '~',
-        ChangeKind::Deleted => '-',
-        ChangeKind::Renamed => '→',
-        ChangeKind::Mode => 'x',
+        FileChangeKind::Made => '+',
+        FileChangeKind::Changed => '~',
+        FileChangeKind::Deleted => '-',
+        FileChangeKind::Renamed => '→',
+        FileChangeKind::Mode => 'x',
     };
     let lines = match (file.added, file.removed) {
         (Some(added), Some(removed)) => format!("+{added} −{removed}"),

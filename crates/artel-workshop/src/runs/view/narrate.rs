@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use artel_config::Viewer;
 use artel_journal::{Blobs, Record};
-use artel_types::model::{Part, Reply};
+use artel_types::model::{MessagePart, ModelReply};
 use artel_types::{
-    Event, Fact, ModelFailed, ModelReplied, ModelRequested, RunFinished, RunId, RunPrepared,
-    RunStarted, Text, ToolAnswered, ToolFinished, ToolRequested, Visibility, counted,
+    Event, EventVisibility, Fact, ModelFailed, ModelReplied, ModelRequested, RecordedText,
+    RunFinished, RunId, RunPrepared, RunStarted, ToolAnswered, ToolFinished, ToolRequested,
+    counted,
 };
 use serde_json::Value;
 
@@ -78,7 +79,7 @@ impl Narrator {
         let Ok(event) = record.event() else {
             return Vec::new();
         };
-        let is_for_audit = event.visibility == Visibility::Hidden;
+        let is_for_audit = event.visibility == EventVisibility::Hidden;
         if is_for_audit && self.eyes.role != Viewer::Admin {
             return Vec::new();
         }
@@ -295,9 +296,9 @@ impl Narrator {
     }
 
     fn replied(&mut self, run: RunId, replied: &ModelReplied) -> Vec<(Mark, String)> {
-        let reply = serde_json::from_str::<Reply>(&self.text(&replied.reply)).ok();
+        let reply = serde_json::from_str::<ModelReply>(&self.text(&replied.reply)).ok();
         let parts = reply.map(|reply| reply.parts).unwrap_or_default();
-        let is_turn = |part: &Part| matches!(part, Part::ToolCall(call) if call.name != "finish");
+        let is_turn = |part: &MessagePart| matches!(part, MessagePart::ToolCall(call) if call.name != "finish");
         let tale = self.runs.entry(run).or_default();
         if parts.iter().any(is_turn) {
             tale.turn += 1;
@@ -305,11 +306,15 @@ impl Narrator {
         if self.eyes.view == View::Summary {
             return Vec::new();
         }
-        let said = |part: &Part| match part {
-            Part::Thinking { text, .. } if !text.is_empty() && self.eyes.most == View::Full => {
+        let said = |part: &MessagePart| match part {
+            MessagePart::Thinking { text, .. }
+                if !text.is_empty() && self.eyes.most == View::Full =>
+            {
                 Some((Mark::Words, format!("thought: {text}")))
             }
-            Part::Text { text, .. } if self.words == Words::Told && !text.trim().is_empty() => {
+            MessagePart::Text { text, .. }
+                if self.words == Words::Told && !text.trim().is_empty() =>
+            {
                 Some((Mark::Words, text.trim().to_owned()))
             }
             _ => None,
@@ -465,10 +470,10 @@ impl Narrator {
         )]
     }
 
-    fn text(&self, text: &Text) -> String {
+    fn text(&self, text: &RecordedText) -> String {
         match text {
-            Text::Inline(text) => text.clone(),
-            Text::Kept(at) => match self.blobs.get(&at.blob) {
+            RecordedText::Inline(text) => text.clone(),
+            RecordedText::Kept(at) => match self.blobs.get(&at.blob) {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(_) => format!("[{} bytes that are gone]", at.bytes),
             },

@@ -3,7 +3,7 @@
 
 use artel_config::Viewer;
 use artel_journal::Record;
-use artel_types::Visibility;
+use artel_types::EventVisibility;
 use serde_json::Value;
 
 use super::tools::hidden;
@@ -15,11 +15,11 @@ const HIDDEN: &str = "[hidden]";
 /// Returns an event with what this viewer may not see removed, or `None` if the viewer may
 /// not see the event at all.
 pub fn seen(eyes: &Eyes, record: &Record) -> Option<Record> {
-    let visibility: Visibility = record.visibility.parse().ok()?;
+    let visibility: EventVisibility = record.visibility.parse().ok()?;
     let most = match (eyes.view, eyes.role) {
-        (View::Summary, _) => Visibility::Summary,
-        (View::Full, Viewer::Admin) => Visibility::Hidden,
-        (View::Full, _) => Visibility::Full,
+        (View::Summary, _) => EventVisibility::Summary,
+        (View::Full, Viewer::Admin) => EventVisibility::Hidden,
+        (View::Full, _) => EventVisibility::Full,
     };
     if visibility > most {
         return None;

@@ -8,8 +8,8 @@ use artel_git::RunTree;
 use artel_model::{Cassette, Take};
 use artel_skills::Skill;
 use artel_skills::cases::FileState;
-use artel_types::model::{Part, Reply, Request};
-use artel_types::{ChangeKind, Code, Failure, FileChange, RunStarted};
+use artel_types::model::{MessagePart, ModelReply, ModelRequest};
+use artel_types::{Failure, FailureCode, FileChange, FileChangeKind, RunStarted};
 
 use crate::skills::rehearse::{SKILL_DIR, WORKSPACE};
 use crate::workshop::Workshop;
@@ -32,7 +32,8 @@ pub(super) struct Before {
 impl Before {
     pub(super) fn of(workshop: &Workshop, started: &RunStarted) -> Result<Self, Failure> {
         let folder = started.folder.as_deref().map(PathBuf::from);
-        let folder = folder.ok_or_else(|| Failure::new(Code::R008, "the run names no folder"))?;
+        let folder =
+            folder.ok_or_else(|| Failure::new(FailureCode::R008, "the run names no folder"))?;
         let git = workshop.caller.program("git");
         let at = workshop.run_place(started.id);
         // A run that changed nothing has no tree of its own: it read its folder.
@@ -81,7 +82,7 @@ impl Before {
             // Without the run's tree, the earlier content of a file that the run changed is lost.
             let mut changes = changed.iter().filter(|_| self.tree.is_none());
             if let Some(change) = changes.find(|change| change.path == name) {
-                if change.kind != ChangeKind::Made {
+                if change.kind != FileChangeKind::Made {
                     left_out.push(name);
                 }
                 continue;
@@ -108,9 +109,9 @@ impl Before {
     pub(super) fn outcome(&self, changed: &[FileChange]) -> BTreeMap<String, FileState> {
         let expected = changed.iter().take(MOST_FILES).filter_map(|change| {
             let state = match change.kind {
-                ChangeKind::Deleted => FileState::Absent(true),
-                ChangeKind::Mode => return None,
-                ChangeKind::Made | ChangeKind::Changed | ChangeKind::Renamed => {
+                FileChangeKind::Deleted => FileState::Absent(true),
+                FileChangeKind::Mode => return None,
+                FileChangeKind::Made | FileChangeKind::Changed | FileChangeKind::Renamed => {
                     let tree = self.tree.as_ref().map(RunTree::files);
                     let file = tree.unwrap_or(&self.folder).join(&change.path);
                     let bytes = read_bounded(&file, 4 << 20).ok();
@@ -142,15 +143,17 @@ impl Before {
             }
         };
         let takes = cassette.takes().iter().map(|take| {
-            let mut reply: Reply = take.reply.clone();
+            let mut reply: ModelReply = take.reply.clone();
             for part in &mut reply.parts {
                 match part {
-                    Part::Text { text, .. } | Part::Thinking { text, .. } => clean(text),
-                    Part::ToolCall(call) => clean(&mut call.arguments),
-                    Part::Image(_) | Part::ToolResult(_) => {}
+                    MessagePart::Text { text, .. } | MessagePart::Thinking { text, .. } => {
+                        clean(text)
+                    }
+                    MessagePart::ToolCall(call) => clean(&mut call.arguments),
+                    MessagePart::Image(_) | MessagePart::ToolResult(_) => {}
                 }
             }
-            Take::new(Request::default(), reply)
+            Take::new(ModelRequest::default(), reply)
         });
         Cassette::new(takes.collect())
     }

@@ -11,7 +11,9 @@ use artel_journal::Batch;
 use artel_rules::conduct::Conduct;
 use artel_rules::plan::state::Act;
 use artel_types::plan::{Plan, PlanState, StepState};
-use artel_types::{Code, Draft, Event, Fact, Failure, PlanApproved, RunId, StepSettled, Stream};
+use artel_types::{
+    Event, EventDraft, Fact, Failure, FailureCode, PlanApproved, RunId, StepSettled, StreamName,
+};
 
 use super::LOOKING;
 use super::steps::step_named;
@@ -46,7 +48,7 @@ impl Workshop {
         let approved = work.course.approved().cloned();
         let conduct = self.conduct_of(work, LOOKING)?;
         let (Some(approved), Some(conduct)) = (approved, conduct) else {
-            return Err(Failure::new(Code::R008, "nothing was begun yet"));
+            return Err(Failure::new(FailureCode::R008, "nothing was begun yet"));
         };
         let steps = to_try(&conduct, step)?;
         let titles = steps.iter().filter_map(|id| conduct.plan().step(id));
@@ -77,12 +79,12 @@ impl Workshop {
                 .map(str::to_owned),
         };
         let by = self.caller.actor();
-        let stream = Stream::work(work.trace);
-        let told = told
-            .into_iter()
-            .map(|fact| Draft::new(Stream::run(run), work.trace, by.clone(), fact).in_run(run));
-        let mut drafts: Vec<Draft> = told.collect();
-        let approval = Draft::new(stream.clone(), work.trace, by.clone(), approval);
+        let stream = StreamName::work(work.trace);
+        let told = told.into_iter().map(|fact| {
+            EventDraft::new(StreamName::run(run), work.trace, by.clone(), fact).in_run(run)
+        });
+        let mut drafts: Vec<EventDraft> = told.collect();
+        let approval = EventDraft::new(stream.clone(), work.trace, by.clone(), approval);
         drafts.push(approval);
         let Open { journal, .. } = self.open()?;
         let batch = Batch::of(drafts).expecting(stream, work.position);
@@ -101,19 +103,22 @@ impl Workshop {
     fn copy_line(&self, work: &Work, from: RunId, to: RunId) -> Result<(), Failure> {
         let old = self.run_place(from).join("line");
         if !old.join("line").exists() {
-            return Err(Failure::new(Code::R008, "the plan cannot be gone on with")
-                .because("its branch is gone")
-                .advise(format!(
-                    "ask again: `artel request show {}`",
-                    work.trace.short()
-                )));
+            return Err(
+                Failure::new(FailureCode::R008, "the plan cannot be gone on with")
+                    .because("its branch is gone")
+                    .advise(format!(
+                        "ask again: `artel request show {}`",
+                        work.trace.short()
+                    )),
+            );
         }
         let place = self.run_place(to);
         let failed = |error: std::io::Error| {
-            Failure::new(Code::W008, "the branch could not be copied").because(error.to_string())
+            Failure::new(FailureCode::W008, "the branch could not be copied")
+                .because(error.to_string())
         };
         artel_files::make_dirs(&place, 0o700)
-            .map_err(|error| crate::trouble::file_failure(Code::W008, &error))?;
+            .map_err(|error| crate::trouble::file_failure(FailureCode::W008, &error))?;
         copy_tree(&old, &place.join("line")).map_err(failed)
     }
 }
@@ -132,9 +137,11 @@ fn to_try(conduct: &Conduct, step: Option<&str>) -> Result<BTreeSet<String>, Fai
                 let state = conduct
                     .step(&spec.id)
                     .map_or("unknown", |it| it.state.as_str());
-                return Err(Failure::new(Code::R008, "the step cannot be tried again")
-                    .because(format!("`{}` is {state}", spec.title))
-                    .advise("only a step that failed or was skipped can"));
+                return Err(
+                    Failure::new(FailureCode::R008, "the step cannot be tried again")
+                        .because(format!("`{}` is {state}", spec.title))
+                        .advise("only a step that failed or was skipped can"),
+                );
             }
             BTreeSet::from([spec.id.clone()])
         }
@@ -144,9 +151,11 @@ fn to_try(conduct: &Conduct, step: Option<&str>) -> Result<BTreeSet<String>, Fai
         }
     };
     if wanted.is_empty() {
-        return Err(Failure::new(Code::R008, "there is nothing to try again")
-            .because("no step failed or was skipped")
-            .advise("`artel plan list` shows how plans stand"));
+        return Err(
+            Failure::new(FailureCode::R008, "there is nothing to try again")
+                .because("no step failed or was skipped")
+                .advise("`artel plan list` shows how plans stand"),
+        );
     }
     widen(&mut wanted, plan, is_bad);
     Ok(wanted)
@@ -200,7 +209,7 @@ fn inherited(events: &[Event], conduct: &Conduct, again: &BTreeSet<String>) -> V
             Fact::BaselineTaken(_) => has_baseline,
             Fact::ProofRecorded(proof) => {
                 proof.step.as_deref().is_none_or(has_passed)
-                    && proof.place != artel_types::plan::ProofPlace::Final
+                    && proof.place != artel_types::plan::ProofStage::Final
             }
             Fact::StepPassed(it) => stays(&it.step),
             Fact::StepWaived(it) => stays(&it.step),

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_sandbox::trusted::{self, Call};
-use artel_types::{Code, Failure, TraceId};
+use artel_types::{Failure, FailureCode, TraceId};
 
 use crate::workshop::Workshop;
 
@@ -15,12 +15,15 @@ impl Workshop {
     /// `artel resume`. Returns a name for the process.
     pub fn leave_to_background(&self, trace: TraceId, words: &[String]) -> Result<String, Failure> {
         let failed = |why: String| {
-            Failure::new(Code::X001, "no process could be started in the background")
-                .because(why)
-                .advise(format!(
-                    "`artel resume {}` carries it out here",
-                    trace.short()
-                ))
+            Failure::new(
+                FailureCode::X001,
+                "no process could be started in the background",
+            )
+            .because(why)
+            .advise(format!(
+                "`artel resume {}` carries it out here",
+                trace.short()
+            ))
         };
         let then = ["resume".to_owned(), trace.to_string()];
         let words: Vec<String> = then.into_iter().chain(words.iter().cloned()).collect();

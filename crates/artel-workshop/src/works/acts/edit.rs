@@ -8,7 +8,7 @@ use artel_rules::plan::markdown::{Parsed, parse, render};
 use artel_rules::plan::state::Act;
 use artel_rules::plan::{self, Problem};
 use artel_types::plan::{Plan, PlanState, StepState};
-use artel_types::{Actor, Code, Failure, PlanDrafted, RunId};
+use artel_types::{Actor, Failure, FailureCode, PlanDrafted, RunId};
 
 use super::{Agreed, LOOKING};
 use crate::trouble::{Problems, file_failure, shell_word};
@@ -39,15 +39,15 @@ impl Workshop {
             self.set_aside(work)?;
             let folder = self.root.join(EDITS);
             artel_files::make_dirs(&folder, 0o700)
-                .map_err(|error| file_failure(Code::W008, &error))?;
+                .map_err(|error| file_failure(FailureCode::W008, &error))?;
             artel_files::write_atomic(&file, text.as_bytes(), 0o600)
-                .map_err(|error| file_failure(Code::W008, &error))?;
+                .map_err(|error| file_failure(FailureCode::W008, &error))?;
         }
         let (short, shown) = (work.trace.short(), shell_word(&file));
         let by_file = format!("or change {shown} and `artel plan edit {short} --file {shown}`");
         let opened = self.caller.edit_file(&file);
         opened.map_err(|failure| match failure.code {
-            Code::C005 => {
+            FailureCode::C005 => {
                 failure.advise(format!("`EDITOR=nano artel plan edit {short}`, {by_file}"))
             }
             _ => failure.advise(format!("set `EDITOR` to one that works, {by_file}")),
@@ -67,7 +67,7 @@ impl Workshop {
                 if let Some(last) = problems.last_mut() {
                     let kept = match last.code {
                         // The editor would open the current version, so the advice names the file.
-                        Code::R008 => format!(
+                        FailureCode::R008 => format!(
                             "your text is kept; `artel plan edit {short} --file {shown}` hands it in"
                         ),
                         _ => format!(
@@ -135,8 +135,11 @@ impl Workshop {
         if old != now.fact.version {
             let aside = free_beside(&file, &format!("{}_edit_of_v{old}", work.name()));
             std::fs::rename(&file, &aside).map_err(|error| {
-                Failure::new(Code::W008, format!("`{}` cannot be moved", file.display()))
-                    .because(error.to_string())
+                Failure::new(
+                    FailureCode::W008,
+                    format!("`{}` cannot be moved", file.display()),
+                )
+                .because(error.to_string())
             })?;
         }
         Ok(())
@@ -167,7 +170,7 @@ impl Workshop {
         let parsed = parse(text).map_err(|problems| unreadable(&problems))?;
         if parsed.head.trace != work.trace {
             return Err(
-                Failure::new(Code::C004, "the text names another piece of work")
+                Failure::new(FailureCode::C004, "the text names another piece of work")
                     .because(format!("its `trace_id` is {}", parsed.head.trace))
                     .advise("leave the `trace_id` as it is")
                     .into(),
@@ -300,7 +303,7 @@ const EDITS: &str = ".artel/plans";
 
 fn read_edit(file: &Path) -> Result<String, Failure> {
     let bytes = artel_files::read_bounded(file, LONGEST_FILE)
-        .map_err(|error| file_failure(Code::C004, &error))?;
+        .map_err(|error| file_failure(FailureCode::C004, &error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -325,7 +328,7 @@ fn version_in(text: &str) -> Option<u32> {
 fn outdated(work: &Work, (of, now): (u32, u32)) -> Failure {
     let name = work.trace.short();
     let what = format!("the text is version {of}, and the plan is at version {now}");
-    Failure::new(Code::R008, what)
+    Failure::new(FailureCode::R008, what)
         .because("what changed since would be lost without a word")
         .advise(format!(
             "`artel plan diff {name} {of} {now}` shows what that is; take it in, and \
@@ -344,7 +347,7 @@ fn unusable(problems: &[Problem]) -> Problems {
 
 fn said(what: &str, problems: &[Problem]) -> Problems {
     let failure = |problem: &Problem| {
-        Failure::new(Code::C004, format!("{what}: {}", problem.place))
+        Failure::new(FailureCode::C004, format!("{what}: {}", problem.place))
             .because(problem.what.clone())
             .advise(problem.remedy.clone())
     };

@@ -3,7 +3,7 @@
 use artel_journal::{Batch, Journal};
 use artel_rules::conduct::Step;
 use artel_types::plan::PlanStep;
-use artel_types::{Code, Fact, Failure, RunId, StepSettled, StepSteered};
+use artel_types::{Fact, Failure, FailureCode, RunId, StepSettled, StepSteered};
 
 use super::LOOKING;
 use super::steps::step_named;
@@ -86,7 +86,7 @@ impl Workshop {
         for agent in agents.into_iter().rev() {
             match self.end_left(journal, agent).await {
                 // Another process took up the agent just now and finds the cancellation on record.
-                Err(failure) if failure.code == Code::J011 => {}
+                Err(failure) if failure.code == FailureCode::J011 => {}
                 ended => ended?,
             }
         }
@@ -122,7 +122,7 @@ impl Workshop {
                 let (title, short) = (&step.title, work.trace.short());
                 let number = conduct.plan().number(&step.id).unwrap_or(0);
                 let what = format!("the step `{title}` is paused, and with it whoever is at it");
-                return Err(Failure::new(Code::R008, what)
+                return Err(Failure::new(FailureCode::R008, what)
                     .advise(format!("`artel plan resume {short} {number}`")));
             }
         }
@@ -165,7 +165,7 @@ fn refuse_out_of_place(
     };
     let title = &spec.title;
     let what = format!("`{title}` cannot be steered like that");
-    Err(Failure::new(Code::R008, what)
+    Err(Failure::new(FailureCode::R008, what)
         .because(why)
         .advise(format!("`artel plan show {}`", work.trace.short())))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use artel_rules::conduct::Conduct;
 use artel_rules::plan::state::Act;
-use artel_types::plan::{Finding, PlanState, PlanStep, StepState, Verify};
+use artel_types::plan::{PlanState, PlanStep, StepState, StepVerification, VerdictFinding};
 use artel_types::{
-    Code, Draft, Fact, Failure, RunAnswered, RunId, StepSettled, StepWaived, Stream,
+    EventDraft, Fact, Failure, FailureCode, RunAnswered, RunId, StepSettled, StepWaived, StreamName,
 };
 
 use super::LOOKING;
@@ -22,9 +22,11 @@ impl Workshop {
         let spec = step_named(&conduct, step)?;
         let state = conduct.step(&spec.id).map(|it| it.state);
         if let Some(state @ (StepState::Done | StepState::Failed | StepState::Skipped)) = state {
-            return Err(Failure::new(Code::R008, "the step cannot be skipped")
-                .because(format!("`{}` is {state} already", spec.title))
-                .advise(format!("`artel plan show {}`", work.trace.short())));
+            return Err(
+                Failure::new(FailureCode::R008, "the step cannot be skipped")
+                    .because(format!("`{}` is {state} already", spec.title))
+                    .advise(format!("`artel plan show {}`", work.trace.short())),
+            );
         }
         let why = why.map(str::trim).filter(|why| !why.is_empty());
         let why = why.unwrap_or("a person decided so");
@@ -50,7 +52,7 @@ impl Workshop {
     ) -> Result<String, Failure> {
         let reason = reason.trim();
         if reason.is_empty() {
-            return Err(Failure::new(Code::C005, "a waiver needs a reason")
+            return Err(Failure::new(FailureCode::C005, "a waiver needs a reason")
                 .because("it stays in the changeset and the report")
                 .advise(format!(
                     "`artel plan waive {} {step} {what} --reason \"…\"`",
@@ -66,7 +68,7 @@ impl Workshop {
             let mut known: Vec<&str> = checks.to_vec();
             known.extend(findings.iter().map(|it| it.id.as_str()));
             return Err(
-                Failure::new(Code::C004, format!("`{what}` is nothing to waive"))
+                Failure::new(FailureCode::C004, format!("`{what}` is nothing to waive"))
                     .because(format!(
                         "of `{}` there is: {}",
                         spec.title,
@@ -98,9 +100,9 @@ impl Workshop {
             (Some(run), Some(conduct)) if is_open && !conduct.is_over() => Ok((run, conduct)),
             _ => {
                 let no = work.course.may(Act::Propose).err();
-                let failure = no
-                    .map(refused)
-                    .unwrap_or_else(|| Failure::new(Code::R008, "").because("the steps are over"));
+                let failure = no.map(refused).unwrap_or_else(|| {
+                    Failure::new(FailureCode::R008, "").because("the steps are over")
+                });
                 Err(Failure {
                     what: "no step is under way".to_owned(),
                     ..failure
@@ -131,8 +133,8 @@ impl Workshop {
     /// Returns the findings of a step's verifiers, from the last verdict of each. Every
     /// verdict numbers its findings afresh, so a finding of an older verdict is not the one
     /// that the person means.
-    fn findings(&self, run: RunId, step: &str) -> Result<Vec<Finding>, Failure> {
-        let mut last: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    fn findings(&self, run: RunId, step: &str) -> Result<Vec<VerdictFinding>, Failure> {
+        let mut last: BTreeMap<String, Vec<VerdictFinding>> = BTreeMap::new();
         for event in self.run_events(run)? {
             if let Fact::StepJudged(judged) = event.fact
                 && judged.step == step
@@ -140,7 +142,7 @@ impl Workshop {
                 last.insert(judged.by, judged.findings);
             }
         }
-        let mut found: Vec<Finding> = last.into_values().flatten().collect();
+        let mut found: Vec<VerdictFinding> = last.into_values().flatten().collect();
         found.retain(|finding| !finding.id.is_empty());
         Ok(found)
     }
@@ -154,9 +156,9 @@ impl Workshop {
     ) -> Result<(), Failure> {
         let Open { journal, .. } = self.open()?;
         let by = self.caller.actor();
-        let drafts = facts
-            .into_iter()
-            .map(|fact| Draft::new(Stream::run(run), work.trace, by.clone(), fact).in_run(run));
+        let drafts = facts.into_iter().map(|fact| {
+            EventDraft::new(StreamName::run(run), work.trace, by.clone(), fact).in_run(run)
+        });
         journal.append(artel_journal::Batch::of(drafts)).wait()?;
         self.refresh_sheets(work.trace, LOOKING);
         Ok(())
@@ -166,11 +168,11 @@ impl Workshop {
 /// Returns the checks of a step that can be waived as a whole. Waiving a check that the
 /// step does not have would have no effect. The single verifier of an evaluated step has
 /// two names.
-fn checks_of(verify: Verify) -> &'static [&'static str] {
+fn checks_of(verify: StepVerification) -> &'static [&'static str] {
     match verify {
-        Verify::None => &["tester"],
-        Verify::Evaluator => &["evaluator", "inspector", "tester"],
-        Verify::Tdd => &["inspector", "tester"],
+        StepVerification::None => &["tester"],
+        StepVerification::Evaluator => &["evaluator", "inspector", "tester"],
+        StepVerification::Tdd => &["inspector", "tester"],
     }
 }
 
@@ -186,7 +188,7 @@ pub(super) fn step_named<'c>(conduct: &'c Conduct, name: &str) -> Result<&'c Pla
         let known: Vec<_> = known
             .map(|(at, step)| format!("{} {}", at + 1, step.title))
             .collect();
-        Failure::new(Code::C004, format!("the plan has no step `{name}`"))
+        Failure::new(FailureCode::C004, format!("the plan has no step `{name}`"))
             .because(format!("it has: {}", known.join("; ")))
             .advise("name it by its number")
     })

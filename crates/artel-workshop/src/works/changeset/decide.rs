@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use artel_git::{ByHand, Git, HandWay, Identity, Line, Merge, MergeOrder, UndoOrder};
 use artel_rules::plan::state::{Act, ChangesetState, Order};
-use artel_types::{ChangesetCreated, ChangesetMerged, Code, Fact, Failure, TraceId};
+use artel_types::{ChangesetCreated, ChangesetMerged, Fact, Failure, FailureCode, TraceId};
 use serde::Serialize;
 
 use super::desk::{Came, Desk, Wish, paths, text, word};
@@ -290,7 +290,7 @@ impl Workshop {
         let short = work.trace.short();
         let into = named.or(created.into.as_deref()).map(str::to_owned);
         into.ok_or_else(|| {
-            Failure::new(Code::C005, "nobody said which branch it goes into")
+            Failure::new(FailureCode::C005, "nobody said which branch it goes into")
                 .because("no branch was checked out when it was begun")
                 .advise(format!("`artel changeset approve {short} --into BRANCH`"))
         })
@@ -403,7 +403,7 @@ fn many_commits(work: &Work, created: &ChangesetCreated) -> Failure {
     let short = work.trace.short();
     let (folder, base, head) = (&created.folder, &created.base, &created.head);
     Failure::new(
-        Code::R008,
+        FailureCode::R008,
         format!("{short} cannot be undone by one commit"),
     )
     .because("your branch was moved on to its commits by hand, without a merge commit")
@@ -417,7 +417,7 @@ fn not_by_commit(work: &Work, created: &ChangesetCreated, patch: &str) -> Failur
     let apply = apply_by_hand(&created.folder, patch);
     let back = apply.replace("git apply", "git apply --reverse");
     Failure::new(
-        Code::R008,
+        FailureCode::R008,
         format!("`{}` is in no git repository", created.folder),
     )
     .because(format!(
@@ -428,7 +428,7 @@ fn not_by_commit(work: &Work, created: &ChangesetCreated, patch: &str) -> Failur
 
 fn nothing_moved(work: &Work) -> Failure {
     let short = work.trace.short();
-    Failure::new(Code::R008, format!("{short} was never merged"))
+    Failure::new(FailureCode::R008, format!("{short} was never merged"))
         .advise(format!("`artel changeset show {short}`"))
 }
 
@@ -441,7 +441,7 @@ fn changed_since(line: &Line, commit: &str, merge: &Merge) -> Vec<String> {
 
 fn needs_waiver(work: &Work, why: &str) -> Failure {
     let short = work.trace.short();
-    Failure::new(Code::R008, format!("{short} cannot be approved as it is"))
+    Failure::new(FailureCode::R008, format!("{short} cannot be approved as it is"))
         .because(why)
         .advise(format!(
             "`artel changeset show {short}` shows it; `artel changeset approve {short} --waive \
@@ -469,7 +469,7 @@ fn unseen(line: Option<&Line>, seen: &str, head: &str) -> Failure {
         let files: Vec<_> = files.iter().map(|path| text(path)).collect();
         why.push_str(&format!("; files: {}", files.join(", ")));
     }
-    Failure::new(Code::R008, "the changeset is not the one you saw")
+    Failure::new(FailureCode::R008, "the changeset is not the one you saw")
         .because(why)
         .advise("look at it anew, then decide")
 }

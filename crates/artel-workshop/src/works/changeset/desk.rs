@@ -7,8 +7,8 @@ use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
 use artel_journal::{Batch, Journal};
 use artel_rules::plan::state::{ChangesetState, Order};
 use artel_types::{
-    Actor, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRefused, Code, Draft,
-    Fact, Failure, Stream,
+    Actor, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRefused, EventDraft, Fact,
+    Failure, FailureCode, StreamName,
 };
 
 use super::of_work;
@@ -122,7 +122,7 @@ impl<'w> Desk<'w> {
                 .record_for(&self.journal, &work, by.clone(), vec![fact]);
             match told {
                 Ok(()) => {}
-                Err(failure) if failure.code == Code::J009 && try_number < MOST_TRIES => {
+                Err(failure) if failure.code == FailureCode::J009 && try_number < MOST_TRIES => {
                     // No other process decides about changesets now, so the new event is a report
                     // or the like.
                     work = self.workshop.work(work.trace)?;
@@ -140,7 +140,7 @@ impl<'w> Desk<'w> {
                 Came::Refused(error) => return Err(wish.asker.failed(error)),
             }
         }
-        Err(Failure::new(Code::X001, "it was tried for ever"))
+        Err(Failure::new(FailureCode::X001, "it was tried for ever"))
     }
 
     /// Refuses to change a workshop's own files: a plan never writes policy, roles, skills or
@@ -155,14 +155,14 @@ impl<'w> Desk<'w> {
             return Ok(());
         }
         let what = format!("these are a workshop's own files: {}", names(&files));
-        Err(Failure::new(Code::P001, what)
+        Err(Failure::new(FailureCode::P001, what)
             .because("no run or plan changes them")
             .advise("make such changes yourself, or merge the branch with git"))
     }
 
     fn ordered(&self, wish: &Wish<'_>, merge: &Merge) -> Result<ChangesetOrdered, Failure> {
         let plan = serde_json::to_string(merge)
-            .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+            .map_err(|error| Failure::new(FailureCode::X001, error.to_string()))?;
         Ok(ChangesetOrdered {
             act: word(wish.act).to_owned(),
             into: merge.into.clone(),
@@ -184,7 +184,8 @@ impl<'w> Desk<'w> {
     ) -> Result<Came, Failure> {
         let merge = self.workshop.whole_text(&ordered.plan)?;
         let merge: Merge = serde_json::from_str(&merge).map_err(|error| {
-            Failure::new(Code::J001, "an order on record cannot be read").because(error.to_string())
+            Failure::new(FailureCode::J001, "an order on record cannot be read")
+                .because(error.to_string())
         })?;
         let done = match line.tree_of(&merge.new) {
             // The commit was lost with the folder of its run and was never brought anywhere else.
@@ -238,7 +239,7 @@ impl<'w> Desk<'w> {
         by: &Actor,
         fact: impl Into<Fact>,
     ) -> Result<(), Failure> {
-        let draft = Draft::new(Stream::work(work.trace), work.trace, by.clone(), fact);
+        let draft = EventDraft::new(StreamName::work(work.trace), work.trace, by.clone(), fact);
         self.journal.append(Batch::of([draft])).wait()?;
         Ok(())
     }

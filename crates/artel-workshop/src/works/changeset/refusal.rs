@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_git::{LineError, MergeRefused};
-use artel_types::{ChangesetCreated, Code, Failure, counted, shown_path};
+use artel_types::{ChangesetCreated, Failure, FailureCode, counted, shown_path};
 
 use crate::trouble::shell_word;
 use crate::works::crew::git_failed;
@@ -37,7 +37,7 @@ impl Asker<'_> {
                         it.what.text()
                     )
                 });
-                Failure::new(Code::R006, what)
+                Failure::new(FailureCode::R006, what)
                     .because(why.collect::<Vec<_>>().join("; "))
                     .advise(self.after_conflict(&into))
             }
@@ -47,13 +47,13 @@ impl Asker<'_> {
                     "git converts these between commit and disk: {}",
                     names(&files)
                 );
-                Failure::new(Code::R006, what)
+                Failure::new(FailureCode::R006, what)
                     .because("what converts them is never run here")
                     .advise(format!("`{}`", self.by_hand()))
             }
             MergeRefused::NoBranch { branch } => {
                 let what = format!("there is no branch `{branch}` any more");
-                Failure::new(Code::R008, what).advise(format!(
+                Failure::new(FailureCode::R008, what).advise(format!(
                     "name another with `artel changeset approve {} --into BRANCH`, or make it with \
                      `{} branch {branch}`",
                     self.id,
@@ -61,7 +61,7 @@ impl Asker<'_> {
                 ))
             }
             MergeRefused::Busy { why } => {
-                Failure::new(Code::R008, "your repository is not ready for it")
+                Failure::new(FailureCode::R008, "your repository is not ready for it")
                     .because(why)
                     .advise(format!("see to that, then `{}`", self.again))
             }
@@ -71,20 +71,22 @@ impl Asker<'_> {
                     at.display()
                 );
                 let at = shell_word(&at);
-                Failure::new(Code::R008, what).advise(format!(
+                Failure::new(FailureCode::R008, what).advise(format!(
                     "switch it to another branch with `git -C {at} switch -`, then `{}`",
                     self.again
                 ))
             }
-            MergeRefused::Already { .. } => Failure::new(Code::R008, words).advise(format!(
+            MergeRefused::Already { .. } => Failure::new(FailureCode::R008, words).advise(format!(
                 "`artel changeset reject {} --reason \"it is there already\"` closes it",
                 self.id
             )),
-            MergeRefused::NotThere { .. } => Failure::new(Code::R008, words).advise(format!(
-                "look for it with `{} log --oneline --grep {}`",
-                self.git(),
-                self.id
-            )),
+            MergeRefused::NotThere { .. } => {
+                Failure::new(FailureCode::R008, words).advise(format!(
+                    "look for it with `{} log --oneline --grep {}`",
+                    self.git(),
+                    self.id
+                ))
+            }
             MergeRefused::Line(error) => self.failed(error),
         }
     }
@@ -94,14 +96,16 @@ impl Asker<'_> {
         let what = error.to_string();
         match error {
             LineError::Dirty { files } => self.dirty(&files),
-            LineError::Moved { .. } | LineError::Switched { .. } => Failure::new(Code::R006, what)
-                .advise(format!("`{}` takes it from there", self.again)),
+            LineError::Moved { .. } | LineError::Switched { .. } => {
+                Failure::new(FailureCode::R006, what)
+                    .advise(format!("`{}` takes it from there", self.again))
+            }
             LineError::Busy { why } => {
-                Failure::new(Code::R008, "your repository is not ready for it")
+                Failure::new(FailureCode::R008, "your repository is not ready for it")
                     .because(why)
                     .advise(format!("see to that, then `{}`", self.again))
             }
-            LineError::Gone { .. } => Failure::new(Code::R008, what).advise(format!(
+            LineError::Gone { .. } => Failure::new(FailureCode::R008, what).advise(format!(
                 "put the repository back, then `{}`; or `artel changeset reject {} --reason \"…\"`",
                 self.again, self.id
             )),
@@ -116,7 +120,7 @@ impl Asker<'_> {
             names(files)
         );
         let git = self.git();
-        let failure = Failure::new(Code::R006, what)
+        let failure = Failure::new(FailureCode::R006, what)
             .because("nothing was changed; they would be overwritten");
         if self.created.patch.is_some() {
             let id = &self.id;

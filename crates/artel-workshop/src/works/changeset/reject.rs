@@ -2,7 +2,7 @@
 
 use artel_git::{Line, LineError};
 use artel_rules::plan::state::Act;
-use artel_types::{ChangesetCreated, ChangesetRejected, Code, Failure};
+use artel_types::{ChangesetCreated, ChangesetRejected, Failure, FailureCode};
 
 use super::decide::ChangesetDone;
 use super::desk::Desk;
@@ -21,9 +21,11 @@ impl Workshop {
     ) -> Result<Noted<ChangesetDone>, Failure> {
         let reason = reason.trim();
         if reason.is_empty() {
-            return Err(Failure::new(Code::C005, "a rejection needs a reason")
-                .because("the next one who plans this reads it")
-                .advise(format!("`artel changeset reject {id} --reason \"…\"`")));
+            return Err(
+                Failure::new(FailureCode::C005, "a rejection needs a reason")
+                    .because("the next one who plans this reads it")
+                    .advise(format!("`artel changeset reject {id} --reason \"…\"`")),
+            );
         }
         self.refuse_secret_in(reason)?;
         let mut desk = Desk::open(self)?;

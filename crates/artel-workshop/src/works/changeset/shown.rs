@@ -2,7 +2,7 @@
 
 use artel_rules::plan::state::{ChangesetState, Order};
 use artel_types::{
-    ChangesetCreated, Code, Event, Fact, Failure, ProofRecorded, Timestamp, TraceId,
+    ChangesetCreated, Event, Fact, Failure, FailureCode, ProofRecorded, Timestamp, TraceId,
 };
 
 use super::refusal::apply_by_hand;
@@ -159,7 +159,7 @@ pub(super) fn of_work(work: &Work) -> Result<(ChangesetRow, ChangesetCreated), F
         let why = state.map_or("there is no plan yet".to_owned(), |state| {
             format!("its plan is in state `{state}`")
         });
-        Failure::new(Code::R004, format!("{short} has no changeset"))
+        Failure::new(FailureCode::R004, format!("{short} has no changeset"))
             .because(why)
             .advise("`artel changeset list` shows those there are")
     })
@@ -262,14 +262,14 @@ pub(crate) fn next(row: &ChangesetRow, created: &ChangesetCreated) -> Vec<String
 
 #[cfg(test)]
 mod tests {
-    use artel_types::plan::ProofPlace;
+    use artel_types::plan::ProofStage;
 
     use super::*;
 
     fn proof(exit: Option<i64>, tests: Option<(u64, u64, u64)>) -> ProofRecorded {
         ProofRecorded {
             id: "x".to_owned(),
-            place: ProofPlace::Final,
+            place: ProofStage::Final,
             step: None,
             round: 1,
             sort: "command".to_owned(),

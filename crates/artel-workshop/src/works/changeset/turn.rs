@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 /// The right to decide about changesets. The lock ends with the process.
 pub(super) struct Turn(
@@ -34,7 +34,7 @@ impl Turn {
             Ok(Ok(file)) => Ok(Self(file)),
             Ok(Err(error)) => Err(unlocked(&error)),
             Err(_) => Err(Failure::new(
-                Code::J011,
+                FailureCode::J011,
                 "another process decides about changesets and does not end",
             )
             .advise("`artel changeset list` shows how they stand; try again then")),
@@ -53,12 +53,12 @@ fn open(file: &Path) -> Result<File, Failure> {
         .open(file);
     opened.map_err(|cause| {
         let what = format!("could not open `{}`", file.display());
-        Failure::new(Code::W008, what)
+        Failure::new(FailureCode::W008, what)
             .because(cause.to_string())
             .advise("look at its folder, owner and mode, then repeat")
     })
 }
 
 fn unlocked(error: &io::Error) -> Failure {
-    Failure::new(Code::W008, "changesets could not be locked").because(error.to_string())
+    Failure::new(FailureCode::W008, "changesets could not be locked").because(error.to_string())
 }

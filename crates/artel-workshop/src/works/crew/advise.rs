@@ -10,7 +10,7 @@ use artel_policy::Changes;
 use artel_rules::plan::widened;
 use artel_tools::Tool;
 use artel_types::plan::{Plan, PlanStep};
-use artel_types::{Event, Failure, PlanProposed, RunId, StepAdvised, Text};
+use artel_types::{Event, Failure, PlanProposed, RecordedText, RunId, StepAdvised};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -237,7 +237,7 @@ fn silent(spot: &Spot, run: Option<RunId>, why: String) -> StepAdvised {
         round: spot.round,
         run,
         fault: None,
-        advice: Text::Inline(why),
+        advice: RecordedText::Inline(why),
         proposal: None,
     }
 }

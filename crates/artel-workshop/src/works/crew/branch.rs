@@ -8,10 +8,10 @@ use artel_git::{CommitOrder, Committed, Conflict};
 use artel_rules::conduct::{Conduct, LAPSED};
 use artel_rules::plan::names::commit_message;
 use artel_rules::proof;
-use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
+use artel_types::plan::{PlanStep, ProofStage, StepEvidence, StepEvidenceKind};
 use artel_types::{
-    BranchChecked, Event, Fact, Failure, PlanAdopted, PlanDecided, StepFailed, StepPassed, Text,
-    shown_path,
+    BranchChecked, Event, Fact, Failure, PlanAdopted, PlanDecided, RecordedText, StepFailed,
+    StepPassed, shown_path,
 };
 
 use super::gauges::{Held, evidence_of};
@@ -166,7 +166,7 @@ impl Workers {
             let before = this.has_to_pass(&head)?;
             let prover = this.prover(&state);
             let place = Where {
-                place: ProofPlace::Final,
+                place: ProofStage::Final,
                 step: None,
                 round,
                 tree: this.line.tree_of(&head).map_err(git_failed)?,
@@ -210,7 +210,7 @@ impl Workers {
         state: &Conduct,
         (head, known): (&str, &std::collections::BTreeSet<String>),
     ) -> Result<(Vec<artel_types::ProofRecorded>, Vec<String>), Failure> {
-        let before = self.proofs(ProofPlace::Baseline)?;
+        let before = self.proofs(ProofStage::Baseline)?;
         let gauges = self.gauges(&before, &evidence_of(state.plan()), &self.base)?;
         let held = Held {
             prover: &self.prover(state),
@@ -219,7 +219,7 @@ impl Workers {
             tree: head,
             gauges: &gauges,
         };
-        let place = self.spot_of(ProofPlace::AsBefore, None, round, String::new());
+        let place = self.spot_of(ProofStage::AsBefore, None, round, String::new());
         self.held_against(&held, place, known)
     }
 
@@ -233,7 +233,10 @@ impl Workers {
                 .any(|it| it.after.iter().any(|it| it == id))
         };
         let leaves = |step: &&PlanStep| {
-            let wants = step.evidence.iter().any(|it| it.kind == EvidenceKind::Red);
+            let wants = step
+                .evidence
+                .iter()
+                .any(|it| it.kind == StepEvidenceKind::Red);
             wants && is_last(&step.id)
         };
         let steps: Vec<_> = plan
@@ -242,7 +245,7 @@ impl Workers {
             .filter(leaves)
             .map(|it| it.id.as_str())
             .collect();
-        let proofs = self.proofs(ProofPlace::Green)?;
+        let proofs = self.proofs(ProofStage::Green)?;
         let proofs = proofs
             .iter()
             .filter(|proof| proof.step.as_deref().is_some_and(|it| steps.contains(&it)));
@@ -272,7 +275,7 @@ impl Workers {
             shown.extend(self.files_shown(&spec.id, step.round, &spec.evidence)?);
             for (index, evidence) in shown.iter().enumerate() {
                 let proof = match evidence.kind {
-                    EvidenceKind::File => {
+                    StepEvidenceKind::File => {
                         let path = self.in_repository(evidence.what.trim());
                         let now = self.hash_at(head, &path)?;
                         let was = self.hash_on_record(&spec.id, &evidence.what)?;
@@ -289,7 +292,7 @@ impl Workers {
                         };
                         prover.file(&evidence.what, &place, (found, now))?
                     }
-                    EvidenceKind::Command => {
+                    StepEvidenceKind::Command => {
                         let name = format!("{}-final-{}-{index}", spec.id, place.round);
                         let at = super::parts::anew(self, &name)?;
                         let tree = self.checkout(head, &at)?;
@@ -298,7 +301,7 @@ impl Workers {
                         crate::works::prover::done_with(&at);
                         proof
                     }
-                    EvidenceKind::Tests | EvidenceKind::Red => continue,
+                    StepEvidenceKind::Tests | StepEvidenceKind::Red => continue,
                 };
                 if !proof.holds {
                     why.push(no_longer(evidence));
@@ -342,7 +345,7 @@ impl Workers {
         )?;
         let adopted = PlanAdopted {
             version,
-            plan: Text::Inline(json),
+            plan: RecordedText::Inline(json),
             hash: proposed.hash,
         };
         let decided = PlanDecided {
@@ -358,9 +361,9 @@ fn is_proposal(event: &Event, id: &str) -> bool {
     matches!(&event.fact, Fact::PlanProposed(it) if it.id == id)
 }
 
-fn no_longer(evidence: &Evidence) -> String {
+fn no_longer(evidence: &StepEvidence) -> String {
     match evidence.kind {
-        EvidenceKind::File => format!(
+        StepEvidenceKind::File => format!(
             "`{}` is gone, or is not the file any more that its step showed",
             evidence.what
         ),

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use artel_engine::Did;
 use artel_rules::plan::names::{is_code_path, is_plain_path, is_test_path};
 use artel_rules::proof;
-use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
-use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text, listed_paths};
+use artel_types::plan::{ProofStage, StepEvidence, StepEvidenceKind};
+use artel_types::{
+    BaselineTaken, Fact, Failure, ProofRecorded, RecordedText, StepChecked, listed_paths,
+};
 
 use super::parts::{anew, production};
 use super::rights::worker;
@@ -68,7 +70,7 @@ impl Workers {
             None => self.checks.clone(),
         };
         let prover = Prover::new(&self.house, &self.chronicle, named.clone());
-        let place = self.spot_of(ProofPlace::Baseline, None, 1, self.base.clone());
+        let place = self.spot_of(ProofStage::Baseline, None, 1, self.base.clone());
         let mut proofs = self.on_checkout(&prover, &self.base, &place)?;
         for proof in &mut proofs {
             proof.holds = true;
@@ -109,7 +111,7 @@ impl Workers {
 
     pub(super) fn spot_of(
         &self,
-        place: ProofPlace,
+        place: ProofStage,
         step: Option<String>,
         round: u32,
         tree: String,
@@ -142,7 +144,7 @@ impl Workers {
     pub(super) fn recorded(&self, proofs: Vec<ProofRecorded>) -> Result<Vec<Fact>, Failure> {
         let mut all = Vec::with_capacity(proofs.len());
         for mut proof in proofs {
-            if let Some(Text::Inline(names)) = &mut proof.tests {
+            if let Some(RecordedText::Inline(names)) = &mut proof.tests {
                 proof.tests = Some(self.chronicle.keep(std::mem::take(names))?);
             }
             all.push(proof.into());
@@ -151,7 +153,7 @@ impl Workers {
     }
 
     /// Returns the recorded proofs of a place.
-    pub(super) fn proofs(&self, place: ProofPlace) -> Result<Vec<ProofRecorded>, Failure> {
+    pub(super) fn proofs(&self, place: ProofStage) -> Result<Vec<ProofRecorded>, Failure> {
         // The newest proof of an id counts, since an interrupted check is repeated.
         let mut newest: Vec<ProofRecorded> = Vec::new();
         for event in self.chronicle.own_events()? {
@@ -161,7 +163,7 @@ impl Workers {
                     newest.push(proof);
                 }
                 // The proofs of a failed baseline need not hold: the person named other commands.
-                Fact::BaselineTaken(it) if !it.holds && place == ProofPlace::Baseline => {
+                Fact::BaselineTaken(it) if !it.holds && place == ProofStage::Baseline => {
                     newest.clear();
                 }
                 _ => {}
@@ -174,9 +176,13 @@ impl Workers {
     pub(super) fn known_reds(&self, spot: &Spot) -> Result<BTreeSet<String>, Failure> {
         let wants_red = |id: &str| {
             let step = spot.state.plan().step(id);
-            step.is_some_and(|it| it.evidence.iter().any(|it| it.kind == EvidenceKind::Red))
+            step.is_some_and(|it| {
+                it.evidence
+                    .iter()
+                    .any(|it| it.kind == StepEvidenceKind::Red)
+            })
         };
-        let proofs = self.proofs(ProofPlace::Green)?;
+        let proofs = self.proofs(ProofStage::Green)?;
         let proofs = proofs.iter().filter(|proof| {
             let step = proof.step.as_deref().unwrap_or_default();
             step != spot.spec.id && wants_red(step)
@@ -202,7 +208,7 @@ impl Workers {
             };
             let prover = this.prover(&spot.state);
             let id = Some(spot.spec.id.clone());
-            let place = this.spot_of(ProofPlace::Red, id, spot.round, tree.clone());
+            let place = this.spot_of(ProofStage::Red, id, spot.round, tree.clone());
             let mut proofs = this.on_checkout(&prover, &tree, &place)?;
             let before = this.has_to_pass(&base)?;
             let reds = proof::reds(&before, &proofs);
@@ -284,7 +290,7 @@ impl Workers {
         let shows_none = spec
             .evidence
             .iter()
-            .all(|it| it.kind == EvidenceKind::Tests);
+            .all(|it| it.kind == StepEvidenceKind::Tests);
         if look.changed.is_empty() && shows_none {
             why.push(UNCHANGED.to_owned());
             return Ok((Vec::new(), why));
@@ -295,15 +301,19 @@ impl Workers {
         }
         let prover = self.prover(&look.spot.state).keeping(look.kept.clone());
         let id = Some(spec.id.clone());
-        let place = self.spot_of(ProofPlace::Green, id, look.spot.round, look.tree.clone());
+        let place = self.spot_of(ProofStage::Green, id, look.spot.round, look.tree.clone());
         let has_suite = !look.before.is_empty();
         let mut proofs = Vec::new();
         if has_suite {
             proofs = self.on_checkout(&prover, &look.tree, &place)?;
         }
-        let wants = |kind| spec.evidence.iter().any(|it: &Evidence| it.kind == kind);
+        let wants = |kind| {
+            spec.evidence
+                .iter()
+                .any(|it: &StepEvidence| it.kind == kind)
+        };
         let mut known = look.known.clone();
-        if wants(EvidenceKind::Red) {
+        if wants(StepEvidenceKind::Red) {
             let reds = proof::reds(&look.before, &proofs);
             if reds.is_empty() {
                 why.push("a test was to fail now, and none does".to_owned());
@@ -357,9 +367,9 @@ impl Workers {
         let back = self.line.graft(&look.tree, &look.base, &look.production);
         let back = back.map_err(git_failed)?;
         let id = Some(spec.id.clone());
-        let place = self.spot_of(ProofPlace::TakenBack, id, look.spot.round, back.clone());
+        let place = self.spot_of(ProofStage::TakenBack, id, look.spot.round, back.clone());
         let commands = spec.evidence.iter().enumerate();
-        let commands = commands.filter(|(_, it)| it.kind == EvidenceKind::Command);
+        let commands = commands.filter(|(_, it)| it.kind == StepEvidenceKind::Command);
         let mut fails = false;
         for (index, evidence) in commands {
             let name = format!("{}-{}-without-{index}", spec.id, look.spot.round);
@@ -385,7 +395,7 @@ impl Workers {
         let back = self.line.graft(&look.tree, &look.base, &look.production);
         let back = back.map_err(git_failed)?;
         let id = Some(spec.id.clone());
-        let place = self.spot_of(ProofPlace::TakenBack, id, look.spot.round, back.clone());
+        let place = self.spot_of(ProofStage::TakenBack, id, look.spot.round, back.clone());
         let mut proofs = self.on_checkout(prover, &back, &place)?;
         for proof in &mut proofs {
             proof.holds = true;
@@ -402,10 +412,10 @@ impl Workers {
     ) -> Result<(), Failure> {
         let spec = &look.spot.spec;
         let id = Some(spec.id.clone());
-        let place = self.spot_of(ProofPlace::Green, id, look.spot.round, look.tree.clone());
+        let place = self.spot_of(ProofStage::Green, id, look.spot.round, look.tree.clone());
         for (index, evidence) in spec.evidence.iter().enumerate() {
             match evidence.kind {
-                EvidenceKind::File => {
+                StepEvidenceKind::File => {
                     let path = self.in_repository(evidence.what.trim());
                     let hash = self.hash_at(&look.tree, &path)?;
                     let holds = hash.is_some() && look.changed.contains(&path);
@@ -414,7 +424,7 @@ impl Workers {
                     }
                     proofs.push(prover.file(&evidence.what, &place, (holds.into(), hash))?);
                 }
-                EvidenceKind::Command => {
+                StepEvidenceKind::Command => {
                     let name = format!("{}-{}-evidence-{index}", spec.id, look.spot.round);
                     let at = anew(self, &name)?;
                     let tree = self.checkout(&look.tree, &at)?;
@@ -427,7 +437,7 @@ impl Workers {
                     }
                     proofs.push(proof);
                 }
-                EvidenceKind::Tests | EvidenceKind::Red => {}
+                StepEvidenceKind::Tests | StepEvidenceKind::Red => {}
             }
         }
         proofs.extend(self.plain_files(look, prover, &place)?);
@@ -495,9 +505,11 @@ impl Look<'_> {
         let mut proofs = proofs.iter();
         let is_shown = self.is_plain() && proofs.any(|it| it.sort == "file" && it.holds);
         let leans_on_tests = evidence.is_empty() && !is_shown
-            || evidence.iter().any(|it| it.kind == EvidenceKind::Tests);
+            || evidence.iter().any(|it| it.kind == StepEvidenceKind::Tests);
         let has_suite = !self.before.is_empty();
-        let has_command = evidence.iter().any(|it| it.kind == EvidenceKind::Command);
+        let has_command = evidence
+            .iter()
+            .any(|it| it.kind == StepEvidenceKind::Command);
         let mut production = self.production.iter();
         let is_code = production.any(|path| is_code_path(&path.to_string_lossy()));
         (leans_on_tests && has_suite && !self.changed.is_empty())

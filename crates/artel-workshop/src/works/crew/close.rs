@@ -9,8 +9,8 @@ use artel_rules::plan::names::unfinished_message;
 use artel_rules::tally::Tally;
 use artel_types::plan::{PlanState, StepState};
 use artel_types::{
-    ChangeKind, ChangesetCreated, Fact, Failure, FileChange, PlanEnded, RunFinished, RunState,
-    counted,
+    ChangesetCreated, Fact, Failure, FileChange, FileChangeKind, PlanEnded, RunFinished,
+    RunOutcome, counted,
 };
 
 use super::{Workers, blocking, facts, git_failed, unfinished_branch};
@@ -107,11 +107,11 @@ impl Workers {
             path: file.path.to_string_lossy().into_owned(),
             from: from_of(file),
             kind: match file.kind {
-                StatKind::Made => ChangeKind::Made,
-                StatKind::Deleted => ChangeKind::Deleted,
-                StatKind::Mode => ChangeKind::Mode,
-                StatKind::Changed => ChangeKind::Changed,
-                StatKind::Renamed => ChangeKind::Renamed,
+                StatKind::Made => FileChangeKind::Made,
+                StatKind::Deleted => FileChangeKind::Deleted,
+                StatKind::Mode => FileChangeKind::Mode,
+                StatKind::Changed => FileChangeKind::Changed,
+                StatKind::Renamed => FileChangeKind::Renamed,
             },
             added: file.added,
             removed: file.removed,
@@ -194,8 +194,9 @@ impl Workers {
     fn write_patch(&self, head: &str, name: &str) -> Result<String, Failure> {
         let bytes = self.line.patch(&self.base, head).map_err(git_failed)?;
         let file = self.at.join(name);
-        artel_files::write_atomic(&file, &bytes, 0o600)
-            .map_err(|error| crate::trouble::file_failure(artel_types::Code::W008, &error))?;
+        artel_files::write_atomic(&file, &bytes, 0o600).map_err(|error| {
+            crate::trouble::file_failure(artel_types::FailureCode::W008, &error)
+        })?;
         Ok(file.display().to_string())
     }
 
@@ -216,10 +217,10 @@ impl Workers {
             None => format!("{done} of {all} steps, nothing changed"),
         };
         let run_state = match end {
-            PlanState::Done => RunState::Complete,
-            PlanState::Cancelled => RunState::Cancelled,
-            _ if done > 0 => RunState::Partial,
-            _ => RunState::Failed,
+            PlanState::Done => RunOutcome::Complete,
+            PlanState::Cancelled => RunOutcome::Cancelled,
+            _ if done > 0 => RunOutcome::Partial,
+            _ => RunOutcome::Failed,
         };
         let events = self.whole_story()?;
         let mut tally = Tally::default();

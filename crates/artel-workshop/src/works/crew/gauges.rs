@@ -10,7 +10,7 @@ use artel_rules::conduct::{Conduct, LAPSED};
 use artel_rules::plan::check;
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, Gauges};
-use artel_types::plan::{Evidence, Plan, PlanStep, ProofPlace};
+use artel_types::plan::{Plan, PlanStep, ProofStage, StepEvidence};
 use artel_types::{Fact, Failure, ProofRecorded, listed_paths, literal_pattern, shown_path};
 
 use super::branch::LARGEST_FILE;
@@ -146,10 +146,10 @@ impl Workers {
         let spec = &look.spot.spec;
         // The tests that steps added to existing files are missing from the old versions of these
         // files.
-        let before = self.proofs(ProofPlace::Baseline)?;
+        let before = self.proofs(ProofStage::Baseline)?;
         let gauges = self.gauges(&before, &spec.evidence, &self.base)?;
         let place = self.spot_of(
-            ProofPlace::AsBefore,
+            ProofStage::AsBefore,
             Some(spec.id.clone()),
             look.spot.round,
             String::new(),
@@ -270,7 +270,7 @@ impl Workers {
         plan: &Plan,
         (base, tree): (&str, &str),
     ) -> Result<Vec<PathBuf>, Failure> {
-        let before = self.proofs(ProofPlace::Baseline)?;
+        let before = self.proofs(ProofStage::Baseline)?;
         let gauges = self.gauges(&before, &evidence_of(plan), base)?;
         // A file that a check only loads counts as work if the plan lets a step change it.
         let is_work = |path: &str| {
@@ -291,7 +291,7 @@ impl Workers {
 
     fn beyond(&self, spot: &Spot, (base, tree): (&str, &str)) -> Result<Beyond, Failure> {
         let spec = &spot.spec;
-        let before = self.proofs(ProofPlace::Baseline)?;
+        let before = self.proofs(ProofStage::Baseline)?;
         let gauges = self.gauges(&before, &spec.evidence, base)?;
         let is_named = |path: &str| self.plan_names(spec, path);
         Ok(Beyond {
@@ -346,7 +346,7 @@ impl Workers {
     pub(super) fn gauges(
         &self,
         before: &[ProofRecorded],
-        evidence: &[Evidence],
+        evidence: &[StepEvidence],
         tree: &str,
     ) -> Result<Gauges, Failure> {
         // Most words of commands are not files, and asking git about each would start hundreds of
@@ -478,7 +478,7 @@ pub(super) struct Held<'h> {
 }
 
 /// Returns the proofs that the steps of a plan name.
-pub(super) fn evidence_of(plan: &Plan) -> Vec<Evidence> {
+pub(super) fn evidence_of(plan: &Plan) -> Vec<StepEvidence> {
     let evidence = |step: &PlanStep| step.evidence.clone();
     plan.steps.iter().flat_map(evidence).collect()
 }

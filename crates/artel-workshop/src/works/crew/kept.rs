@@ -9,7 +9,7 @@ use artel_policy::{Answer, PathKeep};
 use artel_rules::conduct::Part;
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, Stage};
-use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
+use artel_types::plan::{PlanStep, ProofStage, StepEvidence, StepEvidenceKind};
 use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
 
 use super::branch::LARGEST_FILE;
@@ -118,7 +118,7 @@ impl Workers {
         }
         let tree = self.grafted(&look.tree, &given, &added)?;
         let id = Some(spec.id.clone());
-        let place = self.spot_of(ProofPlace::GivenTests, id, look.spot.round, tree.clone());
+        let place = self.spot_of(ProofStage::GivenTests, id, look.spot.round, tree.clone());
         let mut proofs = self.on_checkout(prover, &tree, &place)?;
         let reasons = proof::Reasons::of(look.spot.state.plan());
         let lost = proof::regressions(&look.before, &proofs, &look.known, &reasons);
@@ -199,7 +199,7 @@ impl Workers {
 
     /// Returns the test files of passed steps whose tests came first.
     pub(super) fn files_of_testers(&self) -> Result<BTreeSet<String>, Failure> {
-        let proofs = self.proofs(ProofPlace::Red)?;
+        let proofs = self.proofs(ProofStage::Red)?;
         let is_tested = |step: &str| proofs.iter().any(|it| it.step.as_deref() == Some(step));
         let is_test = self.test_files();
         let events = self.chronicle.own_events()?.into_iter();
@@ -226,7 +226,7 @@ impl Workers {
 
     /// Returns the proofs that must hold on a commit of the branch.
     pub(super) fn has_to_pass(&self, head: &str) -> Result<Vec<ProofRecorded>, Failure> {
-        let before = self.proofs(ProofPlace::Baseline)?;
+        let before = self.proofs(ProofStage::Baseline)?;
         let stages: Vec<Stage> = self
             .passed_on(head)?
             .into_iter()
@@ -244,7 +244,7 @@ impl Workers {
         base: &str,
         changed: &[PathBuf],
     ) -> Result<Vec<ProofRecorded>, Failure> {
-        let before = self.proofs(ProofPlace::Baseline)?;
+        let before = self.proofs(ProofStage::Baseline)?;
         let passed = self.passed_on(base)?;
         let is_free = |it: &Passed| {
             let tests = it.files.iter().filter(|file| is_test_path(file));
@@ -299,7 +299,7 @@ impl Workers {
 
     /// Returns the hash that a file had when a step proved it.
     pub(super) fn hash_on_record(&self, step: &str, what: &str) -> Result<Option<String>, Failure> {
-        let proofs = self.proofs(ProofPlace::Green)?;
+        let proofs = self.proofs(ProofStage::Green)?;
         let mut proofs = proofs.into_iter().rev();
         let found = proofs.find(|it| {
             it.sort == "file" && it.step.as_deref() == Some(step) && it.what == what && it.holds
@@ -312,19 +312,19 @@ impl Workers {
         &self,
         step: &str,
         round: u32,
-        named: &[Evidence],
-    ) -> Result<Vec<Evidence>, Failure> {
+        named: &[StepEvidence],
+    ) -> Result<Vec<StepEvidence>, Failure> {
         let is_named = |what: &str| {
             let mut named = named.iter();
-            named.any(|it| it.kind == EvidenceKind::File && it.what == what)
+            named.any(|it| it.kind == StepEvidenceKind::File && it.what == what)
         };
-        let mut proofs = self.proofs(ProofPlace::Green)?;
+        let mut proofs = self.proofs(ProofStage::Green)?;
         proofs.retain(|it| {
             let is_of_step = it.step.as_deref() == Some(step) && it.round == round;
             is_of_step && it.sort == "file" && it.holds && !is_named(&it.what)
         });
-        let shown = proofs.into_iter().map(|it| Evidence {
-            kind: EvidenceKind::File,
+        let shown = proofs.into_iter().map(|it| StepEvidence {
+            kind: StepEvidenceKind::File,
             what: it.what,
         });
         Ok(shown.collect())
@@ -360,7 +360,7 @@ fn green_of(facts: &[&Fact], passed: &StepPassed) -> Vec<ProofRecorded> {
             continue;
         };
         let is_own = proof.step.as_deref() == Some(&*passed.step) && proof.round == passed.round;
-        if is_own && proof.place == ProofPlace::Green {
+        if is_own && proof.place == ProofStage::Green {
             proofs.retain(|old| old.id != proof.id);
             proofs.push(proof.clone());
         }

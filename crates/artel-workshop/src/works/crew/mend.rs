@@ -11,9 +11,9 @@ use artel_policy::Changes;
 use artel_rules::conduct::{Conduct, Judge, Part};
 use artel_rules::plan::USUAL_TURNS;
 use artel_rules::plan::names::{commit_message, is_test_path};
-use artel_types::model::CallReason;
-use artel_types::plan::{Plan, PlanStep, StepScope, Verify};
-use artel_types::{BranchMended, Code, Fact, Failure, RunAsked, RunId, listed_paths};
+use artel_types::model::ModelCallReason;
+use artel_types::plan::{Plan, PlanStep, StepScope, StepVerification};
+use artel_types::{BranchMended, Fact, Failure, FailureCode, RunAsked, RunId, listed_paths};
 
 use super::gauges::shown;
 use super::parts::put_back_fact;
@@ -118,7 +118,7 @@ impl Workers {
             Fact::BranchChecked(it) if it.round == round => Some(it.head.clone()),
             _ => None,
         });
-        head.ok_or_else(|| Failure::new(Code::X001, "there is nothing on record to mend"))
+        head.ok_or_else(|| Failure::new(FailureCode::X001, "there is nothing on record to mend"))
     }
 
     /// Has an engineer mend the branch. Returns the result without changes to the steps' tests
@@ -162,7 +162,7 @@ impl Workers {
                 kept: kept_here,
                 ..Contract::new(
                     format!("mending, round {}: {}", spot.round, plan.title),
-                    CallReason::Work,
+                    ModelCallReason::Work,
                 )
             },
             tree: Some(files.clone()),
@@ -321,7 +321,7 @@ fn mending(plan: &Plan, why: &[String], round: u32) -> PlanStep {
                 made still does what the plan says."
                 .to_owned(),
         after: Vec::new(),
-        verify: Verify::None,
+        verify: StepVerification::None,
         scope: union_of(plan),
         evidence: Vec::new(),
         gives: Vec::new(),

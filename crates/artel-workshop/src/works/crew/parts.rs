@@ -9,10 +9,11 @@ use artel_git::RunTree;
 use artel_policy::{Admits, Bound, Changes};
 use artel_rules::conduct::{Judge, Part};
 use artel_rules::proof::ChangedLines;
-use artel_types::model::CallReason;
-use artel_types::plan::{Claim, Finding, ProofPlace};
+use artel_types::model::ModelCallReason;
+use artel_types::plan::{ProofStage, Requirement, VerdictFinding};
 use artel_types::{
-    Event, Fact, Failure, RunId, StepJudged, StepPutBack, StepStarted, StepWorked, Text, shown_path,
+    Event, Fact, Failure, RecordedText, RunId, StepJudged, StepPutBack, StepStarted, StepWorked,
+    shown_path,
 };
 
 use super::{Spot, Workers, blocking, facts, git_failed};
@@ -29,12 +30,12 @@ use crate::works::prover::{done_with, fresh};
 const LONGEST_DIFF: usize = 16 * 1024;
 
 /// Returns the reason for the model calls of a part of a step.
-fn reason_of(part: Part) -> CallReason {
+fn reason_of(part: Part) -> ModelCallReason {
     match part {
-        Part::Criteria | Part::Judge(_) => CallReason::Judging,
-        Part::Advise => CallReason::Advice,
+        Part::Criteria | Part::Judge(_) => ModelCallReason::Judging,
+        Part::Advise => ModelCallReason::Advice,
         Part::Start | Part::Tests | Part::Red | Part::Work | Part::Green | Part::Commit => {
-            CallReason::Work
+            ModelCallReason::Work
         }
     }
 }
@@ -310,7 +311,7 @@ impl Workers {
         spot: &Spot,
         done: &RunDone,
         state: &str,
-        criteria: Vec<Claim>,
+        criteria: Vec<Requirement>,
         tree: String,
     ) -> Result<StepWorked, Failure> {
         let why = done.finished.as_ref().and_then(|it| it.why.clone());
@@ -436,7 +437,7 @@ impl Workers {
         if judge != Judge::Tester {
             findings.extend(self.checked_findings(spot, lines, tree)?);
         }
-        let findings: Vec<Finding> = numbered(findings, judge);
+        let findings: Vec<VerdictFinding> = numbered(findings, judge);
         let passed =
             verdict.verdict == Passes::Pass && !findings.iter().any(|it| it.severity.fails());
         let mut feedback = verdict.feedback;
@@ -456,7 +457,7 @@ impl Workers {
             outputs: if passed {
                 self.chronicle.keep(outputs)?
             } else {
-                Text::Inline("{}".to_owned())
+                RecordedText::Inline("{}".to_owned())
             },
             fault: verdict.fault.map(|it| match it {
                 forms::AtFault::Test => "test".to_owned(),
@@ -474,10 +475,10 @@ impl Workers {
         spot: &Spot,
         lines: &ChangedLines,
         tree: &str,
-    ) -> Result<Vec<Finding>, Failure> {
-        let mut now = self.proofs(ProofPlace::Green)?;
+    ) -> Result<Vec<VerdictFinding>, Failure> {
+        let mut now = self.proofs(ProofStage::Green)?;
         now.retain(|it| it.step.as_deref() == Some(&*spot.spec.id) && it.round == spot.round);
-        let before = self.proofs(ProofPlace::Baseline)?;
+        let before = self.proofs(ProofStage::Baseline)?;
         let mut found = artel_rules::proof::new_findings(&before, &now, lines);
         for file in lines.files() {
             let text = self.text_at(tree, file)?.unwrap_or_default();
@@ -517,11 +518,11 @@ pub(super) const TEST_PATHS: [&str; 12] = [
 ];
 
 /// Gives each finding an id.
-fn numbered(findings: Vec<Finding>, judge: Judge) -> Vec<Finding> {
+fn numbered(findings: Vec<VerdictFinding>, judge: Judge) -> Vec<VerdictFinding> {
     let letter = judge.as_str().chars().next().unwrap_or('f');
     let findings = findings.into_iter().enumerate();
     findings
-        .map(|(index, finding)| Finding {
+        .map(|(index, finding)| VerdictFinding {
             id: format!("{letter}{}", index + 1),
             ..finding
         })

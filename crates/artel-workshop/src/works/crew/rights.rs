@@ -5,7 +5,7 @@ use artel_policy::command;
 use artel_policy::rules::Rule;
 use artel_rules::plan::widened;
 use artel_types::plan::{Plan, PlanStep};
-use artel_types::{Event, Fact, Failure, RunId, Text};
+use artel_types::{Event, Fact, Failure, RecordedText, RunId};
 use serde_json::Value;
 
 use super::{Spot, Workers};
@@ -110,7 +110,7 @@ fn denied(events: &[Event], step: &PlanStep, declared: &[String]) -> Denied {
         let Fact::ToolRequested(it) = &event.fact else {
             continue;
         };
-        let Text::Inline(input) = &it.input else {
+        let RecordedText::Inline(input) = &it.input else {
             continue;
         };
         if it.decision != "deny" || it.rule != bound {

@@ -11,7 +11,9 @@ use artel_rules::budget::UNLIMITED;
 use artel_rules::conduct::Conduct;
 use artel_rules::plan::{check, widened};
 use artel_types::plan::{PlanStep, StepState};
-use artel_types::{Actor, Amount, BudgetLimited, Code, Fact, Failure, Level, Money};
+use artel_types::{
+    Actor, BudgetLevel, BudgetLimited, Fact, Failure, FailureCode, Money, SpendAmount,
+};
 
 use super::{Spot, Workers};
 use crate::runs::RunDone;
@@ -56,7 +58,7 @@ impl Workers {
     }
 
     /// Returns the expected usage of a step.
-    fn expected(&self, spec: &PlanStep) -> Result<Amount, Failure> {
+    fn expected(&self, spec: &PlanStep) -> Result<SpendAmount, Failure> {
         let house = &self.house;
         let by_role = match &house.named {
             Some(named) => Some(named.clone()),
@@ -73,7 +75,7 @@ impl Workers {
         if self.shares.lock().limits.get(&spec.id) == Some(&cost) {
             return Ok(());
         }
-        let level = Level::Step(self.level_of(&spec.id));
+        let level = BudgetLevel::Step(self.level_of(&spec.id));
         let events = self.chronicle.own_events()?;
         let last = events.iter().rev().find_map(|event| match &event.fact {
             Fact::BudgetLimited(it) if it.level == level => Some(it.limit.money.0),
@@ -82,7 +84,7 @@ impl Workers {
         if cost != last.unwrap_or(UNLIMITED) {
             let limit = BudgetLimited {
                 level,
-                limit: Amount::new(UNLIMITED, cost),
+                limit: SpendAmount::new(UNLIMITED, cost),
             };
             self.chronicle.append(vec![Entry::quiet(limit)]).await?;
         }
@@ -98,7 +100,7 @@ impl Workers {
     ) -> Result<Option<Fact>, Failure> {
         let why = done.finished.as_ref().and_then(|it| it.why.as_deref());
         let why = why.unwrap_or_default();
-        let level = Level::Step(self.level_of(&spot.spec.id));
+        let level = BudgetLevel::Step(self.level_of(&spot.spec.id));
         let (true, Some(cost)) = (why.contains(&level.to_string()), spot.spec.scope.cost_usd)
         else {
             return Ok(None);
@@ -125,7 +127,7 @@ impl Workers {
             |next| check(next, &known),
             words,
         );
-        let fact = fact.map_err(|why| Failure::new(Code::X001, why))?;
+        let fact = fact.map_err(|why| Failure::new(FailureCode::X001, why))?;
         Ok(Some(fact.into()))
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
 use artel_journal::{Fence, Journal};
-use artel_types::{Actor, Failure, Redactor};
+use artel_types::{Actor, Failure, SecretRedactor};
 
 use super::Index;
 use super::requests::Trouble;
@@ -20,7 +20,7 @@ pub(super) struct Look<'a> {
     pub(super) fence: &'a Fence,
     pub(super) index: MutexGuard<'a, Index>,
     pub(super) portals: Vec<Portal>,
-    pub(super) redactor: Redactor,
+    pub(super) redactor: SecretRedactor,
     pub(super) by: Actor,
     /// The problem of each role that was looked up so far, or `None` if the role can be used.
     roles: BTreeMap<String, Option<Trouble>>,

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use super::names::InboxName;
 use crate::private::PRIVATE_FILE;
@@ -145,7 +145,7 @@ fn put(file: &Path, what: &str, lines: &[String], end: &str) -> Result<(), Failu
         None => as_before(file, &unsigned).unwrap_or_else(|| free(file)),
     };
     artel_files::write_atomic(&place, text.as_bytes(), PRIVATE_FILE)
-        .map_err(|error| file_failure(Code::W008, &error))
+        .map_err(|error| file_failure(FailureCode::W008, &error))
 }
 
 /// Returns the note with the same text, written by an older Artel.

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use artel_journal::Journal;
 use artel_rules::plan::markdown::{Parsed, parse, render};
 use artel_types::plan::PlanState;
-use artel_types::{Code, Failure, TraceId};
+use artel_types::{Failure, FailureCode, TraceId};
 
 use super::theirs::{Kept, added, advice_for};
 use super::{ACTIVE, Found, InboxName, PLANS, REJECTED, REQUESTS, note};
@@ -264,7 +264,7 @@ impl Workshop {
             note::clear(&touched.file);
             if let Err(failure) = self.comment_as(journal, work, comments, None, self.by_file()) {
                 return match failure.code {
-                    Code::P006 => self.rewritten(work, &failure.what),
+                    FailureCode::P006 => self.rewritten(work, &failure.what),
                     _ => Err(failure),
                 };
             }
@@ -395,7 +395,7 @@ impl Workshop {
                 continue;
             }
             let what = format!("`{shown}` says something that is not in the plan yet");
-            return Err(Failure::new(Code::R008, what)
+            return Err(Failure::new(FailureCode::R008, what)
                 .because("a decision would be about another text, and be written over this one")
                 .advise(format!(
                     "`artel inbox scan` makes it the next version; or take the file away, then \

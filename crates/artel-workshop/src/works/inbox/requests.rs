@@ -13,7 +13,9 @@ use artel_files::FileError;
 use artel_journal::{Ack, AppendError, Batch};
 use artel_rules::request::file::{Origin, Request, RequestFields, Status, render};
 use artel_skills::{Complaint, read_request};
-use artel_types::{Code, Draft, Failure, RequestMoved, RequestRefused, Stream, Timestamp, TraceId};
+use artel_types::{
+    EventDraft, Failure, FailureCode, RequestMoved, RequestRefused, StreamName, Timestamp, TraceId,
+};
 
 use super::look::Look;
 use super::theirs::advice_for_request;
@@ -173,7 +175,7 @@ impl Look<'_> {
         }
         let whole = render(&self.completed(read, &prospect));
         artel_files::write_atomic(file, whole.as_bytes(), PRIVATE_FILE)
-            .map_err(|error| file_failure(Code::W008, &error))?;
+            .map_err(|error| file_failure(FailureCode::W008, &error))?;
         self.index.note_ours(shown, &whole);
         Ok(Came::New(Box::new(prospect)))
     }
@@ -272,7 +274,7 @@ impl Look<'_> {
         let moved = RequestMoved {
             file: shown.to_owned(),
         };
-        let draft = Draft::new(Stream::work(trace), trace, self.by.clone(), moved);
+        let draft = EventDraft::new(StreamName::work(trace), trace, self.by.clone(), moved);
         let batch = Batch::of([draft]).fenced(self.fence);
         self.journal.append(batch).wait().map_err(Failure::from)?;
         self.index.note(shown, trace);
@@ -342,7 +344,7 @@ impl Look<'_> {
     fn send(&mut self, prospect: &Prospect) -> Result<Ack, Failure> {
         let (workshop, by) = (self.workshop, self.by.clone());
         let draft = workshop.request_draft(self.journal, prospect, by, &self.redactor)?;
-        let batch = Batch::of([draft]).expecting(Stream::work(prospect.trace), 0);
+        let batch = Batch::of([draft]).expecting(StreamName::work(prospect.trace), 0);
         self.index.note(&prospect.request.file, prospect.trace);
         Ok(self.journal.append(batch.fenced(self.fence)))
     }

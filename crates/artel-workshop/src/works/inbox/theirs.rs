@@ -12,7 +12,7 @@ use artel_rules::plan::markdown::{Head, Parsed, Sheet, parse, render};
 use artel_rules::request::file::{RequestFields, Status};
 use artel_skills::read_request;
 use artel_types::plan::Plan;
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 
 use super::note;
 use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
@@ -143,7 +143,7 @@ impl Workshop {
     /// Keeps copies of a person's words in the archive. Equal texts are kept once.
     pub(crate) fn keep_theirs(&self, theirs: &[Theirs], stem: &str) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         for one in theirs {
             let archive = self.root.join(ARCHIVE);
             artel_files::make_dirs(&archive, PRIVATE_FOLDER).map_err(failed)?;
@@ -162,7 +162,7 @@ impl Workshop {
                 Some(_) => {}
                 None => std::fs::rename(&one.file, &at).map_err(|error| {
                     let what = format!("`{}` cannot be kept", one.file.display());
-                    Failure::new(Code::W008, what).because(error.to_string())
+                    Failure::new(FailureCode::W008, what).because(error.to_string())
                 })?,
             }
             kept.0.push(Copy {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure, RunId};
+use artel_types::{Failure, FailureCode, RunId};
 
 use crate::trouble::file_failure;
 use crate::works::inbox::Kept;
@@ -17,7 +17,7 @@ impl Workshop {
     /// Writes the text of a report. If a person changed the present one, keeps a copy of it
     /// first.
     pub(super) fn put_report(&self, file: &Path, run: RunId, text: &str) -> Result<(), Failure> {
-        let failed = |error| file_failure(Code::W008, &error);
+        let failed = |error| file_failure(FailureCode::W008, &error);
         let known = self.known_hashes(run);
         let is_known = |there: &str| {
             there.trim().is_empty() || there == text || known.contains(&hash_of(there))

@@ -7,9 +7,9 @@ use artel_journal::{Filter, Query};
 use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules};
 use artel_rules::plan::names;
 use artel_rules::tally::{Tally, kind_of_failure};
-use artel_types::plan::ProofPlace;
+use artel_types::plan::ProofStage;
 use artel_types::{
-    BranchBegun, BranchChecked, ChangesetCreated, Code, Event, Fact, Failure, PlanEnded,
+    BranchBegun, BranchChecked, ChangesetCreated, Event, Fact, Failure, FailureCode, PlanEnded,
     ProofRecorded, RunId, RunMetrics, Timestamp,
 };
 
@@ -122,7 +122,7 @@ impl Past {
 
     /// Returns the proofs of the last check on a clean checkout.
     pub(crate) fn last_proofs(&self) -> Vec<&ProofRecorded> {
-        let at_the_end = || self.proofs().filter(|it| it.place == ProofPlace::Final);
+        let at_the_end = || self.proofs().filter(|it| it.place == ProofStage::Final);
         let last = at_the_end().map(|proof| proof.round).max();
         at_the_end()
             .filter(|proof| Some(proof.round) == last)
@@ -218,6 +218,9 @@ fn named(tool: &str, changed: &[String]) -> String {
 
 fn not_a_plan(run: RunId) -> Failure {
     let short = run.short();
-    Failure::new(Code::R004, format!("the run {short} carries out no plan"))
-        .advise("`artel changeset list` shows what plans left")
+    Failure::new(
+        FailureCode::R004,
+        format!("the run {short} carries out no plan"),
+    )
+    .advise("`artel changeset list` shows what plans left")
 }

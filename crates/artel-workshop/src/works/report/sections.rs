@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::plan::{FailedTest, Finding};
+use artel_types::plan::{FailedTest, VerdictFinding};
 use artel_types::{
-    ChangeKind, Fact, FileChange, Money, ProofRecorded, StepJudged, Text, Tokens, counted,
-    shown_path,
+    Fact, FileChange, FileChangeKind, Money, ProofRecorded, RecordedText, StepJudged, Tokens,
+    counted, shown_path,
 };
 
 use super::page::{bounded, cell, code, line, table};
@@ -76,7 +76,7 @@ fn verdict(judged: &StepJudged) -> String {
         "did not pass"
     };
     let mut text = format!("{} {word}", judged.by);
-    let counts = |finding: &&Finding| finding.severity.fails();
+    let counts = |finding: &&VerdictFinding| finding.severity.fails();
     let serious = judged.findings.iter().filter(counts).count() as u64;
     let others = judged.findings.len() as u64 - serious;
     if serious > 0 {
@@ -95,7 +95,7 @@ fn verdict(judged: &StepJudged) -> String {
 pub(super) fn changes(past: &Past) -> String {
     let files = past.created.as_ref().map(|made| made.files.as_slice());
     let files = files.unwrap_or_default();
-    let part = |title: &str, kinds: &[ChangeKind]| {
+    let part = |title: &str, kinds: &[FileChangeKind]| {
         let of_kind: Vec<&FileChange> =
             files.iter().filter(|it| kinds.contains(&it.kind)).collect();
         let mut text = format!("### Files {title} ({})\n\n", of_kind.len());
@@ -111,23 +111,23 @@ pub(super) fn changes(past: &Past) -> String {
         }
         text
     };
-    let is_moved = files.iter().any(|it| it.kind == ChangeKind::Renamed);
+    let is_moved = files.iter().any(|it| it.kind == FileChangeKind::Renamed);
     [
-        part("Created", &[ChangeKind::Made]),
-        part("Modified", &[ChangeKind::Changed, ChangeKind::Mode]),
+        part("Created", &[FileChangeKind::Made]),
+        part("Modified", &[FileChangeKind::Changed, FileChangeKind::Mode]),
         if is_moved {
-            part("Renamed", &[ChangeKind::Renamed])
+            part("Renamed", &[FileChangeKind::Renamed])
         } else {
             String::new()
         },
-        part("Deleted", &[ChangeKind::Deleted]),
+        part("Deleted", &[FileChangeKind::Deleted]),
     ]
     .concat()
 }
 
 fn lines_of(file: &FileChange) -> String {
     match (file.added, file.removed) {
-        (Some(0), Some(0)) if file.kind == ChangeKind::Mode => " mode only".to_owned(),
+        (Some(0), Some(0)) if file.kind == FileChangeKind::Mode => " mode only".to_owned(),
         (Some(added), Some(removed)) => format!(" +{added} -{removed}"),
         _ => " not text".to_owned(),
     }
@@ -186,7 +186,7 @@ fn proof_row(past: &Past, proof: &ProofRecorded) -> Vec<String> {
     let number = step.and_then(|step| past.conduct.plan().number(step));
     let step = number.map(|number| format!("{number}, loop {}", proof.round));
     let place = match proof.place {
-        artel_types::plan::ProofPlace::Final => "clean checkout".to_owned(),
+        artel_types::plan::ProofStage::Final => "clean checkout".to_owned(),
         place => place.to_string(),
     };
     let tests = match (proof.passed, proof.failed) {
@@ -394,10 +394,10 @@ fn bullets(lines: &[String]) -> String {
 }
 
 /// Returns a text that is stored in its event, or a placeholder for one stored as a blob.
-pub(super) fn inline(text: &Text) -> &str {
+pub(super) fn inline(text: &RecordedText) -> &str {
     match text {
-        Text::Inline(text) => text,
-        Text::Kept(_) => "(kept apart)",
+        RecordedText::Inline(text) => text,
+        RecordedText::Kept(_) => "(kept apart)",
     }
 }
 

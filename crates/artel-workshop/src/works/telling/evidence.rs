@@ -1,8 +1,8 @@
 //! Evidence about an attempt at a step, read from events: findings of checks, verifiers
 //! and people.
 
-use artel_types::plan::ProofPlace;
-use artel_types::{Fact, ProofRecorded, StepJudged, StepPassed, Text};
+use artel_types::plan::ProofStage;
+use artel_types::{Fact, ProofRecorded, RecordedText, StepJudged, StepPassed};
 use serde::Serialize;
 
 use super::LONGEST;
@@ -30,7 +30,7 @@ pub struct Evidence {
     pub lines: Vec<String>,
     /// The stage of the run in which a proof was made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<ProofPlace>,
+    pub place: Option<ProofStage>,
     /// The output of a program, or the words of the source.
     pub output: String,
 }
@@ -140,7 +140,7 @@ fn found(verdict: Verdict, by: &str, head: String, lines: Vec<String>) -> Eviden
 
 /// Loads a text that may be stored as a blob. If it cannot be read, the returned text says
 /// so.
-pub(super) fn read(workshop: &Workshop, text: &Text) -> String {
+pub(super) fn read(workshop: &Workshop, text: &RecordedText) -> String {
     let read = workshop.whole_text(text);
     read.unwrap_or_else(|failure| format!("[{}]", failure.what))
 }

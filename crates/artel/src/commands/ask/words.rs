@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal as _, Read as _};
 
-use artel_types::plan::{Urgency, Verify};
-use artel_types::{Code, Failure};
+use artel_types::plan::{StepVerification, Urgency};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Caller, Problems};
 
 use super::{Args, urgency, verify};
@@ -19,7 +19,7 @@ pub(super) struct Asked {
     pub(super) portal: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) urgency: Urgency,
-    pub(super) verify: Option<Verify>,
+    pub(super) verify: Option<StepVerification>,
     pub(super) source: &'static str,
 }
 
@@ -32,9 +32,11 @@ pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Ask
         (_, Some(file)) => (caller.words_of(file)?, "file"),
         (Some(text), None) => (text.clone(), "cli"),
         (None, None) => {
-            return Err(Failure::new(Code::C005, "there is nothing asked for")
-                .advise("`artel ask \"…\"`, `artel ask --file FILE` or `artel ask -i`")
-                .into());
+            return Err(
+                Failure::new(FailureCode::C005, "there is nothing asked for")
+                    .advise("`artel ask \"…\"`, `artel ask --file FILE` or `artel ask -i`")
+                    .into(),
+            );
         }
     };
     Ok(Asked {
@@ -50,7 +52,7 @@ pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Ask
 /// Reads the request from standard input.
 fn piped() -> Result<String, Failure> {
     let cannot = |why: String| {
-        Failure::new(Code::C004, "the standard input cannot be read")
+        Failure::new(FailureCode::C004, "the standard input cannot be read")
             .because(why)
             .advise("give it text in UTF-8, or name a file")
     };
@@ -67,8 +69,10 @@ fn piped() -> Result<String, Failure> {
     }
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is no text".to_owned()))?;
     if text.trim().is_empty() {
-        return Err(Failure::new(Code::C005, "the standard input is empty")
-            .advise("write into it what you want"));
+        return Err(
+            Failure::new(FailureCode::C005, "the standard input is empty")
+                .advise("write into it what you want"),
+        );
     }
     Ok(text)
 }
@@ -76,9 +80,11 @@ fn piped() -> Result<String, Failure> {
 /// Asks for one thing after the other, except for what was given as a flag.
 fn conversed(args: &Args, screen: &Screen) -> Result<Asked, Problems> {
     if screen.json || !io::stdin().is_terminal() {
-        return Err(Failure::new(Code::C006, "nobody is here to be asked")
-            .advise("`artel ask \"…\"`, or run it in a terminal")
-            .into());
+        return Err(
+            Failure::new(FailureCode::C006, "nobody is here to be asked")
+                .advise("`artel ask \"…\"`, or run it in a terminal")
+                .into(),
+        );
     }
     let mut lines = Vec::new();
     let mut question = "What do you want? An empty line ends it.\n▸ ";
@@ -95,7 +101,8 @@ fn conversed(args: &Args, screen: &Screen) -> Result<Asked, Problems> {
         Some(agent) => Some(agent),
         None => filled(typed("Role? [default] ▸ ")?),
     };
-    let wrong = |why: String| Failure::new(Code::C004, why).advise("`artel ask -i` begins anew");
+    let wrong =
+        |why: String| Failure::new(FailureCode::C004, why).advise("`artel ask -i` begins anew");
     let priority = match filled(typed("Priority? low, [normal], high, critical ▸ ")?) {
         Some(word) => urgency(&word).map_err(wrong)?,
         None => args.priority,

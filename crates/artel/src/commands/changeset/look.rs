@@ -1,6 +1,6 @@
 //! Output of the commands that show changesets.
 
-use artel_types::{ChangeKind, FileChange, ProofRecorded, Tokens};
+use artel_types::{FileChange, FileChangeKind, ProofRecorded, Tokens};
 use artel_workshop::{ChangesetRow, ChangesetShown, Problems};
 
 use crate::Verdict;
@@ -217,10 +217,10 @@ fn branch(shown: &ChangesetShown) -> String {
 
 fn file(file: &FileChange) -> String {
     let kind = match file.kind {
-        ChangeKind::Made => "A",
-        ChangeKind::Changed | ChangeKind::Mode => "M",
-        ChangeKind::Deleted => "D",
-        ChangeKind::Renamed => "renamed",
+        FileChangeKind::Made => "A",
+        FileChangeKind::Changed | FileChangeKind::Mode => "M",
+        FileChangeKind::Deleted => "D",
+        FileChangeKind::Renamed => "renamed",
     };
     let lines = match (file.added, file.removed) {
         (Some(added), Some(removed)) => format!("+{added} −{removed}"),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_types::{Code, Failure};
+use artel_types::{Failure, FailureCode};
 use artel_workshop::{Problems, Workshop};
 use serde_json::json;
 
@@ -26,14 +26,15 @@ pub(super) fn run(
 ) -> Result<Verdict, Problems> {
     if !args.user {
         return Err(
-            Failure::new(Code::C005, "the daemon is installed for one person")
+            Failure::new(FailureCode::C005, "the daemon is installed for one person")
                 .because("it acts with your keys and in your files")
                 .advise("`artel daemon install --user`")
                 .into(),
         );
     }
     let program = std::env::current_exe().map_err(|error| {
-        Failure::new(Code::X001, "this program's own place is not known").because(error.to_string())
+        Failure::new(FailureCode::X001, "this program's own place is not known")
+            .because(error.to_string())
     })?;
     let text = unit(&program, workshop.root());
     if args.print {
@@ -49,9 +50,12 @@ pub(super) fn run(
     let written = place.parent().map_or(Ok(()), std::fs::create_dir_all);
     let written = written.and_then(|()| std::fs::write(&place, &text));
     written.map_err(|error| {
-        Failure::new(Code::W008, format!("cannot write `{}`", place.display()))
-            .because(error.to_string())
-            .advise("`artel daemon install --user --print` prints the unit")
+        Failure::new(
+            FailureCode::W008,
+            format!("cannot write `{}`", place.display()),
+        )
+        .because(error.to_string())
+        .advise("`artel daemon install --user --print` prints the unit")
     })?;
     if screen.json {
         screen.value(&json!({ "unit": place.display().to_string() }))?;
@@ -71,7 +75,7 @@ fn refuse_another(place: &Path, root: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("`{}` is there, and serves something else", place.display());
-    Err(Failure::new(Code::W008, what)
+    Err(Failure::new(FailureCode::W008, what)
         .because("one unit serves one workshop")
         .advise(
             "`artel daemon install --user --print` prints this workshop's, for a file of another \
@@ -86,7 +90,7 @@ fn place(workshop: &Workshop) -> Result<PathBuf, Failure> {
     let config = config.filter(|path| path.is_absolute());
     let config = config.or_else(|| home.map(|home| home.join(".config")));
     let config = config.ok_or_else(|| {
-        Failure::new(Code::C005, "your home folder is not known").advise("set HOME")
+        Failure::new(FailureCode::C005, "your home folder is not known").advise("set HOME")
     })?;
     Ok(config.join("systemd/user/artel.service"))
 }

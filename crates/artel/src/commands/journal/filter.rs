@@ -1,7 +1,7 @@
 //! The filters that all reading commands share.
 
 use artel_journal::Filter;
-use artel_types::{Clock, Code, Failure, Outcome, Timestamp};
+use artel_types::{Clock, EventOutcome, Failure, FailureCode, Timestamp};
 
 /// Arguments that select journal events.
 #[derive(Debug, Default, clap::Args)]
@@ -63,13 +63,16 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
 }
 
 fn outcome(word: &str) -> Result<String, Failure> {
-    let known: Result<Outcome, ()> = word.parse();
+    let known: Result<EventOutcome, ()> = word.parse();
     known
         .map(|outcome| outcome.as_str().to_owned())
         .map_err(|()| {
-            Failure::new(Code::C004, format!("`{word}` is not a value for --outcome"))
-                .because("allowed: done, failed, allowed, denied, cancelled, unknown")
-                .advise("`--outcome failed`")
+            Failure::new(
+                FailureCode::C004,
+                format!("`{word}` is not a value for --outcome"),
+            )
+            .because("allowed: done, failed, allowed, denied, cancelled, unknown")
+            .advise("`--outcome failed`")
         })
 }
 
@@ -80,9 +83,12 @@ pub(crate) fn moment(
 ) -> Result<Option<Timestamp>, Failure> {
     let read = |text| {
         Timestamp::parse_back_from(text, clock.now()).map_err(|error| {
-            Failure::new(Code::C004, format!("`{text}` is not a value for {flag}"))
-                .because(error.to_string())
-                .advise(format!("`{flag} 7d`"))
+            Failure::new(
+                FailureCode::C004,
+                format!("`{text}` is not a value for {flag}"),
+            )
+            .because(error.to_string())
+            .advise(format!("`{flag} 7d`"))
         })
     };
     text.map(read).transpose()

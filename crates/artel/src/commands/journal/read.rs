@@ -280,7 +280,7 @@ pub(super) fn export(
     workshop.refuse_state_file(path)?;
     let failed = |error: std::io::Error| {
         Failure::new(
-            artel_types::Code::C008,
+            artel_types::FailureCode::C008,
             format!("could not write `{}`", path.display()),
         )
         .because(error.to_string())

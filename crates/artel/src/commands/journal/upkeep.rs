@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_journal::{Candidate, Source};
-use artel_types::{Code, Failure, FailureKind};
+use artel_types::{Failure, FailureCode, FailureKind};
 use artel_workshop::{Caller, Noted, Problems, RestorePlan};
 
 use super::filter::moment;
@@ -194,7 +194,7 @@ fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&Candidate>, 
             Take::Prefix => "the journal has no intact part",
             Take::Backup => "there is no intact backup",
         };
-        Failure::new(Code::J012, what).advise("`artel journal restore` offers what there is")
+        Failure::new(FailureCode::J012, what).advise("`artel journal restore` offers what there is")
     })?;
     // Taking the intact journal in its own place is not a restore.
     Ok(Some(found).filter(|_| !(plan.is_intact && take == Take::Prefix)))

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use artel_types::{Code, Failure, FailureKind, RunState};
+use artel_types::{Failure, FailureCode, FailureKind, RunOutcome};
 use artel_workshop::{Left, Line, Noted, Placed, Problems, RunDone, Workshop};
 use serde_json::{Value, json};
 
@@ -63,11 +63,11 @@ pub(crate) fn conclude(
         screen.value(&json!({ "result": result(done, applied) }))?;
     }
     placed?;
-    if is_person_there(screen) && state != Some(RunState::Cancelled) {
+    if is_person_there(screen) && state != Some(RunOutcome::Cancelled) {
         ask_for_feedback(workshop, done, screen)?;
     }
     Ok(match state {
-        Some(RunState::Complete) => Verdict::Done,
+        Some(RunOutcome::Complete) => Verdict::Done,
         _ => Verdict::Bad(FailureKind::Failed),
     })
 }
@@ -118,7 +118,7 @@ fn leave(left: &Left, done: &RunDone, screen: &mut Screen) -> Result<Verdict, Pr
     let failure = match left {
         Left::Interrupted => None,
         Left::Question(asked) => Some(
-            Failure::new(Code::P002, "the run waits for your answer")
+            Failure::new(FailureCode::P002, "the run waits for your answer")
                 .because(asked.text.clone())
                 .advise(format!(
                     "{resume} in a terminal asks it; `--answer` answers it"

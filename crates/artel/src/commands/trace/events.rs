@@ -1,6 +1,6 @@
 //! The recorded events of a trace.
 
-use artel_types::Visibility;
+use artel_types::EventVisibility;
 use artel_workshop::{Eyes, Problems, Story, View, Workshop, seen};
 
 use super::Args;
@@ -36,9 +36,9 @@ pub(super) fn show(
 /// Collects the events to show.
 pub(super) fn gathered(args: &Args, workshop: &Workshop) -> Result<Story, Problems> {
     let up_to = if args.full {
-        Visibility::Hidden
+        EventVisibility::Hidden
     } else {
-        Visibility::Summary
+        EventVisibility::Summary
     };
     let mut story = workshop.trace(&args.id, up_to)?;
     let asked = args.full.then_some(View::Full);

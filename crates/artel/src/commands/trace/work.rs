@@ -51,7 +51,7 @@ pub(super) fn show(
     };
     if screen.json {
         let Ok(mut value) = serde_json::to_value(events::gathered(args, workshop)?) else {
-            return Err(Failure::new(artel_types::Code::X001, "events are no JSON").into());
+            return Err(Failure::new(artel_types::FailureCode::X001, "events are no JSON").into());
         };
         value["story"] = json!(story);
         screen.value(&value)?;

@@ -2,7 +2,7 @@
 //! and nothing is taken up by them.
 
 use artel_testkit::run_events;
-use artel_types::{Actor, Draft, RunId, RunStarted, Stream, TraceId};
+use artel_types::{Actor, EventDraft, RunId, RunStarted, StreamName, TraceId};
 
 use crate::support::House;
 
@@ -11,7 +11,7 @@ fn run(seed: u8) -> RunId {
 }
 
 /// Says that a run began, called by another one.
-fn began(id: u8, parent: Option<u8>, trace: u8) -> Draft {
+fn began(id: u8, parent: Option<u8>, trace: u8) -> EventDraft {
     let started = RunStarted {
         parent: parent.map(run),
         call: parent.map(|parent| format!("call-of-{parent}")),
@@ -19,8 +19,8 @@ fn began(id: u8, parent: Option<u8>, trace: u8) -> Draft {
         task: Some("begin the work".into()),
         ..RunStarted::new(run(id), "forged")
     };
-    let (stream, trace) = (Stream::run(run(id)), TraceId::from_random([trace; 16]));
-    Draft::new(stream, trace, Actor::agent("engineer"), started).in_run(run(id))
+    let (stream, trace) = (StreamName::run(run(id)), TraceId::from_random([trace; 16]));
+    EventDraft::new(stream, trace, Actor::agent("engineer"), started).in_run(run(id))
 }
 
 /// Looks at everything, and tries to take the runs up.
@@ -83,7 +83,7 @@ fn an_id_that_was_used_by_two_runs_begins_nothing() {
     house.append(run_events(run(1), TraceId::from_random([4; 16]), 3));
     // Once more under the same id, in its stream and in another, in its trace and in another.
     let mut elsewhere = began(1, None, 5);
-    elsewhere.stream = Stream::run(run(7));
+    elsewhere.stream = StreamName::run(run(7));
     house.append([began(1, None, 4), began(1, Some(6), 5), elsewhere]);
     let rows = house.ok(["runs", "--json"]).json();
     let same = rows.as_array().unwrap().iter();

@@ -108,7 +108,7 @@ impl House {
     }
 
     /// Records events.
-    pub(crate) fn append(&self, drafts: impl IntoIterator<Item = artel_types::Draft>) {
+    pub(crate) fn append(&self, drafts: impl IntoIterator<Item = artel_types::EventDraft>) {
         let journal = self.journal(system_clock());
         journal
             .append(artel_journal::Batch::of(drafts))

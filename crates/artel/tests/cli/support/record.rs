@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use artel_journal::Batch;
 use artel_testkit::{ManualClock, note, run_events, system_clock};
-use artel_types::{Clock, Draft, RunId, TraceId};
+use artel_types::{Clock, EventDraft, RunId, TraceId};
 
 use super::House;
 
 /// Returns this many remarks of Ada's.
-pub(crate) fn notes(stream: &str, count: u64) -> Vec<Draft> {
+pub(crate) fn notes(stream: &str, count: u64) -> Vec<EventDraft> {
     (1..=count)
         .map(|number| note(stream, &format!("remark {number}")))
         .collect()

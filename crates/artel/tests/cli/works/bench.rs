@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use artel_git::{CommitOrder, Committed, Identity, Line, MergeOrder, TreeBounds};
 use artel_journal::{Filter, Query, Reader};
-use artel_types::plan::{PlanState, ProofPlace, Size, Urgency};
+use artel_types::plan::{PlanState, ProofStage, RequestSize, Urgency};
 use artel_types::{
-    Actor, BranchBegun, BranchChecked, ChangeKind, ChangesetCreated, ChangesetOrdered, Draft, Fact,
-    FileChange, PlanApproved, PlanDrafted, PlanEnded, PlanRunning, ProofRecorded, RequestCreated,
-    RunFinished, RunId, RunStarted, Stream, Text, TraceId, Via,
+    Actor, ActorSurface, BranchBegun, BranchChecked, ChangesetCreated, ChangesetOrdered,
+    EventDraft, Fact, FileChange, FileChangeKind, PlanApproved, PlanDrafted, PlanEnded,
+    PlanRunning, ProofRecorded, RecordedText, RequestCreated, RunFinished, RunId, RunStarted,
+    StreamName, TraceId,
 };
 use serde_json::json;
 
@@ -180,7 +181,7 @@ impl Bench {
     pub(super) fn kinds(&self, begin: &str) -> Vec<String> {
         let reader = Reader::open(&self.house.journal_home()).unwrap();
         let filter = Filter {
-            stream: Some(Stream::work(self.trace).to_string()),
+            stream: Some(StreamName::work(self.trace).to_string()),
             kind: Some(begin.to_owned()),
             ..Filter::default()
         };
@@ -217,7 +218,7 @@ impl Bench {
             into: merge.into,
             old: merge.old,
             new: merge.new,
-            plan: Text::Inline(plan),
+            plan: RecordedText::Inline(plan),
             waiver: None,
         };
         self.tell([ordered.into()]);
@@ -260,7 +261,7 @@ impl Bench {
         let hash = "h".repeat(64);
         let drafted = PlanDrafted {
             version: 1,
-            plan: Text::Inline(plan),
+            plan: RecordedText::Inline(plan),
             hash: hash.clone(),
             title: "Fix it".to_owned(),
             file: "Inbox/Plans/x.md".to_owned(),
@@ -322,7 +323,7 @@ impl Bench {
             urgency: Urgency::Normal,
             source: "cli".to_owned(),
             file: "Inbox/Requests/request-07070707.md".to_owned(),
-            size: Size::Work,
+            size: RequestSize::Work,
             why: "it is work".to_owned(),
             verify: None,
             constraints: Vec::new(),
@@ -338,10 +339,10 @@ impl Bench {
             path: file.path.display().to_string(),
             from: file.from.as_ref().map(|from| from.display().to_string()),
             kind: match file.kind {
-                artel_git::StatKind::Made => ChangeKind::Made,
-                artel_git::StatKind::Deleted => ChangeKind::Deleted,
-                artel_git::StatKind::Renamed => ChangeKind::Renamed,
-                _ => ChangeKind::Changed,
+                artel_git::StatKind::Made => FileChangeKind::Made,
+                artel_git::StatKind::Deleted => FileChangeKind::Deleted,
+                artel_git::StatKind::Renamed => FileChangeKind::Renamed,
+                _ => FileChangeKind::Changed,
             },
             added: file.added,
             removed: file.removed,
@@ -376,7 +377,7 @@ impl Bench {
     fn proof(&self, sort: &str, tests: Option<(u64, u64)>) -> ProofRecorded {
         ProofRecorded {
             id: format!("plan/1/final/{sort}"),
-            place: ProofPlace::Final,
+            place: ProofStage::Final,
             step: None,
             round: 1,
             sort: sort.to_owned(),
@@ -398,17 +399,18 @@ impl Bench {
     }
 
     pub(super) fn tell(&self, facts: impl IntoIterator<Item = Fact>) {
-        let stream = Stream::work(self.trace);
-        let actor = Actor::human(ADA, Via::Cli);
-        let draft = |fact| Draft::new(stream.clone(), self.trace, actor.clone(), fact);
+        let stream = StreamName::work(self.trace);
+        let actor = Actor::human(ADA, ActorSurface::Cli);
+        let draft = |fact| EventDraft::new(stream.clone(), self.trace, actor.clone(), fact);
         self.house.append(facts.into_iter().map(draft));
     }
 
     pub(super) fn tell_run(&self, facts: impl IntoIterator<Item = Fact>) {
-        let stream = Stream::run(self.run);
+        let stream = StreamName::run(self.run);
         let actor = Actor::system("plan");
-        let draft =
-            |fact| Draft::new(stream.clone(), self.trace, actor.clone(), fact).in_run(self.run);
+        let draft = |fact| {
+            EventDraft::new(stream.clone(), self.trace, actor.clone(), fact).in_run(self.run)
+        };
         self.house.append(facts.into_iter().map(draft));
     }
 }

@@ -7,7 +7,8 @@ use artel_rules::budget::{Ledger, UNLIMITED, reserve, settle};
 use artel_testkit::{ManualClock, Random};
 use artel_types::model::Provider;
 use artel_types::{
-    Actor, Amount, BudgetLimited, Event, Fact, Level, Limits, Stream, TraceId, Visibility,
+    Actor, BudgetLevel, BudgetLimited, ConfiguredSpendLimits, Event, EventVisibility, Fact,
+    SpendAmount, StreamName, TraceId,
 };
 
 use super::{Node, random_tree};
@@ -18,13 +19,13 @@ const IN_FLIGHT: usize = 4;
 /// A call that was admitted and is not paid yet.
 struct Open {
     key: String,
-    levels: Vec<Level>,
+    levels: Vec<BudgetLevel>,
     estimate: u64,
     cost: u64,
 }
 
 /// The budgets that a run's calls count against, as the gateway determines them.
-fn levels(node: &Node) -> Vec<Level> {
+fn levels(node: &Node) -> Vec<BudgetLevel> {
     let context = Context {
         trace: TraceId::from_random([1; 16]),
         actor: Actor::system("test"),
@@ -37,9 +38,9 @@ fn levels(node: &Node) -> Vec<Level> {
 }
 
 /// One of the runs and steps that a run counts against.
-fn level_to_limit(node: &Node, random: &mut Random) -> Level {
+fn level_to_limit(node: &Node, random: &mut Random) -> BudgetLevel {
     let mut levels = levels(node);
-    levels.retain(|level| matches!(level, Level::Run(_) | Level::Step(_)));
+    levels.retain(|level| matches!(level, BudgetLevel::Run(_) | BudgetLevel::Step(_)));
     let at = random.below(levels.len() as u64);
     levels.swap_remove(usize::try_from(at).unwrap())
 }
@@ -56,7 +57,7 @@ impl Folded {
         self.seq += 1;
         self.ledger.fold(&Event {
             seq: self.seq,
-            stream: Stream::budget(),
+            stream: StreamName::budget(),
             stream_seq: self.seq,
             at: now(),
             trace: TraceId::from_random([1; 16]),
@@ -66,15 +67,15 @@ impl Folded {
             actor: Actor::system("test"),
             target: None,
             outcome: None,
-            visibility: Visibility::Full,
+            visibility: EventVisibility::Full,
             fact: fact.into(),
         });
     }
 
     /// Reserves the estimate if every level has room for it.
     fn reserves(&mut self, open: &Open) -> bool {
-        let amount = Amount::new(1, open.estimate);
-        let limits = Limits::default();
+        let amount = SpendAmount::new(1, open.estimate);
+        let limits = ConfiguredSpendLimits::default();
         let granted = reserve(
             &self.ledger,
             &limits,
@@ -89,8 +90,14 @@ impl Folded {
     }
 
     fn settles(&mut self, open: &Open) {
-        let amount = Amount::new(1, open.cost);
-        let settled = settle(&self.ledger, &Limits::default(), &open.key, amount, now());
+        let amount = SpendAmount::new(1, open.cost);
+        let settled = settle(
+            &self.ledger,
+            &ConfiguredSpendLimits::default(),
+            &open.key,
+            amount,
+            now(),
+        );
         self.fold(settled.unwrap().settled);
     }
 }
@@ -109,10 +116,14 @@ struct Watched {
 }
 
 /// Makes many calls in a tree, and returns how many were refused.
-fn plays(tree: &[Node], random: &mut Random, watched: &mut BTreeMap<Level, Watched>) -> usize {
+fn plays(
+    tree: &[Node],
+    random: &mut Random,
+    watched: &mut BTreeMap<BudgetLevel, Watched>,
+) -> usize {
     let mut folded = Folded::default();
     for (level, it) in &*watched {
-        let limit = Amount::new(UNLIMITED, it.most);
+        let limit = SpendAmount::new(UNLIMITED, it.most);
         let level = level.clone();
         folded.fold(BudgetLimited { level, limit });
     }
@@ -151,7 +162,7 @@ fn plays(tree: &[Node], random: &mut Random, watched: &mut BTreeMap<Level, Watch
     refused
 }
 
-fn pays(folded: &mut Folded, open: Open, watched: &mut BTreeMap<Level, Watched>) {
+fn pays(folded: &mut Folded, open: Open, watched: &mut BTreeMap<BudgetLevel, Watched>) {
     folded.settles(&open);
     for level in &open.levels {
         if let Some(it) = watched.get_mut(level) {
@@ -171,8 +182,8 @@ fn in_random_trees_of_runs_no_limit_of_any_ancestor_is_passed_by_more_than_the_c
         for node in &tree {
             let level = level_to_limit(node, &mut random);
             match &level {
-                Level::Step(_) => of_steps += 1,
-                level if *level != Level::Run(node.id.to_string()) => of_others += 1,
+                BudgetLevel::Step(_) => of_steps += 1,
+                level if *level != BudgetLevel::Run(node.id.to_string()) => of_others += 1,
                 _ => {}
             }
             let most = 500 + random.below(4_000);

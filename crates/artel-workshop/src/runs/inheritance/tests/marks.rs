@@ -10,8 +10,8 @@ use artel_policy::Situation;
 use artel_testkit::Random;
 use artel_tools::ContentMarks;
 use artel_types::{
-    Actor, Draft, Fact, ForeignRead, ForeignSource, RunForked, RunId, RunStarted, SecretUsed,
-    Stream, TraceId, Via,
+    Actor, ActorSurface, EventDraft, Fact, ForeignRead, ForeignSource, RunForked, RunId,
+    RunStarted, SecretUsed, StreamName, TraceId,
 };
 
 use super::{Node, random_tree};
@@ -21,7 +21,7 @@ use crate::{Caller, Flags, Init, Open, Workshop};
 fn workshop(home: &Path) -> Workshop {
     let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");
     caller.init(Some(&root), Init::Complete).unwrap();
     std::fs::write(root.join("artel.toml"), "").unwrap();
@@ -69,7 +69,7 @@ impl<'w> Works<'w> {
             };
             draft(works.trace, node.id, fact)
         });
-        let mut drafts: Vec<Draft> = started.collect();
+        let mut drafts: Vec<EventDraft> = started.collect();
         let from = works.node(&mut random);
         let own = RunId::from_random(
             works.forked.to_string().as_bytes()[..16]
@@ -166,9 +166,9 @@ impl Expected {
     }
 }
 
-fn draft(trace: TraceId, run: RunId, fact: impl Into<Fact>) -> Draft {
+fn draft(trace: TraceId, run: RunId, fact: impl Into<Fact>) -> EventDraft {
     let actor = Actor::agent("engineer");
-    Draft::new(Stream::run(run), trace, actor, fact.into()).in_run(run)
+    EventDraft::new(StreamName::run(run), trace, actor, fact.into()).in_run(run)
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_config::Environment;
 use artel_testkit::{figure, is_long, system_clock};
-use artel_types::Via;
+use artel_types::ActorSurface;
 use artel_workshop::{Caller, DaemonEnded, Flags, Workshop};
 
 use super::{Served, until};
@@ -24,7 +24,12 @@ fn opened(town: &Served) -> Workshop {
         ("ARTEL_WORKSHOP", house.workshop.display().to_string()),
     ];
     let environment = Environment::of(variables, &town.0.project);
-    let caller = Caller::new(environment, system_clock(), Flags::default(), Via::Cli);
+    let caller = Caller::new(
+        environment,
+        system_clock(),
+        Flags::default(),
+        ActorSurface::Cli,
+    );
     caller.unwrap().workshop().unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::{Actor, Draft, RunId, RunStarted, Stream, TraceId};
+use artel_types::{Actor, EventDraft, RunId, RunStarted, StreamName, TraceId};
 use serde_json::{Value, json};
 
 use super::super::stage::{Asked, Calls, Stage, Who, end, mend, plan, until};
@@ -350,7 +350,7 @@ fn a_run_whose_parents_cannot_be_read_is_refused() {
         };
         let draft = |fact| {
             let actor = Actor::system("test");
-            Draft::new(Stream::run(id(run)), trace, actor, fact).in_run(id(run))
+            EventDraft::new(StreamName::run(id(run)), trace, actor, fact).in_run(id(run))
         };
         let facts = [started.into(), prepared.clone()];
         stage.town.house.append(facts.map(draft));
