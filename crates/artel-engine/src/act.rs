@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_files::Root;
-use artel_rules::turn::{Act, Next};
+use artel_rules::turn::{AgentRunAction, RunnableToolCall};
 use artel_tools::{Called, Hands, Unfinished};
 use artel_types::model::MessageImage;
 use artel_types::{EventOutcome, Failure, FailureCode, RecordedText, ToolFinished};
@@ -34,7 +34,7 @@ pub(crate) enum Acted {
 
 impl Driver {
     /// Carries out calls, several at once if none of them changes anything.
-    pub(crate) async fn act(&mut self, acts: Vec<Act>) -> Result<Acted, Failure> {
+    pub(crate) async fn act(&mut self, acts: Vec<RunnableToolCall>) -> Result<Acted, Failure> {
         let Some(first) = acts.first() else {
             return Ok(Acted::Done);
         };
@@ -116,7 +116,7 @@ impl Driver {
             return Ok(());
         }
         let chronicle = &self.setup.chronicle;
-        if self.hooked.hooks.is_none() && self.setup.turn.next() == Next::Ask {
+        if self.hooked.hooks.is_none() && self.setup.turn.next() == AgentRunAction::Ask {
             self.owed = Some(chronicle.append_with_next(entries));
             return Ok(());
         }
@@ -151,7 +151,7 @@ fn is_failed(finished: &ToolFinished) -> bool {
 fn call(
     hands: &Hands,
     log: &CallLog,
-    act: &Act,
+    act: &RunnableToolCall,
     gathers: Gathers,
 ) -> Result<Option<(Called, Written)>, Failure> {
     log.begin(&act.id, gathers);
@@ -169,7 +169,7 @@ fn call(
 
 /// Returns the input of a call that reads a file of the skill by the name that the skill's
 /// text uses: a path that does not exist in the tree but does exist in the skill's folder.
-fn of_the_skill(hands: &Hands, act: &Act) -> Option<Value> {
+fn of_the_skill(hands: &Hands, act: &RunnableToolCall) -> Option<Value> {
     let skill = hands.bench.skill.as_ref().filter(|_| act.tool == "read")?;
     let path = act.input["path"].as_str()?;
     let is_named = path.starts_with(['/', '@']);
@@ -202,7 +202,7 @@ fn of(called: &Called, finished: ToolFinished) -> Done {
     }
 }
 
-fn unknown_tool(act: &Act, called: &Called) -> ToolFinished {
+fn unknown_tool(act: &RunnableToolCall, called: &Called) -> ToolFinished {
     let text = match &called.result {
         Ok(observation) => observation.text.clone(),
         Err(trouble) => trouble.to_string(),
@@ -225,7 +225,7 @@ fn unknown_tool(act: &Act, called: &Called) -> ToolFinished {
 impl Steering {
     /// Waits for something to reach the run and folds it. If the run was cancelled, the
     /// running command is ended.
-    async fn turned(&mut self, hands: &Hands, turn: &mut artel_rules::turn::Turn) {
+    async fn turned(&mut self, hands: &Hands, turn: &mut artel_rules::turn::AgentRun) {
         if let Some(fact) = self.heard().await {
             // Facts that people record contain no texts that are kept apart.
             drop(turn.fold(&fact));

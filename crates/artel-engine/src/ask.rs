@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Progress};
 use artel_rules::tokens;
-use artel_rules::turn::{Calls, Ending};
+use artel_rules::turn::{AgentRunEnding, ToolCallStyle};
 use artel_types::Failure;
 use artel_types::model::{
     ModelCallAttribution, ModelCallPriority, ModelCallReason, ModelFaultKind, ModelRequest,
@@ -49,7 +49,7 @@ pub(crate) enum Asked {
     /// The run is left here.
     Left(Left),
     /// The run is over.
-    Ended(Ending),
+    Ended(AgentRunEnding),
 }
 
 /// The outcome of one gateway call.
@@ -139,7 +139,7 @@ impl Driver {
             temperature: setup.voice.temperature,
             ..ModelRequest::default()
         };
-        if setup.turn.rules().calls == Calls::Native {
+        if setup.turn.rules().calls == ToolCallStyle::Native {
             let hands = setup.workplace.hands();
             let found = hands.bench.notes().found.clone();
             request.tools = hands.registry.specs(&setup.viewer, &found);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use artel_journal::{Filter, Query};
-use artel_rules::tally::Tally;
+use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{ChildRunMetrics, Event, Fact, Failure, Money, RunId};
 
 use crate::chronicle::Chronicle;
@@ -15,7 +15,7 @@ pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<ChildRunMetrics, Fail
     if below.is_empty() {
         return Ok(ChildRunMetrics::default());
     }
-    let mut tallies: BTreeMap<RunId, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<RunId, RunMetricsBuilder> = BTreeMap::new();
     for event in of_kind(chronicle, "model.")? {
         if let Some(run) = event.run.filter(|run| below.contains(run)) {
             tallies.entry(run).or_default().fold(&event);

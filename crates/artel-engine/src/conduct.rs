@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use artel_rules::conduct::{Conduct, Order, Part};
+use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder};
 use artel_tools::Person;
 use artel_types::{Actor, Fact, Failure, FailureCode, RunAnswered, RunAsked};
 use tokio::task::{JoinError, JoinSet};
@@ -26,7 +26,7 @@ pub type Doing<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
 /// began under the order's name, and end in the same facts.
 pub trait Crew: Send + Sync + 'static {
     /// Carries out an order and returns its outcome.
-    fn carry_out(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Doing<Did>;
+    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did>;
 
     /// Tells everything under way to end.
     fn call_off(self: Arc<Self>) -> Doing<()>;
@@ -45,14 +45,14 @@ pub enum Did {
 }
 
 /// Callback for progress of the steps.
-pub type Told = dyn Fn(&Conduct) + Send + Sync;
+pub type Told = dyn Fn(&PlanRun) + Send + Sync;
 
 /// Drives the run of a plan.
 pub struct Conductor<C> {
     /// The journal of the plan's run.
     pub chronicle: Chronicle,
     /// The state to resume from.
-    pub conduct: Conduct,
+    pub conduct: PlanRun,
     /// Carries out the orders.
     pub crew: Arc<C>,
     /// The channel through which people reach the run.
@@ -70,7 +70,7 @@ pub struct Conductor<C> {
 #[derive(Debug)]
 pub enum Led {
     /// The run is over.
-    Over(Box<Conduct>),
+    Over(Box<PlanRun>),
     /// The run was left and can be taken up again.
     Left(Left),
 }
@@ -83,7 +83,7 @@ type Done = (String, Result<Did, Failure>);
 struct Underway {
     tasks: JoinSet<Done>,
     /// Orders that this process has begun, by name; `None` for one that it had to leave.
-    orders: BTreeMap<String, Option<Order>>,
+    orders: BTreeMap<String, Option<PlanRunOrder>>,
     /// Steps that are or were paused by a person. Their agents may have to be woken.
     resting: BTreeSet<String>,
     left: Option<Left>,
@@ -93,17 +93,18 @@ struct Underway {
 impl Underway {
     /// Returns whether an order can begin alongside those under way. The state machine
     /// does not know about them: a step that a person resumes may find its place taken.
-    fn has_room_for(&self, order: &Order, conduct: &Conduct) -> bool {
+    fn has_room_for(&self, order: &PlanRunOrder, conduct: &PlanRun) -> bool {
         let at_once = conduct.rules().at_once;
         let mut begun = self.orders.values().flatten();
         match order {
-            Order::Do { step, part, .. } => {
+            PlanRunOrder::Do { step, part, .. } => {
                 let at_work = begun.filter(|order| !self.is_resting(order));
                 let mut steps: BTreeSet<_> = at_work.filter_map(step_of).collect();
                 if steps.contains(step.as_str()) {
                     return true;
                 }
-                let is_new = *part == Part::Start && conduct.steps_at_work().all(|it| it != step);
+                let is_new =
+                    *part == AttemptPart::Start && conduct.steps_at_work().all(|it| it != step);
                 if is_new {
                     // A step that waits for its turn to commit has nothing under way, yet
                     // keeps its place ahead of steps that have not begun.
@@ -112,14 +113,14 @@ impl Underway {
                 steps.len() < at_once
             }
             // Commits on their way to the branch belong to the result of the run.
-            Order::Close { .. } => !begun.any(moves_branch),
+            PlanRunOrder::Close { .. } => !begun.any(moves_branch),
             _ => true,
         }
     }
 
     /// Returns whether work is under way that no person has paused. Work on a paused step
     /// reports itself when it has come to rest.
-    fn is_at_work(&self, conduct: &Conduct) -> bool {
+    fn is_at_work(&self, conduct: &PlanRun) -> bool {
         let is_held = |step| conduct.step(step).is_some_and(|step| step.is_paused);
         let mut begun = self.orders.values().flatten();
         !conduct.is_paused() && begun.any(|order| !step_of(order).is_some_and(is_held))
@@ -127,9 +128,11 @@ impl Underway {
 
     /// Returns whether an order takes no place because its step is paused. Its agents wait
     /// meanwhile; parts that the runtime carries out itself are finished first.
-    fn is_resting(&self, order: &Order) -> bool {
+    fn is_resting(&self, order: &PlanRunOrder) -> bool {
         match order {
-            Order::Do { step, part, .. } => part.is_of_agent() && self.resting.contains(step),
+            PlanRunOrder::Do { step, part, .. } => {
+                part.is_of_agent() && self.resting.contains(step)
+            }
             _ => false,
         }
     }
@@ -144,17 +147,17 @@ impl Underway {
     }
 }
 
-fn step_of(order: &Order) -> Option<&str> {
+fn step_of(order: &PlanRunOrder) -> Option<&str> {
     match order {
-        Order::Do { step, .. } => Some(step),
+        PlanRunOrder::Do { step, .. } => Some(step),
         _ => None,
     }
 }
 
-fn moves_branch(order: &Order) -> bool {
+fn moves_branch(order: &PlanRunOrder) -> bool {
     match order {
-        Order::Do { part, .. } => *part == Part::Commit,
-        Order::Mend { .. } => true,
+        PlanRunOrder::Do { part, .. } => *part == AttemptPart::Commit,
+        PlanRunOrder::Mend { .. } => true,
         _ => false,
     }
 }
@@ -201,7 +204,7 @@ impl<C: Crew> Conductor<C> {
     async fn order(&mut self, underway: &mut Underway) -> Result<bool, Failure> {
         let mut state = None;
         for order in self.conduct.next() {
-            if let Order::Record(fact) = order {
+            if let PlanRunOrder::Record(fact) = order {
                 self.conclude(*fact, underway).await?;
                 return Ok(true);
             }
@@ -219,7 +222,7 @@ impl<C: Crew> Conductor<C> {
             underway.orders.insert(name.clone(), Some(order.clone()));
             let state = state.get_or_insert_with(|| Arc::new(self.conduct.clone()));
             let doing = match order {
-                Order::Await(asked) => self.answer(*asked),
+                PlanRunOrder::Await(asked) => self.answer(*asked),
                 order => Arc::clone(&self.crew).carry_out(order, Arc::clone(state)),
             };
             underway.tasks.spawn(async move { (name, doing.await) });
@@ -315,8 +318,8 @@ impl<C: Crew> Conductor<C> {
     /// Returns whether an order was waiting for an answer that has arrived. Questions from
     /// the agent of a step are unknown here, so such a step stays left until somebody
     /// answers.
-    fn is_settled(&self, order: Option<&Option<Order>>) -> bool {
-        let Some(Some(Order::Await(asked))) = order else {
+    fn is_settled(&self, order: Option<&Option<PlanRunOrder>>) -> bool {
+        let Some(Some(PlanRunOrder::Await(asked))) = order else {
             return false;
         };
         self.conduct.is_cancelled() || !self.is_open(&asked.question)

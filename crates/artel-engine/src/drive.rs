@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use artel_model::{Owed, Prior};
-use artel_rules::tally::{Tally, saved_percent};
-use artel_rules::turn::{ASKED, Act, Ending, Guard, Kind, Next, Rules, Turn, Wait};
+use artel_rules::tally::{RunMetricsBuilder, saved_percent};
+use artel_rules::turn::{
+    ASKED, AgentRun, AgentRunAction, AgentRunEnding, AgentRunRules, AgentRunWait, RunnableToolCall,
+    StepGuardrails, ToolTraits,
+};
 use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
 use artel_types::{
     Clock, EventOutcome, Fact, Failure, FailureCode, FileChange, RecordedText, RunAnswered,
@@ -38,7 +41,7 @@ const LONGEST_SUMMARY: usize = 200;
 pub struct Setup {
     pub chronicle: Chronicle,
     /// The state to resume from.
-    pub turn: Turn,
+    pub turn: AgentRun,
     pub voice: Voice,
     /// The tool runner and the files of the run.
     pub workplace: Workplace,
@@ -139,10 +142,10 @@ impl Driver {
             self.setup.left.store(left, Ordering::Relaxed);
             let next = self.setup.turn.next();
             let is_stopped = self.setup.steering.stop() != Stop::No;
-            if next != Next::Ask || is_stopped {
+            if next != AgentRunAction::Ask || is_stopped {
                 self.written().await?;
             }
-            if let Next::End(ending) = next {
+            if let AgentRunAction::End(ending) = next {
                 if self.is_held(&ending).await? {
                     continue;
                 }
@@ -158,10 +161,10 @@ impl Driver {
         }
     }
 
-    async fn step(&mut self, next: Next) -> Result<Option<Ended>, Failure> {
+    async fn step(&mut self, next: AgentRunAction) -> Result<Option<Ended>, Failure> {
         match next {
-            Next::Ask => return self.asked().await,
-            Next::Act(acts) => match self.question_of(&acts) {
+            AgentRunAction::Ask => return self.asked().await,
+            AgentRunAction::Act(acts) => match self.question_of(&acts) {
                 Some(asked) => self.record(Entry::shown(asked)).await?,
                 None => {
                     if self.act(acts).await? == Acted::Left && !self.hears_cancel().await? {
@@ -169,16 +172,18 @@ impl Driver {
                     }
                 }
             },
-            Next::Tell { act, text } => self.tell(&act, text).await?,
-            Next::Refuse { act, trouble, text } => self.refuse(&act, trouble, text).await?,
-            Next::Say { text, why } => self.say(text, why).await?,
-            Next::AskPerson { act } => self.ask_person(&act).await?,
-            Next::Escalate {
+            AgentRunAction::Tell { act, text } => self.tell(&act, text).await?,
+            AgentRunAction::Refuse { act, trouble, text } => {
+                self.refuse(&act, trouble, text).await?
+            }
+            AgentRunAction::Say { text, why } => self.say(text, why).await?,
+            AgentRunAction::AskPerson { act } => self.ask_person(&act).await?,
+            AgentRunAction::Escalate {
                 snapshot,
                 why,
                 failures,
             } => self.escalate(snapshot, why, failures).await?,
-            Next::Wait(Wait::Resume) => {
+            AgentRunAction::Wait(AgentRunWait::Resume) => {
                 self.setup
                     .audience
                     .waits("paused; `artel resume` lets it go on");
@@ -189,11 +194,11 @@ impl Driver {
                     self.fold(&fact)?;
                 }
             }
-            Next::Follow(heir) => return self.follow(heir).await,
-            Next::Wait(Wait::Answer(asked)) => {
+            AgentRunAction::Follow(heir) => return self.follow(heir).await,
+            AgentRunAction::Wait(AgentRunWait::Answer(asked)) => {
                 return self.await_answer(*asked).await;
             }
-            Next::End(_) => {}
+            AgentRunAction::End(_) => {}
         }
         Ok(None)
     }
@@ -261,7 +266,7 @@ impl Driver {
     /// Answers a call without carrying it out.
     pub(crate) async fn refuse(
         &mut self,
-        act: &Act,
+        act: &RunnableToolCall,
         trouble: &'static str,
         text: String,
     ) -> Result<(), Failure> {
@@ -306,7 +311,7 @@ impl Driver {
 
     /// Returns the question that an agent asks, if a person is here or the run waits for
     /// answers. It is then recorded, so that it can be answered from anywhere.
-    fn question_of(&self, acts: &[Act]) -> Option<RunAsked> {
+    fn question_of(&self, acts: &[RunnableToolCall]) -> Option<RunAsked> {
         let act = acts.first().filter(|act| act.tool == "ask_person")?;
         if !self.setup.waits && self.setup.person.is_none() {
             return None;
@@ -323,7 +328,7 @@ impl Driver {
     }
 
     /// Gives the person's answer to the agent.
-    async fn tell(&mut self, act: &Act, text: String) -> Result<(), Failure> {
+    async fn tell(&mut self, act: &RunnableToolCall, text: String) -> Result<(), Failure> {
         let finished = ToolFinished {
             call: act.id.clone(),
             tool: act.tool.clone(),
@@ -341,7 +346,7 @@ impl Driver {
     }
 
     /// Asks the person about a call whose outcome is unknown.
-    async fn ask_person(&mut self, act: &Act) -> Result<(), Failure> {
+    async fn ask_person(&mut self, act: &RunnableToolCall) -> Result<(), Failure> {
         let asked = RunAsked {
             question: format!("unknown-{}", act.id),
             text: format!(
@@ -419,7 +424,7 @@ impl Driver {
     }
 
     /// Ends the run: takes the last snapshot, and records the changes and the usage.
-    async fn finish(&mut self, ending: &Ending) -> Result<RunFinished, Failure> {
+    async fn finish(&mut self, ending: &AgentRunEnding) -> Result<RunFinished, Failure> {
         self.written().await?;
         self.tell_end(ending).await?;
         let hands = Arc::clone(self.setup.workplace.hands());
@@ -452,7 +457,7 @@ impl Driver {
 
     async fn finished(
         &self,
-        ending: &Ending,
+        ending: &AgentRunEnding,
         changed: Vec<FileChange>,
     ) -> Result<RunFinished, Failure> {
         let chronicle = self.setup.chronicle.clone();
@@ -461,7 +466,7 @@ impl Driver {
         let heir = self.setup.turn.heir();
         let (answer, metrics) = blocking(move || {
             let answer = answer.map(|answer| chronicle.keep(answer)).transpose()?;
-            let mut tally = Tally::default();
+            let mut tally = RunMetricsBuilder::default();
             chronicle
                 .own_events()?
                 .iter()
@@ -496,17 +501,17 @@ impl Driver {
 }
 
 /// Returns what the state machine must know about the tools of a registry.
-pub fn kinds(registry: &Registry) -> BTreeMap<String, Kind> {
+pub fn kinds(registry: &Registry) -> BTreeMap<String, ToolTraits> {
     registry
         .cards()
         .map(|card| (card.name.clone(), kind_of(card)))
         .collect()
 }
 
-fn kind_of(card: &Card) -> Kind {
+fn kind_of(card: &Card) -> ToolTraits {
     let has = |effect: Effect| card.effects.contains(&effect);
     let asks = matches!(card.name.as_str(), "ask_person" | "skill");
-    Kind {
+    ToolTraits {
         is_pure: card.unknown == Unknown::Pure
             && !has(Effect::Write)
             && !has(Effect::Process)
@@ -518,18 +523,18 @@ fn kind_of(card: &Card) -> Kind {
 }
 
 /// Returns the rules of a run from what it was prepared with.
-pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &Registry) -> Rules {
-    Rules {
+pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &Registry) -> AgentRunRules {
+    AgentRunRules {
         turns: prepared.turns,
         retries: prepared.retries,
         checks_itself: prepared.checks_itself,
         calls: if prepared.calls == "text" {
-            artel_rules::turn::Calls::Text
+            artel_rules::turn::ToolCallStyle::Text
         } else {
-            artel_rules::turn::Calls::Native
+            artel_rules::turn::ToolCallStyle::Native
         },
         tools: kinds(registry),
-        guard: prepared.calls_limit.map(|calls| Guard {
+        guard: prepared.calls_limit.map(|calls| StepGuardrails {
             calls,
             every: REMIND_EVERY,
             directive: prepared.directive.clone().unwrap_or_default(),

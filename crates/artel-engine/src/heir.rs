@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use artel_rules::context::{Handover, handover, taken_apart};
-use artel_rules::turn::Ending;
+use artel_rules::context::{HandoverBrief, handover, taken_apart};
+use artel_rules::turn::AgentRunEnding;
 use artel_types::model::{MessagePart, MessageRole, ModelMessage};
 use artel_types::{Actor, Event, Fact, Failure, RunHandedOver, RunId, RunObjective};
 use futures_util::future::BoxFuture;
@@ -38,7 +38,7 @@ pub enum Followed {
     /// The run is over.
     Over {
         /// The ending of that run.
-        ending: Ending,
+        ending: AgentRunEnding,
         /// The objectives that the run set itself.
         objectives: Vec<RunObjective>,
     },
@@ -73,7 +73,7 @@ impl Driver {
         let chronicle = self.setup.chronicle.clone();
         let handed = blocking(move || {
             let changed = changed(&chronicle.events()?);
-            let opening = handover(&Handover {
+            let opening = handover(&HandoverBrief {
                 task: &apart.task,
                 why: WHY,
                 summary: &summary,

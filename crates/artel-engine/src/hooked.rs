@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use artel_policy::rules::Rule;
-use artel_rules::turn::{Act, Ending};
+use artel_rules::turn::{AgentRunEnding, RunnableToolCall};
 use artel_tools::{Called, Hands};
 use artel_types::model::ModelReply;
 use artel_types::{Failure, ForeignRead};
@@ -44,7 +44,7 @@ pub enum Begins {
 
 /// A call that hooks let pass.
 pub(crate) struct Cleared {
-    pub(crate) act: Act,
+    pub(crate) act: RunnableToolCall,
     /// Whether a person must be asked, whatever policy says.
     pub(crate) is_asked: bool,
 }
@@ -86,7 +86,7 @@ impl Driver {
 
     /// Reports the beginning of the run to hooks, once. Returns the ending if a hook ended
     /// the run.
-    pub(crate) async fn pass_begin(&mut self) -> Result<Option<Ending>, Failure> {
+    pub(crate) async fn pass_begin(&mut self) -> Result<Option<AgentRunEnding>, Failure> {
         let Some(begins) = self.hooked.begins.take() else {
             return Ok(self.stopped());
         };
@@ -112,7 +112,7 @@ impl Driver {
     }
 
     /// Calls the hooks before a model call. Returns the ending if a hook ended the run.
-    pub(crate) async fn pass_model(&mut self) -> Result<Option<Ending>, Failure> {
+    pub(crate) async fn pass_model(&mut self) -> Result<Option<AgentRunEnding>, Failure> {
         let hooks = self.hooks();
         let model = self.setup.voice.chosen.entry.model.clone();
         let heard = hooks.before_model(&model, self.setup.turn.turns()).await?;
@@ -133,7 +133,7 @@ impl Driver {
     /// deny.
     pub(crate) async fn pass_calls(
         &mut self,
-        acts: Vec<Act>,
+        acts: Vec<RunnableToolCall>,
         hands: &Hands,
     ) -> Result<Vec<Cleared>, Failure> {
         let hooks = self.hooks();
@@ -176,7 +176,7 @@ impl Driver {
     /// results.
     pub(crate) async fn tell_calls(
         &mut self,
-        came: Vec<(Act, Result<Value, String>)>,
+        came: Vec<(RunnableToolCall, Result<Value, String>)>,
     ) -> Result<(), Failure> {
         let hooks = self.hooks();
         for (act, came) in came {
@@ -204,8 +204,8 @@ impl Driver {
     }
 
     /// Returns whether hooks keep the run going although it has its answer.
-    pub(crate) async fn is_held(&mut self, ending: &Ending) -> Result<bool, Failure> {
-        let Ending::Complete { answer } = ending else {
+    pub(crate) async fn is_held(&mut self, ending: &AgentRunEnding) -> Result<bool, Failure> {
+        let AgentRunEnding::Complete { answer } = ending else {
             return Ok(false);
         };
         if self.setup.turn.heir().is_some() {
@@ -236,7 +236,7 @@ impl Driver {
     }
 
     /// Reports the end of the run to hooks. They cannot prevent it.
-    pub(crate) async fn tell_end(&mut self, ending: &Ending) -> Result<(), Failure> {
+    pub(crate) async fn tell_end(&mut self, ending: &AgentRunEnding) -> Result<(), Failure> {
         let hooks = self.hooks();
         if hooks.is_of_agent() || self.hooked.is_heir {
             return Ok(());
@@ -263,7 +263,7 @@ impl Driver {
         Ok(())
     }
 
-    fn stopped(&self) -> Option<Ending> {
+    fn stopped(&self) -> Option<AgentRunEnding> {
         let why = self.hooked.stop.clone()?;
         Some(self.setup.turn.partial(why))
     }
@@ -301,7 +301,7 @@ pub(crate) fn response(called: &Called) -> Result<Value, String> {
     }
 }
 
-fn call_of(act: &Act) -> ToolCall {
+fn call_of(act: &RunnableToolCall) -> ToolCall {
     ToolCall {
         id: act.id.clone(),
         tool: act.tool.clone(),

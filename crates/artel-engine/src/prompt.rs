@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use artel_rules::tokens;
-use artel_rules::turn::{Calls, directive_of_text_calls, tools_as_text};
+use artel_rules::turn::{ToolCallStyle, directive_of_text_calls, tools_as_text};
 use artel_tools::Line;
 use artel_types::PromptPart;
 use artel_types::model::ToolSpec;
@@ -24,7 +24,7 @@ pub struct Sections {
     /// Tools with their schemas, if calls are written as text.
     pub tools: Vec<Arc<ToolSpec>>,
     /// The form in which the model makes calls.
-    pub calls: Calls,
+    pub calls: ToolCallStyle,
     /// Rules for this folder: AGENTS.md and the like.
     pub standing: String,
     /// Lessons from earlier runs; data, not instructions.
@@ -81,7 +81,7 @@ impl Sections {
 
     fn tools_text(&self) -> String {
         let mut text = String::new();
-        if self.calls == Calls::Text {
+        if self.calls == ToolCallStyle::Text {
             text.push_str("AVAILABLE TOOLS:\n");
             text.push_str(&tools_as_text(&self.tools));
             text.push_str("\n\n");

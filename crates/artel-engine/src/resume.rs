@@ -1,7 +1,7 @@
 //! Takes up a run that another process left: folds the recorded events, and settles the
 //! calls that were in flight by the rules of their tools.
 
-use artel_rules::turn::{InFlight, Turn};
+use artel_rules::turn::{AgentRun, InFlightToolCall};
 use artel_types::model::MessageImage;
 use artel_types::{
     Event, Fact, Failure, FailureCode, RecordedText, RunContinued, RunPrepared, ToolFinished,
@@ -25,7 +25,7 @@ pub fn fold(
     chronicle: &Chronicle,
     events: &[Event],
     workplace: &Workplace,
-) -> Result<Turn, Failure> {
+) -> Result<AgentRun, Failure> {
     let prepared = prepared(events).ok_or_else(|| {
         Failure::new(
             FailureCode::J001,
@@ -34,7 +34,7 @@ pub fn fold(
     })?;
     let opening = chronicle.text(&prepared.opening)?;
     let hands = workplace.hands();
-    let mut turn = Turn::new(rules_of(prepared, &hands.registry), opening);
+    let mut turn = AgentRun::new(rules_of(prepared, &hands.registry), opening);
     for event in events {
         if let Fact::ToolFinished(finished) = &event.fact {
             if let Some(RecordedText::Inline(memory)) = &finished.memory {
@@ -70,10 +70,14 @@ fn images(chronicle: &Chronicle, finished: &ToolFinished) -> Result<Vec<MessageI
 /// Settles the calls that were in flight: restores the tree if a tool's rule says so, and
 /// records what is done about each call. A call that may have happened and must not happen
 /// twice is left to a person.
-pub fn settle(turn: &mut Turn, after: u64, workplace: &Workplace) -> Result<Vec<Entry>, Failure> {
+pub fn settle(
+    turn: &mut AgentRun,
+    after: u64,
+    workplace: &Workplace,
+) -> Result<Vec<Entry>, Failure> {
     let flights = turn.in_flight();
     let mut entries = Vec::new();
-    let goes_back = |flight: &InFlight| flight.was_allowed && flight.unknown == "restore";
+    let goes_back = |flight: &InFlightToolCall| flight.was_allowed && flight.unknown == "restore";
     if flights.iter().any(goes_back)
         && let Some(ground) = workplace.ground()
         && let Some(label) = turn.snapshot()

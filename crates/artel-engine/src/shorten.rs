@@ -3,7 +3,9 @@
 //! of it stays in the journal.
 
 use artel_model::{Call, CallError};
-use artel_rules::context::{Plan, fallback_summary, plan, summary_request, with_summary};
+use artel_rules::context::{
+    CompactionDecision, fallback_summary, plan, summary_request, with_summary,
+};
 use artel_rules::tokens;
 use artel_types::model::{ModelCallPriority, ModelCallReason, ModelMessage, ModelRequest};
 use artel_types::{ContextCompacted, Failure};
@@ -35,17 +37,17 @@ impl Driver {
         let reserve = tokens::of_request(&bare).saturating_add(RESERVE);
         let window = self.setup.window;
         let plan = plan(&request.messages, window, reserve.min(window / 2));
-        if plan == Plan::Fits || self.keeps_length().await? {
+        if plan == CompactionDecision::Fits || self.keeps_length().await? {
             return Ok(false);
         }
         let (how, messages) = match plan {
-            Plan::Fits => return Ok(false),
-            Plan::Elide(messages) => ("elided", messages),
-            Plan::Summarise { .. } if self.is_worn() => {
+            CompactionDecision::Fits => return Ok(false),
+            CompactionDecision::Elide(messages) => ("elided", messages),
+            CompactionDecision::Summarise { .. } if self.is_worn() => {
                 self.hand_over().await?;
                 return Ok(true);
             }
-            Plan::Summarise { head, old, recent } => {
+            CompactionDecision::Summarise { head, old, recent } => {
                 let summary = self.summary(&old).await;
                 ("summarised", with_summary(head, &summary, recent))
             }

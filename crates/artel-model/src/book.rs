@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_rules::budget::Ledger;
+use artel_rules::budget::BudgetLedger;
 use artel_types::{
     Event, EventDraft, Fact, Failure, FailureCode, RecordedText, StreamName, Timestamp,
 };
@@ -77,7 +77,7 @@ impl From<Vec<EventDraft>> for Entries {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// Amounts spent and set aside.
-    pub ledger: Ledger,
+    pub ledger: BudgetLedger,
     /// Recorded health of the providers, by name.
     pub standings: BTreeMap<String, Standing>,
     /// Last position in the budget's stream.

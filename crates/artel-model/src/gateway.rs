@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use artel_rules::breaker::Thresholds;
+use artel_rules::breaker::BreakerThresholds;
 use artel_types::model::Provider;
 use artel_types::{Clock, ConfiguredSpendLimits, Event, Failure, SecretDetector, SecretRedactor};
 use futures_util::future::{BoxFuture, Shared};
@@ -59,7 +59,7 @@ pub struct Setup {
     /// Longest total time that a call may wait, for its turn and for a provider to come back.
     pub max_wait: Duration,
     /// Thresholds at which a provider counts as unhealthy.
-    pub thresholds: Thresholds,
+    pub thresholds: BreakerThresholds,
 }
 
 impl Setup {

@@ -15,7 +15,7 @@ use artel_types::Timestamp;
 
 /// The failure counts and rates that open the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thresholds {
+pub struct BreakerThresholds {
     /// Number of failures in a row that opens it.
     pub consecutive: u32,
     /// Share of failures, in percent, that opens it.
@@ -31,13 +31,13 @@ pub struct Thresholds {
 
 /// The health of one provider, as this process knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Breaker {
-    mode: Mode,
+pub struct CircuitBreaker {
+    mode: BreakerState,
 }
 
 /// The state of a breaker, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum BreakerStatus {
     /// Calls may go.
     Closed,
     /// Calls are refused.
@@ -56,7 +56,7 @@ pub enum State {
 
 /// Whether a call may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
+pub enum BreakerAdmission {
     /// The call may go.
     Go,
     /// The call may go alone, to find out whether the provider is back.
@@ -70,7 +70,7 @@ pub enum Admission {
 
 /// The result of a call, as far as it concerns the provider's health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum BreakerCallResult {
     /// The provider is healthy.
     Success,
     /// The provider is not healthy.
@@ -82,7 +82,7 @@ pub enum Verdict {
 
 /// A change that other processes must hear of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum BreakerTransition {
     /// The breaker opened.
     Opened {
         /// When the provider is tried again.
@@ -102,11 +102,11 @@ pub enum Change {
 /// The state of the breaker. The counters live in the variant that needs them, so that
 /// leaving it resets them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Mode {
+enum BreakerState {
     Closed {
         consecutive: u32,
         /// The last results, oldest first.
-        window: VecDeque<Health>,
+        window: VecDeque<BreakerSample>,
     },
     Open {
         until: Timestamp,
@@ -121,12 +121,12 @@ enum Mode {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Health {
+enum BreakerSample {
     Well,
     Ill,
 }
 
-impl Thresholds {
+impl BreakerThresholds {
     /// The thresholds for model providers.
     pub const MODEL: Self = Self {
         consecutive: 5,
@@ -137,7 +137,7 @@ impl Thresholds {
     };
 }
 
-impl Default for Mode {
+impl Default for BreakerState {
     fn default() -> Self {
         Self::Closed {
             consecutive: 0,
@@ -146,24 +146,24 @@ impl Default for Mode {
     }
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// Decides whether a call may go now.
     ///
     /// A probe without a report may be replaced after the cooldown, because the process
     /// that sent it may be gone. No wait is longer than the cooldown from now, so that a
     /// clock that was set back cannot shut a provider out for a year.
-    pub fn admit(&mut self, now: Timestamp, thresholds: &Thresholds) -> Admission {
+    pub fn admit(&mut self, now: Timestamp, thresholds: &BreakerThresholds) -> BreakerAdmission {
         let latest = now.after(thresholds.cooldown);
         let successes = match &mut self.mode {
-            Mode::Closed { .. } => return Admission::Go,
-            Mode::Open { until } => {
+            BreakerState::Closed { .. } => return BreakerAdmission::Go,
+            BreakerState::Open { until } => {
                 *until = latest.min(*until);
                 if now < *until {
-                    return Admission::Refused { until: *until };
+                    return BreakerAdmission::Refused { until: *until };
                 }
                 0
             }
-            Mode::Probing {
+            BreakerState::Probing {
                 successes,
                 ours,
                 theirs,
@@ -171,17 +171,17 @@ impl Breaker {
                 *theirs = theirs.map(|until| until.min(latest));
                 *ours = ours.map(|until| until.min(latest));
                 if let Some(until) = (*ours).max(*theirs).filter(|until| now < *until) {
-                    return Admission::Refused { until };
+                    return BreakerAdmission::Refused { until };
                 }
                 *successes
             }
         };
-        self.mode = Mode::Probing {
+        self.mode = BreakerState::Probing {
             successes,
             ours: Some(latest),
             theirs: None,
         };
-        Admission::Probe
+        BreakerAdmission::Probe
     }
 
     /// Applies the result of an admitted call and returns the resulting change.
@@ -193,14 +193,18 @@ impl Breaker {
     /// the breaker is closed.
     pub fn report(
         &mut self,
-        verdict: Verdict,
+        verdict: BreakerCallResult,
         now: Timestamp,
-        thresholds: &Thresholds,
-    ) -> Option<Change> {
+        thresholds: &BreakerThresholds,
+    ) -> Option<BreakerTransition> {
         match (&mut self.mode, verdict) {
-            (Mode::Closed { .. }, Verdict::Success) => self.count(Health::Well, now, thresholds),
-            (Mode::Closed { .. }, Verdict::Failure) => self.count(Health::Ill, now, thresholds),
-            (Mode::Probing { ours, .. }, _) if ours.is_some() => {
+            (BreakerState::Closed { .. }, BreakerCallResult::Success) => {
+                self.count(BreakerSample::Well, now, thresholds)
+            }
+            (BreakerState::Closed { .. }, BreakerCallResult::Failure) => {
+                self.count(BreakerSample::Ill, now, thresholds)
+            }
+            (BreakerState::Probing { ours, .. }, _) if ours.is_some() => {
                 *ours = None;
                 self.end_probe(verdict, now, thresholds)
             }
@@ -211,10 +215,10 @@ impl Breaker {
     /// Notes that another process opened the breaker.
     pub fn opened_elsewhere(&mut self, until: Timestamp) {
         let until = match self.mode {
-            Mode::Open { until: ours } => ours.max(until),
+            BreakerState::Open { until: ours } => ours.max(until),
             _ => until,
         };
-        self.mode = Mode::Open { until };
+        self.mode = BreakerState::Open { until };
     }
 
     /// Notes that another process sent a probe: no call may go until `until`, unless its
@@ -223,10 +227,10 @@ impl Breaker {
     /// all processes.
     pub fn probed_elsewhere(&mut self, until: Timestamp, successes: u32) {
         let ours = match self.mode {
-            Mode::Probing { ours, .. } => ours,
+            BreakerState::Probing { ours, .. } => ours,
             _ => None,
         };
-        self.mode = Mode::Probing {
+        self.mode = BreakerState::Probing {
             successes,
             ours,
             theirs: Some(until),
@@ -236,19 +240,19 @@ impl Breaker {
     /// Closes the breaker and forgets all results, because a person asked for it or
     /// another process closed it.
     pub fn reset(&mut self) {
-        self.mode = Mode::default();
+        self.mode = BreakerState::default();
     }
 
     /// Returns the state for display.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> BreakerStatus {
         match &self.mode {
-            Mode::Closed { .. } => State::Closed,
-            Mode::Open { until } => State::Open { until: *until },
-            Mode::Probing {
+            BreakerState::Closed { .. } => BreakerStatus::Closed,
+            BreakerState::Open { until } => BreakerStatus::Open { until: *until },
+            BreakerState::Probing {
                 successes,
                 ours,
                 theirs,
-            } => State::Probing {
+            } => BreakerStatus::Probing {
                 successes: *successes,
                 until: (*ours).max(*theirs),
             },
@@ -257,8 +261,13 @@ impl Breaker {
 
     /// Counts a result while closed. Even a success can complete a window that is bad
     /// enough.
-    fn count(&mut self, health: Health, now: Timestamp, at: &Thresholds) -> Option<Change> {
-        let Mode::Closed {
+    fn count(
+        &mut self,
+        health: BreakerSample,
+        now: Timestamp,
+        at: &BreakerThresholds,
+    ) -> Option<BreakerTransition> {
+        let BreakerState::Closed {
             consecutive,
             window,
         } = &mut self.mode
@@ -266,18 +275,20 @@ impl Breaker {
             return None;
         };
         *consecutive = match health {
-            Health::Well => 0,
-            Health::Ill => consecutive.saturating_add(1),
+            BreakerSample::Well => 0,
+            BreakerSample::Ill => consecutive.saturating_add(1),
         };
         let consecutive = *consecutive;
         window.push_back(health);
         while window.len() > at.window {
             window.pop_front();
         }
-        if health == Health::Ill && consecutive >= at.consecutive {
+        if health == BreakerSample::Ill && consecutive >= at.consecutive {
             return Some(self.open(now, at, format!("{consecutive} failures in a row")));
         }
-        let ill = window.iter().filter(|health| **health == Health::Ill);
+        let ill = window
+            .iter()
+            .filter(|health| **health == BreakerSample::Ill);
         let (ill, all) = (ill.count(), at.window);
         let is_telling = all > 0 && window.len() == all;
         if is_telling && ill as u128 * 100 >= all as u128 * u128::from(at.rate_percent) {
@@ -286,31 +297,41 @@ impl Breaker {
         None
     }
 
-    fn end_probe(&mut self, verdict: Verdict, now: Timestamp, at: &Thresholds) -> Option<Change> {
-        let Mode::Probing { successes, .. } = &mut self.mode else {
+    fn end_probe(
+        &mut self,
+        verdict: BreakerCallResult,
+        now: Timestamp,
+        at: &BreakerThresholds,
+    ) -> Option<BreakerTransition> {
+        let BreakerState::Probing { successes, .. } = &mut self.mode else {
             return None;
         };
         match verdict {
-            Verdict::Abandoned => Some(Change::Probed {
+            BreakerCallResult::Abandoned => Some(BreakerTransition::Probed {
                 successes: *successes,
             }),
-            Verdict::Failure => Some(self.open(now, at, "the probe failed".to_owned())),
-            Verdict::Success => {
+            BreakerCallResult::Failure => Some(self.open(now, at, "the probe failed".to_owned())),
+            BreakerCallResult::Success => {
                 *successes += 1;
                 let successes = *successes;
                 if successes < at.successes {
-                    return Some(Change::Probed { successes });
+                    return Some(BreakerTransition::Probed { successes });
                 }
                 self.reset();
-                Some(Change::Closed)
+                Some(BreakerTransition::Closed)
             }
         }
     }
 
-    fn open(&mut self, now: Timestamp, thresholds: &Thresholds, why: String) -> Change {
+    fn open(
+        &mut self,
+        now: Timestamp,
+        thresholds: &BreakerThresholds,
+        why: String,
+    ) -> BreakerTransition {
         let until = now.after(thresholds.cooldown);
-        self.mode = Mode::Open { until };
-        Change::Opened { until, why }
+        self.mode = BreakerState::Open { until };
+        BreakerTransition::Opened { until, why }
     }
 }
 

@@ -4,23 +4,27 @@ use proptest::prelude::*;
 
 use super::*;
 
-const MODEL: Thresholds = Thresholds::MODEL;
+const MODEL: BreakerThresholds = BreakerThresholds::MODEL;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds * 1_000_000)
 }
 
 /// Reports results one second apart, starting at second 0, and returns the last change.
-fn report_all(breaker: &mut Breaker, results: &str) -> Option<(usize, Change)> {
+fn report_all(breaker: &mut CircuitBreaker, results: &str) -> Option<(usize, BreakerTransition)> {
     let mut change = None;
     for (second, result) in results.chars().enumerate() {
         let verdict = match result {
-            's' => Verdict::Success,
-            'f' => Verdict::Failure,
-            _ => Verdict::Abandoned,
+            's' => BreakerCallResult::Success,
+            'f' => BreakerCallResult::Failure,
+            _ => BreakerCallResult::Abandoned,
         };
         let now = at(i64::try_from(second).unwrap());
-        assert_eq!(breaker.admit(now, &MODEL), Admission::Go, "{results}");
+        assert_eq!(
+            breaker.admit(now, &MODEL),
+            BreakerAdmission::Go,
+            "{results}"
+        );
         let new = breaker.report(verdict, now, &MODEL);
         change = new.map(|change| (second, change)).or(change);
     }
@@ -29,15 +33,15 @@ fn report_all(breaker: &mut Breaker, results: &str) -> Option<(usize, Change)> {
 
 #[track_caller]
 fn check(results: &str, expected: Option<(usize, &str)>) {
-    let mut breaker = Breaker::default();
+    let mut breaker = CircuitBreaker::default();
     let change = report_all(&mut breaker, results);
     let found = change.map(|(second, change)| match change {
-        Change::Opened { until, why } => {
+        BreakerTransition::Opened { until, why } => {
             assert_eq!(until, at(i64::try_from(second).unwrap() + 30));
-            assert_eq!(breaker.state(), State::Open { until });
+            assert_eq!(breaker.state(), BreakerStatus::Open { until });
             (second, why)
         }
-        Change::Closed | Change::Probed { .. } => {
+        BreakerTransition::Closed | BreakerTransition::Probed { .. } => {
             panic!("it was closed before")
         }
     });
@@ -68,46 +72,58 @@ fn it_opens_by_failures_in_a_row_or_by_their_share() {
 
 #[test]
 fn odd_thresholds_do_no_harm() {
-    let odd = Thresholds {
+    let odd = BreakerThresholds {
         consecutive: 0,
         rate_percent: 0,
         window: 0,
         cooldown: Duration::ZERO,
         successes: 0,
     };
-    let mut breaker = Breaker::default();
-    assert_eq!(breaker.report(Verdict::Success, at(0), &odd), None);
-    assert!(breaker.report(Verdict::Failure, at(0), &odd).is_some());
-    assert_eq!(breaker.admit(at(0), &odd), Admission::Probe);
-    let change = breaker.report(Verdict::Success, at(0), &odd);
-    assert_eq!(change, Some(Change::Closed));
+    let mut breaker = CircuitBreaker::default();
+    assert_eq!(
+        breaker.report(BreakerCallResult::Success, at(0), &odd),
+        None
+    );
+    assert!(
+        breaker
+            .report(BreakerCallResult::Failure, at(0), &odd)
+            .is_some()
+    );
+    assert_eq!(breaker.admit(at(0), &odd), BreakerAdmission::Probe);
+    let change = breaker.report(BreakerCallResult::Success, at(0), &odd);
+    assert_eq!(change, Some(BreakerTransition::Closed));
 }
 
-fn open_at_zero() -> Breaker {
-    let mut breaker = Breaker::default();
+fn open_at_zero() -> CircuitBreaker {
+    let mut breaker = CircuitBreaker::default();
     for _ in 0..5 {
-        breaker.report(Verdict::Failure, at(0), &MODEL);
+        breaker.report(BreakerCallResult::Failure, at(0), &MODEL);
     }
-    assert_eq!(breaker.state(), State::Open { until: at(30) });
+    assert_eq!(breaker.state(), BreakerStatus::Open { until: at(30) });
     breaker
 }
 
 #[track_caller]
-fn check_admit(breaker: &mut Breaker, second: i64, expected: Admission) {
+fn check_admit(breaker: &mut CircuitBreaker, second: i64, expected: BreakerAdmission) {
     assert_eq!(breaker.admit(at(second), &MODEL), expected, "at {second}");
 }
 
 #[track_caller]
-fn check_report(breaker: &mut Breaker, verdict: Verdict, second: i64, expected: Option<Change>) {
+fn check_report(
+    breaker: &mut CircuitBreaker,
+    verdict: BreakerCallResult,
+    second: i64,
+    expected: Option<BreakerTransition>,
+) {
     assert_eq!(breaker.report(verdict, at(second), &MODEL), expected);
 }
 
-fn probed(successes: u32) -> Option<Change> {
-    Some(Change::Probed { successes })
+fn probed(successes: u32) -> Option<BreakerTransition> {
+    Some(BreakerTransition::Probed { successes })
 }
 
-fn refused(second: i64) -> Admission {
-    Admission::Refused { until: at(second) }
+fn refused(second: i64) -> BreakerAdmission {
+    BreakerAdmission::Refused { until: at(second) }
 }
 
 #[test]
@@ -115,55 +131,73 @@ fn three_good_probes_one_after_the_other_close_it() {
     let mut breaker = open_at_zero();
     check_admit(&mut breaker, 29, refused(30));
     for (second, successes) in [(30, 1), (31, 2)] {
-        check_admit(&mut breaker, second, Admission::Probe);
+        check_admit(&mut breaker, second, BreakerAdmission::Probe);
         check_admit(&mut breaker, second, refused(second + 30));
-        check_report(&mut breaker, Verdict::Success, second, probed(successes));
+        check_report(
+            &mut breaker,
+            BreakerCallResult::Success,
+            second,
+            probed(successes),
+        );
     }
     let (successes, until) = (2, None);
-    assert_eq!(breaker.state(), State::Probing { successes, until });
-    check_admit(&mut breaker, 32, Admission::Probe);
-    check_report(&mut breaker, Verdict::Success, 32, Some(Change::Closed));
-    assert_eq!(breaker, Breaker::default(), "old results are forgotten");
-    check_admit(&mut breaker, 32, Admission::Go);
+    assert_eq!(breaker.state(), BreakerStatus::Probing { successes, until });
+    check_admit(&mut breaker, 32, BreakerAdmission::Probe);
+    check_report(
+        &mut breaker,
+        BreakerCallResult::Success,
+        32,
+        Some(BreakerTransition::Closed),
+    );
+    assert_eq!(
+        breaker,
+        CircuitBreaker::default(),
+        "old results are forgotten"
+    );
+    check_admit(&mut breaker, 32, BreakerAdmission::Go);
 }
 
 #[test]
 fn a_failed_probe_opens_it_anew() {
     let mut breaker = open_at_zero();
-    check_admit(&mut breaker, 30, Admission::Probe);
-    check_report(&mut breaker, Verdict::Success, 31, probed(1));
-    check_admit(&mut breaker, 32, Admission::Probe);
-    let opened = Change::Opened {
+    check_admit(&mut breaker, 30, BreakerAdmission::Probe);
+    check_report(&mut breaker, BreakerCallResult::Success, 31, probed(1));
+    check_admit(&mut breaker, 32, BreakerAdmission::Probe);
+    let opened = BreakerTransition::Opened {
         until: at(65),
         why: "the probe failed".into(),
     };
-    check_report(&mut breaker, Verdict::Failure, 35, Some(opened));
+    check_report(&mut breaker, BreakerCallResult::Failure, 35, Some(opened));
     check_admit(&mut breaker, 64, refused(65));
-    check_admit(&mut breaker, 65, Admission::Probe);
+    check_admit(&mut breaker, 65, BreakerAdmission::Probe);
     let (successes, until) = (0, Some(at(95)));
-    assert_eq!(breaker.state(), State::Probing { successes, until });
+    assert_eq!(breaker.state(), BreakerStatus::Probing { successes, until });
 }
 
 #[test]
 fn a_probe_that_says_nothing_is_given_back_or_replaced() {
     let mut breaker = open_at_zero();
-    check_admit(&mut breaker, 30, Admission::Probe);
-    check_report(&mut breaker, Verdict::Abandoned, 31, probed(0));
-    check_admit(&mut breaker, 31, Admission::Probe);
+    check_admit(&mut breaker, 30, BreakerAdmission::Probe);
+    check_report(&mut breaker, BreakerCallResult::Abandoned, 31, probed(0));
+    check_admit(&mut breaker, 31, BreakerAdmission::Probe);
     check_admit(&mut breaker, 60, refused(61));
-    check_admit(&mut breaker, 61, Admission::Probe);
+    check_admit(&mut breaker, 61, BreakerAdmission::Probe);
     check_admit(&mut breaker, 62, refused(91));
 }
 
 #[test]
 fn late_results_are_no_news() {
-    for verdict in [Verdict::Success, Verdict::Failure, Verdict::Abandoned] {
+    for verdict in [
+        BreakerCallResult::Success,
+        BreakerCallResult::Failure,
+        BreakerCallResult::Abandoned,
+    ] {
         let mut breaker = open_at_zero();
         let before = breaker.clone();
         check_report(&mut breaker, verdict, 10, None);
         assert_eq!(breaker, before);
-        check_admit(&mut breaker, 30, Admission::Probe);
-        check_report(&mut breaker, Verdict::Abandoned, 30, probed(0));
+        check_admit(&mut breaker, 30, BreakerAdmission::Probe);
+        check_report(&mut breaker, BreakerCallResult::Abandoned, 30, probed(0));
         let before = breaker.clone();
         check_report(&mut breaker, verdict, 31, None);
         assert_eq!(breaker, before, "no probe of ours is out");
@@ -172,50 +206,55 @@ fn late_results_are_no_news() {
 
 #[test]
 fn other_processes_are_minded() {
-    let mut breaker = Breaker::default();
+    let mut breaker = CircuitBreaker::default();
     breaker.opened_elsewhere(at(30));
     check_admit(&mut breaker, 20, refused(30));
     breaker.opened_elsewhere(at(25));
     check_admit(&mut breaker, 26, refused(30));
     breaker.probed_elsewhere(at(60), 0);
     check_admit(&mut breaker, 59, refused(60));
-    check_report(&mut breaker, Verdict::Failure, 59, None);
-    check_admit(&mut breaker, 60, Admission::Probe);
+    check_report(&mut breaker, BreakerCallResult::Failure, 59, None);
+    check_admit(&mut breaker, 60, BreakerAdmission::Probe);
     breaker.probed_elsewhere(at(95), 0);
-    check_report(&mut breaker, Verdict::Success, 61, probed(1));
+    check_report(&mut breaker, BreakerCallResult::Success, 61, probed(1));
     check_admit(&mut breaker, 94, refused(95));
     let (successes, until) = (1, Some(at(95)));
-    assert_eq!(breaker.state(), State::Probing { successes, until });
+    assert_eq!(breaker.state(), BreakerStatus::Probing { successes, until });
     breaker.opened_elsewhere(at(120));
     check_admit(&mut breaker, 100, refused(120));
     breaker.reset();
-    assert_eq!(breaker, Breaker::default());
+    assert_eq!(breaker, CircuitBreaker::default());
 }
 
 #[test]
 fn the_successes_of_all_processes_count() {
-    let mut breaker = Breaker::default();
+    let mut breaker = CircuitBreaker::default();
     breaker.opened_elsewhere(at(30));
     // Two probes of other processes succeeded, one after the other.
     breaker.probed_elsewhere(at(31), 1);
     breaker.probed_elsewhere(at(32), 2);
-    check_admit(&mut breaker, 33, Admission::Probe);
-    check_report(&mut breaker, Verdict::Success, 33, Some(Change::Closed));
+    check_admit(&mut breaker, 33, BreakerAdmission::Probe);
+    check_report(
+        &mut breaker,
+        BreakerCallResult::Success,
+        33,
+        Some(BreakerTransition::Closed),
+    );
 }
 
 #[test]
 fn a_clock_set_back_shuts_nobody_out() {
     let mut breaker = open_at_zero();
     check_admit(&mut breaker, -1_000_000, refused(-999_970));
-    check_admit(&mut breaker, -999_970, Admission::Probe);
+    check_admit(&mut breaker, -999_970, BreakerAdmission::Probe);
     check_admit(&mut breaker, -2_000_000, refused(-1_999_970));
-    check_admit(&mut breaker, -1_999_970, Admission::Probe);
+    check_admit(&mut breaker, -1_999_970, BreakerAdmission::Probe);
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Admit,
-    Report(Verdict),
+    Report(BreakerCallResult),
     OpenedElsewhere(i64),
     ProbedElsewhere(i64),
     Reset,
@@ -224,9 +263,9 @@ enum Act {
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let verdict = prop_oneof![
-        Just(Verdict::Success),
-        Just(Verdict::Failure),
-        Just(Verdict::Abandoned)
+        Just(BreakerCallResult::Success),
+        Just(BreakerCallResult::Failure),
+        Just(BreakerCallResult::Abandoned)
     ];
     let act = prop_oneof![
         6 => Just(Act::Admit),
@@ -242,17 +281,17 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 proptest! {
     #[test]
     fn never_two_probes_at_a_time_nor_one_before_its_time(acts in acts()) {
-        let (mut breaker, mut now) = (Breaker::default(), 0);
+        let (mut breaker, mut now) = (CircuitBreaker::default(), 0);
         // When our own probe may be replaced, tracked independently.
         let mut probe: Option<i64> = None;
         for act in acts {
             match act {
                 Act::Admit => match breaker.admit(at(now), &MODEL) {
-                    Admission::Go => prop_assert_eq!(breaker.state(), State::Closed),
-                    Admission::Refused { until } => {
+                    BreakerAdmission::Go => prop_assert_eq!(breaker.state(), BreakerStatus::Closed),
+                    BreakerAdmission::Refused { until } => {
                         prop_assert!(at(now) < until && until <= at(now + 30));
                     }
-                    Admission::Probe => {
+                    BreakerAdmission::Probe => {
                         prop_assert!(probe.is_none_or(|until| until <= now));
                         probe = Some(now + 30);
                     }
@@ -262,12 +301,12 @@ proptest! {
                     let before = breaker.state();
                     let change = breaker.report(verdict, at(now), &MODEL);
                     match (&before, &change) {
-                        (State::Probing { .. }, Some(_)) => prop_assert!(was_out),
-                        (State::Open { .. }, change) => prop_assert!(change.is_none()),
-                        (_, Some(Change::Closed)) => prop_assert!(false, "closed twice"),
+                        (BreakerStatus::Probing { .. }, Some(_)) => prop_assert!(was_out),
+                        (BreakerStatus::Open { .. }, change) => prop_assert!(change.is_none()),
+                        (_, Some(BreakerTransition::Closed)) => prop_assert!(false, "closed twice"),
                         _ => {}
                     }
-                    if let Some(Change::Opened { until, .. }) = change {
+                    if let Some(BreakerTransition::Opened { until, .. }) = change {
                         prop_assert_eq!(until, at(now + 30));
                     }
                     probe = None;
@@ -280,7 +319,7 @@ proptest! {
                 Act::Reset => {
                     breaker.reset();
                     probe = None;
-                    prop_assert_eq!(breaker.admit(at(now), &MODEL), Admission::Go);
+                    prop_assert_eq!(breaker.admit(at(now), &MODEL), BreakerAdmission::Go);
                 }
                 Act::Wait(seconds) => now += seconds,
             }

@@ -1,7 +1,7 @@
 //! Budgets: an estimate is set aside before a call, replaced by the real cost after it,
 //! and given back if the call never happened.
 //!
-//! The state, a [`Ledger`], is folded from the journal and from nothing else. The
+//! The state, a [`BudgetLedger`], is folded from the journal and from nothing else. The
 //! decisions ([`reserve`], [`settle`]) check the limits and return the facts to record.
 //! Folding accepts recorded facts as they are, even if a limit has been lowered since.
 //! Limits come from the configuration, with or without a period, and from facts
@@ -18,13 +18,13 @@ use artel_types::{
     ConfiguredSpendLimits, Money, SpendAmount, SpendLimit, Timestamp, Tokens,
 };
 
-use book::{Book, Sum};
-use calendar::{Day, day_of, days};
+use book::{SpendSum, SpendTable};
+use calendar::{BudgetDay, day_of, days};
 
 pub use calendar::{period_end, period_start};
-pub use ledger::Ledger;
-pub use left::{Left, left};
-pub use refusal::{Measure, OverBudget};
+pub use ledger::BudgetLedger;
+pub use left::{BudgetStatus, left};
+pub use refusal::{BudgetMeasure, OverBudget};
 
 mod book;
 mod calendar;
@@ -42,7 +42,7 @@ const WARN_PERCENT: u128 = 80;
 
 /// The facts to record for a call that may be made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Granted {
+pub struct BudgetReservationFacts {
     /// Sets the call's estimate aside.
     pub reserved: BudgetReserved,
     /// Warnings about limits that earlier payments have brought close and that were not
@@ -52,7 +52,7 @@ pub struct Granted {
 
 /// The facts to record for a call that was made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settlement {
+pub struct BudgetSettlementFacts {
     /// Replaces the estimate by the real cost.
     pub settled: BudgetSettled,
     /// Warnings about limits that this cost brings close.
@@ -60,16 +60,16 @@ pub struct Settlement {
 }
 
 /// A limit of one level that is in force; a free measure is [`UNLIMITED`].
-struct Bound {
+struct EffectiveBudgetLimit {
     period: Option<CalendarPeriod>,
     limit: SpendAmount,
 }
 
 /// The change of every level that a fact about to be recorded counts against.
-struct Change {
-    day: Day,
+struct PendingSpend {
+    day: BudgetDay,
     /// The real payment of the fact.
-    paid: Sum,
+    paid: SpendSum,
 }
 
 /// Decides whether a call may be made, and returns the fact that sets its estimate aside.
@@ -81,13 +81,13 @@ struct Change {
 /// identify this call for ever; that cannot be checked here, since closed reservations are
 /// forgotten.
 pub fn reserve(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     key: &str,
     levels: &[BudgetLevel],
     amount: SpendAmount,
     now: Timestamp,
-) -> Result<Granted, OverBudget> {
+) -> Result<BudgetReservationFacts, OverBudget> {
     let levels: BTreeSet<_> = levels
         .iter()
         .cloned()
@@ -96,9 +96,9 @@ pub fn reserve(
     for level in &levels {
         check_fit(ledger, limits, (level, &levels), amount, now)?;
     }
-    let change = Change {
+    let change = PendingSpend {
         day: day_of(now),
-        paid: Sum::default(),
+        paid: SpendSum::default(),
     };
     let warnings = warnings(ledger, limits, &levels, &change, now);
     let reserved = BudgetReserved {
@@ -107,7 +107,7 @@ pub fn reserve(
         amount,
         step: None,
     };
-    Ok(Granted { reserved, warnings })
+    Ok(BudgetReservationFacts { reserved, warnings })
 }
 
 /// Returns the fact that sets aside what a step of a plan is expected to need, so that
@@ -117,7 +117,7 @@ pub fn reserve(
 ///
 /// `step` is named as in [`BudgetLevel::Step`], which the calls of the step count against.
 pub fn hold(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     step: &str,
     amount: SpendAmount,
@@ -127,7 +127,7 @@ pub fn hold(
         return None;
     }
     let mut amount = amount;
-    for Bound { period, limit } in bounds(ledger, limits, &BudgetLevel::Global) {
+    for EffectiveBudgetLimit { period, limit } in bounds(ledger, limits, &BudgetLevel::Global) {
         let used = ledger.spent(&BudgetLevel::Global, period, now);
         let left = |limit: u64, used: u64| match limit {
             UNLIMITED => UNLIMITED,
@@ -145,7 +145,7 @@ pub fn hold(
 }
 
 /// Returns the fact that gives back the unused part of what was set aside for a step.
-pub fn let_go(ledger: &Ledger, step: &str) -> Option<BudgetReleased> {
+pub fn let_go(ledger: &BudgetLedger, step: &str) -> Option<BudgetReleased> {
     let key = held_key(step);
     ledger.holds(step).then_some(BudgetReleased { key })
 }
@@ -157,14 +157,14 @@ fn held_key(step: &str) -> String {
 /// Returns the fact that replaces the estimate by the call's real cost, which may be
 /// higher. Returns `None` if the reservation is not open.
 pub fn settle(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     key: &str,
     amount: SpendAmount,
     now: Timestamp,
-) -> Option<Settlement> {
+) -> Option<BudgetSettlementFacts> {
     let reservation = ledger.reservation(key)?;
-    let change = Change {
+    let change = PendingSpend {
         day: reservation.day,
         paid: amount.into(),
     };
@@ -173,42 +173,43 @@ pub fn settle(
         key: key.to_owned(),
         amount,
     };
-    Some(Settlement { settled, warnings })
+    Some(BudgetSettlementFacts { settled, warnings })
 }
 
 /// Returns whether a money limit applies to a call that counts against these levels,
 /// configured or set by a fact. As in [`reserve`], the global level is always included.
 pub fn limits_money(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     levels: &[BudgetLevel],
 ) -> bool {
     let mut levels = levels.iter().chain([&BudgetLevel::Global]);
-    let is_limit = |bound: Bound| bound.limit.money.0 != UNLIMITED;
+    let is_limit = |bound: EffectiveBudgetLimit| bound.limit.money.0 != UNLIMITED;
     levels.any(|level| bounds(ledger, limits, level).any(is_limit))
 }
 
 /// Returns whether any limit applies to a call that counts against these levels. If none
 /// does, a reservation is only recorded, and nobody has to agree to it.
 pub fn limits_anything(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     levels: &[BudgetLevel],
 ) -> bool {
     let mut levels = levels.iter().chain([&BudgetLevel::Global]);
-    let is_limit =
-        |bound: Bound| bound.limit.money.0 != UNLIMITED || bound.limit.tokens.0 != UNLIMITED;
+    let is_limit = |bound: EffectiveBudgetLimit| {
+        bound.limit.money.0 != UNLIMITED || bound.limit.tokens.0 != UNLIMITED
+    };
     levels.any(|level| bounds(ledger, limits, level).any(is_limit))
 }
 
 fn check_fit(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     (level, all): (&BudgetLevel, &BTreeSet<BudgetLevel>),
     amount: SpendAmount,
     now: Timestamp,
 ) -> Result<(), OverBudget> {
-    for Bound { period, limit } in bounds(ledger, limits, level) {
+    for EffectiveBudgetLimit { period, limit } in bounds(ledger, limits, level) {
         let used = ledger.spent(level, period, now);
         // The amount set aside for the call's own step is available to it.
         let own = ledger.held_for(level, all, period, now);
@@ -220,7 +221,7 @@ fn check_fit(
             ),
             money: Money(used.money.0.saturating_sub(own.money.0.min(amount.money.0))),
         };
-        let (tokens, money) = (Measure::Tokens, Measure::Money);
+        let (tokens, money) = (BudgetMeasure::Tokens, BudgetMeasure::Money);
         for (measure, limit, used, wanted) in [
             (tokens, limit.tokens.0, used.tokens.0, amount.tokens.0),
             (money, limit.money.0, used.money.0, amount.money.0),
@@ -245,10 +246,10 @@ fn check_fit(
 /// Returns the limits of a level, beginning with the one that never resets: if several are
 /// too small, waiting for another one to reset would not help.
 fn bounds(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     level: &BudgetLevel,
-) -> impl Iterator<Item = Bound> {
+) -> impl Iterator<Item = EffectiveBudgetLimit> {
     let set = match level {
         BudgetLevel::Global => limits.global,
         BudgetLevel::Provider(id) => limits.providers.get(id).copied(),
@@ -261,14 +262,14 @@ fn bounds(
         limit if limit.period.is_some() => (limit, SpendLimit::default()),
         limit => (SpendLimit::default(), limit),
     };
-    let lasting = Bound {
+    let lasting = EffectiveBudgetLimit {
         period: None,
         limit: tighter(
             stated(lasting),
             own.unwrap_or(stated(SpendLimit::default())),
         ),
     };
-    let periodic = Bound {
+    let periodic = EffectiveBudgetLimit {
         period: periodic.period,
         limit: stated(periodic),
     };
@@ -294,13 +295,13 @@ fn tighter(one: SpendAmount, other: SpendAmount) -> SpendAmount {
 
 /// Returns the warnings that a change makes due and that were not given yet.
 fn warnings(
-    ledger: &Ledger,
+    ledger: &BudgetLedger,
     limits: &ConfiguredSpendLimits,
     levels: &BTreeSet<BudgetLevel>,
-    change: &Change,
+    change: &PendingSpend,
     now: Timestamp,
 ) -> Vec<BudgetWarned> {
-    let empty = Book::default();
+    let empty = SpendTable::default();
     let mut warnings = Vec::new();
     for level in levels {
         let book = ledger.book(level).unwrap_or(&empty);
@@ -316,11 +317,11 @@ fn warnings(
 /// set a whole limit aside and use little of it, and then the limit's only warning would
 /// have been wasted.
 fn warn_close(
-    ledger: &Ledger,
-    book: &Book,
+    ledger: &BudgetLedger,
+    book: &SpendTable,
     level: &BudgetLevel,
-    bound: &Bound,
-    change: &Change,
+    bound: &EffectiveBudgetLimit,
+    change: &PendingSpend,
     now: Timestamp,
 ) -> Option<BudgetWarned> {
     let days = bound.period.map(|period| days(period, now));
@@ -348,11 +349,11 @@ fn is_close(paid: u128, limit: u64) -> bool {
 /// Warns about a run that has become expensive. Only real payments count: estimates are
 /// generous, and a warning that turns out wrong is not read the next time.
 fn warn_expensive(
-    ledger: &Ledger,
-    book: &Book,
+    ledger: &BudgetLedger,
+    book: &SpendTable,
     level: &BudgetLevel,
     limits: &ConfiguredSpendLimits,
-    change: &Change,
+    change: &PendingSpend,
 ) -> Option<BudgetWarned> {
     let threshold = limits
         .run_warning

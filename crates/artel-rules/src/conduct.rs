@@ -1,7 +1,7 @@
 //! The run of a plan: which steps may begin, what comes next in each, when a person has to
 //! decide, and when the run is over.
 //!
-//! The state machine is folded from the events of the plan's run. [`Conduct::next`] names
+//! The state machine is folded from the events of the plan's run. [`PlanRun::next`] names
 //! everything that can be done now. The driver does what is not under way yet, appends the
 //! results, and folds them. Asking twice gives the same orders, so a process that takes
 //! over resumes after the last event.
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{BaselineTaken, RunAsked};
 
-pub use order::{Judge, Order, Part};
-pub use step::{Step, Waiver};
+pub use order::{AttemptPart, PlanRunOrder, StepVerifier};
+pub use step::{StepRun, StepWaiver};
 
 /// Number of attempts at a step before a person decides.
 pub const LOOPS: u32 = 3;
@@ -31,16 +31,16 @@ pub const LAPSED: &str = "lapsed";
 
 /// The rules for one run of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct PlanRunRules {
     /// Most steps under way at once.
     pub at_once: usize,
     /// The effect of a failed step on steps that do not depend on it.
-    pub failure: Failure,
+    pub failure: StepFailurePolicy,
 }
 
 /// The effect of a failed step on steps that do not depend on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Failure {
+pub enum StepFailurePolicy {
     /// They continue.
     #[default]
     Continue,
@@ -50,17 +50,17 @@ pub enum Failure {
 
 /// The state of a plan being carried out.
 #[derive(Debug, Clone)]
-pub struct Conduct {
+pub struct PlanRun {
     /// Shared, because each order is carried out with the state of its moment.
     plan: Arc<Plan>,
-    rules: Rules,
-    steps: BTreeMap<String, Step>,
-    baseline: Baseline,
-    branch: Branch,
+    rules: PlanRunRules,
+    steps: BTreeMap<String, StepRun>,
+    baseline: BaselineState,
+    branch: BranchCheckState,
     /// Questions without an answer.
     questions: BTreeMap<String, RunAsked>,
-    proposals: BTreeMap<String, Proposal>,
-    wish: Wish,
+    proposals: BTreeMap<String, PlanRunProposal>,
+    wish: PlanRunIntent,
     /// Hints that people gave during the run, for all agents that work on it from then on.
     hints: Vec<String>,
     /// Whether a person wants nothing new to begin.
@@ -70,7 +70,7 @@ pub struct Conduct {
 
 /// The baseline: what passes before the first step.
 #[derive(Debug, Clone, PartialEq)]
-enum Baseline {
+enum BaselineState {
     Unknown,
     /// No baseline was found; a person is asked.
     Missing(BaselineTaken),
@@ -81,7 +81,7 @@ enum Baseline {
 
 /// The final checks of the whole branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Branch {
+struct BranchCheckState {
     head: Option<String>,
     /// Number of finished rounds of checks; `passed` and `why` are from the last one.
     checks: u32,
@@ -94,46 +94,46 @@ struct Branch {
 
 /// A change that an agent proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Proposal {
+struct PlanRunProposal {
     step: String,
     what: String,
     impact: String,
     text: String,
     is_blocking: bool,
-    answer: Option<Decision>,
+    answer: Option<ProposalDecision>,
     is_settled: bool,
 }
 
 /// A person's decision about a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Decision {
+enum ProposalDecision {
     Accept,
     Reject(String),
 }
 
 /// What a person wants of the run as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum PlanRunIntent {
     GoOn,
     /// The person does the rest.
     TakeOver,
     Cancel,
 }
 
-impl Conduct {
+impl PlanRun {
     /// Begins with a plan that was checked.
-    pub fn new(plan: Plan, rules: Rules) -> Self {
+    pub fn new(plan: Plan, rules: PlanRunRules) -> Self {
         let steps = plan.steps.iter();
-        let steps = steps.map(|step| (step.id.clone(), Step::default()));
+        let steps = steps.map(|step| (step.id.clone(), StepRun::default()));
         Self {
             steps: steps.collect(),
             plan: Arc::new(plan),
             rules,
-            baseline: Baseline::Unknown,
-            branch: Branch::default(),
+            baseline: BaselineState::Unknown,
+            branch: BranchCheckState::default(),
             questions: BTreeMap::new(),
             proposals: BTreeMap::new(),
-            wish: Wish::GoOn,
+            wish: PlanRunIntent::GoOn,
             hints: Vec::new(),
             paused: false,
             is_over: false,
@@ -145,17 +145,17 @@ impl Conduct {
         &self.plan
     }
 
-    pub fn rules(&self) -> Rules {
+    pub fn rules(&self) -> PlanRunRules {
         self.rules
     }
 
     /// Returns the state of a step.
-    pub fn step(&self, id: &str) -> Option<&Step> {
+    pub fn step(&self, id: &str) -> Option<&StepRun> {
         self.steps.get(id)
     }
 
     /// Returns the steps with their states, in the order of the plan.
-    pub fn steps(&self) -> impl Iterator<Item = (&artel_types::plan::PlanStep, &Step)> {
+    pub fn steps(&self) -> impl Iterator<Item = (&artel_types::plan::PlanStep, &StepRun)> {
         let of = |step: &artel_types::plan::PlanStep| self.steps.get(&step.id);
         self.plan
             .steps
@@ -166,7 +166,7 @@ impl Conduct {
     /// Returns the baseline, once it is known.
     pub fn baseline(&self) -> Option<&BaselineTaken> {
         match &self.baseline {
-            Baseline::Taken(taken) => Some(taken),
+            BaselineState::Taken(taken) => Some(taken),
             _ => None,
         }
     }
@@ -202,13 +202,13 @@ impl Conduct {
 
     /// Returns whether a person cancelled the run.
     pub fn is_cancelled(&self) -> bool {
-        self.wish == Wish::Cancel
+        self.wish == PlanRunIntent::Cancel
     }
 
     /// Returns whether a person wants nothing new to begin. Cancelling and taking over do
     /// not wait for the pause to end.
     pub fn is_paused(&self) -> bool {
-        self.paused && self.wish == Wish::GoOn
+        self.paused && self.wish == PlanRunIntent::GoOn
     }
 
     pub fn is_over(&self) -> bool {
@@ -242,28 +242,28 @@ impl Conduct {
 
     /// Returns the unfinished steps whose work a person took over, in the order of the
     /// plan. Each has the commit on which it began and the tree that it left.
-    pub fn taken_over(&self) -> Vec<(&artel_types::plan::PlanStep, &Step)> {
-        let is_left = |step: &Step| {
+    pub fn taken_over(&self) -> Vec<(&artel_types::plan::PlanStep, &StepRun)> {
+        let is_left = |step: &StepRun| {
             let is_over = matches!(step.state, StepState::Done | StepState::Skipped);
             !is_over && step.tree.is_some() && step.base.is_some()
         };
         match self.wish {
-            Wish::TakeOver => self.steps().filter(|(_, step)| is_left(step)).collect(),
-            Wish::GoOn | Wish::Cancel => Vec::new(),
+            PlanRunIntent::TakeOver => self.steps().filter(|(_, step)| is_left(step)).collect(),
+            PlanRunIntent::GoOn | PlanRunIntent::Cancel => Vec::new(),
         }
     }
 
     /// Returns the outcome of the plan if it ended now.
     pub fn outcome(&self) -> (PlanState, Option<String>) {
         match self.wish {
-            Wish::Cancel => {
+            PlanRunIntent::Cancel => {
                 return (PlanState::Cancelled, Some("it was cancelled".to_owned()));
             }
-            Wish::TakeOver => {
+            PlanRunIntent::TakeOver => {
                 let why = "a person took over".to_owned();
                 return (PlanState::Failed, Some(why));
             }
-            Wish::GoOn => {}
+            PlanRunIntent::GoOn => {}
         }
         let said = |state: StepState| {
             let (step, it) = self.steps().find(|(_, it)| it.state == state)?;

@@ -16,11 +16,11 @@ mod summary;
 
 use artel_types::model::{MessageRole, ModelMessage};
 
-use crate::tokens::{self, Size};
+use crate::tokens::{self, PromptSize};
 
 pub use cut::cut_middle;
 pub use fallback::fallback_summary;
-pub use handover::{Apart, Handover, Shortened, handover, taken_apart};
+pub use handover::{CompactionHistory, HandoverBrief, HandoverConversation, handover, taken_apart};
 pub use summary::{summary_request, with_summary};
 
 /// Number of newest turns that are kept whole.
@@ -28,7 +28,7 @@ const RECENT_TURNS: usize = 4;
 
 /// What to do with a conversation before it is sent.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Plan {
+pub enum CompactionDecision {
     /// Send it unchanged: it fits, or nothing in it can be made smaller.
     Fits,
     /// Continue with these messages.
@@ -47,13 +47,13 @@ pub enum Plan {
 
 /// Size limits in tokens.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+struct ContextLimits {
     window: u64,
     /// The size above which the conversation is shortened.
     threshold: u64,
 }
 
-impl Limits {
+impl ContextLimits {
     /// Returns the size at which leaving out old results is enough.
     fn enough(self) -> u64 {
         self.threshold / 2
@@ -68,16 +68,16 @@ impl Limits {
 /// Decides what is sent of a conversation. `window` is the number of tokens that the model
 /// accepts in all; `reserve` is for everything else that is sent or answered:
 /// instructions, tools, the reply.
-pub fn plan(messages: &[ModelMessage], window: u64, reserve: u64) -> Plan {
-    let limits = Limits {
+pub fn plan(messages: &[ModelMessage], window: u64, reserve: u64) -> CompactionDecision {
+    let limits = ContextLimits {
         window,
         threshold: window.saturating_sub(reserve) / 4 * 3,
     };
     let Some((head, rest)) = messages.split_first() else {
-        return Plan::Fits;
+        return CompactionDecision::Fits;
     };
     if tokens::of_messages(messages) <= limits.threshold {
-        return Plan::Fits;
+        return CompactionDecision::Fits;
     }
     let recent = recent_of(rest);
     let (old, recent) = rest.split_at(rest.len() - recent);
@@ -86,20 +86,23 @@ pub fn plan(messages: &[ModelMessage], window: u64, reserve: u64) -> Plan {
     elided.extend(elide::old_results(old));
     elided.extend_from_slice(recent);
     if tokens::of_messages(&elided) <= limits.enough() {
-        return Plan::Elide(elided);
+        return CompactionDecision::Elide(elided);
     }
     let pinned = pinned::of(old);
-    let stays: u64 = pinned.iter().map(|part| Size::of_part(part).bytes).sum();
+    let stays: u64 = pinned
+        .iter()
+        .map(|part| PromptSize::of_part(part).bytes)
+        .sum();
     // The summary would not be shorter than less than this.
-    if Size::of_messages(old).bytes > summary::LONGEST as u64 + stays {
+    if PromptSize::of_messages(old).bytes > summary::LONGEST as u64 + stays {
         let head = pinned::keep(head, pinned);
         return summarise(head, old, recent, limits);
     }
     cut::to_fit(&mut elided, limits.target());
     if elided == messages {
-        Plan::Fits
+        CompactionDecision::Fits
     } else {
-        Plan::Elide(elided)
+        CompactionDecision::Elide(elided)
     }
 }
 
@@ -107,8 +110,8 @@ fn summarise(
     head: ModelMessage,
     old: &[ModelMessage],
     recent: &[ModelMessage],
-    limits: Limits,
-) -> Plan {
+    limits: ContextLimits,
+) -> CompactionDecision {
     let (head, earlier) = summary::split_off(head);
     let mut before: Vec<ModelMessage> = earlier.into_iter().map(ModelMessage::user).collect();
     before.extend_from_slice(old);
@@ -119,7 +122,7 @@ fn summarise(
     cut::to_fit(&mut kept, limits.target().saturating_sub(room));
     let recent = kept.split_off(1);
     let head = kept.pop().unwrap_or_else(|| ModelMessage::user(""));
-    Plan::Summarise {
+    CompactionDecision::Summarise {
         head,
         old: before,
         recent,
@@ -128,7 +131,7 @@ fn summarise(
 
 /// Returns the first message. The task stays whole unless it takes more than a quarter of
 /// the window.
-fn bounded_head(head: &ModelMessage, limits: Limits) -> ModelMessage {
+fn bounded_head(head: &ModelMessage, limits: ContextLimits) -> ModelMessage {
     let mut head = vec![head.clone()];
     if tokens::of_messages(&head) > limits.window / 4 {
         cut::to_fit(&mut head, limits.window / 4);

@@ -18,14 +18,14 @@ use std::collections::VecDeque;
 
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
-use line::{Kept, Open};
-use marks::{Hit, Marks};
+use line::{ClippedOutputLine, UnfinishedOutputLine};
+use marks::{MarkedLineRange, OutputLineMarks};
 pub use show::render;
 pub use visible::{marked, visible};
 
 /// Limits on the part of the output that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct OutputExcerptLimits {
     /// Number of lines from the beginning.
     pub first: usize,
     /// Number of lines from the end.
@@ -41,8 +41,8 @@ pub struct Limits {
 
 /// Builds the excerpt of one stream as it arrives.
 #[derive(Debug)]
-pub struct Excerpt {
-    limits: Limits,
+pub struct OutputExcerptBuilder {
+    limits: OutputExcerptLimits,
     bytes: u64,
     /// Number of finished lines.
     lines: u64,
@@ -52,15 +52,15 @@ pub struct Excerpt {
     stood_out: u64,
     /// The whole output, as long as it is short.
     whole: Option<Vec<u8>>,
-    first: Vec<Kept>,
-    telling: Vec<Telling>,
-    last: VecDeque<Kept>,
-    open: Open,
+    first: Vec<ClippedOutputLine>,
+    telling: Vec<NotableOutputLine>,
+    last: VecDeque<ClippedOutputLine>,
+    open: UnfinishedOutputLine,
 }
 
 /// The excerpt of a finished stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excerpted {
+pub struct OutputExcerpt {
     /// Clean text in which every gap is shown with its size.
     pub text: String,
     /// Number of lines, including an unfinished one.
@@ -77,17 +77,17 @@ pub struct Excerpted {
 
 /// A notable line with its number.
 #[derive(Debug)]
-struct Telling {
+struct NotableOutputLine {
     number: u64,
-    line: Kept,
+    line: ClippedOutputLine,
 }
 
-impl Limits {
+impl OutputExcerptLimits {
     /// Smallest number of bytes that is kept of a line, whatever the caller asks for.
     pub const SHORTEST_LINE: usize = 3 * line::OVERLAP;
 }
 
-impl Default for Limits {
+impl Default for OutputExcerptLimits {
     fn default() -> Self {
         Self {
             first: 50,
@@ -99,10 +99,10 @@ impl Default for Limits {
     }
 }
 
-impl Excerpt {
-    pub fn new(limits: Limits) -> Self {
-        let limits = Limits {
-            line: limits.line.max(Limits::SHORTEST_LINE),
+impl OutputExcerptBuilder {
+    pub fn new(limits: OutputExcerptLimits) -> Self {
+        let limits = OutputExcerptLimits {
+            line: limits.line.max(OutputExcerptLimits::SHORTEST_LINE),
             ..limits
         };
         Self {
@@ -116,7 +116,7 @@ impl Excerpt {
             first: Vec::new(),
             telling: Vec::new(),
             last: VecDeque::new(),
-            open: Open::new(limits.line),
+            open: UnfinishedOutputLine::new(limits.line),
         }
     }
 
@@ -140,7 +140,7 @@ impl Excerpt {
     }
 
     /// Finishes the excerpt.
-    pub fn finish(mut self) -> Excerpted {
+    pub fn finish(mut self) -> OutputExcerpt {
         if !self.open.is_empty() {
             self.end_open();
         }
@@ -152,7 +152,7 @@ impl Excerpt {
             }
             None => self.show_parts(&mut text),
         };
-        Excerpted {
+        OutputExcerpt {
             text,
             lines: self.lines,
             bytes: self.bytes,
@@ -177,8 +177,9 @@ impl Excerpt {
         while self.first.len() < self.limits.first {
             let Some(bytes) = rest else { return };
             let (line, after) = split_line(bytes);
-            self.count(Marks::of(line));
-            self.first.push(Kept::of(line, self.limits.line));
+            self.count(OutputLineMarks::of(line));
+            self.first
+                .push(ClippedOutputLine::of(line, self.limits.line));
             self.lines += 1;
             rest = after;
         }
@@ -190,7 +191,7 @@ impl Excerpt {
     /// Adds lines after the first ones, all at once: this is where gigabytes pass.
     fn take_middle(&mut self, bytes: &[u8]) {
         let (mut number, mut counted_to) = (self.lines + 1, 0);
-        for Hit { from, to, marks } in marks::hits(bytes) {
+        for MarkedLineRange { from, to, marks } in marks::hits(bytes) {
             self.count(marks);
             self.stood_out += 1;
             // A repeated line says nothing new.
@@ -199,8 +200,8 @@ impl Excerpt {
             if self.telling.len() < self.limits.telling && !is_told() {
                 number += memchr_iter(b'\n', &bytes[counted_to..from]).count() as u64;
                 counted_to = from;
-                let line = Kept::of(line, self.limits.line);
-                self.telling.push(Telling { number, line });
+                let line = ClippedOutputLine::of(line, self.limits.line);
+                self.telling.push(NotableOutputLine { number, line });
             }
         }
         self.lines += 1 + memchr_iter(b'\n', bytes).count() as u64;
@@ -216,12 +217,12 @@ impl Excerpt {
         let mut rest = Some(&bytes[before.map_or(0, |end| end + 1)..]);
         while let Some(bytes) = rest {
             let (line, after) = split_line(bytes);
-            self.push_last(Kept::of(line, self.limits.line));
+            self.push_last(ClippedOutputLine::of(line, self.limits.line));
             rest = after;
         }
     }
 
-    fn push_last(&mut self, line: Kept) {
+    fn push_last(&mut self, line: ClippedOutputLine) {
         if self.limits.last == 0 {
             return;
         }
@@ -245,19 +246,19 @@ impl Excerpt {
             let is_told = self.telling.iter().rev().any(|told| told.line == line);
             if self.telling.len() < self.limits.telling && !is_told {
                 let (number, line) = (self.lines, line.clone());
-                self.telling.push(Telling { number, line });
+                self.telling.push(NotableOutputLine { number, line });
             }
         }
         self.push_last(line);
     }
 
-    fn count(&mut self, marks: Marks) {
+    fn count(&mut self, marks: OutputLineMarks) {
         self.errors += u64::from(marks.error);
         self.warnings += u64::from(marks.warning);
     }
 }
 
-impl Excerpted {
+impl OutputExcerpt {
     /// Returns `3 errors, 1 warning in 200000 lines`, or only the number of lines if there
     /// are neither.
     pub fn summary(&self) -> String {

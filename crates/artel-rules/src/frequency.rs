@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// When repeated errors are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ErrorFrequencyLimits {
     /// Number of errors that leads to a notice.
     pub count: usize,
     /// Period in which the errors must occur.
@@ -19,7 +19,7 @@ pub struct Limits {
 
 /// Whether to tell the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
+pub enum ErrorFrequencyNotice {
     /// Say nothing.
     Quiet,
     /// Say that errors have become frequent.
@@ -28,13 +28,13 @@ pub enum Notice {
 
 /// The recent errors of one resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Frequency {
+pub struct ErrorFrequency {
     /// At most as many as the limit's count: older ones cannot change the answer.
     recent: VecDeque<Duration>,
     told: Option<Duration>,
 }
 
-impl Default for Limits {
+impl Default for ErrorFrequencyLimits {
     fn default() -> Self {
         Self {
             count: 3,
@@ -44,13 +44,17 @@ impl Default for Limits {
     }
 }
 
-impl Frequency {
+impl ErrorFrequency {
     /// Counts a transient error at a moment of a monotonic clock.
     ///
     /// An error exactly as old as the window still counts. A cooldown that ends exactly
     /// now is over.
     #[must_use]
-    pub fn count(mut self, at: Duration, limits: &Limits) -> (Self, Notice) {
+    pub fn count(
+        mut self,
+        at: Duration,
+        limits: &ErrorFrequencyLimits,
+    ) -> (Self, ErrorFrequencyNotice) {
         self.recent.push_back(at);
         self.recent
             .retain(|error| at.saturating_sub(*error) <= limits.window);
@@ -61,10 +65,10 @@ impl Frequency {
             .told
             .is_some_and(|told| at.saturating_sub(told) < limits.cooldown);
         if self.recent.len() < limits.count || is_cooling {
-            return (self, Notice::Quiet);
+            return (self, ErrorFrequencyNotice::Quiet);
         }
         self.told = Some(at);
-        (self, Notice::Tell)
+        (self, ErrorFrequencyNotice::Tell)
     }
 }
 
@@ -75,13 +79,13 @@ mod tests {
     use super::*;
 
     /// Returns the moments at which the person is told.
-    fn told(limits: &Limits, moments: &[u64]) -> Vec<u64> {
-        let mut frequency = Frequency::default();
+    fn told(limits: &ErrorFrequencyLimits, moments: &[u64]) -> Vec<u64> {
+        let mut frequency = ErrorFrequency::default();
         let mut told = Vec::new();
         for at in moments {
             let (next, notice) = frequency.count(Duration::from_millis(*at), limits);
             frequency = next;
-            if notice == Notice::Tell {
+            if notice == ErrorFrequencyNotice::Tell {
                 told.push(*at);
             }
         }
@@ -90,7 +94,11 @@ mod tests {
 
     #[track_caller]
     fn check(moments: &[u64], expected: &[u64]) {
-        assert_eq!(told(&Limits::default(), moments), expected, "{moments:?}");
+        assert_eq!(
+            told(&ErrorFrequencyLimits::default(), moments),
+            expected,
+            "{moments:?}"
+        );
     }
 
     #[test]
@@ -122,9 +130,9 @@ mod tests {
     #[test]
     fn a_count_of_one_or_none_tells_at_once() {
         for count in [0, 1] {
-            let limits = Limits {
+            let limits = ErrorFrequencyLimits {
                 count,
-                ..Limits::default()
+                ..ErrorFrequencyLimits::default()
             };
             assert_eq!(told(&limits, &[5, 6, 60_005]), [5, 60_005]);
         }
@@ -133,7 +141,7 @@ mod tests {
     proptest! {
         #[test]
         fn notices_are_a_cooldown_apart_and_deserved(steps in proptest::collection::vec(0_u64..8000, 0..60)) {
-            let limits = Limits::default();
+            let limits = ErrorFrequencyLimits::default();
             let moments: Vec<u64> = steps
                 .iter()
                 .scan(0, |now, step| {

@@ -7,7 +7,7 @@
 
 /// One key with its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct FrontmatterEntry {
     /// The key; empty for a comment or an empty line.
     pub(crate) key: String,
     /// Line number in the file, from 1.
@@ -18,8 +18,8 @@ pub(crate) struct Entry {
 
 /// A file split into frontmatter and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parts<'t> {
-    pub(crate) entries: Vec<Entry>,
+pub(crate) struct FrontmatterAndBody<'t> {
+    pub(crate) entries: Vec<FrontmatterEntry>,
     pub(crate) body: &'t str,
     /// Line number at which the body begins, from 1.
     pub(crate) body_line: usize,
@@ -27,14 +27,14 @@ pub(crate) struct Parts<'t> {
 
 /// An error in the frontmatter as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct FrontmatterError {
     pub(crate) line: usize,
     pub(crate) what: String,
     pub(crate) remedy: &'static str,
 }
 
 /// Splits a file. Returns `None` if it does not begin with `---`.
-pub(crate) fn split(text: &str) -> Result<Option<Parts<'_>>, Broken> {
+pub(crate) fn split(text: &str) -> Result<Option<FrontmatterAndBody<'_>>, FrontmatterError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
@@ -42,13 +42,13 @@ pub(crate) fn split(text: &str) -> Result<Option<Parts<'_>>, Broken> {
         return Ok(None);
     }
     let mut at = first.len();
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<FrontmatterEntry> = Vec::new();
     for (count, line) in lines.enumerate() {
         at += line.len();
         let number = count + 2;
         let line = line.trim_end();
         if line == "---" || line == "..." {
-            return Ok(Some(Parts {
+            return Ok(Some(FrontmatterAndBody {
                 entries,
                 body: &text[at..],
                 body_line: number + 1,
@@ -56,14 +56,18 @@ pub(crate) fn split(text: &str) -> Result<Option<Parts<'_>>, Broken> {
         }
         add(&mut entries, line, number)?;
     }
-    Err(Broken {
+    Err(FrontmatterError {
         line: 1,
         what: "the frontmatter is not closed".to_owned(),
         remedy: "put a line with `---` after its last key",
     })
 }
 
-fn add(entries: &mut Vec<Entry>, line: &str, number: usize) -> Result<(), Broken> {
+fn add(
+    entries: &mut Vec<FrontmatterEntry>,
+    line: &str,
+    number: usize,
+) -> Result<(), FrontmatterError> {
     let is_continued = line.starts_with([' ', '\t', '-']);
     if is_continued && let Some(last) = entries.last_mut().filter(|last| !last.key.is_empty()) {
         last.raw.push(line.to_owned());
@@ -72,20 +76,20 @@ fn add(entries: &mut Vec<Entry>, line: &str, number: usize) -> Result<(), Broken
     let key = if line.is_empty() || line.starts_with('#') {
         String::new()
     } else {
-        key_of(line).ok_or_else(|| Broken {
+        key_of(line).ok_or_else(|| FrontmatterError {
             line: number,
             what: "this line of the frontmatter is no `key: value`".to_owned(),
             remedy: "write one key and its value on each line",
         })?
     };
     if !key.is_empty() && entries.iter().any(|entry| entry.key == key) {
-        return Err(Broken {
+        return Err(FrontmatterError {
             line: number,
             what: format!("`{key}` stands here a second time"),
             remedy: "keep one of them",
         });
     }
-    entries.push(Entry {
+    entries.push(FrontmatterEntry {
         key,
         line: number,
         raw: vec![line.to_owned()],
@@ -101,7 +105,7 @@ fn key_of(line: &str) -> Option<String> {
         .then(|| key.trim().replace('-', "_"))
 }
 
-impl Entry {
+impl FrontmatterEntry {
     /// Reads the value as one text, or returns `None` if there is no value.
     pub(crate) fn text(&self) -> Result<Option<String>, String> {
         let value = self.value();

@@ -20,7 +20,7 @@ pub const PARK_ABOVE: Duration = Duration::from_secs(600);
 
 /// Who may call now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
+pub enum RateLimiterGate {
     /// All calls.
     Open,
     /// One probing call, and no other while it is under way. The queue makes sure of that.
@@ -34,13 +34,13 @@ pub enum Gate {
 
 /// The gate of one provider, as this process knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Limiter {
-    pause: Option<Pause>,
+pub struct ProviderRateLimiter {
+    pause: Option<ActiveRateLimitPause>,
 }
 
 /// The consequence of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paused {
+pub enum RateLimitPause {
     /// The call waits.
     For {
         /// The end of the wait.
@@ -57,11 +57,11 @@ pub enum Paused {
 
 /// The provider is called again as usual, which other processes must hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resumed;
+pub struct RateLimitLifted;
 
 /// The call that a result belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum RateLimitReporter {
     /// The probing call.
     OfTheOne,
     /// Any other call: it was sent before the pause.
@@ -69,18 +69,18 @@ pub enum Heard {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Pause {
+struct ActiveRateLimitPause {
     until: Timestamp,
     /// Length of the pause when it was announced. A clock that is set back must not make
     /// it longer.
     length: Duration,
     attempt: u32,
-    scout: Scout,
+    scout: RateLimitProbeState,
 }
 
 /// The state of the probing call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scout {
+enum RateLimitProbeState {
     /// It may not go yet.
     Held,
     /// It may go.
@@ -89,21 +89,21 @@ enum Scout {
     Out,
 }
 
-impl Limiter {
-    /// Returns who may call now. After the wait this is [`Gate::One`] until the result of
+impl ProviderRateLimiter {
+    /// Returns who may call now. After the wait this is [`RateLimiterGate::One`] until the result of
     /// the probing call is reported.
-    pub fn gate(&mut self, now: Timestamp) -> Gate {
+    pub fn gate(&mut self, now: Timestamp) -> RateLimiterGate {
         let Some(pause) = &mut self.pause else {
-            return Gate::Open;
+            return RateLimiterGate::Open;
         };
-        if pause.scout == Scout::Held {
+        if pause.scout == RateLimitProbeState::Held {
             pause.until = pause.until.min(now.after(pause.length));
             if now < pause.until {
-                return Gate::Shut { until: pause.until };
+                return RateLimiterGate::Shut { until: pause.until };
             }
-            pause.scout = Scout::Due;
+            pause.scout = RateLimitProbeState::Due;
         }
-        Gate::One
+        RateLimiterGate::One
     }
 
     /// Notes that the provider asked to slow down, and returns until when to wait.
@@ -115,44 +115,44 @@ impl Limiter {
     pub fn slowed(
         &mut self,
         now: Timestamp,
-        heard: Heard,
+        heard: RateLimitReporter,
         retry_after: Option<Duration>,
         jitter_permille: u32,
-    ) -> Paused {
+    ) -> RateLimitPause {
         let named = retry_after.filter(|wait| !wait.is_zero());
         let pause = match (self.pause.take(), heard) {
             (Some(pause), heard) if !pause.is_news(heard) => pause.prolonged(now, named),
             (before, _) => {
                 let attempt = before.map_or(0, |pause| pause.attempt).saturating_add(1);
                 let wait = named.unwrap_or_else(|| own_wait(attempt, jitter_permille));
-                Pause::new(now, now.after(wait), attempt)
+                ActiveRateLimitPause::new(now, now.after(wait), attempt)
             }
         };
         let (until, attempt) = (pause.until, pause.attempt);
         self.pause = Some(pause);
         if until.since(now) > PARK_ABOVE {
-            return Paused::Park { until };
+            return RateLimitPause::Park { until };
         }
-        Paused::For { until, attempt }
+        RateLimitPause::For { until, attempt }
     }
 
     /// Notes a success. If it is that of the probing call, the pause is over, and the next
     /// one starts from the shortest wait. The success of a call that was sent before the
     /// pause says nothing: the provider refuses new calls.
-    pub fn succeeded(&mut self, heard: Heard) -> Option<Resumed> {
+    pub fn succeeded(&mut self, heard: RateLimitReporter) -> Option<RateLimitLifted> {
         self.pause.take_if(|pause| pause.is_news(heard))?;
-        Some(Resumed)
+        Some(RateLimitLifted)
     }
 
     /// Notes that a call is sent, and returns whether it is the probing call. Its result
     /// must be reported accordingly.
-    pub fn sent(&mut self) -> Heard {
+    pub fn sent(&mut self) -> RateLimitReporter {
         match &mut self.pause {
-            Some(pause) if pause.scout == Scout::Due => {
-                pause.scout = Scout::Out;
-                Heard::OfTheOne
+            Some(pause) if pause.scout == RateLimitProbeState::Due => {
+                pause.scout = RateLimitProbeState::Out;
+                RateLimitReporter::OfTheOne
             }
-            _ => Heard::OfAnother,
+            _ => RateLimitReporter::OfAnother,
         }
     }
 
@@ -160,9 +160,9 @@ impl Limiter {
     /// off, or failed for another reason. Another call may probe.
     pub fn one_abandoned(&mut self) {
         if let Some(pause) = &mut self.pause
-            && pause.scout == Scout::Out
+            && pause.scout == RateLimitProbeState::Out
         {
-            pause.scout = Scout::Due;
+            pause.scout = RateLimitProbeState::Due;
         }
     }
 
@@ -175,9 +175,11 @@ impl Limiter {
     /// there.
     pub fn paused_elsewhere(&mut self, said: Timestamp, until: Timestamp, attempt: u32) {
         self.pause = Some(match self.pause.take() {
-            None => Pause::new(said, until, attempt),
+            None => ActiveRateLimitPause::new(said, until, attempt),
             Some(ours) if until <= ours.until && attempt <= ours.attempt => ours,
-            Some(ours) => Pause::new(said, ours.until.max(until), ours.attempt.max(attempt)),
+            Some(ours) => {
+                ActiveRateLimitPause::new(said, ours.until.max(until), ours.attempt.max(attempt))
+            }
         });
     }
 
@@ -192,20 +194,20 @@ impl Limiter {
     }
 }
 
-impl Pause {
+impl ActiveRateLimitPause {
     fn new(said: Timestamp, until: Timestamp, attempt: u32) -> Self {
         Self {
             until,
             length: until.since(said),
             attempt,
-            scout: Scout::Held,
+            scout: RateLimitProbeState::Held,
         }
     }
 
     /// Returns whether the result of a call is news: only that of the probing call is, as
     /// long as no other process has shut the gate since it went out.
-    fn is_news(&self, heard: Heard) -> bool {
-        heard == Heard::OfTheOne && self.scout == Scout::Out
+    fn is_news(&self, heard: RateLimitReporter) -> bool {
+        heard == RateLimitReporter::OfTheOne && self.scout == RateLimitProbeState::Out
     }
 
     fn prolonged(mut self, now: Timestamp, named: Option<Duration>) -> Self {
@@ -214,7 +216,7 @@ impl Pause {
         {
             self.until = later;
             self.length = later.since(now);
-            self.scout = Scout::Held;
+            self.scout = RateLimitProbeState::Held;
         }
         self
     }

@@ -11,28 +11,28 @@ fn at(millis: i64) -> Timestamp {
 /// A limiter with its probing call, if one is out: then each report is about that call.
 #[derive(Debug, Clone, PartialEq)]
 struct Scene {
-    limiter: Limiter,
-    heard: Heard,
+    limiter: ProviderRateLimiter,
+    heard: RateLimitReporter,
 }
 
 impl Scene {
     fn new() -> Self {
         Self {
-            limiter: Limiter::default(),
-            heard: Heard::OfAnother,
+            limiter: ProviderRateLimiter::default(),
+            heard: RateLimitReporter::OfAnother,
         }
     }
 
-    fn gate(&mut self, now: Timestamp) -> Gate {
+    fn gate(&mut self, now: Timestamp) -> RateLimiterGate {
         self.limiter.gate(now)
     }
 
-    fn slowed(&mut self, now: Timestamp, named: Option<Duration>, jitter: u32) -> Paused {
+    fn slowed(&mut self, now: Timestamp, named: Option<Duration>, jitter: u32) -> RateLimitPause {
         let heard = self.take();
         self.limiter.slowed(now, heard, named, jitter)
     }
 
-    fn succeeded(&mut self) -> Option<Resumed> {
+    fn succeeded(&mut self) -> Option<RateLimitLifted> {
         let heard = self.take();
         self.limiter.succeeded(heard)
     }
@@ -42,7 +42,7 @@ impl Scene {
     }
 
     fn one_abandoned(&mut self) {
-        self.heard = Heard::OfAnother;
+        self.heard = RateLimitReporter::OfAnother;
         self.limiter.one_abandoned();
     }
 
@@ -58,20 +58,20 @@ impl Scene {
         self.limiter.paused_until()
     }
 
-    fn take(&mut self) -> Heard {
-        std::mem::replace(&mut self.heard, Heard::OfAnother)
+    fn take(&mut self) -> RateLimitReporter {
+        std::mem::replace(&mut self.heard, RateLimitReporter::OfAnother)
     }
 }
 
-fn paused(until: i64, attempt: u32) -> Paused {
-    Paused::For {
+fn paused(until: i64, attempt: u32) -> RateLimitPause {
+    RateLimitPause::For {
         until: at(until),
         attempt,
     }
 }
 
-fn shut(until: i64) -> Gate {
-    Gate::Shut { until: at(until) }
+fn shut(until: i64) -> RateLimiterGate {
+    RateLimiterGate::Shut { until: at(until) }
 }
 
 fn seconds(seconds: u64) -> Option<Duration> {
@@ -83,18 +83,18 @@ fn waits(times: usize, named: Option<Duration>, jitter: u32) -> Vec<u64> {
     let (mut limiter, mut now) = (Scene::new(), at(0));
     let refusals = (1..).take(times).map(|attempt| {
         let until = match limiter.slowed(now, named, jitter) {
-            Paused::For {
+            RateLimitPause::For {
                 until,
                 attempt: counted,
             } => {
                 assert_eq!(counted, attempt);
                 until
             }
-            Paused::Park { until } => until,
+            RateLimitPause::Park { until } => until,
         };
         let wait = until.since(now);
         now = until;
-        assert_eq!(limiter.gate(now), Gate::One);
+        assert_eq!(limiter.gate(now), RateLimiterGate::One);
         limiter.one_sent();
         u64::try_from(wait.as_millis()).unwrap()
     });
@@ -124,30 +124,33 @@ fn a_long_wait_parks() {
     assert_eq!(limiter.slowed(at(0), seconds(600), 0), paused(600_000, 1));
     let mut limiter = Scene::new();
     let until = at(601_000);
-    let park = Paused::Park { until };
+    let park = RateLimitPause::Park { until };
     assert_eq!(limiter.slowed(at(0), seconds(601), 0), park);
     assert_eq!(limiter.slowed(at(500), None, 0), park, "one of the burst");
-    assert_eq!(limiter.gate(at(600_999)), Gate::Shut { until });
-    assert_eq!(limiter.gate(until), Gate::One);
+    assert_eq!(limiter.gate(at(600_999)), RateLimiterGate::Shut { until });
+    assert_eq!(limiter.gate(until), RateLimiterGate::One);
     let mut limiter = Scene::new();
     let forever = Some(Duration::MAX);
     let until = Timestamp::from_micros(i64::MAX);
-    assert_eq!(limiter.slowed(at(0), forever, 0), Paused::Park { until });
+    assert_eq!(
+        limiter.slowed(at(0), forever, 0),
+        RateLimitPause::Park { until }
+    );
 }
 
 #[test]
 fn one_goes_first_and_the_others_follow() {
     let mut limiter = Scene::new();
-    assert_eq!(limiter.gate(at(0)), Gate::Open);
+    assert_eq!(limiter.gate(at(0)), RateLimiterGate::Open);
     assert_eq!(limiter.succeeded(), None);
     limiter.slowed(at(0), None, 1000);
     assert_eq!(limiter.paused_until(), Some(at(1000)));
     assert_eq!(limiter.gate(at(999)), shut(1000));
-    assert_eq!(limiter.gate(at(1000)), Gate::One);
+    assert_eq!(limiter.gate(at(1000)), RateLimiterGate::One);
     limiter.one_sent();
-    assert_eq!(limiter.gate(at(5000)), Gate::One);
-    assert_eq!(limiter.succeeded(), Some(Resumed));
-    assert_eq!(limiter.gate(at(5000)), Gate::Open);
+    assert_eq!(limiter.gate(at(5000)), RateLimiterGate::One);
+    assert_eq!(limiter.succeeded(), Some(RateLimitLifted));
+    assert_eq!(limiter.gate(at(5000)), RateLimiterGate::Open);
     assert_eq!((limiter.succeeded(), limiter.paused_until()), (None, None));
     assert_eq!(limiter.slowed(at(6000), None, 1000), paused(7000, 1));
 }
@@ -163,7 +166,7 @@ fn the_one_may_fail_or_be_called_off() {
     limiter.gate(at(3000));
     limiter.one_sent();
     limiter.one_abandoned();
-    assert_eq!(limiter.gate(at(3000)), Gate::One);
+    assert_eq!(limiter.gate(at(3000)), RateLimiterGate::One);
     assert_eq!(limiter.succeeded(), None, "nobody is out");
     limiter.one_sent();
     assert_eq!(limiter.slowed(at(4000), None, 1000), paused(8000, 3));
@@ -178,9 +181,9 @@ fn a_burst_is_one_refusal() {
     assert_eq!(limiter.slowed(at(200), seconds(1), 1000), paused(5100, 1));
     assert_eq!(limiter.succeeded(), None, "it was sent before the pause");
     assert_eq!(limiter.gate(at(5099)), shut(5100));
-    assert_eq!(limiter.gate(at(5100)), Gate::One);
+    assert_eq!(limiter.gate(at(5100)), RateLimiterGate::One);
     assert_eq!(limiter.slowed(at(5200), None, 1000), paused(5100, 1));
-    assert_eq!(limiter.gate(at(5200)), Gate::One);
+    assert_eq!(limiter.gate(at(5200)), RateLimiterGate::One);
     assert_eq!(limiter.slowed(at(5300), seconds(2), 1000), paused(7300, 1));
     assert_eq!(limiter.gate(at(5300)), shut(7300));
     limiter.one_sent();
@@ -189,24 +192,31 @@ fn a_burst_is_one_refusal() {
 
 #[test]
 fn a_call_sent_before_the_pause_does_not_pass_for_the_one() {
-    let mut limiter = Limiter::default();
-    limiter.slowed(at(0), Heard::OfAnother, None, 1000);
+    let mut limiter = ProviderRateLimiter::default();
+    limiter.slowed(at(0), RateLimitReporter::OfAnother, None, 1000);
     limiter.gate(at(1000));
-    assert_eq!(limiter.sent(), Heard::OfTheOne);
-    assert_eq!(limiter.sent(), Heard::OfAnother, "there is only one");
-    assert_eq!(limiter.succeeded(Heard::OfAnother), None);
-    let again = limiter.slowed(at(1500), Heard::OfAnother, None, 1000);
+    assert_eq!(limiter.sent(), RateLimitReporter::OfTheOne);
+    assert_eq!(
+        limiter.sent(),
+        RateLimitReporter::OfAnother,
+        "there is only one"
+    );
+    assert_eq!(limiter.succeeded(RateLimitReporter::OfAnother), None);
+    let again = limiter.slowed(at(1500), RateLimitReporter::OfAnother, None, 1000);
     assert_eq!(again, paused(1000, 1), "no further step");
-    assert_eq!(limiter.succeeded(Heard::OfTheOne), Some(Resumed));
+    assert_eq!(
+        limiter.succeeded(RateLimitReporter::OfTheOne),
+        Some(RateLimitLifted)
+    );
 }
 
 #[test]
 fn a_clock_that_is_set_back_does_not_make_a_pause_longer() {
     let hours = 2 * 3_600_000;
-    let mut limiter = Limiter::default();
-    limiter.slowed(at(hours), Heard::OfAnother, seconds(3), 0);
+    let mut limiter = ProviderRateLimiter::default();
+    limiter.slowed(at(hours), RateLimitReporter::OfAnother, seconds(3), 0);
     assert_eq!(limiter.gate(at(0)), shut(3000));
-    let mut limiter = Limiter::default();
+    let mut limiter = ProviderRateLimiter::default();
     limiter.paused_elsewhere(at(hours), at(hours + 5000), 1);
     assert_eq!(limiter.gate(at(1000)), shut(6000));
 }
@@ -218,18 +228,22 @@ fn other_processes_are_minded() {
     assert_eq!(limiter.gate(at(0)), shut(4000));
     limiter.paused_elsewhere(at(2000), 1);
     assert_eq!(limiter.gate(at(3000)), shut(4000));
-    assert_eq!(limiter.gate(at(4000)), Gate::One);
+    assert_eq!(limiter.gate(at(4000)), RateLimiterGate::One);
     limiter.one_sent();
     assert_eq!(limiter.slowed(at(4000), None, 1000), paused(12_000, 4));
     limiter.gate(at(12_000));
     limiter.one_sent();
     limiter.paused_elsewhere(at(12_000), 4);
-    assert_eq!(limiter.clone().succeeded(), Some(Resumed), "no news");
+    assert_eq!(
+        limiter.clone().succeeded(),
+        Some(RateLimitLifted),
+        "no news"
+    );
     limiter.paused_elsewhere(at(28_000), 5);
     assert_eq!(limiter.clone().succeeded(), None);
     assert_eq!(limiter.slowed(at(12_000), None, 1000), paused(28_000, 5));
     limiter.resumed_elsewhere();
-    assert_eq!(limiter.limiter, Limiter::default());
+    assert_eq!(limiter.limiter, ProviderRateLimiter::default());
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -268,15 +282,15 @@ proptest! {
             let before = limiter.paused_until();
             match act {
                 Act::Gate => match limiter.gate(at(now)) {
-                    Gate::Open => prop_assert_eq!(before, None),
-                    Gate::One => prop_assert!(before.unwrap() <= at(now)),
-                    Gate::Shut { until } => prop_assert!(before == Some(until) && at(now) < until),
+                    RateLimiterGate::Open => prop_assert_eq!(before, None),
+                    RateLimiterGate::One => prop_assert!(before.unwrap() <= at(now)),
+                    RateLimiterGate::Shut { until } => prop_assert!(before == Some(until) && at(now) < until),
                 },
                 Act::Slowed(named, jitter) => {
                     let named = named.map(Duration::from_secs);
                     let (until, attempt) = match limiter.slowed(at(now), named, jitter) {
-                        Paused::For { until, attempt } => (until, Some(attempt)),
-                        Paused::Park { until } => (until, None),
+                        RateLimitPause::For { until, attempt } => (until, Some(attempt)),
+                        RateLimitPause::Park { until } => (until, None),
                     };
                     prop_assert_eq!(attempt.is_none(), until.since(at(now)) > PARK_ABOVE);
                     prop_assert_eq!(limiter.paused_until(), Some(until));
@@ -299,7 +313,7 @@ proptest! {
                 }
                 Act::ResumedElsewhere => {
                     limiter.resumed_elsewhere();
-                    prop_assert_eq!(limiter.gate(at(now)), Gate::Open);
+                    prop_assert_eq!(limiter.gate(at(now)), RateLimiterGate::Open);
                 }
                 Act::Wait(millis) => now += millis,
             }

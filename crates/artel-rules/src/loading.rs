@@ -19,7 +19,7 @@ const LEAST_SHARE: u64 = 50;
 
 /// A file that could be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct ContextFileCandidate {
     /// The file's name in the prompt.
     pub path: String,
     /// Size in tokens.
@@ -32,7 +32,7 @@ pub struct File {
 
 /// Which files go first if not all fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Strategy {
+pub enum ContextLoadStrategy {
     /// Takes more important files first, and among equals the smallest: as many files as
     /// possible.
     #[default]
@@ -48,13 +48,13 @@ pub enum Strategy {
 
 /// Which files are loaded, cut or skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct ContextLoadOutcome {
     /// The loaded files, in display order.
-    pub included: Vec<Loaded>,
+    pub included: Vec<LoadedContextFile>,
     /// The skipped files, in the order in which they were given.
     pub skipped: Vec<String>,
     /// The files that are loaded only in part, by path, with the tokens kept.
-    pub truncated: Vec<Loaded>,
+    pub truncated: Vec<LoadedContextFile>,
     /// Tokens of everything loaded, without the warning block.
     pub total: u64,
     /// The block in the prompt about missing files, or `None` if nothing is missing.
@@ -65,14 +65,14 @@ pub struct Choice {
 
 /// A file with the amount that is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedContextFile {
     /// The file's name in the prompt.
     pub path: String,
     /// Number of tokens loaded.
     pub tokens: u64,
 }
 
-impl Strategy {
+impl ContextLoadStrategy {
     pub const ALL: [Self; 4] = [
         Self::SmallestFirst,
         Self::DropLargest,
@@ -91,13 +91,13 @@ impl Strategy {
     }
 }
 
-impl fmt::Display for Strategy {
+impl fmt::Display for ContextLoadStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl FromStr for Strategy {
+impl FromStr for ContextLoadStrategy {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -115,11 +115,11 @@ pub fn budget(window: u64, percent: u32) -> u64 {
 /// Decides which files are loaded. A cap cuts every file first. The loaded files and the
 /// warning block never exceed the budget.
 pub fn choose(
-    files: &[File],
+    files: &[ContextFileCandidate],
     budget: u64,
-    strategy: Strategy,
+    strategy: ContextLoadStrategy,
     per_file_cap: Option<u64>,
-) -> Choice {
+) -> ContextLoadOutcome {
     let cap = per_file_cap.unwrap_or(u64::MAX);
     let capped: Vec<u64> = files.iter().map(|file| file.tokens.min(cap)).collect();
     let is_whole = files
@@ -137,21 +137,21 @@ pub fn choose(
     let space = budget - room;
     let mut kept = capped;
     let taken = match strategy {
-        Strategy::SmallestFirst => smallest_first(files, &kept, space),
-        Strategy::DropLargest => {
+        ContextLoadStrategy::SmallestFirst => smallest_first(files, &kept, space),
+        ContextLoadStrategy::DropLargest => {
             let key = |at: usize| (Reverse(kept[at]), files[at].priority, files[at].modified);
             dropping(files, &kept, space, key)
         }
-        Strategy::DropOldest => {
+        ContextLoadStrategy::DropOldest => {
             let key = |at: usize| (files[at].priority, files[at].modified, Reverse(kept[at]));
             dropping(files, &kept, space, key)
         }
-        Strategy::TruncateEach => truncate_each(files, &mut kept, space),
+        ContextLoadStrategy::TruncateEach => truncate_each(files, &mut kept, space),
     };
     settle(files, &kept, &taken, budget, strategy, room)
 }
 
-fn smallest_first(files: &[File], kept: &[u64], space: u64) -> Vec<usize> {
+fn smallest_first(files: &[ContextFileCandidate], kept: &[u64], space: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&at| (Reverse(files[at].priority), kept[at], &files[at].path));
     let mut used = 0;
@@ -165,7 +165,7 @@ fn smallest_first(files: &[File], kept: &[u64], space: u64) -> Vec<usize> {
 
 /// Drops files, the one with the smallest key first, until the others fit.
 fn dropping<K: Ord>(
-    files: &[File],
+    files: &[ContextFileCandidate],
     kept: &[u64],
     space: u64,
     key: impl Fn(usize) -> K,
@@ -188,7 +188,7 @@ fn dropping<K: Ord>(
 
 /// Gives every file the same share; what a small file does not need goes to the others. If
 /// the shares would be too small to be useful, the least important files get none.
-fn truncate_each(files: &[File], kept: &mut [u64], space: u64) -> Vec<usize> {
+fn truncate_each(files: &[ContextFileCandidate], kept: &mut [u64], space: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&at| (Reverse(files[at].priority), &files[at].path));
     let most = usize::try_from(space / LEAST_SHARE).unwrap_or(usize::MAX);
@@ -208,28 +208,28 @@ fn truncate_each(files: &[File], kept: &mut [u64], space: u64) -> Vec<usize> {
 }
 
 fn settle(
-    files: &[File],
+    files: &[ContextFileCandidate],
     kept: &[u64],
     taken: &[usize],
     budget: u64,
-    strategy: Strategy,
+    strategy: ContextLoadStrategy,
     room: u64,
-) -> Choice {
-    let loaded = |at: usize| Loaded {
+) -> ContextLoadOutcome {
+    let loaded = |at: usize| LoadedContextFile {
         path: files[at].path.clone(),
         tokens: kept[at],
     };
     let is_cut = |at: &&usize| kept[**at] < files[**at].tokens;
     let taken_set: BTreeSet<usize> = taken.iter().copied().collect();
     let skipped = (0..files.len()).filter(|at| !taken_set.contains(at));
-    let mut choice = Choice {
+    let mut choice = ContextLoadOutcome {
         included: taken.iter().map(|&at| loaded(at)).collect(),
         skipped: skipped.clone().map(|at| files[at].path.clone()).collect(),
         truncated: taken.iter().filter(is_cut).map(|&at| loaded(at)).collect(),
         total: taken
             .iter()
             .fold(0, |sum: u64, &at| sum.saturating_add(kept[at])),
-        ..Choice::default()
+        ..ContextLoadOutcome::default()
     };
     let left_out =
         skipped.map(|at| format!("Skipped {} ({} tokens)", files[at].path, files[at].tokens));
@@ -246,7 +246,12 @@ fn settle(
 
 /// Writes the warning block. It names as many files as fit into `room`, and counts the
 /// others.
-fn block(choice: &Choice, budget: u64, strategy: Strategy, room: u64) -> String {
+fn block(
+    choice: &ContextLoadOutcome,
+    budget: u64,
+    strategy: ContextLoadStrategy,
+    room: u64,
+) -> String {
     let mut block = format!(
         "[System Warning: Context Truncated]\nToken Budget: {budget} (strategy {strategy})\n\
          Skipped {}, truncated {}\n",

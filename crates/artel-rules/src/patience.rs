@@ -14,12 +14,14 @@ mod known;
 use std::fmt;
 use std::time::Duration;
 
-pub use ear::{Ear, is_noise};
-pub use ending::{Ending, Graces, Sent, Signal, Step};
+pub use ear::{ProgressDetector, is_noise};
+pub use ending::{
+    CommandGracePeriods, CommandShutdown, CommandShutdownStep, CommandStopSignal, SentStopSignals,
+};
 
 /// The time limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct CommandTimeLimits {
     /// Time that every command gets.
     pub base: Duration,
     /// Time that each meaningful line adds after that.
@@ -30,15 +32,15 @@ pub struct Limits {
 
 /// Decides whether one running command may continue.
 #[derive(Debug, Clone)]
-pub struct Patience {
-    limits: Limits,
+pub struct CommandWatchdog {
+    limits: CommandTimeLimits,
     /// When the command last said something new.
     last: Option<Duration>,
 }
 
 /// Whether a command may continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CommandWatchdogDecision {
     /// It may continue.
     Keep {
         /// When to ask again, unless new output comes earlier.
@@ -47,13 +49,13 @@ pub enum Verdict {
     /// It must be ended.
     End {
         /// The limit that was exceeded.
-        why: Overdue,
+        why: CommandTimeout,
     },
 }
 
 /// The time limit that a command exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overdue {
+pub enum CommandTimeout {
     /// The base time is over and there was no news for a while.
     Silent {
         /// The base time.
@@ -68,7 +70,7 @@ pub enum Overdue {
     },
 }
 
-impl Limits {
+impl CommandTimeLimits {
     /// The limits of a declared tool.
     pub const DECLARED: Self = Self::of_base(Duration::from_secs(10));
 
@@ -114,8 +116,8 @@ pub fn is_build(words: &[impl AsRef<str>]) -> bool {
     known::base(words).is_some()
 }
 
-impl Patience {
-    pub fn new(limits: Limits) -> Self {
+impl CommandWatchdog {
+    pub fn new(limits: CommandTimeLimits) -> Self {
         Self { limits, last: None }
     }
 
@@ -126,14 +128,14 @@ impl Patience {
         }
     }
 
-    /// Notes that the command said something new, as an [`Ear`] can detect.
+    /// Notes that the command said something new, as an [`ProgressDetector`] can detect.
     pub fn heard_news(&mut self, at: Duration) {
         self.last = self.last.max(Some(at));
     }
 
     /// Decides whether the command may continue.
-    pub fn verdict(&self, at: Duration) -> Verdict {
-        let Limits {
+    pub fn verdict(&self, at: Duration) -> CommandWatchdogDecision {
+        let CommandTimeLimits {
             base,
             extend,
             longest,
@@ -141,19 +143,19 @@ impl Patience {
         let stretched = self.last.map_or(base, |last| last.saturating_add(extend));
         let until = base.max(stretched).min(longest);
         if at < until {
-            return Verdict::Keep { until };
+            return CommandWatchdogDecision::Keep { until };
         }
         let why = if at >= longest {
-            Overdue::Endless { longest }
+            CommandTimeout::Endless { longest }
         } else {
             let quiet = at.saturating_sub(self.last.unwrap_or_default());
-            Overdue::Silent { base, quiet }
+            CommandTimeout::Silent { base, quiet }
         };
-        Verdict::End { why }
+        CommandWatchdogDecision::End { why }
     }
 }
 
-impl fmt::Display for Overdue {
+impl fmt::Display for CommandTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Silent { base, quiet } => write!(

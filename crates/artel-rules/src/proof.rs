@@ -16,16 +16,16 @@ use artel_types::{ProofRecorded, RecordedText};
 
 pub use covered::less_covered;
 use ending::{bad_end, ended, ends_badly, is_silent};
-pub use gauge::{Gauges, names as names_file};
-pub use kept::{Stage, kept};
+pub use gauge::{ProjectCheckFiles, names as names_file};
+pub use kept::{PassedStage, kept};
 pub use likely::likely_checks;
 pub use lines::ChangedLines;
 pub use shape::unwieldy;
 
 /// The texts of a plan, searched for what becomes of a test.
-pub struct Reasons(String);
+pub struct PlanTestMentions(String);
 
-impl Reasons {
+impl PlanTestMentions {
     /// Collects the texts of all steps: a test that one step removes is missing for the
     /// others, too.
     pub fn of(plan: &Plan) -> Self {
@@ -74,7 +74,7 @@ pub fn regressions(
     before: &[ProofRecorded],
     now: &[ProofRecorded],
     known: &BTreeSet<String>,
-    reasons: &Reasons,
+    reasons: &PlanTestMentions,
 ) -> Vec<String> {
     let mut lines = Vec::new();
     for proof in now {
@@ -221,7 +221,7 @@ pub fn new_findings(
 
 /// Lists the tests that passed before and neither pass nor fail now, unless the plan says
 /// why. If the runner reports no names, only the number of missing tests is compared.
-fn gone(old: &ProofRecorded, now: &ProofRecorded, reasons: &Reasons) -> Vec<String> {
+fn gone(old: &ProofRecorded, now: &ProofRecorded, reasons: &PlanTestMentions) -> Vec<String> {
     let (Some(before), Some(after)) = (test_names(old), test_names(now)) else {
         return fewer(old, now).into_iter().collect();
     };
@@ -309,7 +309,7 @@ mod tests {
             std::slice::from_ref(before),
             std::slice::from_ref(now),
             &known,
-            &Reasons(String::new()),
+            &PlanTestMentions(String::new()),
         )
     }
 
@@ -333,7 +333,7 @@ mod tests {
             &[],
         );
         let after = |now: ProofRecorded, reasons: &str| {
-            let reasons = Reasons(reasons.to_owned());
+            let reasons = PlanTestMentions(reasons.to_owned());
             let (before, known) = (std::slice::from_ref(&before), BTreeSet::new());
             regressions(before, std::slice::from_ref(&now), &known, &reasons)
         };
@@ -435,7 +435,12 @@ mod tests {
             ["`make test` ends with exit code 2"]
         );
         assert_eq!(
-            regressions(&[before], &[], &BTreeSet::new(), &Reasons(String::new())),
+            regressions(
+                &[before],
+                &[],
+                &BTreeSet::new(),
+                &PlanTestMentions(String::new())
+            ),
             ["`make test` ran before and does not now"]
         );
     }

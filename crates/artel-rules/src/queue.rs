@@ -30,19 +30,19 @@ pub const MOST_PREEMPTIONS: u32 = 2;
 
 /// The waiting and running calls of one provider.
 #[derive(Debug, Clone)]
-pub struct Queue {
+pub struct ProviderQueue {
     slots: usize,
-    gate: Opening,
+    gate: ProviderQueueGate,
     /// One set per priority, the oldest call first.
-    lines: BTreeMap<ModelCallPriority, BTreeSet<(Duration, Ticket)>>,
-    waiting: BTreeMap<Ticket, Waiting>,
-    running: BTreeMap<Ticket, Running>,
+    lines: BTreeMap<ModelCallPriority, BTreeSet<(Duration, ProviderQueueTicket)>>,
+    waiting: BTreeMap<ProviderQueueTicket, QueuedModelCall>,
+    running: BTreeMap<ProviderQueueTicket, RunningModelCall>,
     /// Preemptible running calls, in the order of preemption.
-    victims: BTreeSet<Victim>,
+    victims: BTreeSet<PreemptionCandidate>,
     /// Number of running calls that were told to make room.
     leaving: usize,
     /// The running call that a gate for one call let through.
-    scout: Option<Ticket>,
+    scout: Option<ProviderQueueTicket>,
     /// Slots cleared for people's calls that have not started yet.
     cleared: usize,
     /// Counts starts, to tell which running call is the most recent.
@@ -52,16 +52,16 @@ pub struct Queue {
 
 /// Identifies a call; the caller makes each ticket once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Ticket(pub u64);
+pub struct ProviderQueueTicket(pub u64);
 
 /// An event for the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum ProviderQueueEvent {
     /// A call wants to start.
     Arrived {
-        ticket: Ticket,
+        ticket: ProviderQueueTicket,
         priority: ModelCallPriority,
-        /// When the call first arrived, on the clock of [`Queue::step`]. A call that is
+        /// When the call first arrived, on the clock of [`ProviderQueue::step`]. A call that is
         /// tried again keeps its place.
         since: Duration,
         /// Number of preemptions so far.
@@ -70,19 +70,19 @@ pub enum Event {
     /// A call does not want to start any more. If it was started in the meantime, it gives
     /// its slot back: a caller that gives up waiting cannot know that its turn has just
     /// come.
-    Left { ticket: Ticket },
+    Left { ticket: ProviderQueueTicket },
     /// A running call is over, however it ended, even by preemption.
-    Finished { ticket: Ticket },
+    Finished { ticket: ProviderQueueTicket },
     /// The limiter changed the gate. If the change follows from a call, this must come
     /// before that call is reported as finished, or the next call starts too early.
-    Gate(Opening),
+    Gate(ProviderQueueGate),
     /// Time passed.
     Tick,
 }
 
 /// The number of calls that the limiter lets start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opening {
+pub enum ProviderQueueGate {
     /// No call.
     Shut,
     /// One call at a time, of those that start from now on.
@@ -93,42 +93,42 @@ pub enum Opening {
 
 /// An order of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum ProviderQueueEffect {
     /// Start this call now.
-    Start(Ticket),
+    Start(ProviderQueueTicket),
     /// End this running call to make room. Its owner reports it as finished, and later as
     /// arrived again.
-    Preempt(Ticket),
+    Preempt(ProviderQueueTicket),
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+struct QueuedModelCall {
     priority: ModelCallPriority,
     since: Duration,
     preempted: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Running {
+enum RunningModelCall {
     /// Left alone: it is a person's call, or was preempted often enough.
     Firm,
     /// May be preempted.
-    Loose(Victim),
+    Loose(PreemptionCandidate),
     /// Was told to make room.
     Leaving,
 }
 
 /// The least urgent call is preempted first, and among equals the most recently started
 /// one, because it loses the least.
-type Victim = (ModelCallPriority, Reverse<u64>, Ticket);
+type PreemptionCandidate = (ModelCallPriority, Reverse<u64>, ProviderQueueTicket);
 
-impl Queue {
+impl ProviderQueue {
     /// Makes an empty queue with an open gate. It has at least one slot: with none, no
     /// call would ever start, and nobody would hear why.
     pub fn new(slots: usize) -> Self {
         Self {
             slots: slots.max(1),
-            gate: Opening::All,
+            gate: ProviderQueueGate::All,
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -147,33 +147,33 @@ impl Queue {
     /// Reports can cross each other, so some say nothing new and are ignored: a ticket
     /// that arrives while it waits or runs, an unknown one that leaves or finishes, and
     /// one that finishes while it waits.
-    pub fn step(&mut self, event: Event, now: Duration) -> Vec<Effect> {
+    pub fn step(&mut self, event: ProviderQueueEvent, now: Duration) -> Vec<ProviderQueueEffect> {
         self.now = self.now.max(now);
         let preempts = match event {
-            Event::Arrived {
+            ProviderQueueEvent::Arrived {
                 ticket,
                 priority,
                 since,
                 preempted,
             } => {
-                let call = Waiting {
+                let call = QueuedModelCall {
                     priority,
                     since,
                     preempted,
                 };
                 usize::from(self.enter(ticket, call) && priority == ModelCallPriority::User)
             }
-            Event::Left { ticket } => {
+            ProviderQueueEvent::Left { ticket } => {
                 self.leave(ticket);
                 self.finish(ticket);
                 0
             }
-            Event::Finished { ticket } => {
+            ProviderQueueEvent::Finished { ticket } => {
                 self.finish(ticket);
                 0
             }
-            Event::Gate(opening) => self.turn(opening),
-            Event::Tick => 0,
+            ProviderQueueEvent::Gate(opening) => self.turn(opening),
+            ProviderQueueEvent::Tick => 0,
         };
         let mut effects = self.fill();
         effects.extend((0..preempts).map_while(|_| self.preempt()));
@@ -193,7 +193,7 @@ impl Queue {
     /// Returns how many calls would go before this one if slots became free now, or `None`
     /// if it is not waiting. It examines every waiting call: use it to show one position,
     /// not in a loop over all calls.
-    pub fn position(&self, ticket: Ticket) -> Option<usize> {
+    pub fn position(&self, ticket: ProviderQueueTicket) -> Option<usize> {
         let call = self.waiting.get(&ticket)?;
         let own = self.rank(call.priority, call.since, ticket);
         let ahead = self.lines.iter().map(|(priority, line)| {
@@ -204,7 +204,7 @@ impl Queue {
         Some(ahead.sum())
     }
 
-    fn enter(&mut self, ticket: Ticket, call: Waiting) -> bool {
+    fn enter(&mut self, ticket: ProviderQueueTicket, call: QueuedModelCall) -> bool {
         if self.waiting.contains_key(&ticket) || self.running.contains_key(&ticket) {
             return false;
         }
@@ -213,7 +213,7 @@ impl Queue {
         line.insert((call.since, ticket))
     }
 
-    fn leave(&mut self, ticket: Ticket) -> Option<Waiting> {
+    fn leave(&mut self, ticket: ProviderQueueTicket) -> Option<QueuedModelCall> {
         let call = self.waiting.remove(&ticket)?;
         if let Some(line) = self.lines.get_mut(&call.priority) {
             line.remove(&(call.since, ticket));
@@ -221,12 +221,12 @@ impl Queue {
         Some(call)
     }
 
-    fn finish(&mut self, ticket: Ticket) {
+    fn finish(&mut self, ticket: ProviderQueueTicket) {
         match self.running.remove(&ticket) {
             None => return,
-            Some(Running::Firm) => {}
-            Some(Running::Loose(victim)) => drop(self.victims.remove(&victim)),
-            Some(Running::Leaving) => {
+            Some(RunningModelCall::Firm) => {}
+            Some(RunningModelCall::Loose(victim)) => drop(self.victims.remove(&victim)),
+            Some(RunningModelCall::Leaving) => {
                 self.leaving -= 1;
                 self.cleared += 1;
             }
@@ -237,20 +237,20 @@ impl Queue {
     /// Changes the gate and returns how many calls may be preempted: people's calls that
     /// came while the gate was not open could not ask for that then. An unchanged gate
     /// changes nothing; above all, it does not let a second call through beside the first.
-    fn turn(&mut self, opening: Opening) -> usize {
+    fn turn(&mut self, opening: ProviderQueueGate) -> usize {
         if self.gate == opening {
             return 0;
         }
         self.gate = opening;
         self.scout = None;
         match opening {
-            Opening::All => self.people().len(),
-            Opening::Shut | Opening::One => 0,
+            ProviderQueueGate::All => self.people().len(),
+            ProviderQueueGate::Shut | ProviderQueueGate::One => 0,
         }
     }
 
     /// Starts every call that may start.
-    fn fill(&mut self) -> Vec<Effect> {
+    fn fill(&mut self) -> Vec<ProviderQueueEffect> {
         let mut effects = Vec::new();
         while self.has_room() {
             let Some(ticket) = self.next() else { break };
@@ -258,33 +258,33 @@ impl Queue {
                 break;
             };
             self.start(ticket, call);
-            effects.push(Effect::Start(ticket));
+            effects.push(ProviderQueueEffect::Start(ticket));
         }
         effects
     }
 
     fn has_room(&self) -> bool {
         let may_start = match self.gate {
-            Opening::Shut => false,
-            Opening::One => self.scout.is_none(),
-            Opening::All => true,
+            ProviderQueueGate::Shut => false,
+            ProviderQueueGate::One => self.scout.is_none(),
+            ProviderQueueGate::All => true,
         };
         may_start && self.running.len() < self.slots
     }
 
-    fn start(&mut self, ticket: Ticket, call: Waiting) {
+    fn start(&mut self, ticket: ProviderQueueTicket, call: QueuedModelCall) {
         self.starts += 1;
         let is_firm =
             call.priority == ModelCallPriority::User || call.preempted >= MOST_PREEMPTIONS;
         let running = if is_firm {
-            Running::Firm
+            RunningModelCall::Firm
         } else {
             let victim = (call.priority, Reverse(self.starts), ticket);
             self.victims.insert(victim);
-            Running::Loose(victim)
+            RunningModelCall::Loose(victim)
         };
         self.running.insert(ticket, running);
-        if self.gate == Opening::One {
+        if self.gate == ProviderQueueGate::One {
             self.scout = Some(ticket);
         }
     }
@@ -292,7 +292,7 @@ impl Queue {
     /// Picks the next call. A slot that was cleared for a person goes to a person's call,
     /// even before a call that has become as urgent by waiting; otherwise a call was
     /// preempted for nothing.
-    fn next(&mut self) -> Option<Ticket> {
+    fn next(&mut self) -> Option<ProviderQueueTicket> {
         let person = self.people().next().map(|(_, ticket)| *ticket);
         if person.is_none() {
             self.cleared = 0;
@@ -312,20 +312,20 @@ impl Queue {
 
     /// Preempts a running call for a waiting call of a person, unless a slot is already
     /// being cleared for it.
-    fn preempt(&mut self) -> Option<Effect> {
-        let is_open = self.gate == Opening::All;
+    fn preempt(&mut self) -> Option<ProviderQueueEffect> {
+        let is_open = self.gate == ProviderQueueGate::All;
         if !is_open || self.people().len() <= self.leaving {
             return None;
         }
         let (_, _, ticket) = self.victims.pop_first()?;
-        self.running.insert(ticket, Running::Leaving);
+        self.running.insert(ticket, RunningModelCall::Leaving);
         self.leaving += 1;
-        Some(Effect::Preempt(ticket))
+        Some(ProviderQueueEffect::Preempt(ticket))
     }
 
     /// Returns the waiting calls of people, the oldest first.
-    fn people(&self) -> impl ExactSizeIterator<Item = &(Duration, Ticket)> {
-        static NOBODY: BTreeSet<(Duration, Ticket)> = BTreeSet::new();
+    fn people(&self) -> impl ExactSizeIterator<Item = &(Duration, ProviderQueueTicket)> {
+        static NOBODY: BTreeSet<(Duration, ProviderQueueTicket)> = BTreeSet::new();
         self.lines
             .get(&ModelCallPriority::User)
             .unwrap_or(&NOBODY)
@@ -337,8 +337,8 @@ impl Queue {
         &self,
         priority: ModelCallPriority,
         since: Duration,
-        ticket: Ticket,
-    ) -> (Reverse<u32>, Duration, Ticket) {
+        ticket: ProviderQueueTicket,
+    ) -> (Reverse<u32>, Duration, ProviderQueueTicket) {
         let points = self.now.saturating_sub(since).as_secs() / AGING.as_secs();
         let points = u32::try_from(points).unwrap_or(u32::MAX);
         let urgency = priority.value().saturating_add(points).min(MOST_URGENT);

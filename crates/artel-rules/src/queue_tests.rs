@@ -7,7 +7,7 @@ use super::*;
 
 /// A queue with its clock and a transcript of its orders.
 struct Desk {
-    queue: Queue,
+    queue: ProviderQueue,
     now: u64,
     log: Vec<String>,
 }
@@ -15,17 +15,17 @@ struct Desk {
 impl Desk {
     fn new(slots: usize) -> Self {
         Self {
-            queue: Queue::new(slots),
+            queue: ProviderQueue::new(slots),
             now: 0,
             log: Vec::new(),
         }
     }
 
-    fn step(&mut self, event: Event) {
+    fn step(&mut self, event: ProviderQueueEvent) {
         let effects = self.queue.step(event, Duration::from_secs(self.now));
         self.log.extend(effects.iter().map(|effect| match effect {
-            Effect::Start(Ticket(ticket)) => format!("+{ticket}"),
-            Effect::Preempt(Ticket(ticket)) => format!("!{ticket}"),
+            ProviderQueueEffect::Start(ProviderQueueTicket(ticket)) => format!("+{ticket}"),
+            ProviderQueueEffect::Preempt(ProviderQueueTicket(ticket)) => format!("!{ticket}"),
         }));
     }
 
@@ -34,8 +34,8 @@ impl Desk {
     }
 
     fn come(&mut self, ticket: u64, priority: ModelCallPriority, since: u64, preempted: u32) {
-        self.step(Event::Arrived {
-            ticket: Ticket(ticket),
+        self.step(ProviderQueueEvent::Arrived {
+            ticket: ProviderQueueTicket(ticket),
             priority,
             since: Duration::from_secs(since),
             preempted,
@@ -43,17 +43,17 @@ impl Desk {
     }
 
     fn finish(&mut self, ticket: u64) {
-        let ticket = Ticket(ticket);
-        self.step(Event::Finished { ticket });
+        let ticket = ProviderQueueTicket(ticket);
+        self.step(ProviderQueueEvent::Finished { ticket });
     }
 
     fn leave(&mut self, ticket: u64) {
-        let ticket = Ticket(ticket);
-        self.step(Event::Left { ticket });
+        let ticket = ProviderQueueTicket(ticket);
+        self.step(ProviderQueueEvent::Left { ticket });
     }
 
-    fn gate(&mut self, opening: Opening) {
-        self.step(Event::Gate(opening));
+    fn gate(&mut self, opening: ProviderQueueGate) {
+        self.step(ProviderQueueEvent::Gate(opening));
     }
 
     /// Compares the orders since the last check: `+1` starts, `!1` preempts.
@@ -74,7 +74,7 @@ fn with_one_slot_the_more_urgent_goes_first() {
     {
         desk.arrive(ticket as u64 + 1, priority);
     }
-    let positions = (0..=6).map(|ticket| desk.queue.position(Ticket(ticket)));
+    let positions = (0..=6).map(|ticket| desk.queue.position(ProviderQueueTicket(ticket)));
     let expected = [None, Some(5), Some(4), Some(3), Some(2), Some(0), Some(1)];
     assert_eq!(positions.collect::<Vec<_>>(), expected);
     for ticket in [0, 5, 6, 4, 3, 2, 1] {
@@ -105,11 +105,19 @@ fn waiting_makes_urgent() {
     desk.arrive(1, Validation);
     desk.now = 59;
     desk.arrive(2, Execution);
-    desk.step(Event::Tick);
-    assert_eq!(desk.queue.position(Ticket(1)), Some(1), "59 against 60");
+    desk.step(ProviderQueueEvent::Tick);
+    assert_eq!(
+        desk.queue.position(ProviderQueueTicket(1)),
+        Some(1),
+        "59 against 60"
+    );
     desk.now = 60;
-    desk.step(Event::Tick);
-    assert_eq!(desk.queue.position(Ticket(1)), Some(0), "60, and older");
+    desk.step(ProviderQueueEvent::Tick);
+    assert_eq!(
+        desk.queue.position(ProviderQueueTicket(1)),
+        Some(0),
+        "60, and older"
+    );
     desk.finish(0);
     desk.check("+0 +1");
 }
@@ -234,20 +242,20 @@ fn a_cleared_slot_that_no_person_wants_is_anybodys() {
 fn a_shut_gate_starts_nothing_and_throws_nothing_out() {
     let mut desk = Desk::new(1);
     desk.arrive(1, Background);
-    desk.gate(Opening::Shut);
+    desk.gate(ProviderQueueGate::Shut);
     desk.arrive(2, User);
     desk.arrive(3, User);
     desk.check("+1");
-    desk.gate(Opening::One);
+    desk.gate(ProviderQueueGate::One);
     desk.check("");
-    desk.gate(Opening::All);
+    desk.gate(ProviderQueueGate::All);
     desk.check("!1");
-    desk.gate(Opening::Shut);
+    desk.gate(ProviderQueueGate::Shut);
     desk.finish(1);
     desk.check("");
     desk.come(4, Background, 0, 0);
     desk.now = 1000;
-    desk.gate(Opening::All);
+    desk.gate(ProviderQueueGate::All);
     desk.check("+2");
 }
 
@@ -255,27 +263,27 @@ fn a_shut_gate_starts_nothing_and_throws_nothing_out() {
 fn a_gate_for_one_lets_one_through_at_a_time() {
     let mut desk = Desk::new(4);
     desk.arrive(1, Execution);
-    desk.gate(Opening::Shut);
+    desk.gate(ProviderQueueGate::Shut);
     for ticket in 2..7 {
         desk.arrive(ticket, Execution);
     }
-    desk.gate(Opening::One);
+    desk.gate(ProviderQueueGate::One);
     desk.check("+1 +2");
-    desk.gate(Opening::One);
+    desk.gate(ProviderQueueGate::One);
     desk.arrive(7, User);
-    desk.step(Event::Tick);
+    desk.step(ProviderQueueEvent::Tick);
     desk.finish(1);
     desk.check("");
     desk.finish(2);
     desk.check("+7");
-    desk.gate(Opening::Shut);
+    desk.gate(ProviderQueueGate::Shut);
     desk.finish(7);
-    desk.gate(Opening::One);
+    desk.gate(ProviderQueueGate::One);
     desk.check("+3");
-    desk.gate(Opening::Shut);
-    desk.gate(Opening::One);
+    desk.gate(ProviderQueueGate::Shut);
+    desk.gate(ProviderQueueGate::One);
     desk.check("+4");
-    desk.gate(Opening::All);
+    desk.gate(ProviderQueueGate::All);
     desk.check("+5 +6");
 }
 
@@ -295,7 +303,7 @@ fn what_says_nothing_new_is_passed_over() {
     desk.check("+2");
     desk.leave(2);
     assert_eq!((desk.queue.waiting(), desk.queue.running()), (0, 0));
-    assert_eq!(Queue::new(0).slots, 1);
+    assert_eq!(ProviderQueue::new(0).slots, 1);
 }
 
 #[test]
@@ -350,12 +358,16 @@ enum Act {
     Arrive(ModelCallPriority, u64),
     Leave(usize),
     Finish(usize),
-    Turn(Opening),
+    Turn(ProviderQueueGate),
     Wait(u64),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let opening = proptest::sample::select(vec![Opening::Shut, Opening::One, Opening::All]);
+    let opening = proptest::sample::select(vec![
+        ProviderQueueGate::Shut,
+        ProviderQueueGate::One,
+        ProviderQueueGate::All,
+    ]);
     let act = prop_oneof![
         6 => (priorities(), 0_u64..300).prop_map(|(priority, age)| Act::Arrive(priority, age)),
         1 => any::<usize>().prop_map(Act::Leave),
@@ -373,21 +385,21 @@ proptest! {
         pauses in proptest::collection::vec(0_u64..60, 60),
     ) {
         let mut desk = Desk::new(1);
-        desk.gate(Opening::Shut);
+        desk.gate(ProviderQueueGate::Shut);
         desk.now = 400;
         let mut calls: Vec<_> = (0..).zip(calls).map(|(ticket, (priority, since))| {
             desk.come(ticket, priority, since, 2);
             (ticket, priority, since)
         }).collect();
-        desk.gate(Opening::All);
+        desk.gate(ProviderQueueGate::All);
         for pause in pauses {
             let Some(next) = sorted(&calls, desk.now).first().copied() else { break };
             prop_assert_eq!(std::mem::take(&mut desk.log), [format!("+{next}")]);
             calls.retain(|(ticket, _, _)| *ticket != next);
             desk.now += pause;
-            desk.step(Event::Tick);
+            desk.step(ProviderQueueEvent::Tick);
             for (position, ticket) in sorted(&calls, desk.now).into_iter().enumerate() {
-                prop_assert_eq!(desk.queue.position(Ticket(ticket)), Some(position));
+                prop_assert_eq!(desk.queue.position(ProviderQueueTicket(ticket)), Some(position));
             }
             desk.finish(next);
         }
@@ -395,53 +407,53 @@ proptest! {
 
     #[test]
     fn slots_are_kept_used_and_nobody_is_lost(slots in 1_usize..5, acts in acts()) {
-        let mut queue = Queue::new(slots);
-        let (mut now, mut next, mut gate) = (300, 0, Opening::All);
-        let mut waiting: Vec<(Ticket, ModelCallPriority, u32)> = Vec::new();
-        let mut running: Vec<(Ticket, ModelCallPriority, u32)> = Vec::new();
-        let mut leaving: Vec<Ticket> = Vec::new();
+        let mut queue = ProviderQueue::new(slots);
+        let (mut now, mut next, mut gate) = (300, 0, ProviderQueueGate::All);
+        let mut waiting: Vec<(ProviderQueueTicket, ModelCallPriority, u32)> = Vec::new();
+        let mut running: Vec<(ProviderQueueTicket, ModelCallPriority, u32)> = Vec::new();
+        let mut leaving: Vec<ProviderQueueTicket> = Vec::new();
         for act in acts {
             let (mut person, mut has_preempted) = (false, false);
             let event = match act {
                 Act::Arrive(priority, age) => {
                     next += 1;
-                    let (ticket, preempted) = (Ticket(next), u32::try_from(age % 3).unwrap());
+                    let (ticket, preempted) = (ProviderQueueTicket(next), u32::try_from(age % 3).unwrap());
                     waiting.push((ticket, priority, preempted));
                     person = priority == User;
                     let since = Duration::from_secs(now - age);
-                    Event::Arrived { ticket, priority, since, preempted }
+                    ProviderQueueEvent::Arrived { ticket, priority, since, preempted }
                 }
                 Act::Leave(at) if !waiting.is_empty() => {
                     let (ticket, ..) = waiting.remove(at % waiting.len());
-                    Event::Left { ticket }
+                    ProviderQueueEvent::Left { ticket }
                 }
                 Act::Finish(at) if !running.is_empty() => {
                     let (ticket, ..) = running.remove(at % running.len());
                     leaving.retain(|other| *other != ticket);
-                    Event::Finished { ticket }
+                    ProviderQueueEvent::Finished { ticket }
                 }
                 Act::Turn(opening) => {
                     gate = opening;
-                    Event::Gate(opening)
+                    ProviderQueueEvent::Gate(opening)
                 }
                 Act::Wait(seconds) => {
                     now += seconds;
-                    Event::Tick
+                    ProviderQueueEvent::Tick
                 }
-                _ => Event::Tick,
+                _ => ProviderQueueEvent::Tick,
             };
             for effect in queue.step(event, Duration::from_secs(now)) {
                 match effect {
-                    Effect::Start(ticket) => {
+                    ProviderQueueEffect::Start(ticket) => {
                         let at = waiting.iter().position(|(other, ..)| *other == ticket);
                         running.push(waiting.remove(at.unwrap()));
-                        prop_assert!(gate != Opening::Shut);
+                        prop_assert!(gate != ProviderQueueGate::Shut);
                     }
-                    Effect::Preempt(ticket) => {
+                    ProviderQueueEffect::Preempt(ticket) => {
                         let (_, priority, preempted) = *running.iter().find(|(other, ..)| *other == ticket).unwrap();
-                        prop_assert!(priority < User && preempted < 2 && gate == Opening::All);
+                        prop_assert!(priority < User && preempted < 2 && gate == ProviderQueueGate::All);
                         prop_assert!(!leaving.contains(&ticket), "it was told already");
-                        prop_assert!(person || matches!(event, Event::Gate(_)));
+                        prop_assert!(person || matches!(event, ProviderQueueEvent::Gate(_)));
                         let lower = running.iter().any(|(other, lower, times)| {
                             *lower < priority && *times < 2 && !leaving.contains(other)
                         });
@@ -454,8 +466,8 @@ proptest! {
             let people = waiting.iter().filter(|(_, priority, _)| *priority == User).count();
             prop_assert_eq!((queue.waiting(), queue.running()), (waiting.len(), running.len()));
             prop_assert!(running.len() <= slots);
-            prop_assert!(gate != Opening::All || waiting.is_empty() || running.len() == slots);
-            if person && people > 0 && gate == Opening::All {
+            prop_assert!(gate != ProviderQueueGate::All || waiting.is_empty() || running.len() == slots);
+            if person && people > 0 && gate == ProviderQueueGate::All {
                 let firm = running.iter().all(|(ticket, priority, times)| {
                     *priority == User || *times >= 2 || leaving.contains(ticket)
                 });

@@ -20,7 +20,7 @@ pub const LONGEST_TITLE: usize = 80;
 
 /// The analysis of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Understood {
+pub struct RequestAnalysis {
     /// The first words of the request.
     pub title: String,
     /// Limits on how it is done.
@@ -34,11 +34,11 @@ pub struct Understood {
 }
 
 /// Reads a request. The same text always gives the same result.
-pub fn read(text: &str) -> Understood {
+pub fn read(text: &str) -> RequestAnalysis {
     let lines = sentences::lines(text);
     let (constraints, criteria) = claims::read(&lines);
     let (size, why) = size::of(&lines);
-    Understood {
+    RequestAnalysis {
         title: title(&lines),
         constraints,
         criteria,
@@ -48,7 +48,7 @@ pub fn read(text: &str) -> Understood {
 }
 
 /// Returns the first sentence that is not merely a heading, cut at a word.
-fn title(lines: &[sentences::Line]) -> String {
+fn title(lines: &[sentences::RequestLine]) -> String {
     let texts = lines.iter().filter(|line| !line.is_generic_heading());
     let first = texts.flat_map(|line| line.sentences()).next();
     let first = first.unwrap_or_default();

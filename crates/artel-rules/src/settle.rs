@@ -21,7 +21,7 @@ const MOST_CHANGES: u32 = 80;
 
 /// An event of a path. Its moment is the time since some fixed beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happened {
+pub enum WatchedFileEvent {
     /// The file was created, written or touched in place.
     Changed,
     /// The file was renamed into place, or was found unchanged for a while: nobody writes
@@ -33,7 +33,7 @@ pub enum Happened {
 
 /// The result of a look at a file. Equal fingerprints are taken for equal content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fingerprint {
+pub struct WatchedFileFingerprint {
     /// Size in bytes.
     pub size: u64,
     /// Time of the last write, in nanoseconds.
@@ -44,12 +44,12 @@ pub struct Fingerprint {
 
 /// The conclusion from a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum FileStability {
     /// The file is complete and can be taken, once.
     Settled,
     /// The file does not exist.
     Gone,
-    /// The file must be looked at again; [`Settle::due`] tells when.
+    /// The file must be looked at again; [`FileStabilityTracker::due`] tells when.
     NotYet,
     /// The file never stopped changing and is ignored until its next event.
     Unstable,
@@ -57,29 +57,29 @@ pub enum Seen {
 
 /// The paths with events that are not settled yet.
 #[derive(Debug, Clone, Default)]
-pub struct Settle {
-    files: BTreeMap<PathBuf, File>,
+pub struct FileStabilityTracker {
+    files: BTreeMap<PathBuf, UnsettledFile>,
     queue: BTreeSet<(Duration, PathBuf)>,
 }
 
 #[derive(Debug, Clone)]
-struct File {
+struct UnsettledFile {
     /// When the file is looked at next.
     at: Duration,
-    last: Happened,
+    last: WatchedFileEvent,
     /// The result of the last look, and its time.
-    seen: Option<(Fingerprint, Duration)>,
+    seen: Option<(WatchedFileFingerprint, Duration)>,
     /// Number of looks that saw a change.
     changes: u32,
     /// Whether there was an event since the last look.
     is_heard: bool,
 }
 
-impl Settle {
+impl FileStabilityTracker {
     /// Notes an event of a path.
-    pub fn happened(&mut self, path: &Path, what: Happened, now: Duration) {
+    pub fn happened(&mut self, path: &Path, what: WatchedFileEvent, now: Duration) {
         let known = self.files.get(path);
-        let mut file = known.cloned().unwrap_or(File {
+        let mut file = known.cloned().unwrap_or(UnsettledFile {
             at: Duration::ZERO,
             last: what,
             seen: None,
@@ -91,13 +91,13 @@ impl Settle {
         let quiet = now.saturating_add(QUIET);
         // A file that keeps changing is not read for every write.
         let paced = file.seen.map(|(_, at)| at.saturating_add(pace(&file)));
-        let paced = paced.filter(|_| what == Happened::Changed);
+        let paced = paced.filter(|_| what == WatchedFileEvent::Changed);
         let at = paced.map_or(quiet, |paced| paced.max(quiet));
-        self.put(path, File { at, ..file });
+        self.put(path, UnsettledFile { at, ..file });
     }
 
     /// Returns the paths to look at now, longest-waiting first, at most `most`. The caller
-    /// must report each to [`Settle::seen`]; a path that is not reported is returned
+    /// must report each to [`FileStabilityTracker::seen`]; a path that is not reported is returned
     /// again.
     pub fn due(&self, now: Duration, most: usize) -> Vec<PathBuf> {
         let due = self.queue.iter().take_while(|(at, _)| *at <= now);
@@ -111,37 +111,42 @@ impl Settle {
 
     /// Notes the result of a look, `None` if the file does not exist, and returns the
     /// conclusion.
-    pub fn seen(&mut self, path: &Path, print: Option<Fingerprint>, now: Duration) -> Seen {
+    pub fn seen(
+        &mut self,
+        path: &Path,
+        print: Option<WatchedFileFingerprint>,
+        now: Duration,
+    ) -> FileStability {
         let Some(file) = self.files.get(path).cloned() else {
             // Nobody asked for this look.
-            return Seen::NotYet;
+            return FileStability::NotYet;
         };
         let Some(print) = print else {
             self.forget(path);
-            return Seen::Gone;
+            return FileStability::Gone;
         };
-        if file.last == Happened::MovedIn {
+        if file.last == WatchedFileEvent::MovedIn {
             self.forget(path);
-            return Seen::Settled;
+            return FileStability::Settled;
         }
         match file.seen {
             Some((before, at)) if before == print => {
                 let whole = at.saturating_add(APART);
                 if now >= whole {
                     self.forget(path);
-                    return Seen::Settled;
+                    return FileStability::Settled;
                 }
-                self.put(path, File { at: whole, ..file });
+                self.put(path, UnsettledFile { at: whole, ..file });
             }
             before => {
                 let changes = file.changes + u32::from(before.is_some());
                 if changes > MOST_CHANGES {
                     self.forget(path);
-                    return Seen::Unstable;
+                    return FileStability::Unstable;
                 }
-                let next = File {
+                let next = UnsettledFile {
                     at: now,
-                    last: Happened::Changed,
+                    last: WatchedFileEvent::Changed,
                     seen: Some((print, now)),
                     changes,
                     is_heard: false,
@@ -149,10 +154,10 @@ impl Settle {
                 // If changes are reported as events, the next look need not wait longer.
                 let wait = if file.is_heard { APART } else { pace(&next) };
                 let at = now.saturating_add(wait);
-                self.put(path, File { at, ..next });
+                self.put(path, UnsettledFile { at, ..next });
             }
         }
-        Seen::NotYet
+        FileStability::NotYet
     }
 
     /// Returns whether a path is not settled yet.
@@ -170,7 +175,7 @@ impl Settle {
         self.files.is_empty()
     }
 
-    fn put(&mut self, path: &Path, file: File) {
+    fn put(&mut self, path: &Path, file: UnsettledFile) {
         self.forget(path);
         self.queue.insert((file.at, path.to_owned()));
         self.files.insert(path.to_owned(), file);
@@ -184,7 +189,7 @@ impl Settle {
 }
 
 /// Returns the time between looks at a file that was written again.
-fn pace(file: &File) -> Duration {
+fn pace(file: &UnsettledFile) -> Duration {
     let doublings = 2_u32.saturating_pow(file.changes.min(8));
     APART.saturating_mul(doublings).min(LONGEST)
 }

@@ -11,10 +11,10 @@ use artel_types::model::{
 
 /// The reply as far as it has arrived.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Gather {
-    opening: Option<Opening>,
+pub struct ModelReplyBuilder {
+    opening: Option<ModelReplyHeader>,
     parts: Vec<MessagePart>,
-    calls: Vec<Call>,
+    calls: Vec<AssembledToolCall>,
     ending: Option<(ReplyStopReason, Option<TokenUsage>)>,
     chunks: u64,
     bytes: u64,
@@ -22,7 +22,7 @@ pub struct Gather {
 
 /// Why a chunk does not fit the chunks before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum ReplyChunkError {
     /// A chunk came before the start.
     #[error("the answer has not begun")]
     BeforeStart,
@@ -67,21 +67,21 @@ pub enum Refused {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Opening {
+struct ModelReplyHeader {
     id: Option<String>,
     model: Option<String>,
 }
 
 /// The place of a call among the parts, and whether the call is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Call {
+struct AssembledToolCall {
     place: usize,
     is_ended: bool,
 }
 
-impl Gather {
+impl ModelReplyBuilder {
     /// Adds the next chunk, or refuses it and stays unchanged.
-    pub fn add(&mut self, chunk: &ReplyChunk) -> Result<(), Refused> {
+    pub fn add(&mut self, chunk: &ReplyChunk) -> Result<(), ReplyChunkError> {
         self.admit(chunk)?;
         match chunk {
             ReplyChunk::Start { id, model } => self.start(id, model),
@@ -126,7 +126,7 @@ impl Gather {
     /// Returns the complete reply, or `None` if it has not ended.
     pub fn reply(self) -> Option<ModelReply> {
         let (stop, usage) = self.ending?;
-        let Opening { id, model } = self.opening?;
+        let ModelReplyHeader { id, model } = self.opening?;
         Some(ModelReply {
             id,
             model,
@@ -148,18 +148,18 @@ impl Gather {
         kept.cloned().collect()
     }
 
-    fn admit(&self, chunk: &ReplyChunk) -> Result<(), Refused> {
+    fn admit(&self, chunk: &ReplyChunk) -> Result<(), ReplyChunkError> {
         let is_start = matches!(chunk, ReplyChunk::Start { .. });
         match (&self.opening, &self.ending) {
-            (_, Some(_)) => Err(Refused::AfterEnd),
-            (Some(_), None) if is_start => Err(Refused::SecondStart),
-            (None, None) if !is_start => Err(Refused::BeforeStart),
+            (_, Some(_)) => Err(ReplyChunkError::AfterEnd),
+            (Some(_), None) if is_start => Err(ReplyChunkError::SecondStart),
+            (None, None) if !is_start => Err(ReplyChunkError::BeforeStart),
             _ => Ok(()),
         }
     }
 
     fn start(&mut self, id: &Option<String>, model: &Option<String>) {
-        self.opening = Some(Opening {
+        self.opening = Some(ModelReplyHeader {
             id: id.clone(),
             model: model.clone(),
         });
@@ -214,15 +214,15 @@ impl Gather {
         });
     }
 
-    fn begin_call(&mut self, index: u32, id: &str, name: &str) -> Result<(), Refused> {
+    fn begin_call(&mut self, index: u32, id: &str, name: &str) -> Result<(), ReplyChunkError> {
         let expected = u32::try_from(self.calls.len()).unwrap_or(u32::MAX);
         if index < expected {
-            return Err(Refused::CallTwice { index });
+            return Err(ReplyChunkError::CallTwice { index });
         }
         if index > expected {
-            return Err(Refused::CallOutOfOrder { index, expected });
+            return Err(ReplyChunkError::CallOutOfOrder { index, expected });
         }
-        self.calls.push(Call {
+        self.calls.push(AssembledToolCall {
             place: self.parts.len(),
             is_ended: false,
         });
@@ -235,34 +235,42 @@ impl Gather {
         Ok(())
     }
 
-    fn add_arguments(&mut self, index: u32, more: &str) -> Result<(), Refused> {
+    fn add_arguments(&mut self, index: u32, more: &str) -> Result<(), ReplyChunkError> {
         self.open_call(index)?.0.arguments.push_str(more);
         self.bytes += more.len() as u64;
         Ok(())
     }
 
-    fn end_call(&mut self, index: u32, seal: Option<&ProviderSignature>) -> Result<(), Refused> {
+    fn end_call(
+        &mut self,
+        index: u32,
+        seal: Option<&ProviderSignature>,
+    ) -> Result<(), ReplyChunkError> {
         let (call, is_ended) = self.open_call(index)?;
         call.seal = seal.cloned();
         *is_ended = true;
         Ok(())
     }
 
-    fn end(&mut self, stop: &ReplyStopReason, usage: Option<TokenUsage>) -> Result<(), Refused> {
+    fn end(
+        &mut self,
+        stop: &ReplyStopReason,
+        usage: Option<TokenUsage>,
+    ) -> Result<(), ReplyChunkError> {
         if let Some(index) = self.calls.iter().position(|call| !call.is_ended) {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            return Err(Refused::CallOpen { index });
+            return Err(ReplyChunkError::CallOpen { index });
         }
         self.ending = Some((stop.clone(), usage));
         Ok(())
     }
 
-    fn open_call(&mut self, index: u32) -> Result<(&mut ToolCall, &mut bool), Refused> {
-        let unknown = Refused::UnknownCall { index };
+    fn open_call(&mut self, index: u32) -> Result<(&mut ToolCall, &mut bool), ReplyChunkError> {
+        let unknown = ReplyChunkError::UnknownCall { index };
         let at = usize::try_from(index).map_err(|_| unknown)?;
-        let Call { place, is_ended } = self.calls.get_mut(at).ok_or(unknown)?;
+        let AssembledToolCall { place, is_ended } = self.calls.get_mut(at).ok_or(unknown)?;
         if *is_ended {
-            return Err(Refused::CallEnded { index });
+            return Err(ReplyChunkError::CallEnded { index });
         }
         match self.parts.get_mut(*place) {
             Some(MessagePart::ToolCall(call)) => Ok((call, is_ended)),

@@ -60,8 +60,8 @@ fn end() -> ReplyChunk {
     }
 }
 
-fn gather(chunks: &[ReplyChunk]) -> Result<Gather, Refused> {
-    let mut gather = Gather::default();
+fn gather(chunks: &[ReplyChunk]) -> Result<ModelReplyBuilder, ReplyChunkError> {
+    let mut gather = ModelReplyBuilder::default();
     for chunk in chunks {
         gather.add(chunk)?;
     }
@@ -272,7 +272,7 @@ fn in_crumbs(chunk: &ReplyChunk) -> Vec<ReplyChunk> {
 proptest! {
     #[test]
     fn whatever_is_taken_can_be_counted_again(chunks in chunks()) {
-        let mut gathered = Gather::default();
+        let mut gathered = ModelReplyBuilder::default();
         let mut taken = Vec::new();
         for chunk in chunks {
             let before = gathered.clone();
@@ -304,7 +304,7 @@ proptest! {
 
     #[test]
     fn how_it_was_cut_makes_no_difference(chunks in chunks()) {
-        let (mut whole, mut crumbled) = (Gather::default(), Gather::default());
+        let (mut whole, mut crumbled) = (ModelReplyBuilder::default(), ModelReplyBuilder::default());
         for chunk in &chunks {
             let taken = whole.add(chunk);
             for crumb in in_crumbs(chunk) {

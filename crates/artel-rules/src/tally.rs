@@ -18,9 +18,9 @@ use artel_types::{
 use serde_json::Value;
 
 use crate::tokens;
-use recovery::Recoveries;
-use spans::{Spans, Waits, millis};
-use tries::Tries;
+use recovery::RecoveryTracker;
+use spans::{PersonWaitTimes, TimeSpanUnion, millis};
+use tries::ToolRetryCounter;
 
 pub use recovery::kind_of_failure;
 pub use stats::SkillStats;
@@ -30,7 +30,7 @@ const FINISH: &str = "finish";
 
 /// Adds up the events of one run as they pass.
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
+pub struct RunMetricsBuilder {
     metrics: RunMetrics,
     run: Option<RunId>,
     first: Option<Timestamp>,
@@ -41,10 +41,10 @@ pub struct Tally {
     inputs: BTreeMap<String, (String, Value)>,
     /// When attempts at a reply began.
     asked: BTreeMap<(String, u32), Timestamp>,
-    tools: Spans,
-    people: Waits,
-    tries: Tries,
-    recoveries: Recoveries,
+    tools: TimeSpanUnion,
+    people: PersonWaitTimes,
+    tries: ToolRetryCounter,
+    recoveries: RecoveryTracker,
     /// Whether a charge has an unknown price.
     is_unpriced: bool,
     cost: Money,
@@ -57,7 +57,7 @@ pub struct Tally {
 
 /// Computes the metrics of a run from its events.
 pub fn of_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> RunMetrics {
-    let mut tally = Tally::default();
+    let mut tally = RunMetricsBuilder::default();
     for event in events {
         tally.fold(event);
     }
@@ -72,7 +72,7 @@ pub fn saved_percent(metrics: &RunMetrics, all: u64) -> Option<u64> {
     saved.checked_div(all)
 }
 
-impl Tally {
+impl RunMetricsBuilder {
     /// Folds an event.
     pub fn fold(&mut self, event: &Event) {
         if let Fact::RunStarted(started) = &event.fact

@@ -21,14 +21,14 @@ pub(crate) const AROUND_PART: u64 = 12;
 /// The size of something that is sent. Sizes add up without rounding errors; tokens do
 /// not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct PromptSize {
     /// Bytes of text.
     pub bytes: u64,
     /// Number of images.
     pub images: u64,
 }
 
-impl Size {
+impl PromptSize {
     /// Measures one part of a message.
     pub fn of_part(part: &MessagePart) -> Self {
         let (bytes, images) = match part {
@@ -83,7 +83,7 @@ impl Size {
     }
 }
 
-impl Add for Size {
+impl Add for PromptSize {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -94,7 +94,7 @@ impl Add for Size {
     }
 }
 
-impl Sum for Size {
+impl Sum for PromptSize {
     fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
         sizes.fold(Self::default(), Add::add)
     }
@@ -107,12 +107,12 @@ pub fn of_bytes(bytes: u64) -> u64 {
 
 /// Returns the tokens of a request.
 pub fn of_request(request: &ModelRequest) -> u64 {
-    Size::of_request(request).tokens()
+    PromptSize::of_request(request).tokens()
 }
 
 /// Returns the tokens of a conversation.
 pub fn of_messages(messages: &[ModelMessage]) -> u64 {
-    Size::of_messages(messages).tokens()
+    PromptSize::of_messages(messages).tokens()
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
         ];
         for (name, request, tokens) in table {
             assert_eq!(of_request(&request), tokens, "{name}");
-            let messages = Size::of_messages(&request.messages);
+            let messages = PromptSize::of_messages(&request.messages);
             assert!(messages.tokens() <= tokens, "{name}");
         }
     }

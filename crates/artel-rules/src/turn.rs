@@ -1,7 +1,7 @@
 //! The loop of one agent: think, act, observe, try another way, stop in time.
 //!
 //! The state machine is folded from the events of a run and decides what comes next. Live
-//! and resumed runs work in the same way: the driver does what [`Turn::next`] says,
+//! and resumed runs work in the same way: the driver does what [`AgentRun::next`] says,
 //! appends the result, and folds it. A request to a model is made from folded events
 //! alone, so that a process that takes over sends the same request.
 
@@ -21,22 +21,22 @@ use std::collections::{BTreeMap, VecDeque};
 use artel_types::model::{ModelMessage, ModelRequest};
 use artel_types::{RunAsked, RunId, RunObjective};
 
-use crate::context::Shortened;
-use approach::Approaches;
-use call::Pending;
-use strikes::Strikes;
-use stuck::Stuck;
+use crate::context::CompactionHistory;
+use approach::FailedToolCalls;
+use call::PendingToolCall;
+use strikes::FailureStreaks;
+use stuck::StuckDetector;
 
-pub use approach::{Approach, normal};
-pub use ending::Ending;
-pub use fold::Unreadable;
-pub use react::{TextReply, read_text};
-pub use stuck::Rut;
+pub use approach::{CanonicalToolCall, normal};
+pub use ending::AgentRunEnding;
+pub use fold::RunEventFoldError;
+pub use react::{ParsedTextReply, read_text};
+pub use stuck::StuckPattern;
 pub use words::{directive_of_text_calls, tools_as_text};
 
 /// The form in which the model calls tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Calls {
+pub enum ToolCallStyle {
     /// In the provider's own form.
     #[default]
     Native,
@@ -46,7 +46,7 @@ pub enum Calls {
 
 /// The properties of a tool that the state machine must know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kind {
+pub struct ToolTraits {
     /// Whether it changes nothing: several such calls run at once, and an interrupted one
     /// is run again.
     pub is_pure: bool,
@@ -60,7 +60,7 @@ pub struct Kind {
 
 /// The rules for one run.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {
+pub struct AgentRunRules {
     /// Number of turns.
     pub turns: u32,
     /// How often one approach may fail.
@@ -68,16 +68,16 @@ pub struct Rules {
     /// Whether the answer is reviewed once before it counts.
     pub checks_itself: bool,
     /// The form in which the model calls tools.
-    pub calls: Calls,
+    pub calls: ToolCallStyle,
     /// The tools, by name.
-    pub tools: BTreeMap<String, Kind>,
+    pub tools: BTreeMap<String, ToolTraits>,
     /// Keeps a step of a plan on course.
-    pub guard: Option<Guard>,
+    pub guard: Option<StepGuardrails>,
 }
 
 /// Keeps a step of a plan on course.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Guard {
+pub struct StepGuardrails {
     /// Number of calls after which the step must begin again.
     pub calls: u32,
     /// Number of calls between reminders; 0 for none.
@@ -91,15 +91,15 @@ pub const ASKED: &str = "asked-";
 
 /// The next thing for the driver to do.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum AgentRunAction {
     /// Call the model with the conversation.
     Ask,
     /// Carry out these calls; more than one only if none changes anything.
-    Act(Vec<Act>),
+    Act(Vec<RunnableToolCall>),
     /// Answer a call without carrying it out.
     Refuse {
         /// The call.
-        act: Act,
+        act: RunnableToolCall,
         /// The kind of error.
         trouble: &'static str,
         /// The text for the model.
@@ -108,7 +108,7 @@ pub enum Next {
     /// Pass a person's answer to the call that asked.
     Tell {
         /// The call.
-        act: Act,
+        act: RunnableToolCall,
         /// The person's answer.
         text: String,
     },
@@ -120,7 +120,7 @@ pub enum Next {
         why: &'static str,
     },
     /// Ask the person about a call whose outcome is unknown.
-    AskPerson { act: Act },
+    AskPerson { act: RunnableToolCall },
     /// Restore the tree and call for help.
     Escalate {
         /// The last good snapshot, or `None` if there is no tree.
@@ -133,14 +133,14 @@ pub enum Next {
     /// Wait for the run that took over the work, and end as it ends.
     Follow(RunId),
     /// Wait for a person.
-    Wait(Wait),
+    Wait(AgentRunWait),
     /// The run is over.
-    End(Ending),
+    End(AgentRunEnding),
 }
 
 /// The reason why a run waits.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wait {
+pub enum AgentRunWait {
     /// A person paused the run.
     Resume,
     /// A question is open.
@@ -149,7 +149,7 @@ pub enum Wait {
 
 /// A call to carry out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Act {
+pub struct RunnableToolCall {
     /// The run's own name of the call in the journal, because providers reuse their ids.
     pub id: String,
     /// The name of the tool.
@@ -160,8 +160,8 @@ pub struct Act {
 
 /// A call with a recorded intent and no recorded result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InFlight {
-    pub act: Act,
+pub struct InFlightToolCall {
+    pub act: RunnableToolCall,
     /// The tool's rule for an unknown outcome.
     pub unknown: String,
     /// Whether the call had been allowed; otherwise nothing was begun.
@@ -170,11 +170,11 @@ pub struct InFlight {
 
 /// The state of one run.
 #[derive(Debug, Clone)]
-pub struct Turn {
-    rules: Rules,
+pub struct AgentRun {
+    rules: AgentRunRules,
     messages: Vec<ModelMessage>,
     /// The calls of the last reply, in its order.
-    pending: Vec<Pending>,
+    pending: Vec<PendingToolCall>,
     /// Texts to be put beside the results of the pending calls.
     beside: Vec<String>,
     turns: u32,
@@ -183,14 +183,14 @@ pub struct Turn {
     cut: String,
     cuts: u32,
     answer: Option<String>,
-    ended: Option<Ending>,
+    ended: Option<AgentRunEnding>,
     has_checked: bool,
-    closing: Closing,
+    closing: AgentRunClosing,
     silent: u32,
     nudges_due: bool,
-    approaches: Approaches,
-    strikes: Strikes,
-    stuck: Stuck,
+    approaches: FailedToolCalls,
+    strikes: FailureStreaks,
+    stuck: StuckDetector,
     hints: VecDeque<String>,
     is_paused: bool,
     is_cancelled: bool,
@@ -198,7 +198,7 @@ pub struct Turn {
     objectives: Vec<RunObjective>,
     snapshot: Option<String>,
     last_call: Option<String>,
-    shortened: Shortened,
+    shortened: CompactionHistory,
     /// The run that took over the work.
     heir: Option<RunId>,
     /// Number of finished calls; `reminded` is the number at the last reminder.
@@ -208,7 +208,7 @@ pub struct Turn {
 
 /// The progress of the announced end of the turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Closing {
+enum AgentRunClosing {
     #[default]
     No,
     /// The model was told.
@@ -217,9 +217,9 @@ enum Closing {
     Over,
 }
 
-impl Turn {
+impl AgentRun {
     /// Begins with the first message of the conversation.
-    pub fn new(rules: Rules, opening: impl Into<String>) -> Self {
+    pub fn new(rules: AgentRunRules, opening: impl Into<String>) -> Self {
         Self {
             rules,
             messages: vec![ModelMessage::user(opening)],
@@ -232,12 +232,12 @@ impl Turn {
             answer: None,
             ended: None,
             has_checked: false,
-            closing: Closing::No,
+            closing: AgentRunClosing::No,
             silent: 0,
             nudges_due: false,
-            approaches: Approaches::default(),
-            strikes: Strikes::default(),
-            stuck: Stuck::default(),
+            approaches: FailedToolCalls::default(),
+            strikes: FailureStreaks::default(),
+            stuck: StuckDetector::default(),
             hints: VecDeque::new(),
             is_paused: false,
             is_cancelled: false,
@@ -245,7 +245,7 @@ impl Turn {
             objectives: Vec::new(),
             snapshot: None,
             last_call: None,
-            shortened: Shortened::default(),
+            shortened: CompactionHistory::default(),
             heir: None,
             calls: 0,
             reminded: 0,
@@ -267,7 +267,7 @@ impl Turn {
         self.rules.turns.saturating_sub(self.turns)
     }
 
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &AgentRunRules {
         &self.rules
     }
 
@@ -288,7 +288,7 @@ impl Turn {
     }
 
     /// Returns how often, and how well, the conversation was shortened.
-    pub fn shortened(&self) -> Shortened {
+    pub fn shortened(&self) -> CompactionHistory {
         self.shortened
     }
 
@@ -298,7 +298,7 @@ impl Turn {
     }
 
     /// Takes over the ending and the objectives of the run that took over the work.
-    pub fn followed(&mut self, ending: Ending, objectives: Vec<RunObjective>) {
+    pub fn followed(&mut self, ending: AgentRunEnding, objectives: Vec<RunObjective>) {
         self.ended = Some(ending);
         if !objectives.is_empty() {
             self.objectives = objectives;
@@ -316,8 +316,11 @@ impl Turn {
     }
 
     /// Returns the calls with a recorded intent and no result, after a crash.
-    pub fn in_flight(&self) -> Vec<InFlight> {
-        self.pending.iter().filter_map(Pending::in_flight).collect()
+    pub fn in_flight(&self) -> Vec<InFlightToolCall> {
+        self.pending
+            .iter()
+            .filter_map(PendingToolCall::in_flight)
+            .collect()
     }
 
     /// Puts the conversation into a request that already has its standing parts.

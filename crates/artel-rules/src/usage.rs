@@ -18,7 +18,7 @@ const MICROS_OF_A_DAY: i64 = 86_400_000_000;
 /// A dimension by which usage can be grouped and filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum UsageDimension {
     /// The day, in UTC.
     Day,
     /// The session.
@@ -41,7 +41,7 @@ pub enum By {
     Person,
 }
 
-impl By {
+impl UsageDimension {
     /// Every dimension, in the order of the documentation.
     pub const ALL: [Self; 10] = [
         Self::Day,
@@ -84,7 +84,7 @@ impl By {
 
 /// The sum of some attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Sum {
+pub struct UsageTotals {
     /// All attempts.
     pub attempts: u64,
     /// Answered attempts.
@@ -118,31 +118,31 @@ pub struct Sum {
 
 /// One row of a report: a group and its totals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct UsageGroupRow {
     /// One name per requested dimension, or `None` if the attempt has none.
     pub group: Vec<Option<String>>,
     /// The totals of the group.
     #[serde(flatten)]
-    pub sum: Sum,
+    pub sum: UsageTotals,
 }
 
-type Rows = BTreeMap<Vec<Option<String>>, Sum>;
+type UsageTotalsByGroup = BTreeMap<Vec<Option<String>>, UsageTotals>;
 
 /// A group, readable by dimension.
 #[derive(Debug, Clone, Copy)]
-pub struct Named<'a> {
-    by: &'a [By],
+pub struct UsageGroupKey<'a> {
+    by: &'a [UsageDimension],
     group: &'a [Option<String>],
 }
 
-impl<'a> Named<'a> {
+impl<'a> UsageGroupKey<'a> {
     /// Returns the name in one dimension, or `None` if the attempt has none.
-    pub fn of(&self, wanted: By) -> Option<&'a str> {
+    pub fn of(&self, wanted: UsageDimension) -> Option<&'a str> {
         let at = self.by.iter().position(|by| *by == wanted)?;
         self.group.get(at)?.as_deref()
     }
 
-    fn regrouped(&self, by: &[By]) -> Vec<Option<String>> {
+    fn regrouped(&self, by: &[UsageDimension]) -> Vec<Option<String>> {
         by.iter()
             .map(|by| self.of(*by).map(str::to_owned))
             .collect()
@@ -151,28 +151,28 @@ impl<'a> Named<'a> {
 
 /// Adds up attempts as events pass.
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
-    by: Vec<By>,
-    filter: Vec<(By, String)>,
-    rows: Rows,
+pub struct UsageAggregator {
+    by: Vec<UsageDimension>,
+    filter: Vec<(UsageDimension, String)>,
+    rows: UsageTotalsByGroup,
     /// Attempts whose result has not passed yet.
-    open: HashMap<(String, u32), Open>,
+    open: HashMap<(String, u32), OpenUsageAttempt>,
     /// The day formatted last: most events have the same day as the one before.
     day: Option<(i64, String)>,
 }
 
 /// An attempt under way: its group, and what was reserved for it.
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenUsageAttempt {
     group: Vec<Option<String>>,
     estimate: SpendAmount,
     provider: Provider,
 }
 
-impl Tally {
+impl UsageAggregator {
     /// Begins a report. A filter is a name, or the beginning of the id of a session or
     /// run.
-    pub fn new(by: Vec<By>, filter: Vec<(By, String)>) -> Self {
+    pub fn new(by: Vec<UsageDimension>, filter: Vec<(UsageDimension, String)>) -> Self {
         Self {
             by,
             filter,
@@ -191,16 +191,20 @@ impl Tally {
     }
 
     /// Returns the rows, largest cost first, and the total of all rows.
-    pub fn report(&self) -> (Vec<Row>, Sum) {
+    pub fn report(&self) -> (Vec<UsageGroupRow>, UsageTotals) {
         self.summed(&self.by, |_| true)
     }
 
     /// Returns the totals of the groups that fit, by some of the dimensions of this
     /// report. Dimensions that are not part of the report have no names.
-    pub fn summed(&self, by: &[By], fits: impl Fn(&Named<'_>) -> bool) -> (Vec<Row>, Sum) {
+    pub fn summed(
+        &self,
+        by: &[UsageDimension],
+        fits: impl Fn(&UsageGroupKey<'_>) -> bool,
+    ) -> (Vec<UsageGroupRow>, UsageTotals) {
         let mut rows = self.coarser(by, &fits);
         for open in self.open.values() {
-            let named = Named {
+            let named = UsageGroupKey {
                 by: &self.by,
                 group: &open.group,
             };
@@ -214,14 +218,18 @@ impl Tally {
 
     /// Returns the totals of finished attempts, by some of the dimensions of this report.
     /// They only grow, unlike the estimates of attempts under way.
-    pub fn settled(&self, by: &[By]) -> Vec<Row> {
+    pub fn settled(&self, by: &[UsageDimension]) -> Vec<UsageGroupRow> {
         sorted(self.coarser(by, &|_| true)).0
     }
 
-    fn coarser(&self, by: &[By], fits: &impl Fn(&Named<'_>) -> bool) -> Rows {
-        let mut rows = Rows::new();
+    fn coarser(
+        &self,
+        by: &[UsageDimension],
+        fits: &impl Fn(&UsageGroupKey<'_>) -> bool,
+    ) -> UsageTotalsByGroup {
+        let mut rows = UsageTotalsByGroup::new();
         for (group, sum) in &self.rows {
-            let named = Named {
+            let named = UsageGroupKey {
                 by: &self.by,
                 group,
             };
@@ -233,7 +241,7 @@ impl Tally {
     }
 
     fn requested(&mut self, event: &Event, fact: &ModelRequested) {
-        let names = Names {
+        let names = UsageAttemptNames {
             day: self.day(event.at),
             event,
             provider: fact.provider,
@@ -241,7 +249,7 @@ impl Tally {
             account: &fact.account,
         };
         if let Some(group) = self.group(&names) {
-            let open = Open {
+            let open = OpenUsageAttempt {
                 group,
                 estimate: fact.estimate,
                 provider: fact.provider,
@@ -251,7 +259,7 @@ impl Tally {
     }
 
     fn replied(&mut self, event: &Event, fact: &ModelReplied) {
-        let names = Names {
+        let names = UsageAttemptNames {
             day: self.day(event.at),
             event,
             provider: fact.provider,
@@ -266,7 +274,7 @@ impl Tally {
     }
 
     fn failed(&mut self, event: &Event, fact: &ModelFailed) {
-        let names = Names {
+        let names = UsageAttemptNames {
             day: self.day(event.at),
             event,
             provider: fact.provider,
@@ -287,7 +295,7 @@ impl Tally {
     /// Returns the day of an event if the rows or a filter need it.
     fn day(&mut self, at: Timestamp) -> Option<String> {
         let mut asked = self.by.iter().chain(self.filter.iter().map(|(by, _)| by));
-        if !asked.any(|by| *by == By::Day) {
+        if !asked.any(|by| *by == UsageDimension::Day) {
             return None;
         }
         let number = at.as_micros().div_euclid(MICROS_OF_A_DAY);
@@ -299,7 +307,7 @@ impl Tally {
         Some(day)
     }
 
-    fn sum(&mut self, names: &Names<'_>) -> Option<&mut Sum> {
+    fn sum(&mut self, names: &UsageAttemptNames<'_>) -> Option<&mut UsageTotals> {
         let group = self.group(names)?;
         let sum = self.rows.entry(group).or_default();
         sum.attempts += 1;
@@ -307,21 +315,22 @@ impl Tally {
     }
 
     /// Returns the group of an attempt, or `None` if the filter excludes it.
-    fn group(&self, names: &Names<'_>) -> Option<Vec<Option<String>>> {
-        let fits =
-            |(by, wanted): &(By, String)| names.of(*by).is_some_and(|name| by.fits(&name, wanted));
+    fn group(&self, names: &UsageAttemptNames<'_>) -> Option<Vec<Option<String>>> {
+        let fits = |(by, wanted): &(UsageDimension, String)| {
+            names.of(*by).is_some_and(|name| by.fits(&name, wanted))
+        };
         let group = || self.by.iter().map(|by| names.of(*by)).collect();
         self.filter.iter().all(fits).then(group)
     }
 }
 
-fn sorted(rows: Rows) -> (Vec<Row>, Sum) {
-    let mut total = Sum::default();
-    let row = |(group, sum)| Row { group, sum };
-    let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
+fn sorted(rows: UsageTotalsByGroup) -> (Vec<UsageGroupRow>, UsageTotals) {
+    let mut total = UsageTotals::default();
+    let row = |(group, sum)| UsageGroupRow { group, sum };
+    let mut rows: Vec<UsageGroupRow> = rows.into_iter().map(row).collect();
     rows.iter().for_each(|row| total.add(&row.sum));
     rows.sort_by(|one, other| {
-        let key = |row: &Row| (row.sum.cost, row.sum.tokens);
+        let key = |row: &UsageGroupRow| (row.sum.cost, row.sum.tokens);
         key(other).cmp(&key(one)).then(one.group.cmp(&other.group))
     });
     (rows, total)
@@ -332,7 +341,7 @@ pub fn day(at: Timestamp) -> String {
     at.to_string().chars().take(10).collect()
 }
 
-impl Sum {
+impl UsageTotals {
     /// Adds an attempt under way with what was reserved for it.
     fn open(&mut self, estimate: SpendAmount, provider: Provider) {
         self.attempts += 1;
@@ -397,7 +406,7 @@ impl Sum {
 }
 
 /// The names in an attempt's events.
-struct Names<'a> {
+struct UsageAttemptNames<'a> {
     day: Option<String>,
     event: &'a Event,
     provider: Provider,
@@ -405,19 +414,19 @@ struct Names<'a> {
     account: &'a ModelCallAttribution,
 }
 
-impl Names<'_> {
-    fn of(&self, by: By) -> Option<String> {
+impl UsageAttemptNames<'_> {
+    fn of(&self, by: UsageDimension) -> Option<String> {
         match by {
-            By::Day => self.day.clone(),
-            By::Session => self.event.session.map(|id| id.to_string()),
-            By::Run => self.event.run.map(|id| id.to_string()),
-            By::Step => self.account.step.clone(),
-            By::Provider => Some(self.provider.to_string()),
-            By::Model => Some(self.model.to_owned()),
-            By::Skill => self.account.skill.clone(),
-            By::Role => self.account.role.clone(),
-            By::Portal => self.account.portal.clone(),
-            By::Person => self.account.person.clone(),
+            UsageDimension::Day => self.day.clone(),
+            UsageDimension::Session => self.event.session.map(|id| id.to_string()),
+            UsageDimension::Run => self.event.run.map(|id| id.to_string()),
+            UsageDimension::Step => self.account.step.clone(),
+            UsageDimension::Provider => Some(self.provider.to_string()),
+            UsageDimension::Model => Some(self.model.to_owned()),
+            UsageDimension::Skill => self.account.skill.clone(),
+            UsageDimension::Role => self.account.role.clone(),
+            UsageDimension::Portal => self.account.portal.clone(),
+            UsageDimension::Person => self.account.person.clone(),
         }
     }
 }

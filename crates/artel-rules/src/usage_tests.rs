@@ -132,8 +132,12 @@ fn events(number: usize, attempt: &Attempt) -> Vec<Event> {
     vec![begun, event(attempt, fact, Some(outcome))]
 }
 
-fn report(attempts: &[Attempt], by: &[By], filter: &[(By, String)]) -> (Vec<Row>, Sum) {
-    let mut tally = Tally::new(by.to_vec(), filter.to_vec());
+fn report(
+    attempts: &[Attempt],
+    by: &[UsageDimension],
+    filter: &[(UsageDimension, String)],
+) -> (Vec<UsageGroupRow>, UsageTotals) {
+    let mut tally = UsageAggregator::new(by.to_vec(), filter.to_vec());
     for (number, attempt) in attempts.iter().enumerate() {
         events(number, attempt)
             .iter()
@@ -155,24 +159,24 @@ proptest! {
             .map(|one| (one.input + one.output) * one.price.unwrap_or(0))
             .sum();
         prop_assert_eq!(total.cost, Money(cost));
-        for by in By::ALL {
+        for by in UsageDimension::ALL {
             let (rows, same) = report(&attempts, &[by], &[]);
             prop_assert_eq!(&same, &total);
-            let mut sum = Sum::default();
+            let mut sum = UsageTotals::default();
             rows.iter().for_each(|row| sum.add(&row.sum));
             prop_assert_eq!(&sum, &total);
         }
-        let (_, both) = report(&attempts, &[By::Provider, By::Role], &[]);
+        let (_, both) = report(&attempts, &[UsageDimension::Provider, UsageDimension::Role], &[]);
         prop_assert_eq!(both, total);
     }
 
     #[test]
     fn filters_part_the_total(attempts in attempts()) {
-        let (rows, total) = report(&attempts, &[By::Provider], &[]);
-        let mut sum = Sum::default();
+        let (rows, total) = report(&attempts, &[UsageDimension::Provider], &[]);
+        let mut sum = UsageTotals::default();
         for row in rows {
             let name = row.group[0].clone().unwrap();
-            let (_, part) = report(&attempts, &[By::Role], &[(By::Model, model_of(&name))]);
+            let (_, part) = report(&attempts, &[UsageDimension::Role], &[(UsageDimension::Model, model_of(&name))]);
             prop_assert_eq!(&part, &row.sum);
             sum.add(&part);
         }
@@ -190,7 +194,7 @@ fn model_of(provider: &str) -> String {
 #[test]
 fn what_is_not_known_is_not_shown_as_nothing() {
     let attempt = answered();
-    let (rows, total) = report(std::slice::from_ref(&attempt), &[By::Role], &[]);
+    let (rows, total) = report(std::slice::from_ref(&attempt), &[UsageDimension::Role], &[]);
     assert_eq!((total.cost, total.unpriced), (Money(0), 1));
     assert_eq!(rows[0].group, [None]);
     let dead = Attempt {
@@ -206,29 +210,29 @@ fn ids_are_named_by_their_beginning_and_everything_else_in_full() {
     let id = RunId::from_random([1; 16]).to_string();
     let (some, other) = (&id[..6], "no-such-id".to_owned());
     for (by, wanted, attempts) in [
-        (By::Provider, "openai", 1),
-        (By::Provider, "openai-chat", 1),
-        (By::Provider, "open", 0),
-        (By::Model, "m1", 1),
-        (By::Model, "m", 0),
-        (By::Role, "role1", 2),
-        (By::Role, "role", 0),
-        (By::Run, some, 2),
-        (By::Run, &id, 2),
-        (By::Run, &other, 0),
-        (By::Session, some, 2),
-        (By::Session, &id, 2),
-        (By::Session, &other, 0),
-        (By::Step, "s1", 2),
-        (By::Step, "s", 0),
-        (By::Skill, "sort", 2),
-        (By::Skill, "so", 0),
-        (By::Portal, "home", 2),
-        (By::Portal, "ho", 0),
-        (By::Person, "ada", 2),
-        (By::Person, "ad", 0),
+        (UsageDimension::Provider, "openai", 1),
+        (UsageDimension::Provider, "openai-chat", 1),
+        (UsageDimension::Provider, "open", 0),
+        (UsageDimension::Model, "m1", 1),
+        (UsageDimension::Model, "m", 0),
+        (UsageDimension::Role, "role1", 2),
+        (UsageDimension::Role, "role", 0),
+        (UsageDimension::Run, some, 2),
+        (UsageDimension::Run, &id, 2),
+        (UsageDimension::Run, &other, 0),
+        (UsageDimension::Session, some, 2),
+        (UsageDimension::Session, &id, 2),
+        (UsageDimension::Session, &other, 0),
+        (UsageDimension::Step, "s1", 2),
+        (UsageDimension::Step, "s", 0),
+        (UsageDimension::Skill, "sort", 2),
+        (UsageDimension::Skill, "so", 0),
+        (UsageDimension::Portal, "home", 2),
+        (UsageDimension::Portal, "ho", 0),
+        (UsageDimension::Person, "ada", 2),
+        (UsageDimension::Person, "ad", 0),
     ] {
-        let mut tally = Tally::new(vec![], vec![(by, wanted.to_owned())]);
+        let mut tally = UsageAggregator::new(vec![], vec![(by, wanted.to_owned())]);
         for provider in [1, 2] {
             let attempt = Attempt {
                 provider,

@@ -15,8 +15,8 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use artel_rules::excerpt::{self, Excerpted};
-use artel_rules::patience::{self, Overdue, Sent};
+use artel_rules::excerpt::{self, OutputExcerpt};
+use artel_rules::patience::{self, CommandTimeout, SentStopSignals};
 use artel_types::{Clock, SecretRedactor};
 
 pub use cancel::Cancel;
@@ -48,7 +48,7 @@ pub enum Live<'a> {
     /// The command printed this. Secrets are removed; control characters are not.
     Output(Stream, &'a [u8]),
     /// This signal was sent to all of its processes.
-    Signalled(patience::Signal),
+    Signalled(patience::CommandStopSignal),
 }
 
 /// Options for watching a command.
@@ -58,9 +58,9 @@ pub struct Watch<'a> {
     /// The source of the time.
     pub clock: Clock,
     /// Time limits of the command.
-    pub patience: patience::Limits,
+    pub patience: patience::CommandTimeLimits,
     /// Time that the command gets to exit after each signal.
-    pub graces: patience::Graces,
+    pub graces: patience::CommandGracePeriods,
     /// The handle that ends the command early.
     pub cancel: Cancel,
     /// Removes secrets from the output.
@@ -68,7 +68,7 @@ pub struct Watch<'a> {
     /// The place and the limits for keeping the output.
     pub spool: Spool,
     /// Limits on the output that a model sees.
-    pub excerpt: excerpt::Limits,
+    pub excerpt: excerpt::OutputExcerptLimits,
 }
 
 /// A command that has ended, with all its results.
@@ -99,7 +99,7 @@ pub struct Output {
     /// The output on disk: all of it, or its first and last part.
     pub spooled: Spooled,
     /// The part that a model sees.
-    pub excerpt: Excerpted,
+    pub excerpt: OutputExcerpt,
 }
 
 /// The termination of a command from outside.
@@ -110,14 +110,14 @@ pub struct Killed {
     /// The number of the last signal sent.
     pub signal: i32,
     /// The signals we sent, and when; none if the kernel enforced a limit.
-    pub sent: Sent,
+    pub sent: SentStopSignals,
 }
 
 /// Why a command was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Its time was up.
-    Timeout(Overdue),
+    Timeout(CommandTimeout),
     /// It was cancelled.
     Cancel,
     /// It reached a limit.

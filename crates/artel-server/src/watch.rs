@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_rules::settle::{Happened, Seen, Settle};
+use artel_rules::settle::{FileStability, FileStabilityTracker, WatchedFileEvent};
 use artel_types::{Failure, Timestamp, TraceId};
 use artel_workshop::{InboxName, Workshop};
 use tokio::sync::mpsc;
@@ -71,7 +71,7 @@ struct Watcher<W> {
     finds: mpsc::UnboundedSender<TraceId>,
     says: Says,
     ear: Ear,
-    settle: Settle,
+    settle: FileStabilityTracker,
     /// The stamp of each file when it was last found to be complete.
     known: HashMap<PathBuf, Stamp>,
     begun: Instant,
@@ -85,7 +85,7 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
             workshop,
             finds,
             says,
-            settle: Settle::default(),
+            settle: FileStabilityTracker::default(),
             known: HashMap::new(),
             begun: Instant::now(),
         }
@@ -128,16 +128,16 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
         self.known.retain(|path, _| {
             let is_there = found.contains_key(path);
             if !is_there {
-                self.settle.happened(path, Happened::Gone, now);
+                self.settle.happened(path, WatchedFileEvent::Gone, now);
             }
             is_there
         });
         for (path, stamp) in &found {
             if self.known.get(path) != Some(stamp) && !self.settle.knows(path) {
                 let what = if is_heard && stamp.has_rested(wall, RESTED) {
-                    Happened::MovedIn
+                    WatchedFileEvent::MovedIn
                 } else {
-                    Happened::Changed
+                    WatchedFileEvent::Changed
                 };
                 self.settle.happened(path, what, now);
             }
@@ -160,16 +160,16 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
         for (path, seen) in looked {
             let print = seen.map(|(print, _)| print);
             match (self.settle.seen(&path, print, now), seen) {
-                (Seen::Settled, Some((_, stamp))) => {
+                (FileStability::Settled, Some((_, stamp))) => {
                     self.known.insert(path.clone(), stamp);
                     ready.push(path);
                 }
-                (Seen::Settled | Seen::Gone, _) => {
+                (FileStability::Settled | FileStability::Gone, _) => {
                     self.known.remove(&path);
                     ready.push(path);
                 }
-                (Seen::Unstable, _) => restless.push(path),
-                (Seen::NotYet, _) => {}
+                (FileStability::Unstable, _) => restless.push(path),
+                (FileStability::NotYet, _) => {}
             }
         }
         for path in restless {
@@ -200,7 +200,7 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
                 let now = self.now();
                 for file in &files {
                     self.known.remove(file);
-                    self.settle.happened(file, Happened::MovedIn, now);
+                    self.settle.happened(file, WatchedFileEvent::MovedIn, now);
                 }
             }
         }

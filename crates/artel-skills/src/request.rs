@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_rules::request::file::{Origin, RequestFields, Status, words_of};
+use artel_rules::request::file::{ParsedRequestFile, RequestOrigin, RequestStatus, words_of};
 use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Timestamp, TraceId};
 
@@ -52,7 +52,7 @@ pub fn validate_request(text: &str) -> Vec<Complaint> {
 
 /// Reads a request as the inbox accepts it, or returns its faults. Apart from an empty
 /// body, it finds no fault that the strict check does not find.
-pub fn read_request(text: &str) -> Result<RequestFields, Vec<Complaint>> {
+pub fn read_request(text: &str) -> Result<ParsedRequestFile, Vec<Complaint>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.split('\n').next().unwrap_or_default();
     let (mut fields, body, body_line, mut complaints) = if first.trim_end() == "---" {
@@ -60,7 +60,7 @@ pub fn read_request(text: &str) -> Result<RequestFields, Vec<Complaint>> {
         let (fields, complaints) = read_front(parts.front)?;
         (fields, parts.body, parts.body_line, complaints)
     } else {
-        (RequestFields::default(), text, 1, Vec::new())
+        (ParsedRequestFile::default(), text, 1, Vec::new())
     };
     fields.words = words_of(body);
     if fields.words.trim().is_empty() {
@@ -76,7 +76,7 @@ pub fn read_request(text: &str) -> Result<RequestFields, Vec<Complaint>> {
 
 /// Reads the frontmatter. Unlike the frontmatter of skills from others, it is not
 /// repaired: its author is here and learns of the fault.
-fn read_front(front: &str) -> Result<(RequestFields, Vec<Complaint>), Vec<Complaint>> {
+fn read_front(front: &str) -> Result<(ParsedRequestFile, Vec<Complaint>), Vec<Complaint>> {
     let node = yaml::parse(front).map_err(|error| vec![broken(error)])?;
     let mut complaints = Vec::new();
     let map = match &node.value {
@@ -93,7 +93,7 @@ fn read_front(front: &str) -> Result<(RequestFields, Vec<Complaint>), Vec<Compla
 
 struct Reader {
     exactness: Exactness,
-    fields: RequestFields,
+    fields: ParsedRequestFile,
     complaints: Vec<Complaint>,
 }
 
@@ -104,7 +104,7 @@ impl Reader {
                 Manner::Strict => Exactness::Exact,
                 Manner::Lenient => Exactness::Loose,
             },
-            fields: RequestFields::default(),
+            fields: ParsedRequestFile::default(),
             complaints: Vec::new(),
         };
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
@@ -142,8 +142,8 @@ impl Reader {
             "trace_id" => fields.trace = Some(trace(node, how)?),
             "created" => fields.created = Some(moment(node, how)?),
             "status" => {
-                let words = Status::ALL.map(Status::as_str);
-                fields.status = Some(among(node, how, &words, Status::of)?);
+                let words = RequestStatus::ALL.map(RequestStatus::as_str);
+                fields.status = Some(among(node, how, &words, RequestStatus::of)?);
             }
             "priority" => {
                 let words: Vec<&str> = Urgency::ALL.iter().map(|it| it.as_str()).collect();
@@ -151,11 +151,11 @@ impl Reader {
                 fields.priority = Some(among(node, how, &words, of)?);
             }
             "source" => {
-                let words = Origin::OF_FILES.map(Origin::as_str);
+                let words = RequestOrigin::OF_FILES.map(RequestOrigin::as_str);
                 // The inbox also meets what Artel wrote itself, of requests that came over HTTP.
                 let of = |word: &str| {
                     let is_known = how == Exactness::Loose || words.contains(&word);
-                    Origin::of(word).filter(|_| is_known)
+                    RequestOrigin::of(word).filter(|_| is_known)
                 };
                 fields.source = Some(among(node, how, &words, of)?);
             }

@@ -1,6 +1,8 @@
 //! The strict judgement, field by field: what is taken, what is not, and which field is named.
 
-use artel_rules::request::file::{Origin, Request, RequestFields, Status, render};
+use artel_rules::request::file::{
+    ParsedRequestFile, Request, RequestOrigin, RequestStatus, render,
+};
 use artel_skills::{empty_body, read_request, validate_request, validate_skill};
 use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Timestamp, TraceId};
@@ -387,10 +389,10 @@ fn full(words: &str) -> Request {
     Request {
         trace: TraceId::from_random([7; 16]),
         created: Timestamp::from_micros(1_794_732_600_000_000),
-        status: Status::Pending,
+        status: RequestStatus::Pending,
         priority: Urgency::High,
         agent: "default".to_owned(),
-        source: Origin::Cli,
+        source: RequestOrigin::Cli,
         created_by: "ann@host".to_owned(),
         portal: Some("my-app".to_owned()),
         tags: vec!["a".to_owned(), "b, c".to_owned()],
@@ -405,8 +407,8 @@ fn full(words: &str) -> Request {
     }
 }
 
-fn same(request: &Request, read: &RequestFields) {
-    let expected = RequestFields {
+fn same(request: &Request, read: &ParsedRequestFile) {
+    let expected = ParsedRequestFile {
         has_front: true,
         trace: Some(request.trace),
         created: Some(request.created),
@@ -444,7 +446,7 @@ fn the_inbox_takes_plain_markdown_and_what_is_incomplete() {
         (true, Some(Urgency::Low), None)
     );
     let read = read_request("---\nstatus: completed\n---\nx").unwrap();
-    assert_eq!(read.status, Some(Status::Done));
+    assert_eq!(read.status, Some(RequestStatus::Done));
     let read = read_request("---\n---\nx").unwrap();
     assert!(read.has_front && read.other.is_empty());
     assert_eq!(
@@ -457,7 +459,7 @@ fn the_inbox_takes_plain_markdown_and_what_is_incomplete() {
 
 #[test]
 fn the_inbox_knows_every_source_that_artel_writes() {
-    for source in Origin::ALL {
+    for source in RequestOrigin::ALL {
         let request = Request {
             source,
             ..full("Add it")

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use artel_policy::{Action, PathWall, Record};
 use artel_rules::excerpt;
-use artel_rules::patience::{self, Graces};
+use artel_rules::patience::{self, CommandGracePeriods};
 use artel_sandbox::proxy::{Passage, Proxy, Reach as NetworkReach};
 use artel_sandbox::run::{By, Cancel, Finished, Live, Spool, Watch};
 use artel_sandbox::slots::{Slot, SlotError, Slots, Waiting};
@@ -49,7 +49,7 @@ pub struct Workroom {
     pub spool: PathBuf,
     pub clock: Clock,
     /// Time that commands get to exit when asked.
-    pub graces: Graces,
+    pub graces: CommandGracePeriods,
     /// Secrets that are redacted exactly in output, in addition to those that a command gets.
     pub known: Vec<Secret>,
     /// Formats of other texts that look like secrets.
@@ -177,9 +177,9 @@ impl Workroom {
         turn(Turn::Come);
         let (job, redactor) = self.job(bench, order)?;
         let patience = match order.timeout {
-            Some(time) if order.is_exact => patience::Limits::exactly(time),
-            Some(time) => patience::Limits::of_base(time),
-            None => patience::Limits::of_command(&order.words),
+            Some(time) if order.is_exact => patience::CommandTimeLimits::exactly(time),
+            Some(time) => patience::CommandTimeLimits::of_base(time),
+            None => patience::CommandTimeLimits::of_command(&order.words),
         };
         let mut live = |live: Live<'_>| self.audience.output(&live);
         let watch = Watch {
@@ -190,7 +190,7 @@ impl Workroom {
             cancel,
             redactor,
             spool: self.spool()?,
-            excerpt: excerpt::Limits::default(),
+            excerpt: excerpt::OutputExcerptLimits::default(),
         };
         let hosts = match &job.network {
             Network::Hosts(hosts) => hosts.clone(),

@@ -287,7 +287,7 @@ fn time_for(command: &str, asked: Option<u64>) -> Duration {
         return Duration::from_secs(seconds.clamp(1, LONGEST));
     }
     let reading = command::read(command);
-    patience::Limits::of_commands(reading.words()).base
+    patience::CommandTimeLimits::of_commands(reading.words()).base
 }
 
 /// Returns the file where the shell writes its final folder. At level partial nothing can

@@ -10,7 +10,7 @@
 
 mod streams;
 
-use artel_rules::stream::Gather;
+use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{MessagePart, ModelReply};
 use artel_wire::Wire;
 use serde_json::json;
@@ -170,8 +170,8 @@ fn giant(wire: Wire, arguments: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-fn gathered(answer: &Answer) -> Gather {
-    let mut gather = Gather::default();
+fn gathered(answer: &Answer) -> ModelReplyBuilder {
+    let mut gather = ModelReplyBuilder::default();
     for chunk in &answer.chunks {
         gather.add(chunk).unwrap();
     }

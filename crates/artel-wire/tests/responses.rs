@@ -177,7 +177,7 @@ fn seals_that_cannot_be_read_are_not_sent() {
 fn a_thought_comes_back_as_it_was_sealed() {
     let recorded = include_str!("streams/responses/thinking.txt");
     let (chunks, _) = answers::read(Wire::Responses, [recorded.as_bytes()]);
-    let mut gather = artel_rules::stream::Gather::default();
+    let mut gather = artel_rules::stream::ModelReplyBuilder::default();
     chunks.iter().for_each(|chunk| gather.add(chunk).unwrap());
     let reply = gather.reply().unwrap();
     let usage = reply.usage.unwrap();

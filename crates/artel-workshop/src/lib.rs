@@ -58,9 +58,11 @@ pub use agents::{
 };
 pub use artel_config::{Shown, Viewer};
 pub use artel_engine::{Audience, Elsewhere, Nobody, Spell, hooks::Stranger};
-pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
-pub use artel_rules::request::file::Status;
-pub use artel_rules::usage::{By as UsageBy, Sum as UsageSum};
+pub use artel_rules::conduct::{
+    PlanRun, PlanRunRules as PlanRules, StepFailurePolicy as OnFailure,
+};
+pub use artel_rules::request::file::RequestStatus;
+pub use artel_rules::usage::{UsageDimension as UsageBy, UsageTotals as UsageSum};
 pub use artel_skills::Mode;
 pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply, Said};
 pub use board::{

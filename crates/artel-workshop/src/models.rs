@@ -13,7 +13,7 @@ use artel_model::{
     Address, Cassette, Catalogue, Chosen, Connections, Gateway, Menu, Model, Rehearsal, Remote,
     Setup, Take, Watched,
 };
-use artel_rules::breaker::Thresholds;
+use artel_rules::breaker::BreakerThresholds;
 use artel_types::model::{ModelAliasSettings, Provider};
 use artel_types::{Failure, FailureCode, Secret, SecretRedactor};
 use artel_vault::{Found, Origin, Sources, Vault, VaultError, find};
@@ -86,7 +86,7 @@ impl Workshop {
             limits: terms.limits.clone(),
             slots: terms.slots,
             max_wait: terms.max_wait,
-            thresholds: Thresholds::MODEL,
+            thresholds: BreakerThresholds::MODEL,
         };
         shared_gateway(self.home.state(), terms, || Gateway::open(setup))
     }

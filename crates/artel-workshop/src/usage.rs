@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use artel_journal::{Filter, Query};
 use artel_rules::budget::{period_end, period_start};
-use artel_rules::usage::{By, Row, Sum, Tally};
+use artel_rules::usage::{UsageAggregator, UsageDimension, UsageGroupRow, UsageTotals};
 use artel_types::model::CalendarPeriod;
 use artel_types::{Failure, Timestamp};
 use serde::Serialize;
@@ -15,9 +15,9 @@ use crate::workshop::Workshop;
 #[derive(Debug, Clone, Default)]
 pub struct UsageQuery {
     /// The grouping of the rows; by provider and model if empty.
-    pub by: Vec<By>,
+    pub by: Vec<UsageDimension>,
     /// Names that a call must match; of a session or run, the beginning of its id.
-    pub filter: Vec<(By, String)>,
+    pub filter: Vec<(UsageDimension, String)>,
     /// The day, week or month that calls must belong to.
     pub period: Option<CalendarPeriod>,
 }
@@ -28,10 +28,10 @@ pub struct UsageReport {
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
     /// What the names of a row stand for.
-    pub by: Vec<By>,
-    pub rows: Vec<Row>,
+    pub by: Vec<UsageDimension>,
+    pub rows: Vec<UsageGroupRow>,
     /// The sum of all rows.
-    pub total: Sum,
+    pub total: UsageTotals,
 }
 
 impl Workshop {
@@ -43,7 +43,7 @@ impl Workshop {
             period,
         } = query;
         if by.is_empty() {
-            by = vec![By::Provider, By::Model];
+            by = vec![UsageDimension::Provider, UsageDimension::Model];
         }
         let now = self.caller.clock().now();
         let since = period.map(|period| period_start(period, now));
@@ -52,7 +52,7 @@ impl Workshop {
             since,
             ..Filter::default()
         };
-        let mut tally = Tally::new(by.clone(), filter);
+        let mut tally = UsageAggregator::new(by.clone(), filter);
         self.reader()?.visit_events(&Query::of(events), |event| {
             tally.fold(&event);
             ControlFlow::Continue(())

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use artel_config::Environment;
 use artel_journal::{Filter, Query};
-use artel_rules::request::file::{Origin, Request, render};
+use artel_rules::request::file::{Request, RequestOrigin, render};
 use artel_testkit::plan_of_one_step;
 use artel_types::plan::{PlanState, StepVerification, Urgency};
 use artel_types::{
     Actor, ActorSurface, EventDraft, Fact, PlanDrafted, RequestSettled, RunId, StreamName,
     Timestamp, TraceId,
 };
-use artel_workshop::{Caller, Flags, InboxFound, Init, NewPortal, Open, Status, Workshop};
+use artel_workshop::{Caller, Flags, InboxFound, Init, NewPortal, Open, RequestStatus, Workshop};
 
 struct Place {
     workshop: Workshop,
@@ -595,14 +595,14 @@ async fn two_thousand_files_are_taken_at_a_price_that_does_not_grow() {
 
 #[test]
 fn every_status_that_is_written_can_be_read_by_the_strict_judge() {
-    for status in Status::ALL {
+    for status in RequestStatus::ALL {
         let text = render(&Request {
             trace: "3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d".parse().unwrap(),
             created: Timestamp::from_micros(1_700_000_000_000_000),
             status,
             priority: Urgency::High,
             agent: "default".to_owned(),
-            source: Origin::File,
+            source: RequestOrigin::File,
             created_by: "ada@example.org".to_owned(),
             portal: Some("shop".to_owned()),
             tags: vec!["prices".to_owned()],

@@ -3,7 +3,7 @@
 //! The first byte picks the format and the place of the cut, the rest is the answer.
 #![no_main]
 
-use artel_rules::stream::Gather;
+use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{ModelFault, ReplyChunk};
 use artel_wire::Wire;
 use libfuzzer_sys::fuzz_target;
@@ -36,7 +36,7 @@ fn read(wire: Wire, pieces: &[&[u8]]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
 }
 
 fn check(chunks: &[ReplyChunk], fault: Option<&ModelFault>) {
-    let mut gather = Gather::default();
+    let mut gather = ModelReplyBuilder::default();
     for chunk in chunks {
         gather.add(chunk).expect("chunks keep their grammar");
     }

@@ -146,7 +146,7 @@ impl SourceFile {
     }
 
     /// Returns the functions, with or without a body.
-    pub(super) fn functions(&self) -> impl Iterator<Item = Shape<'_>> {
+    pub(super) fn functions(&self) -> impl Iterator<Item = FunctionShape<'_>> {
         let code = &self.code;
         let heads = code
             .places_of(&["fn"])
@@ -155,7 +155,7 @@ impl SourceFile {
             let open = code.after_generics(at + 2);
             let line = self.line_of(at);
             let close = code.body(at + 2).and_then(|body| code.partner(body));
-            Shape {
+            FunctionShape {
                 name: code.at(at + 1),
                 line,
                 length: close.map_or(0, |close| self.line_of(close) - line + 1),
@@ -171,7 +171,7 @@ impl SourceFile {
 
 /// A function as the gates see it.
 #[derive(Debug)]
-pub(super) struct Shape<'a> {
+pub(super) struct FunctionShape<'a> {
     pub(super) name: &'a str,
     pub(super) line: usize,
     /// Lines from `fn` to the closing brace; 0 without a body.

@@ -42,7 +42,7 @@ fn one_word(by_name: &BTreeMap<String, Vec<CodePlace>>) -> TidyMeasure {
         name: "one-word-types-percent".to_owned(),
         figure: (100 * places.len()).div_ceil(all.max(1)),
         places,
-        advice: "let the name say what the type is: `Conduct`, not `Run`".to_owned(),
+        advice: "let the name say what the type is: `PlanRun`, not `Run`".to_owned(),
     }
 }
 
@@ -113,9 +113,9 @@ mod tests {
         let tree = tree_of([
             (
                 "src/a.rs",
-                "pub struct Conduct;\npub(crate) enum Wanted {}\n",
+                "pub struct PlanRun;\npub(crate) enum Wanted {}\n",
             ),
-            ("src/b.rs", "trait Conduct {}\n// struct Conduct\n"),
+            ("src/b.rs", "trait PlanRun {}\n// struct PlanRun\n"),
         ]);
         assert_eq!(figures(&tree), (2, 34));
     }

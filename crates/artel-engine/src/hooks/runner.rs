@@ -77,7 +77,7 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     let watch = Watch {
         live: &mut live,
         clock: room.clock.clone(),
-        patience: patience::Limits::exactly(time),
+        patience: patience::CommandTimeLimits::exactly(time),
         graces: room.graces,
         cancel: room.cancel.clone(),
         redactor,
@@ -86,7 +86,7 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
             head: LARGEST_OUTPUT,
             tail: TAIL,
         },
-        excerpt: excerpt::Limits::default(),
+        excerpt: excerpt::OutputExcerptLimits::default(),
     };
     let audience = Arc::clone(&room.audience);
     let observer = Arc::new(move |passage: Passage| audience.passage(&passage));

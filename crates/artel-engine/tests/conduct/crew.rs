@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use artel_engine::{Crew, Did, Doing, Entry};
-use artel_rules::conduct::{Conduct, Judge, Order, Part};
+use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder, StepVerifier};
 use artel_testkit::Random;
 use artel_types::{
     BaselineTaken, BranchChecked, BranchMended, Fact, Failure, RunFinished, RunId, StepAdvised,
@@ -123,38 +123,45 @@ impl World {
         values.to_owned()
     }
 
-    fn outcome(&self, order: &Order, state: &Conduct) -> Fact {
+    fn outcome(&self, order: &PlanRunOrder, state: &PlanRun) -> Fact {
         match order {
-            Order::Baseline { given } => BaselineTaken {
+            PlanRunOrder::Baseline { given } => BaselineTaken {
                 commit: "c0".to_owned(),
                 commands: vec!["make test".to_owned()],
                 holds: given.is_some() || self.script.has_baseline,
                 why: None,
             }
             .into(),
-            Order::Final { round } => BranchChecked {
+            PlanRunOrder::Final { round } => BranchChecked {
                 round: *round,
                 head: "head".to_owned(),
                 passed: *round >= self.script.holds_in,
                 why: vec!["1 of 6 failed".to_owned()],
             }
             .into(),
-            Order::Mend { round } => BranchMended {
+            PlanRunOrder::Mend { round } => BranchMended {
                 round: *round,
                 run: self.run,
                 commit: None,
                 head: self.commit(&order.to_string(), "mended"),
             }
             .into(),
-            Order::Close { .. } => RunFinished::new(self.run, "over").into(),
-            Order::Do { step, round, part } => self.part(order, (step, *round, *part), state),
-            Order::Record(_) | Order::Await(_) | Order::Adopt { .. } => {
+            PlanRunOrder::Close { .. } => RunFinished::new(self.run, "over").into(),
+            PlanRunOrder::Do { step, round, part } => {
+                self.part(order, (step, *round, *part), state)
+            }
+            PlanRunOrder::Record(_) | PlanRunOrder::Await(_) | PlanRunOrder::Adopt { .. } => {
                 panic!("`{order}` is not for the crew")
             }
         }
     }
 
-    fn part(&self, order: &Order, (id, round, part): (&str, u32, Part), state: &Conduct) -> Fact {
+    fn part(
+        &self,
+        order: &PlanRunOrder,
+        (id, round, part): (&str, u32, AttemptPart),
+        state: &PlanRun,
+    ) -> Fact {
         let row = self.script.row(id);
         let step = id.to_owned();
         let fails = |fault: &[Fault]| round < row.passes_in && fault.contains(&row.fault);
@@ -182,20 +189,20 @@ impl World {
             why: vec![format!("{phase} {round}")],
         };
         match part {
-            Part::Start => self.started(id, round),
-            Part::Criteria => StepWorked {
+            AttemptPart::Start => self.started(id, round),
+            AttemptPart::Criteria => StepWorked {
                 state: "complete".to_owned(),
                 ..worked("criteria", Fault::Tests)
             }
             .into(),
-            Part::Tests => worked("tests", Fault::Tests).into(),
-            Part::Red => checked("red", Fault::Red).into(),
-            Part::Work => worked("work", Fault::Work).into(),
-            Part::Green => checked("green", Fault::Green).into(),
-            Part::Judge(judge) => {
-                let alone = judge != Judge::Tester && fails(&[Fault::OneJudge]);
+            AttemptPart::Tests => worked("tests", Fault::Tests).into(),
+            AttemptPart::Red => checked("red", Fault::Red).into(),
+            AttemptPart::Work => worked("work", Fault::Work).into(),
+            AttemptPart::Green => checked("green", Fault::Green).into(),
+            AttemptPart::Judge(judge) => {
+                let alone = judge != StepVerifier::Tester && fails(&[Fault::OneJudge]);
                 let passed = !alone && !fails(&[Fault::AllJudges]);
-                let by_test = judge == Judge::Tester && !passed;
+                let by_test = judge == StepVerifier::Tester && !passed;
                 StepJudged {
                     by: judge.as_str().to_owned(),
                     run: self.run,
@@ -212,7 +219,7 @@ impl World {
                 }
                 .into()
             }
-            Part::Advise => StepAdvised {
+            AttemptPart::Advise => StepAdvised {
                 step,
                 round,
                 run: Some(self.run),
@@ -221,13 +228,13 @@ impl World {
                 proposal: None,
             }
             .into(),
-            Part::Commit if fails(&[Fault::Commit]) => StepFailed {
+            AttemptPart::Commit if fails(&[Fault::Commit]) => StepFailed {
                 step,
                 round,
                 why: format!("conflict {round}").as_str().into(),
             }
             .into(),
-            Part::Commit => self.passed(order, (id, round), state),
+            AttemptPart::Commit => self.passed(order, (id, round), state),
         }
     }
 
@@ -252,7 +259,7 @@ impl World {
     }
 
     /// The values of a step follow from those of the steps before it.
-    fn passed(&self, order: &Order, (id, round): (&str, u32), state: &Conduct) -> Fact {
+    fn passed(&self, order: &PlanRunOrder, (id, round): (&str, u32), state: &PlanRun) -> Fact {
         let step = state.step(id).unwrap();
         let mut values = step.offered().clone();
         let memory = serde_json::to_vec(&state.memory(id)).unwrap();
@@ -276,11 +283,11 @@ impl World {
 struct Place(Arc<World>, Option<String>);
 
 impl Place {
-    fn take(world: &Arc<World>, order: &Order) -> Self {
+    fn take(world: &Arc<World>, order: &PlanRunOrder) -> Self {
         let mut seen = world.seen();
         seen.begun.push(order.to_string());
         let step = match order {
-            Order::Do { step, .. } => Some(step.clone()),
+            PlanRunOrder::Do { step, .. } => Some(step.clone()),
             _ => None,
         };
         if let Some(step) = &step {
@@ -304,7 +311,7 @@ impl Drop for Place {
 }
 
 impl Crew for Hands {
-    fn carry_out(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Doing<Did> {
+    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did> {
         let place = Place::take(&self.world, &order);
         Box::pin(async move {
             let _place = place;

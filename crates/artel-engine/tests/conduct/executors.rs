@@ -5,15 +5,15 @@ use std::task::Poll;
 
 use artel_engine::Led;
 use artel_journal::LeaseError;
-use artel_rules::conduct::{Failure, Rules};
+use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
 use artel_types::plan::PlanState;
 
 use crate::script::Script;
 use crate::stage::{LEASE, Lived, Manner, Piece, Stage};
 
-const RULES: Rules = Rules {
+const RULES: PlanRunRules = PlanRunRules {
     at_once: 2,
-    failure: Failure::Continue,
+    failure: StepFailurePolicy::Continue,
 };
 
 fn runtime() -> tokio::runtime::Runtime {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use artel_engine::{Conductor, Led};
 use artel_journal::{Filter, Journal, Query};
-use artel_rules::conduct::{Failure, Rules};
+use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
 use artel_tools::Person;
 use artel_types::plan::PlanState;
 use artel_types::{Fact, RunAnswered};
@@ -39,9 +39,9 @@ impl Person for Second {
 fn of_two_answers_to_a_question_the_first_counts_and_is_the_only_one_on_record() {
     let stage = Stage::new();
     for seed in 0..12 {
-        let rules = Rules {
+        let rules = PlanRunRules {
             at_once: 2,
-            failure: Failure::Continue,
+            failure: StepFailurePolicy::Continue,
         };
         let mut script = Script::plain(2);
         script.has_baseline = false;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use artel_engine::{Conductor, Crew, Did, Doing, Entry, Led};
 use artel_journal::Journal;
-use artel_rules::conduct::{Conduct, Failure, Order, Rules};
+use artel_rules::conduct::{PlanRun, PlanRunOrder, PlanRunRules, StepFailurePolicy};
 use artel_types::plan::PlanState;
 use artel_types::{BaselineTaken, Fact, StepStarted, StepSteered};
 use tokio::sync::Notify;
@@ -41,9 +41,9 @@ impl Held {
 }
 
 impl Crew for Held {
-    fn carry_out(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Doing<Did> {
+    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did> {
         let step = match &order {
-            Order::Do { step, .. } => step.clone(),
+            PlanRunOrder::Do { step, .. } => step.clone(),
             _ => return Arc::clone(&self.hands).carry_out(order, state),
         };
         let name = order.to_string();
@@ -83,11 +83,11 @@ impl Crew for Held {
 }
 
 /// Carries a plan out with a crew of its own, from what another process left.
-fn conducted(at_once: usize, left: Vec<Fact>) -> (Conduct, Vec<Vec<String>>) {
+fn conducted(at_once: usize, left: Vec<Fact>) -> (PlanRun, Vec<Vec<String>>) {
     let stage = Stage::new();
-    let rules = Rules {
+    let rules = PlanRunRules {
         at_once,
-        failure: Failure::Continue,
+        failure: StepFailurePolicy::Continue,
     };
     let piece = Piece::new(&stage, Script::plain(3), 7, rules);
     let journal = stage.scratch.open();

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use artel_journal::{Filter, Query};
-use artel_rules::conduct::{Failure, Rules};
+use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
 use artel_testkit::Random;
 use artel_types::Fact;
 use artel_types::plan::{Plan, PlanState, PlanStep};
@@ -65,9 +65,9 @@ fn a_plan_of_200_steps_keeps_its_order_and_its_places() {
     let stage = Stage::new();
     for at_once in [1, 2, 8] {
         let mut random = Random::for_test("plan_of_200_steps");
-        let rules = Rules {
+        let rules = PlanRunRules {
             at_once,
-            failure: Failure::Continue,
+            failure: StepFailurePolicy::Continue,
         };
         let script = Script::woven(STEPS, &mut random);
         let plan = script.plan.clone();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use artel_engine::Entry;
-use artel_rules::conduct::{Conduct, Failure, Rules};
+use artel_rules::conduct::{PlanRun, PlanRunRules, StepFailurePolicy};
 use artel_testkit::{Random, figure, scaled};
 use artel_types::plan::{PlanState, StepState};
 use artel_types::{Fact, NoteAdded};
@@ -69,9 +69,9 @@ fn proof_plans_come_out_as_one_step_after_another() {
 fn compare(stage: &Stage, seed: u64, tally: &mut Tally) {
     let mut random = Random::of_seed(seed);
     let script = Script::random(&mut random);
-    let one = Rules {
+    let one = PlanRunRules {
         at_once: 1,
-        failure: Failure::Continue,
+        failure: StepFailurePolicy::Continue,
     };
     let alone = Piece::new(stage, script.clone(), seed, one);
     let Lived::Over(conduct) = stage.live(&alone, &Manner::peaceful()) else {
@@ -79,7 +79,7 @@ fn compare(stage: &Stage, seed: u64, tally: &mut Tally) {
     };
     let expected = result(&alone, &conduct);
     let at_once = 2 + random.below(4) as usize;
-    let many = Piece::new(stage, script, seed, Rules { at_once, ..one });
+    let many = Piece::new(stage, script, seed, PlanRunRules { at_once, ..one });
     let conduct = through_trouble(stage, &many, &mut random, tally);
     assert_eq!(result(&many, &conduct), expected);
     for piece in [&alone, &many] {
@@ -101,7 +101,7 @@ fn through_trouble(
     piece: &Piece,
     random: &mut Random,
     tally: &mut Tally,
-) -> Box<Conduct> {
+) -> Box<PlanRun> {
     let mut zombie = None;
     for life in 0..200 {
         let dies = life < 8 && random.below(4) > 0;
@@ -142,11 +142,11 @@ fn is_refused(zombie: &artel_engine::Chronicle) {
     assert!(failure.is_err(), "an old fence holds nothing any more");
 }
 
-fn result(piece: &Piece, conduct: &Conduct) -> Result {
+fn result(piece: &Piece, conduct: &PlanRun) -> Result {
     let commits = piece.world.commits();
     let known: BTreeSet<_> = commits.iter().cloned().collect();
     assert_eq!(known.len(), commits.len(), "each commit once: {commits:?}");
-    let stood = |step: &artel_rules::conduct::Step| Stood {
+    let stood = |step: &artel_rules::conduct::StepRun| Stood {
         state: step.state,
         round: step.round,
         outputs: step.outputs.clone(),

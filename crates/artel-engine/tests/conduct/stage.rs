@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use artel_engine::{Audience, Chronicle, Conductor, Entry, Led, Left, Steering, Stop, Wheel};
 use artel_journal::{Durability, Fence, Filter, Journal, LeaseError, Owner};
-use artel_rules::conduct::{Conduct, Rules};
+use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_testkit::{ManualClock, Random, Scratch, random_trace};
 use artel_tools::Person;
 use artel_types::{
@@ -33,7 +33,7 @@ pub(crate) struct Piece {
     pub(crate) run: RunId,
     pub(crate) trace: TraceId,
     pub(crate) world: Arc<World>,
-    pub(crate) rules: Rules,
+    pub(crate) rules: PlanRunRules,
 }
 
 /// What one process meets with.
@@ -72,7 +72,7 @@ pub(crate) enum People {
 
 /// How a process ended.
 pub(crate) enum Lived {
-    Over(Box<Conduct>),
+    Over(Box<PlanRun>),
     Left(Box<RunAsked>),
     /// It was killed: this is what it would still write with.
     Killed(Chronicle),
@@ -145,7 +145,7 @@ impl Piece {
         stage: &Stage,
         script: crate::script::Script,
         seed: u64,
-        rules: Rules,
+        rules: PlanRunRules,
     ) -> Self {
         let mut random = Random::of_seed(seed ^ (rules.at_once as u64).rotate_right(8));
         let run = RunId::from_random(random.bytes());
@@ -207,7 +207,7 @@ impl Piece {
             .into(),
         };
         chronicle.append(vec![Entry::shown(fact)]).await.unwrap();
-        let mut conduct = Conduct::new(self.world.script.plan.clone(), self.rules);
+        let mut conduct = PlanRun::new(self.world.script.plan.clone(), self.rules);
         for event in chronicle.own_events().unwrap() {
             conduct.fold(&event.fact);
         }

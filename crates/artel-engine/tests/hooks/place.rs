@@ -12,7 +12,7 @@ use artel_engine::hooks::{
     Event, Heard, Hook, HookReport, Hooks, Matcher, Runner, Session, Source, ToolCall, strangers,
 };
 use artel_policy::redact;
-use artel_rules::patience::Graces;
+use artel_rules::patience::CommandGracePeriods;
 use artel_sandbox::proxy::{Passage, Reach};
 use artel_sandbox::run::{Cancel, Live};
 use artel_sandbox::slots::Slots;
@@ -83,7 +83,7 @@ impl Place {
             limits: Limits::default(),
             spool,
             clock: clock(),
-            graces: Graces {
+            graces: CommandGracePeriods {
                 interrupt: Duration::from_millis(20),
                 terminate: Duration::from_millis(20),
             },

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use artel_rules::budget::OverBudget;
-use artel_rules::stream::Gather;
+use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{ModelFault, ModelFaultKind, ModelReply, ReplyChunk};
 use artel_types::{Clock, Failure, SecretRedactor};
 use futures_util::StreamExt as _;
@@ -67,7 +67,7 @@ impl Attempted {
 /// A reply that is being read.
 pub(super) struct Reading<'a> {
     answer: ChunkStream,
-    gather: Gather,
+    gather: ModelReplyBuilder,
     live: Live,
     shown: Vec<ReplyChunk>,
     out: &'a mpsc::Sender<Box<Progress>>,
@@ -89,7 +89,7 @@ impl<'a> Reading<'a> {
     ) -> Self {
         Self {
             answer,
-            gather: Gather::default(),
+            gather: ModelReplyBuilder::default(),
             live: Live::new(redactor),
             shown: Vec::new(),
             out,

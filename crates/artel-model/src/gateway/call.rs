@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Duration;
 
-use artel_rules::budget::{Measure, OverBudget};
+use artel_rules::budget::{BudgetMeasure, OverBudget};
 use artel_types::model::{
     ModelCallAttribution, ModelCallPriority, ModelFault, ModelFaultKind, ModelReply, ModelRequest,
     PrivacyLabel, Provider, ReplyChunk,
@@ -351,8 +351,8 @@ fn of_fault(provider: &str, fault: &ModelFault, attempts: u32) -> Failure {
 
 fn over_budget(over: &OverBudget) -> Failure {
     let shown = |amount: u64| match over.measure {
-        Measure::Tokens => format!("{} tokens", Tokens(amount)),
-        Measure::Money => Money(amount).to_string(),
+        BudgetMeasure::Tokens => format!("{} tokens", Tokens(amount)),
+        BudgetMeasure::Money => Money(amount).to_string(),
     };
     let period = over
         .period

@@ -1,7 +1,9 @@
 //! The ledger that all calls share. Decisions are made one at a time, and agreed on with
 //! other processes.
 
-use artel_rules::budget::{self, Granted, Ledger, OverBudget, Settlement};
+use artel_rules::budget::{
+    self, BudgetLedger, BudgetReservationFacts, BudgetSettlementFacts, OverBudget,
+};
 use artel_types::{
     BudgetLevel, ConfiguredSpendLimits, Event, EventDraft, Failure, SpendAmount, StreamName,
     Timestamp,
@@ -70,12 +72,12 @@ impl Turn<'_> {
         levels: &[BudgetLevel],
         amount: SpendAmount,
         now: Timestamp,
-    ) -> Result<Granted, OverBudget> {
+    ) -> Result<BudgetReservationFacts, OverBudget> {
         budget::reserve(&self.state.account.ledger, limits, key, levels, amount, now)
     }
 
     /// Returns the amounts spent and set aside so far.
-    pub(super) fn ledger(&self) -> &Ledger {
+    pub(super) fn ledger(&self) -> &BudgetLedger {
         &self.state.account.ledger
     }
 
@@ -137,7 +139,7 @@ impl Turn<'_> {
         key: &str,
         amount: SpendAmount,
         now: Timestamp,
-    ) -> Option<Settlement> {
+    ) -> Option<BudgetSettlementFacts> {
         budget::settle(&self.state.account.ledger, limits, key, amount, now)
     }
 }

@@ -4,10 +4,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use artel_rules::breaker::{self, Admission, Breaker, Change, Thresholds, Verdict};
-use artel_rules::frequency::{self, Frequency, Notice};
-use artel_rules::limiter::{Gate, Heard, Limiter, Paused};
-use artel_rules::queue::{Effect, Event, Opening, Queue, Ticket};
+use artel_rules::breaker::{
+    self, BreakerAdmission, BreakerCallResult, BreakerThresholds, BreakerTransition, CircuitBreaker,
+};
+use artel_rules::frequency::{self, ErrorFrequency, ErrorFrequencyNotice};
+use artel_rules::limiter::{
+    ProviderRateLimiter, RateLimitPause, RateLimitReporter, RateLimiterGate,
+};
+use artel_rules::queue::{
+    ProviderQueue, ProviderQueueEffect, ProviderQueueEvent, ProviderQueueGate, ProviderQueueTicket,
+};
 use artel_types::model::{ModelCallPriority, ModelFault};
 use artel_types::{
     BreakerClosed, BreakerOpened, BreakerProbed, Clock, Fact, ProviderPaused, ProviderResumed,
@@ -20,20 +26,20 @@ use crate::book::Standing;
 /// Queue, limiter and circuit breaker of one provider.
 pub(crate) struct Health {
     name: String,
-    thresholds: Thresholds,
+    thresholds: BreakerThresholds,
     clock: Clock,
     state: Mutex<State>,
 }
 
 struct State {
-    queue: Queue,
-    limiter: Limiter,
-    breaker: Breaker,
-    frequency: Frequency,
+    queue: ProviderQueue,
+    limiter: ProviderRateLimiter,
+    breaker: CircuitBreaker,
+    frequency: ErrorFrequency,
     places: HashMap<u64, Place>,
     last_ticket: u64,
     /// The call that was sent to find out whether a pause is over.
-    scout: Option<Ticket>,
+    scout: Option<ProviderQueueTicket>,
     /// Time at which a timer will open the gate again.
     alarm: Option<Timestamp>,
 }
@@ -47,7 +53,7 @@ struct Place {
 /// A slot in the provider's queue, released on drop.
 pub(super) struct Seat {
     health: Arc<Health>,
-    ticket: Ticket,
+    ticket: ProviderQueueTicket,
     /// Notified when a more urgent call needs the slot.
     pub(super) bell: Arc<Notify>,
 }
@@ -74,7 +80,7 @@ pub(super) struct Report {
     /// Facts to record.
     pub(super) facts: Vec<Fact>,
     /// The pause that the provider asked for.
-    pub(super) pause: Option<Paused>,
+    pub(super) pause: Option<RateLimitPause>,
     /// A notice for the person.
     pub(super) notice: Option<String>,
 }
@@ -83,11 +89,12 @@ impl Health {
     pub(super) fn new(
         name: &str,
         slots: usize,
-        thresholds: Thresholds,
+        thresholds: BreakerThresholds,
         clock: Clock,
         standing: &Standing,
     ) -> Self {
-        let (mut limiter, mut breaker) = (Limiter::default(), Breaker::default());
+        let (mut limiter, mut breaker) =
+            (ProviderRateLimiter::default(), CircuitBreaker::default());
         if let Some((said, until)) = standing.paused {
             limiter.paused_elsewhere(said, until, standing.attempt);
         }
@@ -102,10 +109,10 @@ impl Health {
             thresholds,
             clock,
             state: Mutex::new(State {
-                queue: Queue::new(slots),
+                queue: ProviderQueue::new(slots),
                 limiter,
                 breaker,
-                frequency: Frequency::default(),
+                frequency: ErrorFrequency::default(),
                 places: HashMap::new(),
                 last_ticket: 0,
                 scout: None,
@@ -131,13 +138,13 @@ impl Health {
         let ticket = {
             let mut state = self.state();
             state.last_ticket += 1;
-            let ticket = Ticket(state.last_ticket);
+            let ticket = ProviderQueueTicket(state.last_ticket);
             let place = Place {
                 turn: Some(turn),
                 bell: bell.clone(),
             };
             state.places.insert(ticket.0, place);
-            let arrived = Event::Arrived {
+            let arrived = ProviderQueueEvent::Arrived {
                 ticket,
                 priority,
                 since,
@@ -162,7 +169,7 @@ impl Health {
         until.filter(|until| *until > now)
     }
 
-    pub(super) fn admit(&self) -> Admission {
+    pub(super) fn admit(&self) -> BreakerAdmission {
         let now = self.clock.now();
         self.state().breaker.admit(now, &self.thresholds)
     }
@@ -171,13 +178,18 @@ impl Health {
     pub(super) fn not_sent(&self, passage: Passage) {
         let now = self.clock.now();
         // Nothing was sent, so nothing follows from it.
-        drop(self.judge(&mut self.state(), passage, Verdict::Abandoned, now));
+        drop(self.judge(
+            &mut self.state(),
+            passage,
+            BreakerCallResult::Abandoned,
+            now,
+        ));
     }
 
     /// Returns the number of successful probes.
     pub(super) fn good_probes(&self) -> u32 {
         match self.state().breaker.state() {
-            breaker::State::Probing { successes, .. } => successes,
+            breaker::BreakerStatus::Probing { successes, .. } => successes,
             _ => 0,
         }
     }
@@ -188,10 +200,10 @@ impl Health {
         &self,
         state: &mut State,
         passage: Passage,
-        verdict: Verdict,
+        verdict: BreakerCallResult,
         now: Timestamp,
-    ) -> Option<Change> {
-        let is_closed = state.breaker.state() == breaker::State::Closed;
+    ) -> Option<BreakerTransition> {
+        let is_closed = state.breaker.state() == breaker::BreakerStatus::Closed;
         if passage == Passage::Plain && !is_closed {
             return None;
         }
@@ -214,7 +226,7 @@ impl Health {
 
     fn take_in(
         &self,
-        heard: Heard,
+        heard: RateLimitReporter,
         passage: Passage,
         outcome: &Outcome<'_>,
         jitter_permille: u32,
@@ -223,9 +235,9 @@ impl Health {
         let mut report = Report::default();
         let mut state = self.state();
         let verdict = match outcome {
-            Outcome::Answered => Verdict::Success,
-            Outcome::Faulty(fault) if fault.kind.is_ill_health() => Verdict::Failure,
-            Outcome::Faulty(_) | Outcome::CalledOff => Verdict::Abandoned,
+            Outcome::Answered => BreakerCallResult::Success,
+            Outcome::Faulty(fault) if fault.kind.is_ill_health() => BreakerCallResult::Failure,
+            Outcome::Faulty(_) | Outcome::CalledOff => BreakerCallResult::Abandoned,
         };
         let change = self.judge(&mut state, passage, verdict, now);
         let fact = change.map(|change| self.fact_of(change, now));
@@ -256,32 +268,32 @@ impl Health {
         report
     }
 
-    fn fact_of(&self, change: Change, now: Timestamp) -> Fact {
+    fn fact_of(&self, change: BreakerTransition, now: Timestamp) -> Fact {
         let provider = self.name.clone();
         match change {
-            Change::Opened { until, why } => BreakerOpened {
+            BreakerTransition::Opened { until, why } => BreakerOpened {
                 provider,
                 until,
                 why,
             }
             .into(),
-            Change::Probed { successes } => BreakerProbed {
+            BreakerTransition::Probed { successes } => BreakerProbed {
                 provider,
                 until: now,
                 successes,
             }
             .into(),
-            Change::Closed => {
+            BreakerTransition::Closed => {
                 let why = "it answers again".to_owned();
                 BreakerClosed { provider, why }.into()
             }
         }
     }
 
-    fn paused(&self, paused: Paused, fault: &ModelFault) -> Fact {
+    fn paused(&self, paused: RateLimitPause, fault: &ModelFault) -> Fact {
         let (until, attempt) = match paused {
-            Paused::For { until, attempt } => (until, attempt),
-            Paused::Park { until } => (until, 1),
+            RateLimitPause::For { until, attempt } => (until, attempt),
+            RateLimitPause::Park { until } => (until, 1),
         };
         ProviderPaused {
             provider: self.name.clone(),
@@ -320,12 +332,12 @@ impl Health {
         let mut state = self.state();
         let gate = state.limiter.gate(now);
         let opening = match gate {
-            Gate::Open => Opening::All,
-            Gate::One => Opening::One,
-            Gate::Shut { .. } => Opening::Shut,
+            RateLimiterGate::Open => ProviderQueueGate::All,
+            RateLimiterGate::One => ProviderQueueGate::One,
+            RateLimiterGate::Shut { .. } => ProviderQueueGate::Shut,
         };
-        state.step(Event::Gate(opening), self.clock.uptime());
-        if let Gate::Shut { until } = gate
+        state.step(ProviderQueueEvent::Gate(opening), self.clock.uptime());
+        if let RateLimiterGate::Shut { until } = gate
             && state
                 .alarm
                 .is_none_or(|alarm| alarm > until || alarm <= now)
@@ -349,7 +361,7 @@ impl Health {
         });
     }
 
-    fn leave(self: &Arc<Self>, ticket: Ticket) {
+    fn leave(self: &Arc<Self>, ticket: ProviderQueueTicket) {
         {
             let mut state = self.state();
             let waits = state
@@ -360,8 +372,8 @@ impl Health {
             let heard = state.heard_of(ticket);
             state.abandon(heard);
             let event = match waits {
-                Some(true) => Event::Left { ticket },
-                _ => Event::Finished { ticket },
+                Some(true) => ProviderQueueEvent::Left { ticket },
+                _ => ProviderQueueEvent::Finished { ticket },
             };
             state.step(event, self.clock.uptime());
         }
@@ -369,7 +381,7 @@ impl Health {
     }
 
     /// Returns the number of calls before this one in the queue.
-    fn position(&self, ticket: Ticket) -> usize {
+    fn position(&self, ticket: ProviderQueueTicket) -> usize {
         self.state().queue.position(ticket).unwrap_or(0)
     }
 
@@ -379,11 +391,11 @@ impl Health {
 }
 
 impl State {
-    fn step(&mut self, event: Event, now: Duration) {
+    fn step(&mut self, event: ProviderQueueEvent, now: Duration) {
         for effect in self.queue.step(event, now) {
             match effect {
-                Effect::Start(ticket) => {
-                    if self.limiter.sent() == Heard::OfTheOne {
+                ProviderQueueEffect::Start(ticket) => {
+                    if self.limiter.sent() == RateLimitReporter::OfTheOne {
                         self.scout = Some(ticket);
                     }
                     let place = self.places.get_mut(&ticket.0);
@@ -392,7 +404,7 @@ impl State {
                         turn.send(()).unwrap_or_default();
                     }
                 }
-                Effect::Preempt(ticket) => {
+                ProviderQueueEffect::Preempt(ticket) => {
                     if let Some(place) = self.places.get(&ticket.0) {
                         place.bell.notify_one();
                     }
@@ -403,17 +415,17 @@ impl State {
 
     /// Returns whether a call was the one sent to find out about a pause. A second query says
     /// no.
-    fn heard_of(&mut self, ticket: Ticket) -> Heard {
+    fn heard_of(&mut self, ticket: ProviderQueueTicket) -> RateLimitReporter {
         match self.scout.take_if(|scout| *scout == ticket) {
-            Some(_) => Heard::OfTheOne,
-            None => Heard::OfAnother,
+            Some(_) => RateLimitReporter::OfTheOne,
+            None => RateLimitReporter::OfAnother,
         }
     }
 
     /// Lets another call find out about the pause, if this one was to do so and learned
     /// nothing.
-    fn abandon(&mut self, heard: Heard) {
-        if heard == Heard::OfTheOne {
+    fn abandon(&mut self, heard: RateLimitReporter) {
+        if heard == RateLimitReporter::OfTheOne {
             self.limiter.one_abandoned();
         }
     }
@@ -424,11 +436,11 @@ impl State {
         match fault.kind.class() {
             RetryClass::Degrading => Some(format!("{name}: {fault}")),
             RetryClass::Transient => {
-                let limits = frequency::Limits::default();
+                let limits = frequency::ErrorFrequencyLimits::default();
                 let (frequency, notice) =
                     std::mem::take(&mut self.frequency).count(uptime, &limits);
                 self.frequency = frequency;
-                (notice == Notice::Tell).then(|| {
+                (notice == ErrorFrequencyNotice::Tell).then(|| {
                     let (count, window) = (limits.count, limits.window.as_secs());
                     format!("{name}: {count} failures within {window} s, the last: {fault}")
                 })

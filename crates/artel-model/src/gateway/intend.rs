@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use artel_rules::breaker::Admission;
-use artel_rules::budget::Granted;
+use artel_rules::breaker::BreakerAdmission;
+use artel_rules::budget::BudgetReservationFacts;
 use artel_types::model::{PrivacyLabel, TokenUsage};
 use artel_types::{BreakerProbed, EventDraft, EventOutcome, Failure};
 
@@ -127,7 +127,7 @@ impl Drive {
         turn: &Turn<'_>,
         health: &Arc<Health>,
         reserved: &Reserved,
-    ) -> Result<(Granted, Passage), Denied> {
+    ) -> Result<(BudgetReservationFacts, Passage), Denied> {
         let setup = self.gateway.setup();
         let amount = self.amount_of(reserved.input, reserved.output);
         self.refuse_unpriced(turn)?;
@@ -143,12 +143,12 @@ impl Drive {
             return Err(CallError::LocalOnly { provider }.into());
         }
         match health.admit() {
-            Admission::Go => Ok((granted, Passage::Plain)),
-            Admission::Probe => {
+            BreakerAdmission::Go => Ok((granted, Passage::Plain)),
+            BreakerAdmission::Probe => {
                 self.claim_probe(turn, health).await?;
                 Ok((granted, Passage::Probe))
             }
-            Admission::Refused { until } => {
+            BreakerAdmission::Refused { until } => {
                 let provider = health.name().to_owned();
                 Err(CallError::Unwell { provider, until }.into())
             }
@@ -197,7 +197,7 @@ impl Drive {
         Err(CallError::NoPrice { model })
     }
 
-    fn intent(&self, reserved: &Reserved, granted: &Granted) -> Vec<EventDraft> {
+    fn intent(&self, reserved: &Reserved, granted: &BudgetReservationFacts) -> Vec<EventDraft> {
         let pen = self.pen();
         let amount = self.amount_of(reserved.input, reserved.output);
         let warned = granted.warnings.iter();

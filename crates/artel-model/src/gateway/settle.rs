@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_rules::budget::Settlement;
-use artel_rules::limiter::Paused;
+use artel_rules::budget::BudgetSettlementFacts;
+use artel_rules::limiter::RateLimitPause;
 use artel_rules::retry;
 use artel_types::model::{MessagePart, ModelFault, ModelReply, TokenUsage};
 use artel_types::{
@@ -142,8 +142,8 @@ impl Drive {
         let wait = retry::next_wait(&class.schedule(), *failures, None);
         let now = setup.clock.now();
         let (parked, until) = match closing.report.pause {
-            Some(Paused::Park { until }) => (Some(until), Some(until)),
-            Some(Paused::For { until, .. }) => (None, wait.map(|_| until)),
+            Some(RateLimitPause::Park { until }) => (Some(until), Some(until)),
+            Some(RateLimitPause::For { until, .. }) => (None, wait.map(|_| until)),
             None => (None, wait.map(|wait| now.after(wait))),
         };
         let lost = Lost {
@@ -230,7 +230,7 @@ impl Drive {
         reserved: &Reserved,
     ) -> Result<Vec<BudgetWarned>, CallError> {
         let (pen, setup) = (self.pen(), self.gateway.setup());
-        let settled = |drafts: &[EventDraft], settlement: &Settlement| {
+        let settled = |drafts: &[EventDraft], settlement: &BudgetSettlementFacts| {
             let mut all = drafts.to_vec();
             all.push(pen.settled(settlement.settled.clone()));
             all
@@ -243,7 +243,7 @@ impl Drive {
         let Some(mut turn) = turn else {
             // The gateway state is not needed, or cannot be read; the amount to settle is known
             // anyway.
-            let settlement = Settlement {
+            let settlement = BudgetSettlementFacts {
                 settled: BudgetSettled {
                     key: pen.key(1),
                     amount: bill.charged,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_rules::stream::Gather;
+use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{
     MessagePart, ModelFault, ModelFaultKind, ModelMessage, ModelReply, ModelRequest, ReplyChunk,
     ToolCall, ToolResult, ToolSpec,
@@ -93,7 +93,7 @@ pub(super) fn refusal(model: &Rehearsal, request: &ModelRequest) -> String {
 }
 
 pub(super) fn gathered(chunks: &[ReplyChunk]) -> ModelReply {
-    let mut gather = Gather::default();
+    let mut gather = ModelReplyBuilder::default();
     for chunk in chunks {
         gather.add(chunk).unwrap();
     }

@@ -99,8 +99,8 @@ async fn every_attempt_is_attributed_and_sums_are_exact() {
     let answer = house.answer(call(&model, "hi")).await.unwrap();
     assert_eq!(answer.charged.tokens.0, 1_050);
     assert_eq!(answer.cost, Some(Money(1_050)));
-    let by = vec![artel_rules::usage::By::Role];
-    let mut tally = artel_rules::usage::Tally::new(by, Vec::new());
+    let by = vec![artel_rules::usage::UsageDimension::Role];
+    let mut tally = artel_rules::usage::UsageAggregator::new(by, Vec::new());
     house
         .book
         .events()
@@ -278,7 +278,7 @@ async fn absurd_counts_are_not_believed() {
         let answer = house.answer(call(&model, "hi")).await.unwrap();
         assert!(answer.charged.tokens.0 < 1_000, "{:?}", answer.charged);
     }
-    let mut tally = artel_rules::usage::Tally::new(Vec::new(), Vec::new());
+    let mut tally = artel_rules::usage::UsageAggregator::new(Vec::new(), Vec::new());
     house
         .book
         .events()

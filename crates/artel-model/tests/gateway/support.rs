@@ -8,7 +8,7 @@ use artel_model::{
     Account, Answer, Book, BookError, Call, CallError, Chosen, ChunkStream, Context, Entries,
     Gateway, Model, Setup,
 };
-use artel_rules::breaker::Thresholds;
+use artel_rules::breaker::BreakerThresholds;
 use artel_types::model::{
     ModelAliasSettings, ModelCallAttribution, ModelCallPriority, ModelFault, ModelFaultKind,
     ModelMessage, ModelRequest, ModelSpec, PrivacyLabel, Provider, ReplyChunk, ReplyStopReason,
@@ -172,7 +172,7 @@ pub(crate) fn house_on(
         limits: ConfiguredSpendLimits::default(),
         slots: 10,
         max_wait: Duration::from_secs(3_600),
-        thresholds: Thresholds::MODEL,
+        thresholds: BreakerThresholds::MODEL,
     };
     change(&mut setup);
     House {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_model::{Address, Connection, Connections, Model as _, Remote};
-use artel_rules::stream::Gather;
+use artel_rules::stream::ModelReplyBuilder;
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::Secret;
 use artel_types::model::{
@@ -37,8 +37,8 @@ pub(crate) struct Heard {
 
 impl Heard {
     /// Puts the pieces together, which must keep the grammar.
-    pub(crate) fn gathered(&self) -> Gather {
-        let mut gather = Gather::default();
+    pub(crate) fn gathered(&self) -> ModelReplyBuilder {
+        let mut gather = ModelReplyBuilder::default();
         for chunk in &self.chunks {
             gather.add(chunk).unwrap();
         }

@@ -9,7 +9,7 @@ use jiff::Span;
 use jiff::civil::{Date, date};
 
 /// Days since 1970-01-01.
-pub(super) type Day = i64;
+pub(super) type BudgetDay = i64;
 
 const MICROS: i64 = 86_400_000_000;
 
@@ -27,12 +27,12 @@ pub fn period_end(period: CalendarPeriod, at: Timestamp) -> Timestamp {
 }
 
 /// Returns the day that contains a moment.
-pub(super) fn day_of(at: Timestamp) -> Day {
+pub(super) fn day_of(at: Timestamp) -> BudgetDay {
     at.as_micros().div_euclid(MICROS)
 }
 
 /// Returns the days of the period that contains a moment.
-pub(super) fn days(period: CalendarPeriod, at: Timestamp) -> Range<Day> {
+pub(super) fn days(period: CalendarPeriod, at: Timestamp) -> Range<BudgetDay> {
     let today = day_of(at);
     match period {
         CalendarPeriod::Day => today..today + 1,
@@ -46,18 +46,18 @@ pub(super) fn days(period: CalendarPeriod, at: Timestamp) -> Range<Day> {
     }
 }
 
-fn month(today: Day) -> Option<Range<Day>> {
+fn month(today: BudgetDay) -> Option<Range<BudgetDay>> {
     let since_first = Span::new().try_days(today).ok()?;
     let today = FIRST_DAY.checked_add(since_first).ok()?;
     let next = today.last_of_month().tomorrow().ok()?;
     Some(number(today.first_of_month())?..number(next)?)
 }
 
-fn number(day: Date) -> Option<Day> {
+fn number(day: Date) -> Option<BudgetDay> {
     Some(FIRST_DAY.until(day).ok()?.get_days().into())
 }
 
-fn beginning(day: Day) -> Timestamp {
+fn beginning(day: BudgetDay) -> Timestamp {
     Timestamp::from_micros(day.saturating_mul(MICROS))
 }
 

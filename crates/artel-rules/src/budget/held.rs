@@ -8,38 +8,38 @@ use std::ops::Range;
 use artel_types::{BudgetLevel, BudgetReserved, SpendAmount};
 use serde::{Deserialize, Serialize};
 
-use super::book::Sum;
-use super::calendar::Day;
+use super::book::SpendSum;
+use super::calendar::BudgetDay;
 
 /// Everything set aside for steps, by the names of the steps.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Holds(BTreeMap<String, Held>);
+pub(super) struct StepHoldTable(BTreeMap<String, StepHold>);
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Held {
+struct StepHold {
     key: String,
     levels: BTreeSet<BudgetLevel>,
-    amount: Sum,
+    amount: SpendSum,
     /// Amount that the step's calls have reserved or paid since.
-    drawn: Sum,
-    day: Day,
+    drawn: SpendSum,
+    day: BudgetDay,
 }
 
 /// A change of what some levels are charged on a day.
-pub(super) struct Change {
+pub(super) struct StepHoldChange {
     pub(super) levels: BTreeSet<BudgetLevel>,
-    pub(super) day: Day,
-    pub(super) before: Sum,
-    pub(super) after: Sum,
+    pub(super) day: BudgetDay,
+    pub(super) before: SpendSum,
+    pub(super) after: SpendSum,
 }
 
-impl Held {
-    fn rest(&self) -> Sum {
+impl StepHold {
+    fn rest(&self) -> SpendSum {
         self.amount - self.drawn
     }
 }
 
-impl Holds {
+impl StepHoldTable {
     pub(super) fn has(&self, step: &str) -> bool {
         self.0.contains_key(step)
     }
@@ -50,24 +50,24 @@ impl Holds {
         step: &str,
         fact: &BudgetReserved,
         levels: BTreeSet<BudgetLevel>,
-        day: Day,
-    ) -> Option<Change> {
+        day: BudgetDay,
+    ) -> Option<StepHoldChange> {
         if self.has(step) {
             return None;
         }
-        let held = Held {
+        let held = StepHold {
             key: fact.key.clone(),
             levels: levels.clone(),
             amount: fact.amount.into(),
-            drawn: Sum::default(),
+            drawn: SpendSum::default(),
             day,
         };
         let after = held.rest();
         self.0.insert(step.to_owned(), held);
-        Some(Change {
+        Some(StepHoldChange {
             levels,
             day,
-            before: Sum::default(),
+            before: SpendSum::default(),
             after,
         })
     }
@@ -76,14 +76,14 @@ impl Holds {
     pub(super) fn draw(
         &mut self,
         of: &BTreeSet<BudgetLevel>,
-        gone: Sum,
-        come: Sum,
-    ) -> Option<Change> {
+        gone: SpendSum,
+        come: SpendSum,
+    ) -> Option<StepHoldChange> {
         let step = step_of(of)?;
         let held = self.0.get_mut(step)?;
         let before = held.rest();
         held.drawn = held.drawn - gone + come;
-        Some(Change {
+        Some(StepHoldChange {
             levels: held.levels.clone(),
             day: held.day,
             before,
@@ -92,24 +92,27 @@ impl Holds {
     }
 
     /// Gives back the unused part of a reservation, if it is one for a step.
-    pub(super) fn close(&mut self, key: &str) -> Option<Change> {
+    pub(super) fn close(&mut self, key: &str) -> Option<StepHoldChange> {
         let step = self.0.iter().find(|(_, held)| held.key == key);
         let step = step.map(|(step, _)| step.clone())?;
         self.remove(&step)
     }
 
     /// Gives back the unused parts for all steps that match `is_over`.
-    pub(super) fn close_all(&mut self, is_over: impl Fn(&str, Day) -> bool) -> Vec<Change> {
+    pub(super) fn close_all(
+        &mut self,
+        is_over: impl Fn(&str, BudgetDay) -> bool,
+    ) -> Vec<StepHoldChange> {
         let over = self.0.iter().filter(|(step, it)| is_over(step, it.day));
         let over: Vec<String> = over.map(|(step, _)| step.clone()).collect();
         over.iter().filter_map(|step| self.remove(step)).collect()
     }
 
-    fn remove(&mut self, step: &str) -> Option<Change> {
+    fn remove(&mut self, step: &str) -> Option<StepHoldChange> {
         let held = self.0.remove(step)?;
-        Some(Change {
+        Some(StepHoldChange {
             before: held.rest(),
-            after: Sum::default(),
+            after: SpendSum::default(),
             levels: held.levels,
             day: held.day,
         })
@@ -121,7 +124,7 @@ impl Holds {
         &self,
         level: &BudgetLevel,
         of: &BTreeSet<BudgetLevel>,
-        days: Option<&Range<Day>>,
+        days: Option<&Range<BudgetDay>>,
     ) -> SpendAmount {
         let held = step_of(of).and_then(|step| self.0.get(step));
         let held = held.filter(|it| it.levels.contains(level) && is_in(days, it.day));
@@ -129,10 +132,10 @@ impl Holds {
     }
 
     /// Returns the unused amounts of all steps, as counted against a level on some days.
-    pub(super) fn rest_of(&self, level: &BudgetLevel, days: Option<&Range<Day>>) -> Sum {
+    pub(super) fn rest_of(&self, level: &BudgetLevel, days: Option<&Range<BudgetDay>>) -> SpendSum {
         let own = self.0.values();
         let own = own.filter(|it| it.levels.contains(level) && is_in(days, it.day));
-        own.fold(Sum::default(), |sum, held| sum + held.rest())
+        own.fold(SpendSum::default(), |sum, held| sum + held.rest())
     }
 }
 
@@ -143,6 +146,6 @@ fn step_of(levels: &BTreeSet<BudgetLevel>) -> Option<&str> {
     })
 }
 
-fn is_in(days: Option<&Range<Day>>, day: Day) -> bool {
+fn is_in(days: Option<&Range<BudgetDay>>, day: BudgetDay) -> bool {
     days.is_none_or(|days| days.contains(&day))
 }

@@ -8,12 +8,12 @@ use artel_types::model::CalendarPeriod;
 use artel_types::{BudgetLevel, BudgetReserved, Event, Fact, SpendAmount, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::book::{Book, Sum};
-use super::calendar::{Day, day_of, days};
-use super::held::{Change, Holds};
+use super::book::{SpendSum, SpendTable};
+use super::calendar::{BudgetDay, day_of, days};
+use super::held::{StepHoldChange, StepHoldTable};
 
 /// Number of days after which an unsettled reservation belongs to a dead process.
-const OPEN_DAYS: Day = 62;
+const OPEN_DAYS: BudgetDay = 62;
 
 /// The state of all budgets.
 ///
@@ -22,27 +22,27 @@ const OPEN_DAYS: Day = 62;
 /// old. An open reservation stays charged with its estimate even if its process has died,
 /// because nobody knows whether the provider was paid.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ledger {
-    global: Book,
-    providers: BTreeMap<String, Book>,
-    sessions: BTreeMap<String, Book>,
-    runs: BTreeMap<String, Book>,
-    steps: BTreeMap<String, Book>,
-    open: BTreeMap<String, Reservation>,
-    held: Holds,
+pub struct BudgetLedger {
+    global: SpendTable,
+    providers: BTreeMap<String, SpendTable>,
+    sessions: BTreeMap<String, SpendTable>,
+    runs: BTreeMap<String, SpendTable>,
+    steps: BTreeMap<String, SpendTable>,
+    open: BTreeMap<String, BudgetReservation>,
+    held: StepHoldTable,
     /// The newest day on which something was set aside.
-    newest: Option<Day>,
+    newest: Option<BudgetDay>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Reservation {
+pub(super) struct BudgetReservation {
     /// The levels that the reservation counts against and that still exist, each once.
     pub(super) levels: BTreeSet<BudgetLevel>,
     pub(super) amount: SpendAmount,
-    pub(super) day: Day,
+    pub(super) day: BudgetDay,
 }
 
-impl Ledger {
+impl BudgetLedger {
     /// Folds the next event of the journal, whatever it is.
     ///
     /// Recorded facts have happened, so limits are not checked: spent is spent. Facts that
@@ -81,12 +81,12 @@ impl Ledger {
 
     /// Returns what a level has really paid, on some days or in total: its charges without
     /// what is still set aside.
-    pub(super) fn paid(&self, level: &BudgetLevel, days: Option<Range<Day>>) -> Sum {
+    pub(super) fn paid(&self, level: &BudgetLevel, days: Option<Range<BudgetDay>>) -> SpendSum {
         let Some(book) = self.book(level) else {
-            return Sum::default();
+            return SpendSum::default();
         };
         let is_in = |day| days.as_ref().is_none_or(|days| days.contains(day));
-        let mut open = Sum::default();
+        let mut open = SpendSum::default();
         for reservation in self.open.values() {
             if is_in(&reservation.day) && reservation.levels.contains(level) {
                 open += reservation.amount.into();
@@ -98,7 +98,7 @@ impl Ledger {
 
     /// Returns every known level except the global one.
     pub(super) fn levels(&self) -> impl Iterator<Item = BudgetLevel> {
-        let named = |books: &BTreeMap<String, Book>, level: fn(String) -> BudgetLevel| {
+        let named = |books: &BTreeMap<String, SpendTable>, level: fn(String) -> BudgetLevel| {
             let names: Vec<_> = books.keys().cloned().map(level).collect();
             names
         };
@@ -133,11 +133,11 @@ impl Ledger {
         self.open.len()
     }
 
-    pub(super) fn reservation(&self, key: &str) -> Option<&Reservation> {
+    pub(super) fn reservation(&self, key: &str) -> Option<&BudgetReservation> {
         self.open.get(key)
     }
 
-    pub(super) fn book(&self, level: &BudgetLevel) -> Option<&Book> {
+    pub(super) fn book(&self, level: &BudgetLevel) -> Option<&SpendTable> {
         match level {
             BudgetLevel::Global => Some(&self.global),
             BudgetLevel::Provider(id) => self.providers.get(id),
@@ -147,7 +147,7 @@ impl Ledger {
         }
     }
 
-    pub(super) fn book_mut(&mut self, level: &BudgetLevel) -> &mut Book {
+    pub(super) fn book_mut(&mut self, level: &BudgetLevel) -> &mut SpendTable {
         let (books, id) = match level {
             BudgetLevel::Global => return &mut self.global,
             BudgetLevel::Provider(id) => (&mut self.providers, id),
@@ -158,7 +158,7 @@ impl Ledger {
         books.entry(id.clone()).or_default()
     }
 
-    fn set_aside(&mut self, fact: &BudgetReserved, day: Day) {
+    fn set_aside(&mut self, fact: &BudgetReserved, day: BudgetDay) {
         if self.open.contains_key(&fact.key) {
             return;
         }
@@ -184,9 +184,11 @@ impl Ledger {
         for level in &levels {
             self.book_mut(level).charge(day, fact.amount.into());
         }
-        let change = self.held.draw(&levels, Sum::default(), fact.amount.into());
+        let change = self
+            .held
+            .draw(&levels, SpendSum::default(), fact.amount.into());
         self.charge_anew(change);
-        let reservation = Reservation {
+        let reservation = BudgetReservation {
             levels,
             amount: fact.amount,
             day,
@@ -199,7 +201,7 @@ impl Ledger {
             let change = self.held.close(key);
             return self.charge_anew(change);
         };
-        let estimate = Sum::from(reservation.amount);
+        let estimate = SpendSum::from(reservation.amount);
         let change = self.held.draw(&reservation.levels, estimate, paid.into());
         self.charge_anew(change);
         for level in &reservation.levels {
@@ -209,7 +211,7 @@ impl Ledger {
     }
 
     /// Applies changed amounts for steps to the levels that they are charged to.
-    fn charge_anew(&mut self, changes: impl IntoIterator<Item = Change>) {
+    fn charge_anew(&mut self, changes: impl IntoIterator<Item = StepHoldChange>) {
         for change in changes {
             for level in &change.levels {
                 let book = self.book_mut(level);

@@ -4,11 +4,11 @@ use artel_types::model::CalendarPeriod;
 use artel_types::{BudgetLevel, ConfiguredSpendLimits, SpendAmount, Timestamp};
 use serde::Serialize;
 
-use super::{Ledger, UNLIMITED, bounds, period_end};
+use super::{BudgetLedger, UNLIMITED, bounds, period_end};
 
 /// A limit in force, and how much of it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Left {
+pub struct BudgetStatus {
     /// The level that the limit is for.
     #[serde(flatten)]
     pub level: BudgetLevel,
@@ -24,7 +24,7 @@ pub struct Left {
     pub money: Option<u64>,
 }
 
-impl Left {
+impl BudgetStatus {
     /// Returns the tokens left, or `None` if tokens are not limited.
     pub fn tokens_left(&self) -> Option<u64> {
         Some(self.tokens?.saturating_sub(self.used.tokens.0))
@@ -38,7 +38,11 @@ impl Left {
 
 /// Returns every limit in force with its use: those of the workshop, of the providers, and
 /// of the sessions, runs and steps under way.
-pub fn left(ledger: &Ledger, limits: &ConfiguredSpendLimits, now: Timestamp) -> Vec<Left> {
+pub fn left(
+    ledger: &BudgetLedger,
+    limits: &ConfiguredSpendLimits,
+    now: Timestamp,
+) -> Vec<BudgetStatus> {
     let named = limits.providers.keys().cloned().map(BudgetLevel::Provider);
     let mut levels: Vec<BudgetLevel> = ledger.levels().chain(named).collect();
     levels.push(BudgetLevel::Global);
@@ -48,7 +52,7 @@ pub fn left(ledger: &Ledger, limits: &ConfiguredSpendLimits, now: Timestamp) -> 
     for level in levels {
         for bound in bounds(ledger, limits, &level) {
             let stated = |limit: u64| (limit != UNLIMITED).then_some(limit);
-            all.push(Left {
+            all.push(BudgetStatus {
                 level: level.clone(),
                 period: bound.period,
                 resets_at: bound.period.map(|period| period_end(period, now)),
@@ -70,7 +74,7 @@ mod tests {
     #[test]
     fn what_is_not_limited_is_not_listed_and_nothing_is_left_of_too_little() {
         let now = Timestamp::from_micros(0);
-        let mut ledger = Ledger::default();
+        let mut ledger = BudgetLedger::default();
         assert_eq!(left(&ledger, &ConfiguredSpendLimits::default(), now), []);
         ledger
             .book_mut(&BudgetLevel::Global)

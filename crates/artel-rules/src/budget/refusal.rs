@@ -11,7 +11,7 @@ pub struct OverBudget {
     /// The level of the limit; the widest one if several are too small.
     pub level: BudgetLevel,
     /// The measure that is too small.
-    pub measure: Measure,
+    pub measure: BudgetMeasure,
     /// The limit.
     pub limit: u64,
     /// Spent or set aside so far.
@@ -26,7 +26,7 @@ pub struct OverBudget {
 
 /// The unit that a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
+pub enum BudgetMeasure {
     Tokens,
     /// Millionths of a US dollar.
     Money,
@@ -35,8 +35,8 @@ pub enum Measure {
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |amount: u64| match self.measure {
-            Measure::Tokens => format!("{amount} tokens"),
-            Measure::Money => Money(amount).to_string(),
+            BudgetMeasure::Tokens => format!("{amount} tokens"),
+            BudgetMeasure::Money => Money(amount).to_string(),
         };
         let (limit, used, wanted) = (shown(self.limit), shown(self.used), shown(self.wanted));
         let level = &self.level;

@@ -12,7 +12,7 @@ mod properties;
 /// A ledger with its limits and its clock. Granted facts are recorded at once.
 #[derive(Default)]
 struct Desk {
-    ledger: Ledger,
+    ledger: BudgetLedger,
     limits: ConfiguredSpendLimits,
     now: Option<Timestamp>,
     events: Vec<Event>,
@@ -178,7 +178,7 @@ fn the_table_of_pairs() {
     for history in histories {
         let mut before = Desk::default();
         history.into_iter().for_each(|fact| before.record(fact));
-        let shown = |ledger: &Ledger| {
+        let shown = |ledger: &BudgetLedger| {
             let spent = ledger.spent(&session(), None, before.now()).tokens.0;
             format!("{spent} used, {} open", ledger.open_reservations())
         };
@@ -324,10 +324,10 @@ fn a_model_that_costs_nothing_may_be_asked_when_the_money_is_gone() {
         ..ConfiguredSpendLimits::default()
     };
     let now = Timestamp::from_micros(0);
-    let ask = |amount| reserve(&Ledger::default(), &limits, "k", &[], amount, now);
+    let ask = |amount| reserve(&BudgetLedger::default(), &limits, "k", &[], amount, now);
     assert_eq!(ask(SpendAmount::new(1000, 0)).unwrap().warnings, []);
     let refused = ask(SpendAmount::new(1000, 1)).unwrap_err();
-    assert_eq!((refused.measure, refused.wanted), (Measure::Money, 1));
+    assert_eq!((refused.measure, refused.wanted), (BudgetMeasure::Money, 1));
 }
 
 #[test]

@@ -9,19 +9,21 @@ use artel_types::{
     StepJudged, StepPutBack, StepWorked,
 };
 
-use super::order::{Judge, Part};
-use super::step::{Advised, Decided, Step};
-use super::{Baseline, Conduct, Decision, LAPSED, LOOPS, Proposal, Wish};
+use super::order::{AttemptPart, StepVerifier};
+use super::step::{StepAdvice, StepDecision, StepRun};
+use super::{
+    BaselineState, LAPSED, LOOPS, PlanRun, PlanRunIntent, PlanRunProposal, ProposalDecision,
+};
 
-impl Conduct {
+impl PlanRun {
     /// Folds an event of the run. Events that belong to none of its steps change nothing.
     pub fn fold(&mut self, fact: &Fact) {
         match fact {
             Fact::BaselineTaken(taken) => {
                 self.baseline = if taken.holds {
-                    Baseline::Taken(taken.clone())
+                    BaselineState::Taken(taken.clone())
                 } else {
-                    Baseline::Missing(taken.clone())
+                    BaselineState::Missing(taken.clone())
                 };
             }
             Fact::BranchChecked(it) => {
@@ -43,7 +45,7 @@ impl Conduct {
             Fact::RunSteered(it) => match it.act.as_str() {
                 "pause" => self.paused = true,
                 "resume" => self.paused = false,
-                "cancel" => self.wish = Wish::Cancel,
+                "cancel" => self.wish = PlanRunIntent::Cancel,
                 "hint" => self.hints.push(it.text.clone()),
                 _ => {}
             },
@@ -97,7 +99,7 @@ impl Conduct {
     }
 
     /// Changes a step if the event belongs to its current attempt.
-    fn in_round(&mut self, id: &str, round: u32, change: impl FnOnce(&mut Step)) {
+    fn in_round(&mut self, id: &str, round: u32, change: impl FnOnce(&mut StepRun)) {
         if let Some(step) = self.steps.get_mut(id)
             && step.round == round
             && !step.is_over()
@@ -108,9 +110,9 @@ impl Conduct {
 
     fn worked(&mut self, it: &StepWorked) {
         let part = match it.part.as_str() {
-            "criteria" => Part::Criteria,
-            "tests" => Part::Tests,
-            _ => Part::Work,
+            "criteria" => AttemptPart::Criteria,
+            "tests" => AttemptPart::Tests,
+            _ => AttemptPart::Work,
         };
         self.in_round(&it.step, it.round, |step| {
             step.done.insert(part);
@@ -118,14 +120,14 @@ impl Conduct {
                 step.tree = Some(it.tree.clone());
                 step.left_out = it.left_out.clone().unwrap_or_default();
             }
-            if part == Part::Criteria {
+            if part == AttemptPart::Criteria {
                 step.criteria.clone_from(&it.criteria);
             }
-            if part == Part::Work {
+            if part == AttemptPart::Work {
                 inline(&it.summary).clone_into(&mut step.said);
             }
             if it.state != "complete" {
-                if part == Part::Tests {
+                if part == AttemptPart::Tests {
                     step.redo_tests = true;
                 }
                 step.fault(part, inline(&it.summary).to_owned(), &[]);
@@ -137,7 +139,7 @@ impl Conduct {
     /// whatever means: a command, a build or a skill that it called counts as its own
     /// doing.
     fn put_back(&mut self, it: &StepPutBack) {
-        if it.part != Part::Work.as_str() {
+        if it.part != AttemptPart::Work.as_str() {
             return;
         }
         let files: Vec<String> = it.files.iter().map(|file| format!("`{file}`")).collect();
@@ -146,24 +148,26 @@ impl Conduct {
              are",
             files.join(", ")
         );
-        self.in_round(&it.step, it.round, |step| step.fault(Part::Work, text, &[]));
+        self.in_round(&it.step, it.round, |step| {
+            step.fault(AttemptPart::Work, text, &[])
+        });
     }
 
     fn checked(&mut self, it: &StepChecked) {
         let part = if it.phase == "red" {
-            Part::Red
+            AttemptPart::Red
         } else {
-            Part::Green
+            AttemptPart::Green
         };
         self.in_round(&it.step, it.round, |step| {
             step.done.insert(part);
             step.state = StepState::Verifying;
-            if part == Part::Red && !it.passed {
+            if part == AttemptPart::Red && !it.passed {
                 step.redo_tests = true;
             }
             if !it.passed {
                 step.fault(part, it.why.join("\n"), &[]);
-            } else if part == Part::Red {
+            } else if part == AttemptPart::Red {
                 step.state = StepState::Running;
                 step.tests.clone_from(&step.tree);
             }
@@ -187,11 +191,11 @@ impl Conduct {
     }
 
     fn judged(&mut self, it: &StepJudged) {
-        let Some(judge) = Judge::named(&it.by) else {
+        let Some(judge) = StepVerifier::named(&it.by) else {
             return;
         };
         self.in_round(&it.step, it.round, |step| {
-            let part = Part::Judge(judge);
+            let part = AttemptPart::Judge(judge);
             step.done.insert(part);
             step.state = StepState::Verifying;
             if it.passed {
@@ -227,7 +231,7 @@ impl Conduct {
             if it.fault.is_some() && !said.is_empty() {
                 step.history.push(said.clone());
             }
-            step.advised = Some(Advised {
+            step.advised = Some(StepAdvice {
                 said,
                 proposal: it.proposal.clone(),
             });
@@ -236,7 +240,7 @@ impl Conduct {
 
     fn settled(&mut self, id: &str, state: &str, why: &str) {
         if state == "taken-over" {
-            self.wish = Wish::TakeOver;
+            self.wish = PlanRunIntent::TakeOver;
         }
         let Some(step) = self.steps.get_mut(id) else {
             return;
@@ -244,13 +248,13 @@ impl Conduct {
         if state == "again" {
             let (waived, history) = (step.waived.clone(), step.history.clone());
             let round = step.round;
-            *step = Step {
+            *step = StepRun {
                 waived,
                 history,
                 round,
                 allowed: round + LOOPS,
                 is_lost: round > 0,
-                ..Step::default()
+                ..StepRun::default()
             };
             if round > 0 {
                 step.state = StepState::Running;
@@ -279,7 +283,7 @@ impl Conduct {
             "Step `{}` wants the plan to change: {}\nWhy: {}\nImpact: {}",
             it.step, it.what, it.why, it.impact
         );
-        let proposal = Proposal {
+        let proposal = PlanRunProposal {
             step: it.step.clone(),
             what: it.what.clone(),
             impact: it.impact.clone(),
@@ -339,13 +343,13 @@ impl Conduct {
                 .agreed
                 .extend(is_agreed.then(|| what.to_owned()));
         } else if it.question.starts_with("baseline") {
-            self.baseline = Baseline::Given(it.answer.trim().to_owned());
+            self.baseline = BaselineState::Given(it.answer.trim().to_owned());
         } else if let Some(id) = it.question.strip_prefix("proposal/") {
             if let Some(proposal) = self.proposals.get_mut(id) {
                 proposal.answer = Some(match choice {
-                    "accept" => Decision::Accept,
-                    LAPSED => Decision::Reject(it.answer.clone()),
-                    _ => Decision::Reject(reason.to_owned()),
+                    "accept" => ProposalDecision::Accept,
+                    LAPSED => ProposalDecision::Reject(it.answer.clone()),
+                    _ => ProposalDecision::Reject(reason.to_owned()),
                 });
             }
         } else if let Some((step, _)) = it.question.split_once('/') {
@@ -385,8 +389,8 @@ impl Conduct {
         };
         if !proposal.is_settled {
             proposal.answer = Some(match choice {
-                "change-plan" => Decision::Accept,
-                _ => Decision::Reject(format!("they chose `{choice}`")),
+                "change-plan" => ProposalDecision::Accept,
+                _ => ProposalDecision::Reject(format!("they chose `{choice}`")),
             });
         }
     }
@@ -399,13 +403,13 @@ impl Conduct {
             reason
         };
         if choice == "cancel" {
-            self.wish = Wish::Cancel;
+            self.wish = PlanRunIntent::Cancel;
             return;
         }
         let Some(step) = self.steps.get_mut(id) else {
             return;
         };
-        let settle = |state, why| Some(Decided::Settle { state, why });
+        let settle = |state, why| Some(StepDecision::Settle { state, why });
         match choice {
             "more" | "change-plan" => {
                 step.allowed += LOOPS;
@@ -414,7 +418,7 @@ impl Conduct {
                 }
             }
             "waive-inspector" | "waive-tester" => {
-                step.decided = Some(Decided::Waive {
+                step.decided = Some(StepDecision::Waive {
                     what: choice.trim_start_matches("waive-").to_owned(),
                     reason: because.to_owned(),
                 });

@@ -5,33 +5,36 @@ use artel_types::{
     Fact, PlanDecided, RecordedText, RunAnswered, RunAsked, StepFailed, StepSettled, StepWaived,
 };
 
-use super::order::{Order, Part};
-use super::step::{Decided, Step};
-use super::{Baseline, Conduct, Decision, Failure, LAPSED, MENDS, Proposal, Wish};
+use super::order::{AttemptPart, PlanRunOrder};
+use super::step::{StepDecision, StepRun};
+use super::{
+    BaselineState, LAPSED, MENDS, PlanRun, PlanRunIntent, PlanRunProposal, ProposalDecision,
+    StepFailurePolicy,
+};
 
-impl Conduct {
+impl PlanRun {
     /// Returns everything that can be done now. A fact to record comes alone, because its
     /// consequences are not known before it is folded.
-    pub fn next(&self) -> Vec<Order> {
+    pub fn next(&self) -> Vec<PlanRunOrder> {
         if self.is_over {
             return Vec::new();
         }
         if let Some(fact) = self.to_record() {
-            return vec![Order::Record(Box::new(fact))];
+            return vec![PlanRunOrder::Record(Box::new(fact))];
         }
-        let mut orders: Vec<Order> = self.adoptions();
+        let mut orders: Vec<PlanRunOrder> = self.adoptions();
         let awaited = self.questions.values();
-        if self.wish == Wish::GoOn {
-            orders.extend(awaited.map(|asked| Order::Await(Box::new(asked.clone()))));
+        if self.wish == PlanRunIntent::GoOn {
+            orders.extend(awaited.map(|asked| PlanRunOrder::Await(Box::new(asked.clone()))));
         }
-        if self.wish == Wish::GoOn && !self.is_paused() {
+        if self.wish == PlanRunIntent::GoOn && !self.is_paused() {
             match &self.baseline {
-                Baseline::Unknown => orders.push(Order::Baseline { given: None }),
-                Baseline::Missing(_) => {}
-                Baseline::Given(given) => orders.push(Order::Baseline {
+                BaselineState::Unknown => orders.push(PlanRunOrder::Baseline { given: None }),
+                BaselineState::Missing(_) => {}
+                BaselineState::Given(given) => orders.push(PlanRunOrder::Baseline {
                     given: Some(given.clone()),
                 }),
-                Baseline::Taken(_) => orders.extend(self.work()),
+                BaselineState::Taken(_) => orders.extend(self.work()),
             }
         }
         if orders.is_empty() && !self.is_paused() && self.is_settled() {
@@ -51,7 +54,7 @@ impl Conduct {
 
     /// Returns whether the next attempt of a step has to wait because the plan was changed
     /// and other steps come first now.
-    fn is_behind(&self, spec: &PlanStep, step: &Step) -> bool {
+    fn is_behind(&self, spec: &PlanStep, step: &StepRun) -> bool {
         step.is_lost && !step.is_spent() && !self.is_ready(spec)
     }
 
@@ -70,12 +73,12 @@ impl Conduct {
     }
 
     /// Returns whether a step waits for a person.
-    fn is_held(&self, id: &str, step: &Step) -> bool {
+    fn is_held(&self, id: &str, step: &StepRun) -> bool {
         step.is_paused || self.is_asking(id, step)
     }
 
     /// Returns whether a person is being asked about a step.
-    fn is_asking(&self, id: &str, step: &Step) -> bool {
+    fn is_asking(&self, id: &str, step: &StepRun) -> bool {
         let of_step =
             |question: &String| question.split_once('/').is_some_and(|(name, _)| name == id);
         step.waits && self.open_proposal(id)
@@ -85,13 +88,13 @@ impl Conduct {
 
     /// Returns whether a person accepted the plan change that the architect proposed for a
     /// step, and the change is not adopted yet.
-    fn is_adopting(&self, step: &Step) -> bool {
+    fn is_adopting(&self, step: &StepRun) -> bool {
         self.advised_change(step)
-            .is_some_and(|it| !it.is_settled && it.answer == Some(Decision::Accept))
+            .is_some_and(|it| !it.is_settled && it.answer == Some(ProposalDecision::Accept))
     }
 
     /// Returns the change that the architect proposed for a step that did not pass.
-    fn advised_change(&self, step: &Step) -> Option<&Proposal> {
+    fn advised_change(&self, step: &StepRun) -> Option<&PlanRunProposal> {
         let id = step.advised.as_ref()?.proposal.as_ref()?;
         self.proposals.get(id)
     }
@@ -108,7 +111,7 @@ impl Conduct {
     }
 
     /// Returns the parts of steps that can be done.
-    fn work(&self) -> Vec<Order> {
+    fn work(&self) -> Vec<PlanRunOrder> {
         let mut orders = Vec::new();
         let mut commits = false;
         // A step that comes back from waiting for a person lines up behind those at work.
@@ -121,10 +124,10 @@ impl Conduct {
         for (spec, step) in at_work.into_iter().take(self.rules.at_once) {
             for part in self.parts_of(spec, step) {
                 // The branch moves one commit at a time.
-                if part == Part::Commit && std::mem::replace(&mut commits, true) {
+                if part == AttemptPart::Commit && std::mem::replace(&mut commits, true) {
                     continue;
                 }
-                let round = if part == Part::Start {
+                let round = if part == AttemptPart::Start {
                     step.round + 1
                 } else {
                     step.round
@@ -137,14 +140,14 @@ impl Conduct {
         }
         let places = self.rules.at_once.saturating_sub(active);
         let begins = self.could_begin().into_iter().take(places);
-        orders.extend(begins.map(|spec| doing(spec, 1, Part::Start)));
+        orders.extend(begins.map(|spec| doing(spec, 1, AttemptPart::Start)));
         orders
     }
 
     /// Returns the steps that wait only for a place: the most urgent first, equally urgent
     /// ones in the order of the plan.
     fn could_begin(&self) -> Vec<&PlanStep> {
-        let is_free = |step: &Step| step.round == 0 && !step.is_over() && !step.is_paused;
+        let is_free = |step: &StepRun| step.round == 0 && !step.is_over() && !step.is_paused;
         let ready = self.steps();
         let ready = ready.filter(|(spec, step)| is_free(step) && self.is_ready(spec));
         let mut ready: Vec<&PlanStep> = ready.map(|(spec, _)| spec).collect();
@@ -152,11 +155,11 @@ impl Conduct {
         ready
     }
 
-    fn parts_of(&self, spec: &PlanStep, step: &Step) -> Vec<Part> {
+    fn parts_of(&self, spec: &PlanStep, step: &StepRun) -> Vec<AttemptPart> {
         match (step.is_lost, step.is_spent(), &step.advised) {
             (false, ..) => step.parts(spec),
-            (true, false, _) => vec![Part::Start],
-            (true, true, None) => vec![Part::Advise],
+            (true, false, _) => vec![AttemptPart::Start],
+            (true, true, None) => vec![AttemptPart::Advise],
             // The person decides.
             (true, true, Some(_)) => Vec::new(),
         }
@@ -169,7 +172,7 @@ impl Conduct {
         let failed = self
             .steps()
             .any(|(_, step)| step.state == StepState::Failed);
-        is_held || (self.rules.failure == Failure::Fast && failed)
+        is_held || (self.rules.failure == StepFailurePolicy::Fast && failed)
     }
 
     fn is_ready(&self, spec: &PlanStep) -> bool {
@@ -183,9 +186,9 @@ impl Conduct {
 
     /// Returns a fact that follows from the state and is not recorded yet.
     fn to_record(&self) -> Option<Fact> {
-        if let Baseline::Missing(taken) = &self.baseline
+        if let BaselineState::Missing(taken) = &self.baseline
             && self.questions.is_empty()
-            && self.wish == Wish::GoOn
+            && self.wish == PlanRunIntent::GoOn
         {
             return Some(baseline_question(taken).into());
         }
@@ -193,9 +196,9 @@ impl Conduct {
             if step.is_over() {
                 continue;
             }
-            if self.wish != Wish::GoOn {
+            if self.wish != PlanRunIntent::GoOn {
                 let why = match self.wish {
-                    Wish::Cancel => "the run was cancelled",
+                    PlanRunIntent::Cancel => "the run was cancelled",
                     _ => "a person took over",
                 };
                 let state = if step.round > 0 {
@@ -212,7 +215,7 @@ impl Conduct {
         self.of_proposals()
     }
 
-    fn of_step(&self, spec: &PlanStep, step: &Step) -> Option<Fact> {
+    fn of_step(&self, spec: &PlanStep, step: &StepRun) -> Option<Fact> {
         if let Some(cause) = self.blocker(spec) {
             return Some(settled(spec, "skipped", cause));
         }
@@ -220,7 +223,7 @@ impl Conduct {
             return Some(decided_fact(spec, decided));
         }
         if step.round == 0 {
-            if self.rules.failure == Failure::Continue {
+            if self.rules.failure == StepFailurePolicy::Continue {
                 return None;
             }
             let failed = self.steps().find(|(_, it)| it.state == StepState::Failed);
@@ -246,13 +249,13 @@ impl Conduct {
 
     /// Returns whether a verifier still has to report. The attempt is lost only after all
     /// verifiers that examine it side by side were heard.
-    fn has_open_judge(&self, spec: &PlanStep, step: &Step) -> bool {
+    fn has_open_judge(&self, spec: &PlanStep, step: &StepRun) -> bool {
         let is_judging = step
             .faults
             .iter()
-            .all(|it| matches!(it.part, Part::Judge(_)));
+            .all(|it| matches!(it.part, AttemptPart::Judge(_)));
         let mut parts = step.parts(spec).into_iter();
-        is_judging && parts.any(|part| matches!(part, Part::Judge(_)))
+        is_judging && parts.any(|part| matches!(part, AttemptPart::Judge(_)))
     }
 
     /// Returns why a step can never begin.
@@ -271,13 +274,13 @@ impl Conduct {
         self.proposals.iter().find_map(|(id, it)| match &it.answer {
             _ if it.is_settled => None,
             // The run ends, and everything open ends with it.
-            None if self.wish != Wish::GoOn => None,
+            None if self.wish != PlanRunIntent::GoOn => None,
             None => match self.over(&it.step) {
                 Some(why) => Some(self.lapsed(id, why)),
                 None => self.proposal_question(id, it),
             },
-            Some(Decision::Accept) => None,
-            Some(Decision::Reject(reason)) => Some(
+            Some(ProposalDecision::Accept) => None,
+            Some(ProposalDecision::Reject(reason)) => Some(
                 PlanDecided {
                     id: id.clone(),
                     reason: reason.clone(),
@@ -290,7 +293,7 @@ impl Conduct {
 
     /// Asks about a proposal, unless that is already asked, alone or with another
     /// question.
-    fn proposal_question(&self, id: &str, proposal: &Proposal) -> Option<Fact> {
+    fn proposal_question(&self, id: &str, proposal: &PlanRunProposal) -> Option<Fact> {
         let question = format!("proposal/{id}");
         if self.is_advice(id) || self.questions.contains_key(&question) {
             return None;
@@ -331,21 +334,21 @@ impl Conduct {
     /// Returns whether a proposal is shown to the person among the other choices for its
     /// step.
     fn is_advice(&self, id: &str) -> bool {
-        let proposed = |step: &Step| step.advised.as_ref()?.proposal.clone();
+        let proposed = |step: &StepRun| step.advised.as_ref()?.proposal.clone();
         let mut steps = self.steps.values();
         steps.any(|step| proposed(step).is_some_and(|it| it == id))
     }
 
-    fn adoptions(&self) -> Vec<Order> {
+    fn adoptions(&self) -> Vec<PlanRunOrder> {
         let accepted = self.proposals.iter();
-        let accepted =
-            accepted.filter(|(_, it)| !it.is_settled && it.answer == Some(Decision::Accept));
+        let accepted = accepted
+            .filter(|(_, it)| !it.is_settled && it.answer == Some(ProposalDecision::Accept));
         accepted
-            .map(|(id, _)| Order::Adopt { id: id.clone() })
+            .map(|(id, _)| PlanRunOrder::Adopt { id: id.clone() })
             .collect()
     }
 
-    fn question(&self, spec: &PlanStep, step: &Step) -> RunAsked {
+    fn question(&self, spec: &PlanStep, step: &StepRun) -> RunAsked {
         let number = self.plan.number(&spec.id).unwrap_or(0);
         let change = self.advised_change(step).filter(|it| !it.is_settled);
         let mut choices = Vec::new();
@@ -385,21 +388,21 @@ impl Conduct {
     }
 
     /// Returns what comes after the last step.
-    fn ending(&self) -> Order {
+    fn ending(&self) -> PlanRunOrder {
         let (state, why) = self.outcome();
-        let close = Order::Close { state, why };
-        if self.branch.head.is_none() || self.wish == Wish::Cancel {
+        let close = PlanRunOrder::Close { state, why };
+        if self.branch.head.is_none() || self.wish == PlanRunIntent::Cancel {
             return close;
         }
         let branch = &self.branch;
         if branch.checks == 0 || branch.mends == branch.checks {
-            return Order::Final {
+            return PlanRunOrder::Final {
                 round: branch.checks + 1,
             };
         }
         let is_whole = state == artel_types::plan::PlanState::Done;
         if !branch.passed && is_whole && branch.mends < MENDS {
-            return Order::Mend {
+            return PlanRunOrder::Mend {
                 round: branch.checks,
             };
         }
@@ -407,8 +410,8 @@ impl Conduct {
     }
 }
 
-fn doing(spec: &PlanStep, round: u32, part: Part) -> Order {
-    Order::Do {
+fn doing(spec: &PlanStep, round: u32, part: AttemptPart) -> PlanRunOrder {
+    PlanRunOrder::Do {
         step: spec.id.clone(),
         round,
         part,
@@ -424,10 +427,10 @@ fn settled(spec: &PlanStep, state: &str, why: String) -> Fact {
     .into()
 }
 
-fn decided_fact(spec: &PlanStep, decided: &Decided) -> Fact {
+fn decided_fact(spec: &PlanStep, decided: &StepDecision) -> Fact {
     match decided {
-        Decided::Settle { state, why } => settled(spec, state, why.clone()),
-        Decided::Waive { what, reason } => StepWaived {
+        StepDecision::Settle { state, why } => settled(spec, state, why.clone()),
+        StepDecision::Waive { what, reason } => StepWaived {
             step: spec.id.clone(),
             what: what.clone(),
             reason: reason.clone(),

@@ -8,7 +8,7 @@ use artel_types::{Fact, RunAsked};
 /// Something that can be done now. The name of an order never changes, so that work under
 /// way is not begun again, and work that a dead process began is found.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Order {
+pub enum PlanRunOrder {
     /// Find out what passes before the first step, with the commands that a person named.
     Baseline {
         /// The person's answer.
@@ -20,7 +20,7 @@ pub enum Order {
         step: String,
         /// Number of the attempt, from 1.
         round: u32,
-        part: Part,
+        part: AttemptPart,
     },
     /// Record a fact that follows from the state.
     Record(Box<Fact>),
@@ -52,7 +52,7 @@ pub enum Order {
 
 /// A part of a step's attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum AttemptPart {
     /// Prepare the files.
     Start,
     /// An inspector states the criteria.
@@ -66,7 +66,7 @@ pub enum Part {
     /// Check what passes now.
     Green,
     /// A verifier judges the work.
-    Judge(Judge),
+    Judge(StepVerifier),
     /// Commit the work to the branch.
     Commit,
     /// The architect explains why no attempt passed.
@@ -75,7 +75,7 @@ pub enum Part {
 
 /// The role of a verifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Judge {
+pub enum StepVerifier {
     /// The only verifier of a step without separate tests.
     Evaluator,
     /// The verifier that examines the change.
@@ -84,7 +84,7 @@ pub enum Judge {
     Tester,
 }
 
-impl Judge {
+impl StepVerifier {
     /// Returns the word for the record.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ impl Judge {
     }
 }
 
-impl Part {
+impl AttemptPart {
     /// Returns the word for the record.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -130,7 +130,7 @@ impl Part {
     /// waive.
     pub(super) fn owner(self) -> &'static str {
         match self {
-            Self::Red | Self::Green | Self::Tests | Self::Judge(Judge::Tester) => "tester",
+            Self::Red | Self::Green | Self::Tests | Self::Judge(StepVerifier::Tester) => "tester",
             Self::Judge(_) | Self::Criteria => "inspector",
             Self::Start | Self::Work | Self::Commit | Self::Advise => "worker",
         }
@@ -147,7 +147,7 @@ impl Part {
     }
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for PlanRunOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Baseline { given: None } => f.write_str("baseline"),

@@ -7,11 +7,11 @@ use artel_types::plan::{PlanStep, Requirement, StepState, StepVerification, Verd
 use artel_types::{LeftOutPath, StepWaived};
 
 use super::LOOPS;
-use super::order::{Judge, Part};
+use super::order::{AttemptPart, StepVerifier};
 
 /// The state of one step while its plan runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct StepRun {
     pub state: StepState,
     /// Number of the attempt, from 1; 0 before the first.
     pub round: u32,
@@ -36,13 +36,13 @@ pub struct Step {
     /// The values that the step handed on.
     pub outputs: BTreeMap<String, String>,
     /// Checks and findings that a person waived, oldest first.
-    pub waived: Vec<Waiver>,
+    pub waived: Vec<StepWaiver>,
     /// The values that the verifiers of this attempt hand on if it passes.
     pub(super) offered: BTreeMap<String, String>,
     /// Finished parts of this attempt.
-    pub(super) done: BTreeSet<Part>,
+    pub(super) done: BTreeSet<AttemptPart>,
     /// Why this attempt does not pass.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<AttemptFailure>,
     /// Whether the attempt is over.
     pub(super) is_lost: bool,
     /// Whether the tests must be written again.
@@ -55,9 +55,9 @@ pub struct Step {
     /// wait.
     pub(super) came_back: u32,
     /// A person's decision about the step that is not recorded yet.
-    pub(super) decided: Option<Decided>,
+    pub(super) decided: Option<StepDecision>,
     /// The architect's advice after the last attempt.
-    pub(super) advised: Option<Advised>,
+    pub(super) advised: Option<StepAdvice>,
     /// Whether the next attempt starts from the branch because other steps were put before
     /// this one.
     pub(super) begins_anew: bool,
@@ -65,7 +65,7 @@ pub struct Step {
 
 /// Something that a person lets pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiver {
+pub struct StepWaiver {
     /// The check, or the id of the finding.
     pub what: String,
     /// The finding, if the waiver is for one. Only this finding is waived, even if a later
@@ -76,7 +76,7 @@ pub struct Waiver {
 
 /// The architect's advice about a step that did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Advised {
+pub(super) struct StepAdvice {
     /// A sentence for the person who decides, or for the next attempt.
     pub(super) said: String,
     /// The id of the plan change that the architect proposes.
@@ -85,21 +85,21 @@ pub(super) struct Advised {
 
 /// A person's decision about a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Decided {
+pub(super) enum StepDecision {
     Waive { what: String, reason: String },
     Settle { state: &'static str, why: String },
 }
 
 /// Why an attempt does not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) part: Part,
+pub(super) struct AttemptFailure {
+    pub(super) part: AttemptPart,
     pub(super) text: String,
     /// The findings behind the failure, if it is based on findings alone.
     pub(super) findings: Vec<VerdictFinding>,
 }
 
-impl Default for Step {
+impl Default for StepRun {
     fn default() -> Self {
         Self {
             state: StepState::Waiting,
@@ -130,7 +130,7 @@ impl Default for Step {
     }
 }
 
-impl Step {
+impl StepRun {
     /// Returns whether the step has ended.
     pub fn is_over(&self) -> bool {
         matches!(
@@ -163,9 +163,10 @@ impl Step {
     }
 
     /// Returns the failures that a waiver of a whole check lets pass, one text each.
-    pub fn let_pass_by(&self, waiver: &Waiver) -> Vec<&str> {
-        let meant =
-            |fault: &&Fault| waiver.finding.is_none() && fault.part.is_meant_by(&waiver.what);
+    pub fn let_pass_by(&self, waiver: &StepWaiver) -> Vec<&str> {
+        let meant = |fault: &&AttemptFailure| {
+            waiver.finding.is_none() && fault.part.is_meant_by(&waiver.what)
+        };
         let faults = self.faults.iter().filter(meant);
         faults.map(|fault| fault.text.as_str()).collect()
     }
@@ -175,7 +176,7 @@ impl Step {
     pub(super) fn waive(&mut self, it: &StepWaived) {
         let mut found = self.faults.iter().flat_map(|fault| &fault.findings);
         let named = found.find(|finding| finding.id == it.what).cloned();
-        self.waived.push(Waiver {
+        self.waived.push(StepWaiver {
             what: it.what.clone(),
             finding: it.finding.clone().or(named),
             reason: it.reason.clone(),
@@ -203,9 +204,10 @@ impl Step {
         self.came_back = 0;
         self.advised = None;
         self.begins_anew = false;
-        self.done.insert(Part::Start);
+        self.done.insert(AttemptPart::Start);
         if self.tests.is_some() && !self.redo_tests {
-            self.done.extend([Part::Criteria, Part::Tests, Part::Red]);
+            self.done
+                .extend([AttemptPart::Criteria, AttemptPart::Tests, AttemptPart::Red]);
         }
         self.redo_tests = false;
     }
@@ -224,30 +226,30 @@ impl Step {
     }
 
     /// Returns the parts of this attempt that can be done now.
-    pub(super) fn parts(&self, spec: &PlanStep) -> Vec<Part> {
-        use Part::{Commit, Criteria, Green, Red, Start, Tests, Work};
-        let line: &[Part] = match spec.verify {
+    pub(super) fn parts(&self, spec: &PlanStep) -> Vec<AttemptPart> {
+        use AttemptPart::{Commit, Criteria, Green, Red, Start, Tests, Work};
+        let line: &[AttemptPart] = match spec.verify {
             StepVerification::None | StepVerification::Evaluator => &[Start, Work, Green],
             StepVerification::Tdd => &[Start, Criteria, Tests, Red, Work, Green],
         };
         if let Some(part) = line.iter().find(|part| !self.done.contains(part)) {
             return vec![*part];
         }
-        let judges: &[Judge] = match spec.verify {
+        let judges: &[StepVerifier] = match spec.verify {
             StepVerification::None => &[],
-            StepVerification::Evaluator => &[Judge::Evaluator],
-            StepVerification::Tdd => &[Judge::Inspector, Judge::Tester],
+            StepVerification::Evaluator => &[StepVerifier::Evaluator],
+            StepVerification::Tdd => &[StepVerifier::Inspector, StepVerifier::Tester],
         };
-        let judges = judges.iter().map(|judge| Part::Judge(*judge));
+        let judges = judges.iter().map(|judge| AttemptPart::Judge(*judge));
         let open = judges.filter(|part| !self.done.contains(part) && !self.is_let_pass(*part));
         let open: Vec<_> = open.collect();
         if open.is_empty() { vec![Commit] } else { open }
     }
 
     /// Notes that a part does not pass.
-    pub(super) fn fault(&mut self, part: Part, text: String, findings: &[VerdictFinding]) {
+    pub(super) fn fault(&mut self, part: AttemptPart, text: String, findings: &[VerdictFinding]) {
         let failing = findings.iter().filter(|finding| finding.severity.fails());
-        self.faults.push(Fault {
+        self.faults.push(AttemptFailure {
             part,
             text,
             findings: failing.cloned().collect(),
@@ -262,7 +264,7 @@ impl Step {
         faults.map(|fault| fault.text.as_str()).collect()
     }
 
-    fn is_waived(&self, fault: &Fault) -> bool {
+    fn is_waived(&self, fault: &AttemptFailure) -> bool {
         let is_let_pass = |finding: &VerdictFinding| {
             let mut waived = self.waived.iter().filter_map(|it| it.finding.as_ref());
             waived.any(|it| it.is_same(finding))
@@ -272,7 +274,7 @@ impl Step {
     }
 
     /// Returns whether a person waived a check as a whole.
-    fn is_let_pass(&self, part: Part) -> bool {
+    fn is_let_pass(&self, part: AttemptPart) -> bool {
         let mut whole = self.waived.iter().filter(|it| it.finding.is_none());
         whole.any(|it| part.is_meant_by(&it.what))
     }

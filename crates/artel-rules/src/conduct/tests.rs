@@ -36,14 +36,14 @@ fn run_id() -> RunId {
     RunId::from_random([7; 16])
 }
 
-const RULES: Rules = Rules {
+const RULES: PlanRunRules = PlanRunRules {
     at_once: 2,
-    failure: Failure::Continue,
+    failure: StepFailurePolicy::Continue,
 };
 
 /// A plan executor whose results follow a table: how many attempts each step needs.
 struct Crew<'c> {
-    conduct: Conduct,
+    conduct: PlanRun,
     needs: &'c dyn Fn(&str) -> u32,
     log: Vec<String>,
     most: usize,
@@ -51,9 +51,9 @@ struct Crew<'c> {
 }
 
 impl Crew<'_> {
-    fn new<'c>(plan: Plan, rules: Rules, needs: &'c dyn Fn(&str) -> u32) -> Crew<'c> {
+    fn new<'c>(plan: Plan, rules: PlanRunRules, needs: &'c dyn Fn(&str) -> u32) -> Crew<'c> {
         Crew {
-            conduct: Conduct::new(plan, rules),
+            conduct: PlanRun::new(plan, rules),
             needs,
             log: Vec::new(),
             most: 0,
@@ -62,42 +62,42 @@ impl Crew<'_> {
     }
 
     /// Returns the outcome of an order.
-    fn outcome(&self, order: &Order) -> Fact {
+    fn outcome(&self, order: &PlanRunOrder) -> Fact {
         match order {
-            Order::Baseline { .. } => BaselineTaken {
+            PlanRunOrder::Baseline { .. } => BaselineTaken {
                 commit: "c0".to_owned(),
                 commands: vec!["test".to_owned()],
                 holds: true,
                 why: None,
             }
             .into(),
-            Order::Record(fact) => (**fact).clone(),
-            Order::Await(asked) => RunAnswered {
+            PlanRunOrder::Record(fact) => (**fact).clone(),
+            PlanRunOrder::Await(asked) => RunAnswered {
                 question: asked.question.clone(),
                 answer: self.answer.to_owned(),
             }
             .into(),
-            Order::Final { round } => BranchChecked {
+            PlanRunOrder::Final { round } => BranchChecked {
                 round: *round,
                 head: "h".to_owned(),
                 passed: true,
                 why: Vec::new(),
             }
             .into(),
-            Order::Mend { round } => BranchMended {
+            PlanRunOrder::Mend { round } => BranchMended {
                 round: *round,
                 run: run_id(),
                 commit: None,
                 head: "h".to_owned(),
             }
             .into(),
-            Order::Close { .. } => RunFinished::new(run_id(), "over").into(),
-            Order::Adopt { .. } => unreachable!("nothing is proposed"),
-            Order::Do { step, round, part } => self.did(step, *round, *part),
+            PlanRunOrder::Close { .. } => RunFinished::new(run_id(), "over").into(),
+            PlanRunOrder::Adopt { .. } => unreachable!("nothing is proposed"),
+            PlanRunOrder::Do { step, round, part } => self.did(step, *round, *part),
         }
     }
 
-    fn did(&self, step: &str, round: u32, part: Part) -> Fact {
+    fn did(&self, step: &str, round: u32, part: AttemptPart) -> Fact {
         let (step, passes) = (step.to_owned(), round >= (self.needs)(step));
         let worked = |part: &str| StepWorked {
             step: step.clone(),
@@ -118,18 +118,18 @@ impl Crew<'_> {
             why: vec!["1 of 6 failed".to_owned()],
         };
         match part {
-            Part::Start => StepStarted {
+            AttemptPart::Start => StepStarted {
                 step,
                 round,
                 base: "c0".to_owned(),
             }
             .into(),
-            Part::Criteria => worked("criteria").into(),
-            Part::Tests => worked("tests").into(),
-            Part::Work => worked("work").into(),
-            Part::Red => checked("red", true).into(),
-            Part::Green => checked("green", passes).into(),
-            Part::Judge(judge) => StepJudged {
+            AttemptPart::Criteria => worked("criteria").into(),
+            AttemptPart::Tests => worked("tests").into(),
+            AttemptPart::Work => worked("work").into(),
+            AttemptPart::Red => checked("red", true).into(),
+            AttemptPart::Green => checked("green", passes).into(),
+            AttemptPart::Judge(judge) => StepJudged {
                 by: judge.as_str().to_owned(),
                 run: run_id(),
                 passed: true,
@@ -142,7 +142,7 @@ impl Crew<'_> {
                 round,
             }
             .into(),
-            Part::Advise => StepAdvised {
+            AttemptPart::Advise => StepAdvised {
                 step,
                 round,
                 run: Some(run_id()),
@@ -151,7 +151,7 @@ impl Crew<'_> {
                 proposal: None,
             }
             .into(),
-            Part::Commit => StepPassed {
+            AttemptPart::Commit => StepPassed {
                 outputs: format!("{{\"{step}\":\"1\"}}").as_str().into(),
                 commit: Some(format!("c-{step}")),
                 head: format!("c-{step}"),
@@ -190,9 +190,9 @@ impl Crew<'_> {
     }
 }
 
-fn step_of(order: &Order) -> Option<String> {
+fn step_of(order: &PlanRunOrder) -> Option<String> {
     match order {
-        Order::Do { step, .. } => Some(step.clone()),
+        PlanRunOrder::Do { step, .. } => Some(step.clone()),
         _ => None,
     }
 }
@@ -291,8 +291,8 @@ fn what_a_person_leaves_out_is_no_failure() {
     assert_eq!(none.conduct.outcome().0, PlanState::Cancelled);
     let mut fast = Crew::new(
         plan(steps),
-        Rules {
-            failure: Failure::Fast,
+        PlanRunRules {
+            failure: StepFailurePolicy::Fast,
             at_once: 1,
         },
         &needs,
@@ -331,7 +331,7 @@ fn a_decision_beside_the_question_settles_it() {
         RULES,
         &|_| 99,
     );
-    let is_asked = |conduct: &Conduct| conduct.questions().next().cloned();
+    let is_asked = |conduct: &PlanRun| conduct.questions().next().cloned();
     while is_asked(&crew.conduct).is_none() {
         assert!(crew.turn(0), "it ends without a question: {:?}", crew.log);
     }
@@ -373,9 +373,9 @@ fn failing_fast_begins_nothing_more() {
         step("b", &[], StepVerification::None),
         step("c", &[], StepVerification::None),
     ];
-    let rules = Rules {
+    let rules = PlanRunRules {
         at_once: 1,
-        failure: Failure::Fast,
+        failure: StepFailurePolicy::Fast,
     };
     let mut crew = Crew::new(plan(steps), rules, &|id| if id == "a" { 99 } else { 1 });
     // The person answers before anything else begins.
@@ -428,7 +428,7 @@ fn a_step_that_a_person_holds_waits_alone_and_keeps_nobody_else_waiting() {
         step("b", &[], StepVerification::None),
         step("c", &["a"], StepVerification::None),
     ];
-    let one = Rules {
+    let one = PlanRunRules {
         at_once: 1,
         ..RULES
     };
@@ -479,14 +479,14 @@ fn a_step_that_a_person_skipped_does_not_begin_once_its_files_are_ready() {
 
 #[test]
 fn two_judges_are_heard_in_the_same_order_whoever_is_done_first() {
-    let heard = |first: Judge, second: Judge| {
+    let heard = |first: StepVerifier, second: StepVerifier| {
         let steps = vec![step("a", &[], StepVerification::Tdd)];
         let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
         while crew.conduct.next().len() < 2 {
             crew.turn(0);
         }
         for judge in [first, second] {
-            let Fact::StepJudged(judged) = crew.did("a", 1, Part::Judge(judge)) else {
+            let Fact::StepJudged(judged) = crew.did("a", 1, AttemptPart::Judge(judge)) else {
                 panic!("a judge judges");
             };
             let turned_down = StepJudged {
@@ -499,7 +499,7 @@ fn two_judges_are_heard_in_the_same_order_whoever_is_done_first() {
         crew.turn(0);
         crew.conduct.step("a").unwrap().why.clone()
     };
-    let (inspector, tester) = (Judge::Inspector, Judge::Tester);
+    let (inspector, tester) = (StepVerifier::Inspector, StepVerifier::Tester);
     assert_eq!(heard(inspector, tester), "inspector\n\ntester");
     assert_eq!(heard(tester, inspector), "inspector\n\ntester");
 }
@@ -547,10 +547,10 @@ proptest! {
         at_once in 1..5_usize,
     ) {
         let needed = |id: &str| needs[id[1..].parse::<usize>().unwrap()];
-        let one = Rules { at_once: 1, ..RULES };
+        let one = PlanRunRules { at_once: 1, ..RULES };
         let mut alone = Crew::new(plan.clone(), one, &needed);
         alone.go_to_the_end();
-        let mut crew = Crew::new(plan.clone(), Rules { at_once, ..RULES }, &needed);
+        let mut crew = Crew::new(plan.clone(), PlanRunRules { at_once, ..RULES }, &needed);
         let mut turn = 0;
         while crew.turn(picks[turn % picks.len()]) {
             turn += 1;

@@ -4,7 +4,7 @@ use artel_types::model::{MessagePart, ModelMessage};
 use serde_json::Value;
 
 use super::pinned::is_pinned;
-use crate::tokens::{self, BYTES_PER_TOKEN, Size};
+use crate::tokens::{self, BYTES_PER_TOKEN, PromptSize};
 
 /// Shortest length to which a text is cut, in bytes.
 const SHORTEST: usize = 300;
@@ -15,7 +15,7 @@ const NO_PICTURE: &str = "[a picture was left out]";
 /// Which texts may be cut. Texts that can be fetched again go first; texts that only the
 /// model knows go last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Depth {
+enum ElisionDepth {
     /// Tool results.
     Results,
     /// All text except thoughts and sealed text, which providers want back unchanged.
@@ -42,17 +42,21 @@ pub fn cut_middle(text: &str, most: usize) -> String {
 /// Makes a conversation fit into `target` tokens as far as possible. The largest texts are
 /// cut to one common length, tool results first.
 pub(super) fn to_fit(messages: &mut [ModelMessage], target: u64) {
-    for depth in [Depth::Results, Depth::Words, Depth::Arguments] {
+    for depth in [
+        ElisionDepth::Results,
+        ElisionDepth::Words,
+        ElisionDepth::Arguments,
+    ] {
         if tokens::of_messages(messages) <= target {
             return;
         }
-        if depth == Depth::Words {
+        if depth == ElisionDepth::Words {
             leave_out_pictures(messages, target);
         }
         let mut lengths = Vec::new();
         visit(messages, depth, &mut |text| lengths.push(text.len()));
-        let size = Size::of_messages(messages);
-        let pictures = Size { bytes: 0, ..size }.tokens();
+        let size = PromptSize::of_messages(messages);
+        let pictures = PromptSize { bytes: 0, ..size }.tokens();
         let texts: usize = lengths.iter().sum();
         let room = target.saturating_sub(pictures) * BYTES_PER_TOKEN;
         let room = room.saturating_sub(size.bytes.saturating_sub(texts as u64));
@@ -82,19 +86,19 @@ fn common_length(mut lengths: Vec<usize>, mut room: usize) -> usize {
 }
 
 /// Visits exactly the texts that may be cut.
-fn visit(messages: &mut [ModelMessage], depth: Depth, each: &mut dyn FnMut(&mut String)) {
+fn visit(messages: &mut [ModelMessage], depth: ElisionDepth, each: &mut dyn FnMut(&mut String)) {
     let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
     for part in parts {
         match part {
             MessagePart::ToolResult(result)
-                if depth != Depth::Results || !is_pinned(&result.name) =>
+                if depth != ElisionDepth::Results || !is_pinned(&result.name) =>
             {
                 let mut text = result.text.to_string();
                 each(&mut text);
                 result.text = text.into();
             }
-            MessagePart::Text { text, seal: None } if depth != Depth::Results => each(text),
-            MessagePart::ToolCall(call) if depth == Depth::Arguments => {
+            MessagePart::Text { text, seal: None } if depth != ElisionDepth::Results => each(text),
+            MessagePart::ToolCall(call) if depth == ElisionDepth::Arguments => {
                 visit_arguments(&mut call.arguments, each);
             }
             _ => {}
@@ -129,13 +133,13 @@ fn visit_value(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
 
 /// Removes images, the oldest first, until the conversation fits.
 fn leave_out_pictures(messages: &mut [ModelMessage], target: u64) {
-    let mut size = Size::of_messages(messages);
+    let mut size = PromptSize::of_messages(messages);
     let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
     for part in parts {
         if size.tokens() <= target {
             return;
         }
-        let before = Size::of_part(part);
+        let before = PromptSize::of_part(part);
         match part {
             MessagePart::Image(_) => *part = MessagePart::text(NO_PICTURE),
             MessagePart::ToolResult(result) if !result.images.is_empty() => {
@@ -144,7 +148,7 @@ fn leave_out_pictures(messages: &mut [ModelMessage], target: u64) {
             }
             _ => continue,
         }
-        let after = Size::of_part(part);
+        let after = PromptSize::of_part(part);
         size.images -= before.images;
         size.bytes += after.bytes - before.bytes;
     }

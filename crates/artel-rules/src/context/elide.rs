@@ -3,7 +3,7 @@
 use artel_types::model::{MessagePart, MessageRole, ModelMessage, ToolCall, ToolResult};
 
 use super::pinned::is_pinned;
-use crate::turn::{TextReply, read_text};
+use crate::turn::{ParsedTextReply, read_text};
 
 /// The end of such a line.
 const AGAIN: &str = "left out; call it again if it is needed]";
@@ -43,7 +43,7 @@ pub(super) fn calls_of(message: &ModelMessage) -> Vec<ToolCall> {
         match part {
             MessagePart::ToolCall(call) => calls.push(call.clone()),
             MessagePart::Text { text, .. } if message.role == MessageRole::Assistant => {
-                if let TextReply::Call(call) = read_text(text, "text", |_| true) {
+                if let ParsedTextReply::Call(call) = read_text(text, "text", |_| true) {
                     calls.push(call);
                 }
             }

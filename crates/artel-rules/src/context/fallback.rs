@@ -7,7 +7,7 @@ use super::cut_middle;
 use super::elide::{calls_of, in_short};
 use super::handover::section;
 use super::summary::{LONGEST, words_of};
-use crate::turn::Approach;
+use crate::turn::CanonicalToolCall;
 
 /// Most files and most failures that are listed.
 const MOST_LISTED: usize = 30;
@@ -21,7 +21,7 @@ const BEFORE: &str = "Before: ";
 
 /// The contents of a summary of old messages.
 #[derive(Debug, Default)]
-struct Shown {
+struct FallbackSummary {
     earlier: String,
     read: Vec<String>,
     written: Vec<String>,
@@ -33,7 +33,7 @@ struct Shown {
 /// Returns a summary of the old part of a conversation if no model provides one: the files
 /// that calls named, the last to-do list, the failures, and the last words.
 pub fn fallback_summary(old: &[ModelMessage]) -> String {
-    let mut shown = Shown::default();
+    let mut shown = FallbackSummary::default();
     let mut calls = Vec::new();
     for (at, message) in old.iter().enumerate() {
         match message.role {
@@ -47,7 +47,7 @@ pub fn fallback_summary(old: &[ModelMessage]) -> String {
     shown.text()
 }
 
-impl Shown {
+impl FallbackSummary {
     fn said(&mut self, message: &ModelMessage, calls: &[ToolCall]) {
         for call in calls {
             self.called(call);
@@ -91,7 +91,7 @@ impl Shown {
                     let call = calls.iter().find(|call| call.id == result.id);
                     let input = call.and_then(|call| call.input().ok());
                     let input = input.map(Value::Object).unwrap_or_default();
-                    let approach = Approach::of(&result.name, &input);
+                    let approach = CanonicalToolCall::of(&result.name, &input);
                     let error = result.text.lines().next().unwrap_or_default();
                     note(
                         &mut self.failed,

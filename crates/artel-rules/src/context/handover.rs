@@ -20,12 +20,12 @@ const MARK: &str = "\n\n[Taken over from an earlier run]\n";
 
 /// The number of summaries of a conversation, and the gain of the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shortened {
+pub struct CompactionHistory {
     summaries: u32,
     freed_little: bool,
 }
 
-impl Shortened {
+impl CompactionHistory {
     /// Notes that a conversation of `before` tokens was summarised to `after` tokens.
     pub fn summarised(&mut self, before: u64, after: u64) {
         self.summaries += 1;
@@ -42,7 +42,7 @@ impl Shortened {
 
 /// A conversation split for handing the work over.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Apart {
+pub struct HandoverConversation {
     /// The request verbatim, with everything said to the agent before it began.
     pub task: String,
     /// The answers of pinned tools, which apply to the rest of the work.
@@ -53,7 +53,7 @@ pub struct Apart {
 }
 
 /// Splits a conversation; its work is cut to `most` tokens.
-pub fn taken_apart(messages: &[ModelMessage], most: u64) -> Apart {
+pub fn taken_apart(messages: &[ModelMessage], most: u64) -> HandoverConversation {
     let (head, rest) = match messages.split_first() {
         Some((head, rest)) => (head.clone(), rest),
         None => (ModelMessage::user(""), messages),
@@ -81,7 +81,7 @@ pub fn taken_apart(messages: &[ModelMessage], most: u64) -> Apart {
     let mut work: Vec<ModelMessage> = known.into_iter().map(ModelMessage::user).collect();
     work.extend_from_slice(rest);
     cut::to_fit(&mut work, most);
-    Apart {
+    HandoverConversation {
         task: task.join("\n\n"),
         pinned,
         work,
@@ -90,7 +90,7 @@ pub fn taken_apart(messages: &[ModelMessage], most: u64) -> Apart {
 
 /// Everything known about the work so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Handover<'a> {
+pub struct HandoverBrief<'a> {
     /// The request, verbatim.
     pub task: &'a str,
     /// The reason for the handover.
@@ -111,7 +111,7 @@ pub struct Handover<'a> {
 
 /// Returns the first message of a fresh run that takes over: the whole task, then
 /// everything known, in a fixed order.
-pub fn handover(from: &Handover<'_>) -> String {
+pub fn handover(from: &HandoverBrief<'_>) -> String {
     let (done, open): (Vec<_>, Vec<_>) = from.objectives.iter().partition(|it| it.done);
     let texts = |list: Vec<&RunObjective>| -> Vec<String> {
         list.into_iter().map(|it| it.text.clone()).collect()

@@ -54,7 +54,7 @@ fn results(messages: &[ModelMessage]) -> Vec<&ToolResult> {
 
 fn elided(messages: &[ModelMessage], window: u64) -> Vec<ModelMessage> {
     match plan(messages, window, 0) {
-        Plan::Elide(elided) => elided,
+        CompactionDecision::Elide(elided) => elided,
         other => panic!("{other:?}"),
     }
 }
@@ -62,9 +62,11 @@ fn elided(messages: &[ModelMessage], window: u64) -> Vec<ModelMessage> {
 /// Applies the decision, with a summary as long as a model may make it.
 fn carried_out(messages: &[ModelMessage], window: u64, reserve: u64) -> Vec<ModelMessage> {
     match plan(messages, window, reserve) {
-        Plan::Fits => messages.to_vec(),
-        Plan::Elide(elided) => elided,
-        Plan::Summarise { head, recent, .. } => with_summary(head, &"s".repeat(100_000), recent),
+        CompactionDecision::Fits => messages.to_vec(),
+        CompactionDecision::Elide(elided) => elided,
+        CompactionDecision::Summarise { head, recent, .. } => {
+            with_summary(head, &"s".repeat(100_000), recent)
+        }
     }
 }
 
@@ -73,9 +75,15 @@ fn what_fits_is_not_touched() {
     let messages = conversation(10, 1_000);
     let size = tokens::of_messages(&messages);
     // Three quarters of the window without the reserve.
-    assert_eq!(plan(&messages, size * 4 / 3 + 8 + 500, 500), Plan::Fits);
-    assert_ne!(plan(&messages, size * 4 / 3 - 8 + 500, 500), Plan::Fits);
-    assert_eq!(plan(&[], 0, 0), Plan::Fits);
+    assert_eq!(
+        plan(&messages, size * 4 / 3 + 8 + 500, 500),
+        CompactionDecision::Fits
+    );
+    assert_ne!(
+        plan(&messages, size * 4 / 3 - 8 + 500, 500),
+        CompactionDecision::Fits
+    );
+    assert_eq!(plan(&[], 0, 0), CompactionDecision::Fits);
 }
 
 #[test]
@@ -120,7 +128,7 @@ fn what_holds_for_the_whole_run_is_never_left_out() {
         messages.extend(talk);
         messages.extend(turn("todo", &task, format!("list {round}")));
         messages.extend(conversation(5, 10).split_off(1));
-        let Plan::Summarise { head, old, recent } = plan(&messages, 60_000, 0) else {
+        let CompactionDecision::Summarise { head, old, recent } = plan(&messages, 60_000, 0) else {
             panic!("{round}");
         };
         assert_eq!(round > 0, summary_request(&old).contains("so far: all"));
@@ -145,7 +153,7 @@ fn where_leaving_out_is_not_enough_the_old_part_is_summarised() {
     let mut messages = vec![ModelMessage::user("the task")];
     (0..20).for_each(|_| messages.extend(turn("write", &long, "written")));
     let size = tokens::of_messages(&messages);
-    let Plan::Summarise { head, old, recent } = plan(&messages, size, 0) else {
+    let CompactionDecision::Summarise { head, old, recent } = plan(&messages, size, 0) else {
         panic!("calls are not left out");
     };
     assert_eq!(head, messages[0]);
@@ -158,7 +166,7 @@ fn where_leaving_out_is_not_enough_the_old_part_is_summarised() {
     assert!(asked.contains("called write {") && asked.contains("write answered: written"));
     let shorter = with_summary(head, "all is well", recent);
     assert_eq!(shorter.len(), 9);
-    assert_eq!(plan(&shorter, size, 0), Plan::Fits);
+    assert_eq!(plan(&shorter, size, 0), CompactionDecision::Fits);
 }
 
 #[test]
@@ -183,7 +191,11 @@ fn a_single_huge_text_is_cut_in_the_middle() {
         for part in ["first z", "z last", "bytes left out"] {
             assert!(shown.contains(part), "{name}: {part}");
         }
-        assert_eq!(plan(&shorter, 10_000, 0), Plan::Fits, "{name}");
+        assert_eq!(
+            plan(&shorter, 10_000, 0),
+            CompactionDecision::Fits,
+            "{name}"
+        );
         let calls = shorter.iter().flat_map(elide::calls_of);
         calls.for_each(|call| assert!(call.input().is_ok(), "{name}"));
     }
@@ -294,7 +306,7 @@ fn a_hand_over_has_the_task_and_what_is_known() {
         text: text.to_owned(),
         done,
     });
-    let text = handover(&Handover {
+    let text = handover(&HandoverBrief {
         task: "sort the files",
         why: "the conversation is too long",
         summary: "a was sorted",
@@ -321,7 +333,7 @@ fn work_is_handed_over_where_summaries_no_longer_help() {
         (&[(1_000, 800), (1_000, 400)], true),
         (&[(1_000, 400), (1_000, 400)], true),
     ] {
-        let mut shortened = Shortened::default();
+        let mut shortened = CompactionHistory::default();
         for (before, after) in summaries {
             shortened.summarised(*before, *after);
         }
@@ -353,12 +365,12 @@ fn what_was_handed_over_once_is_handed_over_again() {
             let known = matches!(known, Some(MessagePart::Text { text, .. }) if text.contains("round trip"));
             assert!(known, "what an earlier run knew is part of the work");
         }
-        opening = handover(&Handover {
+        opening = handover(&HandoverBrief {
             task: &apart.task,
             why: "round trip",
             summary: &words,
             pinned: &apart.pinned,
-            ..Handover::default()
+            ..HandoverBrief::default()
         });
         assert_eq!(opening.matches("[Taken over").count(), 1, "{opening}");
         assert_eq!(opening.matches("[Still holds").count(), 2, "{opening}");
@@ -446,7 +458,7 @@ proptest! {
         }
         // After a second pass it fits, and a third one finds nothing to do.
         prop_assert!(tokens::of_messages(&before) <= threshold);
-        prop_assert_eq!(plan(&before, window, reserve), Plan::Fits);
+        prop_assert_eq!(plan(&before, window, reserve), CompactionDecision::Fits);
     }
 
     #[test]

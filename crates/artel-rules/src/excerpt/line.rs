@@ -2,7 +2,7 @@
 
 use memchr::memrchr;
 
-use super::marks::Marks;
+use super::marks::OutputLineMarks;
 use super::visible::{standing, visible};
 
 /// Bytes across a cut in which a notable word is still found.
@@ -10,7 +10,7 @@ pub(super) const OVERLAP: usize = 48;
 
 /// A kept line: whole, or its beginning and its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct ClippedOutputLine {
     head: Vec<u8>,
     /// The end of the line; empty if `head` is the whole line.
     tail: Vec<u8>,
@@ -20,14 +20,14 @@ pub(super) struct Kept {
 
 /// A line that has not ended yet.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct UnfinishedOutputLine {
     limit: usize,
-    kept: Kept,
+    kept: ClippedOutputLine,
     /// The marks found so far, once the line is longer than the part of it that is kept.
-    marks: Marks,
+    marks: OutputLineMarks,
 }
 
-impl Kept {
+impl ClippedOutputLine {
     /// Keeps at most `limit` bytes of a line.
     pub(super) fn of(line: &[u8], limit: usize) -> Self {
         let bytes = line.len() as u64;
@@ -59,8 +59,8 @@ impl Kept {
     }
 
     /// Returns the marks of the kept parts.
-    pub(super) fn marks(&self) -> Marks {
-        Marks::of(&self.head).and(Marks::of(&self.tail))
+    pub(super) fn marks(&self) -> OutputLineMarks {
+        OutputLineMarks::of(&self.head).and(OutputLineMarks::of(&self.tail))
     }
 
     /// Returns the line as clean text, and whether any of its visible text is missing.
@@ -79,13 +79,13 @@ impl Kept {
     }
 }
 
-impl Open {
+impl UnfinishedOutputLine {
     /// Begins a line of which at most `limit` bytes are kept.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
-            kept: Kept::default(),
-            marks: Marks::default(),
+            kept: ClippedOutputLine::default(),
+            marks: OutputLineMarks::default(),
         }
     }
 
@@ -103,15 +103,15 @@ impl Open {
         }
         let mut seam = self.recent();
         seam.extend_from_slice(&piece[..piece.len().min(OVERLAP)]);
-        let marks = self.marks.and(Marks::within(&seam));
-        self.marks = marks.and(Marks::within(piece));
+        let marks = self.marks.and(OutputLineMarks::within(&seam));
+        self.marks = marks.and(OutputLineMarks::within(piece));
         self.keep_tail(piece);
     }
 
     /// Finishes the line and begins the next.
-    pub(super) fn end(&mut self) -> (Kept, Marks) {
+    pub(super) fn end(&mut self) -> (ClippedOutputLine, OutputLineMarks) {
         let mut kept = std::mem::take(&mut self.kept);
-        let marks = std::mem::take(&mut self.marks).and(Marks::of(&kept.head));
+        let marks = std::mem::take(&mut self.marks).and(OutputLineMarks::of(&kept.head));
         if kept.bytes > self.limit as u64 {
             // Bytes of the head beyond its share belong to the end, if the end is short.
             let share = self.limit - self.limit / 3;
@@ -140,7 +140,7 @@ impl Open {
 
     /// Returns the last bytes that arrived.
     fn recent(&self) -> Vec<u8> {
-        let Kept { head, tail, .. } = &self.kept;
+        let ClippedOutputLine { head, tail, .. } = &self.kept;
         let of_tail = tail.len().min(OVERLAP);
         let of_head = head.len().min(OVERLAP - of_tail);
         [&head[head.len() - of_head..], &tail[tail.len() - of_tail..]].concat()

@@ -34,7 +34,7 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// The notable things that a line mentions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(super) struct OutputLineMarks {
     pub(super) error: bool,
     pub(super) warning: bool,
     pub(super) stands_out: bool,
@@ -42,13 +42,13 @@ pub(super) struct Marks {
 
 /// The byte range of a line that stands out.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct MarkedLineRange {
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) marks: Marks,
+    pub(super) marks: OutputLineMarks,
 }
 
-impl Marks {
+impl OutputLineMarks {
     /// Returns the marks of a line.
     pub(super) fn of(line: &[u8]) -> Self {
         let mut marks = Self::within(line);
@@ -85,7 +85,7 @@ impl Marks {
 }
 
 /// Finds the lines that stand out, in order, in one pass for words and one for positions.
-pub(super) fn hits(lines: &[u8]) -> impl Iterator<Item = Hit> {
+pub(super) fn hits(lines: &[u8]) -> impl Iterator<Item = MarkedLineRange> {
     let mut words = FINDER
         .iter()
         .flat_map(move |finder| finder.find_iter(lines))
@@ -100,7 +100,7 @@ pub(super) fn hits(lines: &[u8]) -> impl Iterator<Item = Hit> {
             let at = word.into_iter().chain(colons.peek().copied()).min()?;
             let from = memrchr(b'\n', &lines[behind..at]).map_or(behind, |end| behind + end + 1);
             let to = memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end);
-            let mut marks = Marks::default();
+            let mut marks = OutputLineMarks::default();
             while let Some(found) = words.next_if(|found| found.start() < to) {
                 marks.add(found.pattern().as_usize());
             }
@@ -110,7 +110,7 @@ pub(super) fn hits(lines: &[u8]) -> impl Iterator<Item = Hit> {
             behind = to;
             marks.stands_out = marks.stands_out || is_frame(&lines[from..to]);
             if marks.stands_out {
-                return Some(Hit { from, to, marks });
+                return Some(MarkedLineRange { from, to, marks });
             }
         }
     })

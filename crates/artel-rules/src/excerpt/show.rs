@@ -2,13 +2,13 @@
 
 use artel_types::counted;
 
-use super::line::Kept;
+use super::line::ClippedOutputLine;
 use super::visible::visible;
-use super::{Excerpt, Excerpted, split_line};
+use super::{OutputExcerpt, OutputExcerptBuilder, split_line};
 
 /// Some lines in their displayed form.
 #[derive(Default)]
-struct Part {
+struct ExcerptSection {
     text: String,
     lines: u64,
     bytes: u64,
@@ -18,9 +18,9 @@ struct Part {
     is_cut: bool,
 }
 
-impl Part {
+impl ExcerptSection {
     /// Shows lines from the first one onwards, as far as the budget goes.
-    fn forward<'a>(lines: impl Iterator<Item = &'a Kept>, budget: usize) -> Self {
+    fn forward<'a>(lines: impl Iterator<Item = &'a ClippedOutputLine>, budget: usize) -> Self {
         let mut part = Self::default();
         for line in lines {
             let (shown, is_cut) = line.shown();
@@ -38,9 +38,12 @@ impl Part {
     }
 
     /// Shows lines up to the last one, as far back as the budget goes.
-    fn backward<'a>(lines: impl DoubleEndedIterator<Item = &'a Kept>, budget: usize) -> Self {
+    fn backward<'a>(
+        lines: impl DoubleEndedIterator<Item = &'a ClippedOutputLine>,
+        budget: usize,
+    ) -> Self {
         let mut room = budget;
-        let mut fitting: Vec<&Kept> = Vec::new();
+        let mut fitting: Vec<&ClippedOutputLine> = Vec::new();
         for line in lines.rev() {
             let length = line.shown().0.len() + 1;
             if !fitting.is_empty() && length > room {
@@ -53,12 +56,12 @@ impl Part {
     }
 }
 
-impl Excerpt {
+impl OutputExcerptBuilder {
     /// Shows the parts with the gap between them, and returns whether anything is missing.
     pub(super) fn show_parts(&self, text: &mut String) -> bool {
         let total = self.limits.total;
-        let first = Part::forward(self.first.iter(), total / 4);
-        let last = Part::backward(self.last.iter(), total / 2);
+        let first = ExcerptSection::forward(self.first.iter(), total / 4);
+        let last = ExcerptSection::backward(self.last.iter(), total / 2);
         let gap = self.lines - first.lines - last.lines;
         text.push_str(&first.text);
         if gap > 0 {
@@ -72,13 +75,13 @@ impl Excerpt {
     }
 
     /// Shows the notable lines that are in neither part.
-    fn show_telling(&self, first: &Part, last: &Part, text: &mut String) {
+    fn show_telling(&self, first: &ExcerptSection, last: &ExcerptSection, text: &mut String) {
         // First lines that did not fit can be notable, too.
         let early = (1..)
             .zip(&self.first)
             .skip(self.first.len().min(first.lines as usize));
         let early = early.filter(|(_, line)| line.marks().stands_out);
-        let early: Vec<(u64, &Kept)> = early.collect();
+        let early: Vec<(u64, &ClippedOutputLine)> = early.collect();
         let all = (early.len() as u64 + self.stood_out).saturating_sub(last.telling);
         if all == 0 {
             return;
@@ -108,7 +111,7 @@ impl Excerpt {
 /// output, then the standard error. If anything was left out, the sizes follow, with
 /// `fetch`, the sentence that says how to get the full text. Complete standard output that
 /// is alone and has no errors or warnings is returned as it is.
-pub fn render(stdout: &Excerpted, stderr: &Excerpted, fetch: &str) -> String {
+pub fn render(stdout: &OutputExcerpt, stderr: &OutputExcerpt, fetch: &str) -> String {
     let lines = stdout.lines + stderr.lines;
     if lines == 0 {
         return "no output\n".to_owned();

@@ -4,15 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn excerpt(bytes: &[u8]) -> Excerpted {
-    let mut excerpt = Excerpt::new(Limits::default());
+fn excerpt(bytes: &[u8]) -> OutputExcerpt {
+    let mut excerpt = OutputExcerptBuilder::new(OutputExcerptLimits::default());
     excerpt.push(bytes);
     excerpt.finish()
 }
 
 /// Pushes the same bytes again and again, like a child process that never stops.
-fn flood(piece: &[u8], times: usize) -> Excerpted {
-    let mut excerpt = Excerpt::new(Limits::default());
+fn flood(piece: &[u8], times: usize) -> OutputExcerpt {
+    let mut excerpt = OutputExcerptBuilder::new(OutputExcerptLimits::default());
     for _ in 0..times {
         excerpt.push(piece);
     }
@@ -84,7 +84,7 @@ fn a_hundred_and_fifty_lines_are_shown_and_one_more_is_not() {
 
 #[test]
 fn three_errors_in_two_hundred_thousand_lines_are_seen() {
-    let mut excerpt = Excerpt::new(Limits::default());
+    let mut excerpt = OutputExcerptBuilder::new(OutputExcerptLimits::default());
     let mut bytes = 0;
     for number in 1..=200_000 {
         let line = match number {
@@ -113,7 +113,7 @@ fn three_errors_in_two_hundred_thousand_lines_are_seen() {
         told,
         "90000: error: first\n100000: src/main.rs:3:9: Error: second\n110000: fatal ERROR third\n"
     );
-    let nothing = Excerpt::new(Limits::default()).finish();
+    let nothing = OutputExcerptBuilder::new(OutputExcerptLimits::default()).finish();
     let rendered = render(&shown, &nothing, "Read it with `x`.");
     assert!(rendered.starts_with("3 errors, 0 warnings in 200000 lines\n--- stdout ---\nline 1\n"));
     let end = format!("[truncated: stdout has 200000 lines, {bytes} bytes. Read it with `x`.]\n");
@@ -174,7 +174,7 @@ fn what_stands_out_is_known() {
         "x: y.rs:12:34",
     ];
     for line in telling {
-        assert!(Marks::of(line.as_bytes()).stands_out, "{line}");
+        assert!(OutputLineMarks::of(line.as_bytes()).stands_out, "{line}");
     }
     let boring: &[&str] = &[
         "",
@@ -192,7 +192,7 @@ fn what_stands_out_is_known() {
         "  attach",
     ];
     for line in boring {
-        assert!(!Marks::of(line.as_bytes()).stands_out, "{line}");
+        assert!(!OutputLineMarks::of(line.as_bytes()).stands_out, "{line}");
     }
 }
 
@@ -218,7 +218,7 @@ fn floods_stay_small_and_are_counted() {
 
 #[test]
 fn an_endless_line_keeps_its_beginning_and_its_end() {
-    let mut excerpt = Excerpt::new(Limits::default());
+    let mut excerpt = OutputExcerptBuilder::new(OutputExcerptLimits::default());
     excerpt.push(b"begin ");
     for _ in 0..1000 {
         excerpt.push(&[b'x'; 1000]);
@@ -308,8 +308,8 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..120).prop_map(|pieces| pieces.concat())
 }
 
-fn small() -> Limits {
-    Limits {
+fn small() -> OutputExcerptLimits {
+    OutputExcerptLimits {
         first: 3,
         last: 4,
         telling: 5,
@@ -322,12 +322,12 @@ proptest! {
     /// The excerpt does not depend on where the pieces are cut.
     #[test]
     fn cuts_make_no_difference(bytes in output(), cuts in proptest::collection::vec(0usize..6000, 0..8)) {
-        let mut whole = Excerpt::new(small());
+        let mut whole = OutputExcerptBuilder::new(small());
         whole.push(&bytes);
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
         cuts.extend([0, bytes.len()]);
         cuts.sort_unstable();
-        let mut pieces = Excerpt::new(small());
+        let mut pieces = OutputExcerptBuilder::new(small());
         for cut in cuts.windows(2) {
             pieces.push(&bytes[cut[0]..cut[1]]);
         }
@@ -337,7 +337,7 @@ proptest! {
     /// The counts equal those from examining every line by itself.
     #[test]
     fn counts_are_exact(bytes in output()) {
-        let mut excerpt = Excerpt::new(small());
+        let mut excerpt = OutputExcerptBuilder::new(small());
         excerpt.push(&bytes);
         let shown = excerpt.finish();
         let body = bytes.strip_suffix(b"\n").unwrap_or(&bytes);

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
-use super::{Strategy, *};
+use super::{ContextLoadStrategy, *};
 
-fn file(path: &str, tokens: u64, minute: i64, priority: u32) -> File {
-    File {
+fn file(path: &str, tokens: u64, minute: i64, priority: u32) -> ContextFileCandidate {
+    ContextFileCandidate {
         path: path.to_owned(),
         tokens,
         modified: Timestamp::from_micros(minute * 60_000_000),
@@ -11,19 +11,19 @@ fn file(path: &str, tokens: u64, minute: i64, priority: u32) -> File {
     }
 }
 
-fn names(choice: &Choice) -> Vec<&str> {
+fn names(choice: &ContextLoadOutcome) -> Vec<&str> {
     choice.included.iter().map(|it| it.path.as_str()).collect()
 }
 
 /// Ten files of fifty thousand tokens for eighty percent of a hundred thousand.
 #[test]
 fn too_much_is_left_out_visibly() {
-    let files: Vec<File> = (0..10)
+    let files: Vec<ContextFileCandidate> = (0..10)
         .map(|at| file(&format!("f{at}"), 50_000, at, 0))
         .collect();
     let budget = budget(100_000, 80);
     assert_eq!(budget, 80_000);
-    let chosen = Strategy::ALL.map(|strategy| choose(&files, budget, strategy, None));
+    let chosen = ContextLoadStrategy::ALL.map(|strategy| choose(&files, budget, strategy, None));
     for choice in &chosen {
         let block = choice.warning_block.as_ref().unwrap();
         for words in [
@@ -61,11 +61,17 @@ fn every_strategy_keeps_its_own_rule() {
         file("tiny", 50, 4, 0),
     ];
     let table = [
-        (Strategy::SmallestFirst, vec!["dear", "tiny", "old-small"]),
-        (Strategy::DropLargest, vec!["old-small", "mid", "tiny"]),
-        (Strategy::DropOldest, vec!["dear"]),
         (
-            Strategy::TruncateEach,
+            ContextLoadStrategy::SmallestFirst,
+            vec!["dear", "tiny", "old-small"],
+        ),
+        (
+            ContextLoadStrategy::DropLargest,
+            vec!["old-small", "mid", "tiny"],
+        ),
+        (ContextLoadStrategy::DropOldest, vec!["dear"]),
+        (
+            ContextLoadStrategy::TruncateEach,
             vec!["old-small", "new-large", "mid", "dear", "tiny"],
         ),
     ];
@@ -74,7 +80,7 @@ fn every_strategy_keeps_its_own_rule() {
         assert_eq!(&names(&choice), expected, "{strategy}");
         assert_eq!(strategy.as_str().parse(), Ok(*strategy));
     }
-    let each = choose(&files, 1_000, Strategy::TruncateEach, None);
+    let each = choose(&files, 1_000, ContextLoadStrategy::TruncateEach, None);
     let kept: Vec<u64> = each.included.iter().map(|it| it.tokens).collect();
     assert_eq!((kept, each.total), (vec![100, 217, 216, 217, 50], 800));
     assert_eq!(
@@ -86,13 +92,13 @@ fn every_strategy_keeps_its_own_rule() {
 #[test]
 fn a_cap_comes_first_and_is_said() {
     let files = [file("a", 900, 0, 0), file("b", 10, 0, 0)];
-    let whole = choose(&files, 1_000, Strategy::SmallestFirst, None);
+    let whole = choose(&files, 1_000, ContextLoadStrategy::SmallestFirst, None);
     assert_eq!((whole.total, whole.warning_block), (910, None));
-    let capped = choose(&files, 1_000, Strategy::SmallestFirst, Some(100));
+    let capped = choose(&files, 1_000, ContextLoadStrategy::SmallestFirst, Some(100));
     assert_eq!((capped.total, names(&capped)), (110, vec!["b", "a"]));
     assert_eq!(
         capped.truncated,
-        [Loaded {
+        [LoadedContextFile {
             path: "a".to_owned(),
             tokens: 100
         }]
@@ -102,10 +108,13 @@ fn a_cap_comes_first_and_is_said() {
 
 #[test]
 fn nothing_fits_into_nothing() {
-    for strategy in Strategy::ALL {
+    for strategy in ContextLoadStrategy::ALL {
         let choice = choose(&[file("a", 5, 0, 0)], 0, strategy, None);
         assert_eq!((choice.included.len(), choice.total), (0, 0), "{strategy}");
-        assert_eq!(choose(&[], 0, strategy, None), Choice::default());
+        assert_eq!(
+            choose(&[], 0, strategy, None),
+            ContextLoadOutcome::default()
+        );
     }
 }
 
@@ -116,12 +125,12 @@ proptest! {
         budget in 1_000u64..50_000,
         cap in proptest::option::of(1u64..5_000),
     ) {
-        let files: Vec<File> = sizes
+        let files: Vec<ContextFileCandidate> = sizes
             .iter()
             .enumerate()
             .map(|(at, (tokens, minute, priority))| file(&format!("f{at}"), *tokens, *minute, *priority))
             .collect();
-        for strategy in Strategy::ALL {
+        for strategy in ContextLoadStrategy::ALL {
             let choice = choose(&files, budget, strategy, cap);
             let block = choice.warning_block.as_deref().unwrap_or("").len() as u64;
             prop_assert!(choice.total + block.div_ceil(BYTES_PER_TOKEN) <= budget);

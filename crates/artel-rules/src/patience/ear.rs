@@ -8,19 +8,19 @@ use memchr::{memchr2, memrchr};
 /// overwrites is never judged: a progress line counts once, when it finally stays. A line
 /// counts when it ends, so a prompt that waits for an answer is not news.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ear {
+pub struct ProgressDetector {
     /// The line contains text.
     text: bool,
     /// The line contains a number without a percent sign so far.
     number: bool,
     /// The last byte was a carriage return.
     returned: bool,
-    escape: Escape,
+    escape: TerminalEscapeState,
 }
 
 /// The position within a terminal control sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Escape {
+enum TerminalEscapeState {
     #[default]
     Outside,
     /// After the escape character.
@@ -41,11 +41,11 @@ enum Escape {
 /// spinners, bars, bare percentages, colours alone, and text that a carriage return
 /// overwrote.
 pub fn is_noise(line: &[u8]) -> bool {
-    let mut ear = Ear::default();
+    let mut ear = ProgressDetector::default();
     !ear.hear(line) && !ear.hear(b"\n")
 }
 
-impl Ear {
+impl ProgressDetector {
     /// Reads output and returns whether a line with something new ended in it.
     pub fn hear(&mut self, bytes: &[u8]) -> bool {
         let mut rest = bytes;
@@ -86,49 +86,51 @@ impl Ear {
             }
             b'\r' => {
                 self.returned = true;
-                self.escape = Escape::Outside;
+                self.escape = TerminalEscapeState::Outside;
                 return false;
             }
             _ if self.returned => *self = Self::default(),
             _ => {}
         }
         match self.escape {
-            Escape::Outside => self.take_plain(byte),
-            Escape::Begun => {
+            TerminalEscapeState::Outside => self.take_plain(byte),
+            TerminalEscapeState::Begun => {
                 self.escape = match byte {
-                    b'[' => Escape::Parameters,
-                    b']' | b'P' | b'X' | b'^' | b'_' => Escape::Text,
-                    0x20..=0x2f => Escape::Begun,
-                    _ => Escape::Outside,
+                    b'[' => TerminalEscapeState::Parameters,
+                    b']' | b'P' | b'X' | b'^' | b'_' => TerminalEscapeState::Text,
+                    0x20..=0x2f => TerminalEscapeState::Begun,
+                    _ => TerminalEscapeState::Outside,
                 };
             }
-            Escape::Parameters if (0x40..=0x7e).contains(&byte) => self.escape = Escape::Outside,
-            Escape::Parameters => {}
-            Escape::Text => {
+            TerminalEscapeState::Parameters if (0x40..=0x7e).contains(&byte) => {
+                self.escape = TerminalEscapeState::Outside
+            }
+            TerminalEscapeState::Parameters => {}
+            TerminalEscapeState::Text => {
                 self.escape = match byte {
-                    0x07 => Escape::Outside,
-                    0x1b => Escape::TextEnding,
-                    _ => Escape::Text,
+                    0x07 => TerminalEscapeState::Outside,
+                    0x1b => TerminalEscapeState::TextEnding,
+                    _ => TerminalEscapeState::Text,
                 };
             }
-            Escape::TextEnding => self.escape = Escape::Outside,
-            Escape::Drawn => match byte {
+            TerminalEscapeState::TextEnding => self.escape = TerminalEscapeState::Outside,
+            TerminalEscapeState::Drawn => match byte {
                 // U+2500 to U+25FF and U+2800 to U+28FF; `…` and dashes come with U+20xx.
-                0x94..=0x97 | 0xa0..=0xa3 | 0x80 => self.escape = Escape::DrawnLast,
+                0x94..=0x97 | 0xa0..=0xa3 | 0x80 => self.escape = TerminalEscapeState::DrawnLast,
                 _ => {
                     self.text = true;
-                    self.escape = Escape::Outside;
+                    self.escape = TerminalEscapeState::Outside;
                 }
             },
-            Escape::DrawnLast => self.escape = Escape::Outside,
+            TerminalEscapeState::DrawnLast => self.escape = TerminalEscapeState::Outside,
         }
         false
     }
 
     fn take_plain(&mut self, byte: u8) {
         match byte {
-            0x1b => self.escape = Escape::Begun,
-            0xe2 => self.escape = Escape::Drawn,
+            0x1b => self.escape = TerminalEscapeState::Begun,
+            0xe2 => self.escape = TerminalEscapeState::Drawn,
             b'0'..=b'9' => self.number = true,
             b'%' if self.number => self.number = false,
             b'.' | b'|' | b'/' | b'-' | b'\\' | b'=' | b'#' | b'>' | b'<' | b'*' | b'_' | b'~'

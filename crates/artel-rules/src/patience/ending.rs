@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The time that a command gets to react to signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Graces {
+pub struct CommandGracePeriods {
     /// Time after the interrupt.
     pub interrupt: Duration,
     /// Time after the request to terminate.
@@ -13,7 +13,7 @@ pub struct Graces {
 
 /// A signal of the shutdown sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Signal {
+pub enum CommandStopSignal {
     /// `SIGINT`, as if a person had pressed Ctrl-C.
     Interrupt,
     /// `SIGTERM`.
@@ -24,15 +24,15 @@ pub enum Signal {
 
 /// The shutdown of one command. It starts when this is created.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
-    graces: Graces,
-    phase: Phase,
-    sent: Sent,
+pub struct CommandShutdown {
+    graces: CommandGracePeriods,
+    phase: CommandShutdownPhase,
+    sent: SentStopSignals,
 }
 
 /// The signals sent so far, each with its moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentStopSignals {
     /// When the command was interrupted.
     pub interrupt: Option<Duration>,
     /// When the command was told to terminate.
@@ -43,9 +43,9 @@ pub struct Sent {
 
 /// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum CommandShutdownStep {
     /// Send this signal to all processes of the command, then ask again.
-    Send(Signal),
+    Send(CommandStopSignal),
     /// Wait for the command to exit.
     Wait {
         /// When to ask again.
@@ -57,12 +57,12 @@ pub enum Step {
 
 /// The next signal with its due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Due(Signal, Duration),
+enum CommandShutdownPhase {
+    Due(CommandStopSignal, Duration),
     Spent,
 }
 
-impl Graces {
+impl CommandGracePeriods {
     /// The usual grace periods: five seconds, then three.
     pub const USUAL: Self = Self {
         interrupt: Duration::from_secs(5),
@@ -70,13 +70,13 @@ impl Graces {
     };
 }
 
-impl Default for Graces {
+impl Default for CommandGracePeriods {
     fn default() -> Self {
         Self::USUAL
     }
 }
 
-impl Signal {
+impl CommandStopSignal {
     /// Returns the usual name, such as `SIGINT`.
     pub fn name(self) -> &'static str {
         match self {
@@ -87,71 +87,77 @@ impl Signal {
     }
 }
 
-impl Sent {
+impl SentStopSignals {
     /// Returns the last signal that was sent.
-    pub fn last(&self) -> Option<Signal> {
+    pub fn last(&self) -> Option<CommandStopSignal> {
         let all = [
-            (self.kill, Signal::Kill),
-            (self.terminate, Signal::Terminate),
-            (self.interrupt, Signal::Interrupt),
+            (self.kill, CommandStopSignal::Kill),
+            (self.terminate, CommandStopSignal::Terminate),
+            (self.interrupt, CommandStopSignal::Interrupt),
         ];
         all.into_iter().find_map(|(at, signal)| at.map(|_| signal))
     }
 }
 
-impl Ending {
+impl CommandShutdown {
     /// Begins politely: the interrupt is due now.
-    pub fn soft(graces: Graces, at: Duration) -> Self {
-        Self::due(graces, Signal::Interrupt, at)
+    pub fn soft(graces: CommandGracePeriods, at: Duration) -> Self {
+        Self::due(graces, CommandStopSignal::Interrupt, at)
     }
 
     /// Begins with the kill.
     pub fn hard(at: Duration) -> Self {
-        Self::due(Graces::USUAL, Signal::Kill, at)
+        Self::due(CommandGracePeriods::USUAL, CommandStopSignal::Kill, at)
     }
 
     /// Stops being polite: signals that were not sent yet are skipped, and the kill is due
     /// now.
     pub fn harden(&mut self, at: Duration) {
-        if self.phase != Phase::Spent {
-            self.phase = Phase::Due(Signal::Kill, at);
+        if self.phase != CommandShutdownPhase::Spent {
+            self.phase = CommandShutdownPhase::Due(CommandStopSignal::Kill, at);
         }
     }
 
     /// Returns what to do now. A signal returned here counts as sent.
-    pub fn step(&mut self, at: Duration) -> Step {
-        let Phase::Due(signal, due) = self.phase else {
-            return Step::Spent;
+    pub fn step(&mut self, at: Duration) -> CommandShutdownStep {
+        let CommandShutdownPhase::Due(signal, due) = self.phase else {
+            return CommandShutdownStep::Spent;
         };
         if at < due {
-            return Step::Wait { until: due };
+            return CommandShutdownStep::Wait { until: due };
         }
         let (noted, next) = match signal {
-            Signal::Interrupt => (
+            CommandStopSignal::Interrupt => (
                 &mut self.sent.interrupt,
-                Phase::Due(Signal::Terminate, at.saturating_add(self.graces.interrupt)),
+                CommandShutdownPhase::Due(
+                    CommandStopSignal::Terminate,
+                    at.saturating_add(self.graces.interrupt),
+                ),
             ),
-            Signal::Terminate => (
+            CommandStopSignal::Terminate => (
                 &mut self.sent.terminate,
-                Phase::Due(Signal::Kill, at.saturating_add(self.graces.terminate)),
+                CommandShutdownPhase::Due(
+                    CommandStopSignal::Kill,
+                    at.saturating_add(self.graces.terminate),
+                ),
             ),
-            Signal::Kill => (&mut self.sent.kill, Phase::Spent),
+            CommandStopSignal::Kill => (&mut self.sent.kill, CommandShutdownPhase::Spent),
         };
         *noted = Some(at);
         self.phase = next;
-        Step::Send(signal)
+        CommandShutdownStep::Send(signal)
     }
 
     /// Returns the signals sent so far.
-    pub fn sent(&self) -> Sent {
+    pub fn sent(&self) -> SentStopSignals {
         self.sent
     }
 
-    fn due(graces: Graces, signal: Signal, at: Duration) -> Self {
+    fn due(graces: CommandGracePeriods, signal: CommandStopSignal, at: Duration) -> Self {
         Self {
             graces,
-            phase: Phase::Due(signal, at),
-            sent: Sent::default(),
+            phase: CommandShutdownPhase::Due(signal, at),
+            sent: SentStopSignals::default(),
         }
     }
 }

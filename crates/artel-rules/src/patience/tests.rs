@@ -16,11 +16,11 @@ fn secs(secs: u64) -> Duration {
 
 /// Simulates a command that prints `line` every half second for `life`. Returns when it is
 /// ended, or `None` if it is not.
-fn ended_at(limits: Limits, line: &[u8], life: Duration) -> Option<Duration> {
-    let mut patience = Patience::new(limits);
+fn ended_at(limits: CommandTimeLimits, line: &[u8], life: Duration) -> Option<Duration> {
+    let mut patience = CommandWatchdog::new(limits);
     let mut at = Duration::ZERO;
     while at < life {
-        if let Verdict::End { .. } = patience.verdict(at) {
+        if let CommandWatchdogDecision::End { .. } = patience.verdict(at) {
             return Some(at);
         }
         if at.as_millis().is_multiple_of(500) {
@@ -33,16 +33,16 @@ fn ended_at(limits: Limits, line: &[u8], life: Duration) -> Option<Duration> {
 
 #[test]
 fn a_talking_command_lives_and_a_hanging_one_does_not() {
-    let short = Limits {
+    let short = CommandTimeLimits {
         base: secs(2),
         extend: secs(1),
         longest: secs(30),
     };
-    let capped = Limits {
+    let capped = CommandTimeLimits {
         longest: secs(4),
         ..short
     };
-    let cases: [(Limits, &[u8], Option<Duration>); 6] = [
+    let cases: [(CommandTimeLimits, &[u8], Option<Duration>); 6] = [
         (short, b"line 7", None),
         (short, b"....", Some(secs(2))),
         (short, b"42%", Some(secs(2))),
@@ -58,27 +58,27 @@ fn a_talking_command_lives_and_a_hanging_one_does_not() {
 
 #[test]
 fn the_base_is_given_in_any_case_and_the_cap_is_never_passed() {
-    let limits = Limits::COMMAND;
-    let mut patience = Patience::new(limits);
+    let limits = CommandTimeLimits::COMMAND;
+    let mut patience = CommandWatchdog::new(limits);
     assert_eq!(
         patience.verdict(Duration::ZERO),
-        Verdict::Keep { until: secs(120) }
+        CommandWatchdogDecision::Keep { until: secs(120) }
     );
     // An early line extends nothing: the base time is longer than what it adds.
     patience.heard(b"Compiling artel", secs(1));
     assert_eq!(
         patience.verdict(secs(119)),
-        Verdict::Keep { until: secs(120) }
+        CommandWatchdogDecision::Keep { until: secs(120) }
     );
     patience.heard(b"Compiling more", secs(110));
     assert_eq!(
         patience.verdict(secs(120)),
-        Verdict::Keep { until: secs(140) }
+        CommandWatchdogDecision::Keep { until: secs(140) }
     );
     assert_eq!(
         patience.verdict(secs(140)),
-        Verdict::End {
-            why: Overdue::Silent {
+        CommandWatchdogDecision::End {
+            why: CommandTimeout::Silent {
                 base: secs(120),
                 quiet: secs(30)
             }
@@ -87,31 +87,40 @@ fn the_base_is_given_in_any_case_and_the_cap_is_never_passed() {
     patience.heard(b"still here", secs(1799));
     assert_eq!(
         patience.verdict(secs(1799)),
-        Verdict::Keep { until: secs(1800) }
+        CommandWatchdogDecision::Keep { until: secs(1800) }
     );
-    let why = Overdue::Endless {
+    let why = CommandTimeout::Endless {
         longest: secs(1800),
     };
-    assert_eq!(patience.verdict(secs(1800)), Verdict::End { why });
+    assert_eq!(
+        patience.verdict(secs(1800)),
+        CommandWatchdogDecision::End { why }
+    );
 }
 
 #[test]
 fn news_that_is_told_late_does_not_take_time_away() {
-    let mut patience = Patience::new(Limits::of_base(secs(1)));
+    let mut patience = CommandWatchdog::new(CommandTimeLimits::of_base(secs(1)));
     patience.heard_news(secs(10));
     patience.heard_news(secs(3));
     assert_eq!(
         patience.verdict(secs(11)),
-        Verdict::Keep { until: secs(40) }
+        CommandWatchdogDecision::Keep { until: secs(40) }
     );
 }
 
 #[test]
 fn a_time_that_a_person_named_is_not_stretched() {
-    let mut patience = Patience::new(Limits::exactly(ms(500)));
+    let mut patience = CommandWatchdog::new(CommandTimeLimits::exactly(ms(500)));
     patience.heard(b"working", ms(499));
-    assert_eq!(patience.verdict(ms(499)), Verdict::Keep { until: ms(500) });
-    assert!(matches!(patience.verdict(ms(500)), Verdict::End { .. }));
+    assert_eq!(
+        patience.verdict(ms(499)),
+        CommandWatchdogDecision::Keep { until: ms(500) }
+    );
+    assert!(matches!(
+        patience.verdict(ms(500)),
+        CommandWatchdogDecision::End { .. }
+    ));
 }
 
 #[test]
@@ -176,7 +185,7 @@ fn noise_is_known() {
 
 #[test]
 fn a_line_counts_when_it_ends() {
-    let mut ear = Ear::default();
+    let mut ear = ProgressDetector::default();
     assert!(!ear.hear(b"compil"));
     assert!(!ear.hear(b"ing"));
     assert!(ear.hear(b"\n"));
@@ -218,62 +227,97 @@ fn known_builds_and_tests_get_minutes() {
         (&[], 120),
     ];
     for (words, expected) in cases {
-        let limits = Limits::of_command(words);
-        assert_eq!(limits, Limits::of_base(secs(*expected)), "{words:?}");
+        let limits = CommandTimeLimits::of_command(words);
+        assert_eq!(
+            limits,
+            CommandTimeLimits::of_base(secs(*expected)),
+            "{words:?}"
+        );
     }
     let line: [&[&str]; 3] = [&["cd", "x"], &["npm", "install"], &["npm", "run", "build"]];
-    assert_eq!(Limits::of_commands(line).base, secs(600));
-    assert_eq!(Limits::of_commands::<&str>([]), Limits::COMMAND);
+    assert_eq!(CommandTimeLimits::of_commands(line).base, secs(600));
+    assert_eq!(
+        CommandTimeLimits::of_commands::<&str>([]),
+        CommandTimeLimits::COMMAND
+    );
 }
 
 #[test]
 fn the_sequence_is_interrupt_terminate_kill() {
-    let mut ending = Ending::soft(Graces::USUAL, secs(7));
+    let mut ending = CommandShutdown::soft(CommandGracePeriods::USUAL, secs(7));
     let table = [
-        (secs(7), Step::Send(Signal::Interrupt)),
-        (secs(7), Step::Wait { until: secs(12) }),
-        (ms(11_999), Step::Wait { until: secs(12) }),
-        (secs(12), Step::Send(Signal::Terminate)),
-        (secs(12), Step::Wait { until: secs(15) }),
-        (secs(15), Step::Send(Signal::Kill)),
-        (secs(15), Step::Spent),
-        (secs(99), Step::Spent),
+        (
+            secs(7),
+            CommandShutdownStep::Send(CommandStopSignal::Interrupt),
+        ),
+        (secs(7), CommandShutdownStep::Wait { until: secs(12) }),
+        (ms(11_999), CommandShutdownStep::Wait { until: secs(12) }),
+        (
+            secs(12),
+            CommandShutdownStep::Send(CommandStopSignal::Terminate),
+        ),
+        (secs(12), CommandShutdownStep::Wait { until: secs(15) }),
+        (secs(15), CommandShutdownStep::Send(CommandStopSignal::Kill)),
+        (secs(15), CommandShutdownStep::Spent),
+        (secs(99), CommandShutdownStep::Spent),
     ];
     for (at, expected) in table {
         assert_eq!(ending.step(at), expected, "{at:?}");
     }
-    let sent = Sent {
+    let sent = SentStopSignals {
         interrupt: Some(secs(7)),
         terminate: Some(secs(12)),
         kill: Some(secs(15)),
     };
     assert_eq!(ending.sent(), sent);
-    assert_eq!(sent.last().map(Signal::name), Some("SIGKILL"));
+    assert_eq!(sent.last().map(CommandStopSignal::name), Some("SIGKILL"));
 }
 
 #[test]
 fn a_late_look_still_gives_each_signal_its_grace() {
-    let mut ending = Ending::soft(Graces::USUAL, secs(0));
-    assert_eq!(ending.step(secs(0)), Step::Send(Signal::Interrupt));
-    assert_eq!(ending.step(secs(60)), Step::Send(Signal::Terminate));
-    assert_eq!(ending.step(secs(60)), Step::Wait { until: secs(63) });
+    let mut ending = CommandShutdown::soft(CommandGracePeriods::USUAL, secs(0));
+    assert_eq!(
+        ending.step(secs(0)),
+        CommandShutdownStep::Send(CommandStopSignal::Interrupt)
+    );
+    assert_eq!(
+        ending.step(secs(60)),
+        CommandShutdownStep::Send(CommandStopSignal::Terminate)
+    );
+    assert_eq!(
+        ending.step(secs(60)),
+        CommandShutdownStep::Wait { until: secs(63) }
+    );
 }
 
 #[test]
 fn a_hard_end_kills_at_once() {
-    let mut ending = Ending::hard(secs(3));
-    assert_eq!(ending.step(secs(3)), Step::Send(Signal::Kill));
-    assert_eq!(ending.step(secs(3)), Step::Spent);
+    let mut ending = CommandShutdown::hard(secs(3));
+    assert_eq!(
+        ending.step(secs(3)),
+        CommandShutdownStep::Send(CommandStopSignal::Kill)
+    );
+    assert_eq!(ending.step(secs(3)), CommandShutdownStep::Spent);
     assert_eq!(ending.sent().interrupt, None);
 
-    let mut ending = Ending::soft(Graces::USUAL, secs(0));
-    assert_eq!(ending.step(secs(0)), Step::Send(Signal::Interrupt));
+    let mut ending = CommandShutdown::soft(CommandGracePeriods::USUAL, secs(0));
+    assert_eq!(
+        ending.step(secs(0)),
+        CommandShutdownStep::Send(CommandStopSignal::Interrupt)
+    );
     ending.harden(secs(1));
-    assert_eq!(ending.step(secs(1)), Step::Send(Signal::Kill));
+    assert_eq!(
+        ending.step(secs(1)),
+        CommandShutdownStep::Send(CommandStopSignal::Kill)
+    );
     let sent = ending.sent();
     assert_eq!((sent.terminate, sent.kill), (None, Some(secs(1))));
     ending.harden(secs(2));
-    assert_eq!(ending.step(secs(2)), Step::Spent, "it is not killed twice");
+    assert_eq!(
+        ending.step(secs(2)),
+        CommandShutdownStep::Spent,
+        "it is not killed twice"
+    );
 }
 
 proptest! {
@@ -285,12 +329,12 @@ proptest! {
                         Just(b'4'), Just(0xe2), Just(0xa0), any::<u8>()], 0..80),
         cuts in proptest::collection::vec(0usize..80, 0..6),
     ) {
-        let mut whole = Ear::default();
+        let mut whole = ProgressDetector::default();
         let heard = whole.hear(&bytes);
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
         cuts.extend([0, bytes.len()]);
         cuts.sort_unstable();
-        let mut ear = Ear::default();
+        let mut ear = ProgressDetector::default();
         let pieces = cuts.windows(2).map(|cut| ear.hear(&bytes[cut[0]..cut[1]]));
         let pieces = pieces.fold(false, |any, heard| any | heard);
         prop_assert_eq!(heard, pieces);
@@ -305,17 +349,17 @@ proptest! {
         talks in proptest::collection::vec(0u64..200, 0..20), at in 0u64..200,
     ) {
         let longest = secs(base + more);
-        let mut patience = Patience::new(Limits { base: secs(base), extend: secs(extend), longest });
+        let mut patience = CommandWatchdog::new(CommandTimeLimits { base: secs(base), extend: secs(extend), longest });
         for talk in talks.into_iter().filter(|talk| *talk <= at) {
             patience.heard_news(secs(talk));
         }
         match patience.verdict(secs(at)) {
-            Verdict::Keep { until } => {
+            CommandWatchdogDecision::Keep { until } => {
                 prop_assert!(secs(at) < until && until >= secs(base) && until <= longest);
             }
-            Verdict::End { .. } => prop_assert!(at >= base),
+            CommandWatchdogDecision::End { .. } => prop_assert!(at >= base),
         }
         let at_longest = patience.verdict(longest);
-        prop_assert!(matches!(at_longest, Verdict::End { .. }), "{:?}", at_longest);
+        prop_assert!(matches!(at_longest, CommandWatchdogDecision::End { .. }), "{:?}", at_longest);
     }
 }

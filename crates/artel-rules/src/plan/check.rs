@@ -9,8 +9,8 @@ use std::ops::Deref;
 
 use artel_types::plan::{Plan, PlanStep};
 
-use super::graph::{Graph, in_step};
-use super::problem::{Problem, listed, shown};
+use super::graph::{StepGraph, in_step};
+use super::problem::{PlanProblem, listed, shown};
 
 pub use scripts::scripts_in;
 
@@ -27,9 +27,9 @@ pub const MOST_ENTRIES: usize = 200;
 
 /// The names that a plan may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct PlanCheckContext {
     /// The roles, and whether they change files.
-    pub roles: BTreeMap<String, Reach>,
+    pub roles: BTreeMap<String, RoleAccess>,
     /// The tools, by name.
     pub tools: BTreeSet<String>,
     /// The existing scripts, such as `scripts/make.py`: those of the planned skill and
@@ -41,7 +41,7 @@ pub struct Known {
 
 /// A role's access to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum RoleAccess {
     /// It reads files and runs checks.
     Reads,
     /// It changes files.
@@ -50,12 +50,12 @@ pub enum Reach {
 
 /// A plan in which nothing was found wrong; only [`check`] can make one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct CheckedPlan {
     plan: Plan,
-    graph: Graph,
+    graph: StepGraph,
 }
 
-impl Checked {
+impl CheckedPlan {
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -66,24 +66,24 @@ impl Checked {
     }
 }
 
-impl Deref for Checked {
-    type Target = Graph;
+impl Deref for CheckedPlan {
+    type Target = StepGraph;
 
-    fn deref(&self) -> &Graph {
+    fn deref(&self) -> &StepGraph {
         &self.graph
     }
 }
 
 /// Checks a plan. Reports every problem at once, so that one revision can fix them all.
-pub fn check(plan: &Plan, known: &Known) -> Result<Checked, Vec<Problem>> {
+pub fn check(plan: &Plan, known: &PlanCheckContext) -> Result<CheckedPlan, Vec<PlanProblem>> {
     if plan.steps.is_empty() {
         let remedy = "add at least one step with a title and what its worker is told";
-        return Err(vec![Problem::in_plan("it has no steps", remedy)]);
+        return Err(vec![PlanProblem::in_plan("it has no steps", remedy)]);
     }
     if plan.steps.len() > MOST_STEPS {
         let what = format!("it has {} steps", plan.steps.len());
         let remedy = format!("use at most {MOST_STEPS}, or ask for less at once");
-        return Err(vec![Problem::in_plan(what, remedy)]);
+        return Err(vec![PlanProblem::in_plan(what, remedy)]);
     }
     let mut problems = bounds::of_plan(plan);
     for (at, step) in plan.steps.iter().enumerate() {
@@ -93,7 +93,7 @@ pub fn check(plan: &Plan, known: &Known) -> Result<Checked, Vec<Problem>> {
             .chain(scripts::faults(plan, at, known));
         problems.extend(found.map(|(what, remedy)| in_step(plan, at, what, remedy)));
     }
-    let graph = match Graph::of(plan) {
+    let graph = match StepGraph::of(plan) {
         Ok(graph) => {
             problems.extend(keys(plan, &graph, known));
             graph
@@ -106,7 +106,7 @@ pub fn check(plan: &Plan, known: &Known) -> Result<Checked, Vec<Problem>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Checked {
+    Ok(CheckedPlan {
         plan: plan.clone(),
         graph,
     })
@@ -117,8 +117,8 @@ pub fn keeps<'s>(
     old: &Plan,
     new: &Plan,
     finished: impl IntoIterator<Item = &'s str>,
-) -> Vec<Problem> {
-    let lost = |id: &str| -> Option<Problem> {
+) -> Vec<PlanProblem> {
+    let lost = |id: &str| -> Option<PlanProblem> {
         let number = old.number(id)?;
         let step = old.step(id)?;
         let remedy = "finished steps stay as they are: put it back, and add a new step instead";
@@ -137,7 +137,7 @@ pub fn keeps<'s>(
 
 /// Finds values that no step hands on, and values that two steps could hand on at the same
 /// time.
-fn keys(plan: &Plan, graph: &Graph, known: &Known) -> Vec<Problem> {
+fn keys(plan: &Plan, graph: &StepGraph, known: &PlanCheckContext) -> Vec<PlanProblem> {
     let mut givers: BTreeMap<&str, Vec<&PlanStep>> = BTreeMap::new();
     for step in &plan.steps {
         for key in &step.gives {

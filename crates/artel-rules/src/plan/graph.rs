@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use artel_types::plan::Plan;
 
-use super::problem::{Place, Problem, listed, shown};
+use super::problem::{PlanProblem, PlanProblemPlace, listed, shown};
 
 /// The steps of a plan by their dependencies. It exists only for plans whose order is
 /// possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graph {
+pub struct StepGraph {
     ids: Vec<String>,
     places: HashMap<String, usize>,
     /// For each step, the steps that depend on it directly.
@@ -20,10 +20,10 @@ pub struct Graph {
     order: Vec<usize>,
 }
 
-impl Graph {
+impl StepGraph {
     /// Reads the order of a plan. Duplicate ids, unknown ids, a step that waits for itself
     /// and cycles are refused.
-    pub fn of(plan: &Plan) -> Result<Self, Vec<Problem>> {
+    pub fn of(plan: &Plan) -> Result<Self, Vec<PlanProblem>> {
         let (places, mut problems) = places(plan);
         let (waits, wrong) = waits(plan, &places);
         problems.extend(wrong);
@@ -105,7 +105,7 @@ impl Graph {
     }
 }
 
-fn places(plan: &Plan) -> (HashMap<String, usize>, Vec<Problem>) {
+fn places(plan: &Plan) -> (HashMap<String, usize>, Vec<PlanProblem>) {
     let mut places = HashMap::new();
     let mut problems = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
@@ -127,7 +127,7 @@ fn places(plan: &Plan) -> (HashMap<String, usize>, Vec<Problem>) {
     (places, problems)
 }
 
-fn waits(plan: &Plan, places: &HashMap<String, usize>) -> (Vec<Vec<usize>>, Vec<Problem>) {
+fn waits(plan: &Plan, places: &HashMap<String, usize>) -> (Vec<Vec<usize>>, Vec<PlanProblem>) {
     let mut problems = Vec::new();
     let mut all = Vec::with_capacity(plan.steps.len());
     for (at, step) in plan.steps.iter().enumerate() {
@@ -210,7 +210,7 @@ fn circle_from(start: usize, waits: &[Vec<usize>], is_gone: &[bool]) -> Vec<usiz
     }
 }
 
-fn circular(plan: &Plan, circle: &[usize]) -> Problem {
+fn circular(plan: &Plan, circle: &[usize]) -> PlanProblem {
     let first = circle.first().copied().unwrap_or(0);
     let path = circle.iter().chain([&first]).map(|&at| {
         let step = &plan.steps[at];
@@ -234,11 +234,11 @@ pub(super) fn in_step(
     at: usize,
     what: impl Into<String>,
     remedy: impl Into<String>,
-) -> Problem {
+) -> PlanProblem {
     let title = plan.steps.get(at).map(|step| step.title.clone());
-    let place = Place::Step {
+    let place = PlanProblemPlace::Step {
         number: at + 1,
         title: title.unwrap_or_default(),
     };
-    Problem::at(place, what, remedy)
+    PlanProblem::at(place, what, remedy)
 }

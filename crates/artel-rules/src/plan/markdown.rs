@@ -26,21 +26,21 @@ pub use render::render;
 
 /// Everything in the file of a plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sheet {
+pub struct PlanDocument {
     /// The frontmatter.
-    pub head: Head,
+    pub head: PlanFrontmatter,
     pub plan: Plan,
     /// The progress of each step, by id; a step that is missing here waits.
-    pub progress: BTreeMap<String, Mark>,
+    pub progress: BTreeMap<String, StepProgress>,
     /// The comments of people.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<PlanDocumentComment>,
     /// Links to related notes.
     pub links: Vec<String>,
 }
 
 /// The frontmatter of a plan's file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Head {
+pub struct PlanFrontmatter {
     /// The trace of the work.
     pub trace: TraceId,
     /// The file name of the request.
@@ -65,7 +65,7 @@ pub struct Head {
 
 /// The progress of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct StepProgress {
     pub state: StepState,
     /// Why the step failed or was not begun.
     pub why: Option<String>,
@@ -73,7 +73,7 @@ pub struct Mark {
 
 /// A comment on a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
+pub struct PlanDocumentComment {
     /// The author and time as they stand in the file, or `None` for a comment that a
     /// person added by hand.
     pub by: Option<String>,
@@ -82,16 +82,16 @@ pub struct Remark {
 
 /// The result of reading a file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
+pub struct ParsedPlanDocument {
     /// The frontmatter.
-    pub head: Head,
+    pub head: PlanFrontmatter,
     /// The plan. [`check`](super::check()) decides whether it can be used.
     pub plan: Plan,
     /// The comments of people.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<PlanDocumentComment>,
 }
 
-impl Remark {
+impl PlanDocumentComment {
     /// Makes a comment with its author and time, as the file shows them.
     pub fn signed(name: &str, at: Timestamp, version: u32, text: impl Into<String>) -> Self {
         let name: String = name

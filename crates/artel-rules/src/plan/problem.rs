@@ -7,8 +7,8 @@ const LONGEST_SHOWN: usize = 80;
 
 /// One thing that is wrong, its place, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub place: Place,
+pub struct PlanProblem {
+    pub place: PlanProblemPlace,
     /// The problem, in words.
     pub what: String,
     /// The remedy.
@@ -17,7 +17,7 @@ pub struct Problem {
 
 /// The place of a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum PlanProblemPlace {
     /// The plan as a whole.
     Plan,
     /// One step.
@@ -30,18 +30,22 @@ pub enum Place {
     Line(usize),
 }
 
-impl Problem {
+impl PlanProblem {
     /// Makes a problem of the plan as a whole.
     pub(crate) fn in_plan(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::at(Place::Plan, what, remedy)
+        Self::at(PlanProblemPlace::Plan, what, remedy)
     }
 
     /// Makes a problem in a line of a file.
     pub(crate) fn in_line(line: usize, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::at(Place::Line(line), what, remedy)
+        Self::at(PlanProblemPlace::Line(line), what, remedy)
     }
 
-    pub(crate) fn at(place: Place, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(crate) fn at(
+        place: PlanProblemPlace,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
         Self {
             place,
             what: what.into(),
@@ -50,7 +54,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PlanProblemPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plan => f.write_str("the plan"),
@@ -61,7 +65,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for PlanProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}; {}", self.place, self.what, self.remedy)
     }

@@ -82,16 +82,16 @@ fn fault_in_words(rule: &str) -> Option<String> {
 }
 
 /// Returns a rule without its star, and whether it had one.
-fn stem(rule: &str) -> (&str, Ending) {
+fn stem(rule: &str) -> (&str, CommandRuleEnding) {
     let rule = rule.trim();
     match rule.strip_suffix(":*").or_else(|| rule.strip_suffix(" *")) {
-        Some(stem) => (stem.trim_end(), Ending::Open),
-        None => (rule, Ending::Exact),
+        Some(stem) => (stem.trim_end(), CommandRuleEnding::Open),
+        None => (rule, CommandRuleEnding::Exact),
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum CommandRuleEnding {
     Open,
     Exact,
 }
@@ -157,8 +157,10 @@ pub(super) fn covers_command(wide: &[String], narrow: &str) -> bool {
         let is_every = words.len() == 1 && words[0] == "*";
         match ending {
             _ if is_every => true,
-            Ending::Open => narrow_words.starts_with(&words),
-            Ending::Exact => narrow_ending == Ending::Exact && words == narrow_words,
+            CommandRuleEnding::Open => narrow_words.starts_with(&words),
+            CommandRuleEnding::Exact => {
+                narrow_ending == CommandRuleEnding::Exact && words == narrow_words
+            }
         }
     })
 }

@@ -1,7 +1,7 @@
 //! The state of a piece of work, and what may happen to it next.
 //!
-//! [`Course`] is folded from the facts of the `work/<trace>` stream. Before something is
-//! recorded there, [`Course::may`] is asked. It refuses every action that it does not
+//! [`WorkState`] is folded from the facts of the `work/<trace>` stream. Before something is
+//! recorded there, [`WorkState::may`] is asked. It refuses every action that it does not
 //! list, and says what can be done instead.
 //!
 //! The plan may change while its steps are being done. A new version is drafted beside the
@@ -15,27 +15,27 @@ use std::collections::BTreeMap;
 use artel_types::RunId;
 use artel_types::plan::{PlanState, RequestSize};
 
-pub use acts::{Act, Refused};
+pub use acts::{WorkAction, WorkActionError};
 
 /// A piece of work: its request, its plan, its changeset.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Course {
-    request: Option<Asked>,
+pub struct WorkState {
+    request: Option<WorkRequestState>,
     state: Option<PlanState>,
-    newest: Option<Version>,
-    approved: Option<Approved>,
+    newest: Option<PlanVersion>,
+    approved: Option<PlanApproval>,
     /// Whether the architect has to write, or is writing, while another version is being
     /// carried out.
     is_revised: bool,
-    comments: Vec<Comment>,
-    proposals: BTreeMap<String, Proposal>,
-    changeset: Option<Changeset>,
+    comments: Vec<PlanComment>,
+    proposals: BTreeMap<String, PlanProposal>,
+    changeset: Option<ChangesetProgress>,
     why: Option<String>,
 }
 
 /// The state of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct WorkRequestState {
     /// Size of the request.
     pub size: RequestSize,
     /// The outcome of a request that needed no plan: answered, done or failed.
@@ -44,7 +44,7 @@ pub struct Asked {
 
 /// One version of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct PlanVersion {
     /// Number of the version, from 1.
     pub number: u32,
     pub hash: String,
@@ -52,8 +52,8 @@ pub struct Version {
 
 /// The version that a person approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Approved {
-    pub version: Version,
+pub struct PlanApproval {
+    pub version: PlanVersion,
     /// The run that carries it out.
     pub run: RunId,
     /// Whether the run follows this version: at once for the first one, after its adoption
@@ -63,7 +63,7 @@ pub struct Approved {
 
 /// A person's comment on a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comment {
+pub struct PlanComment {
     /// Number of the version.
     pub version: u32,
     pub text: String,
@@ -71,7 +71,7 @@ pub struct Comment {
 
 /// A plan change that an agent asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposal {
+pub struct PlanProposal {
     /// The step that needs the change.
     pub step: String,
     /// The hash of the changed plan.
@@ -82,7 +82,7 @@ pub struct Proposal {
 
 /// The progress of a changeset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changeset {
+pub struct ChangesetProgress {
     pub state: ChangesetState,
     /// Whether every proof holds on a clean checkout.
     pub is_proven: bool,
@@ -94,7 +94,7 @@ pub enum ChangesetState {
     /// A person has to decide.
     Open,
     /// A person decided, and git has not finished.
-    Ordered(Order),
+    Ordered(ChangesetOrder),
     /// It is merged into the branch it started from.
     Merged,
     /// It was merged and then reverted.
@@ -105,7 +105,7 @@ pub enum ChangesetState {
 
 /// A person's order to git about a changeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum ChangesetOrder {
     /// Merge it.
     Approve,
     /// Revert it.
@@ -114,9 +114,9 @@ pub enum Order {
     Redo,
 }
 
-impl Course {
+impl WorkState {
     /// Returns the state of the request.
-    pub fn request(&self) -> Option<&Asked> {
+    pub fn request(&self) -> Option<&WorkRequestState> {
         self.request.as_ref()
     }
 
@@ -126,7 +126,7 @@ impl Course {
     }
 
     /// Returns the newest version.
-    pub fn newest(&self) -> Option<&Version> {
+    pub fn newest(&self) -> Option<&PlanVersion> {
         self.newest.as_ref()
     }
 
@@ -138,7 +138,7 @@ impl Course {
     }
 
     /// Returns the version that a person approved last.
-    pub fn approved(&self) -> Option<&Approved> {
+    pub fn approved(&self) -> Option<&PlanApproval> {
         self.approved.as_ref()
     }
 
@@ -148,7 +148,7 @@ impl Course {
     }
 
     /// Returns the version that a person has to decide about.
-    pub fn in_review(&self) -> Option<&Version> {
+    pub fn in_review(&self) -> Option<&PlanVersion> {
         match self.state {
             Some(PlanState::Review) => self.newest.as_ref(),
             Some(PlanState::Running | PlanState::Approved) => self.beside(),
@@ -162,17 +162,17 @@ impl Course {
     }
 
     /// Returns all comments of people on versions, oldest first.
-    pub fn comments(&self) -> &[Comment] {
+    pub fn comments(&self) -> &[PlanComment] {
         &self.comments
     }
 
     /// Returns the changes that agents asked for and nobody has decided about, by id.
-    pub fn proposals(&self) -> &BTreeMap<String, Proposal> {
+    pub fn proposals(&self) -> &BTreeMap<String, PlanProposal> {
         &self.proposals
     }
 
     /// Returns the progress of the changeset.
-    pub fn changeset(&self) -> Option<&Changeset> {
+    pub fn changeset(&self) -> Option<&ChangesetProgress> {
         self.changeset.as_ref()
     }
 
@@ -182,7 +182,7 @@ impl Course {
     }
 
     /// Returns the newest version if it is newer than the approved one.
-    fn beside(&self) -> Option<&Version> {
+    fn beside(&self) -> Option<&PlanVersion> {
         let approved = self.approved.as_ref()?;
         let newest = self.newest.as_ref()?;
         (newest.number > approved.version.number).then_some(newest)

@@ -13,12 +13,12 @@ use super::names::{
 use super::samples::{plan, plans, step};
 use super::*;
 
-fn known() -> Known {
+fn known() -> PlanCheckContext {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    Known {
+    PlanCheckContext {
         roles: BTreeMap::from([
-            ("engineer".to_owned(), Reach::Writes),
-            ("inspector".to_owned(), Reach::Reads),
+            ("engineer".to_owned(), RoleAccess::Writes),
+            ("inspector".to_owned(), RoleAccess::Reads),
         ]),
         tools: names(&["Read", "Bash", "mcp__git__log"]),
         scripts: Some(names(&["scripts/make.py"])),
@@ -312,7 +312,7 @@ fn scripts_are_there_or_are_made_first() {
     assert_eq!(problems(&listed).len(), 0);
     listed.files[0].action = PlannedFileAction::Modify;
     assert_eq!(problems(&listed).len(), 1);
-    let unseen = Known {
+    let unseen = PlanCheckContext {
         scripts: None,
         ..known()
     };
@@ -766,7 +766,7 @@ proptest! {
             }
         }
         let is_circular = (0..8).any(|at| reach[at][at]);
-        prop_assert_eq!(Graph::of(&plan(steps)).is_err(), is_circular);
+        prop_assert_eq!(StepGraph::of(&plan(steps)).is_err(), is_circular);
     }
 
     #[test]

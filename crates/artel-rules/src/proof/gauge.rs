@@ -16,7 +16,7 @@ use artel_types::{ProofRecorded, path_of_pattern};
 
 use crate::plan::names::is_test_path;
 
-use stand_ins::{ModuleFolders, StandIn};
+use stand_ins::{ModuleFolders, ModuleShadow};
 
 /// Most words of commands that are looked up as files.
 const MOST_WORDS: usize = 64;
@@ -30,7 +30,7 @@ const SCRIPT_FOLDERS: [&str; 7] = ["ci", ".ci", ".github", "scripts", "script", 
 
 /// The files that decide what a project's checks do.
 #[derive(Debug, Clone, Default)]
-pub struct Gauges {
+pub struct ProjectCheckFiles {
     /// Files that check commands name or start.
     scripts: BTreeSet<String>,
     /// The part of `scripts` that a script loads into itself: such a file may be the work
@@ -48,7 +48,7 @@ pub struct Gauges {
     by_testers: BTreeSet<String>,
 }
 
-impl Gauges {
+impl ProjectCheckFiles {
     /// Finds the files behind the checks before the first step, and behind the proofs that
     /// a step names. `read` returns a file as it was before.
     pub fn of(
@@ -76,7 +76,7 @@ impl Gauges {
                 .filter(|it| it.kind == StepEvidenceKind::Command)
                 .map(|it| it.what.as_str()),
         );
-        let mut found = Found::default();
+        let mut found = CheckScriptFiles::default();
         let mut modules = ModuleFolders::default();
         modules.add(commands.clone(), start, &read);
         let words: BTreeSet<String> = commands.flat_map(files_in).collect();
@@ -141,7 +141,7 @@ impl Gauges {
             return differs.then(|| "decides what checks do".to_owned());
         }
         let stand_in = self.modules.stand_in(path);
-        if stand_in == Some(StandIn::Module) && old.is_none() {
+        if stand_in == Some(ModuleShadow::Module) && old.is_none() {
             return Some("shadows the module of the same name during checks".to_owned());
         }
         if !self.is_test(path) {
@@ -203,13 +203,18 @@ pub fn names(step: &PlanStep, path: &str) -> bool {
 
 /// The scripts that checks start or load.
 #[derive(Default)]
-struct Found {
+struct CheckScriptFiles {
     scripts: BTreeSet<String>,
     loaded: BTreeSet<String>,
 }
 
 /// Adds a file that a check starts, and everything that the file starts or loads itself.
-fn follow(path: String, deep: usize, read: &impl Fn(&str) -> Option<String>, found: &mut Found) {
+fn follow(
+    path: String,
+    deep: usize,
+    read: &impl Fn(&str) -> Option<String>,
+    found: &mut CheckScriptFiles,
+) {
     if deep == 0 || found.scripts.contains(&path) {
         return;
     }

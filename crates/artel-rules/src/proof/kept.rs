@@ -10,7 +10,7 @@ use super::{is_end, names, same, test_names};
 
 /// A passed step, in the order of the branch.
 #[derive(Debug, Clone, Default)]
-pub struct Stage {
+pub struct PassedStage {
     /// The proofs of its checks, with its work.
     pub proofs: Vec<ProofRecorded>,
     /// Indexes of the earlier stages that were on the branch when it began.
@@ -26,17 +26,17 @@ pub struct Stage {
 /// `free` added.
 pub fn kept(
     before: &[ProofRecorded],
-    stages: &[Stage],
+    stages: &[PassedStage],
     free: &BTreeSet<usize>,
 ) -> Vec<ProofRecorded> {
     let mut all = before.to_vec();
     for proof in all.iter_mut().filter(|proof| proof.sort == "tests") {
-        let at = |stage: &Stage| {
+        let at = |stage: &PassedStage| {
             let mut proofs = stage.proofs.iter();
             proofs.find(|it| same(proof, it)).cloned()
         };
         let greens: Vec<Option<ProofRecorded>> = stages.iter().map(at).collect();
-        let past = Past {
+        let past = PassingTestHistory {
             first: passing(proof),
             passing: greens
                 .iter()
@@ -74,13 +74,13 @@ pub fn kept(
 
 /// The tests that passed before the first step, if their names are known, and at each
 /// stage.
-struct Past<'p> {
+struct PassingTestHistory<'p> {
     first: Option<BTreeSet<String>>,
     passing: Vec<BTreeSet<String>>,
-    stages: &'p [Stage],
+    stages: &'p [PassedStage],
 }
 
-impl Past<'_> {
+impl PassingTestHistory<'_> {
     fn has_to_pass(
         &self,
         greens: &[Option<ProofRecorded>],
@@ -126,20 +126,20 @@ fn passing(proof: &ProofRecorded) -> Option<BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{named, proof};
-    use super::super::{Reasons, regressions};
+    use super::super::{PlanTestMentions, regressions};
     use super::*;
 
-    fn stage(proof: ProofRecorded, on: &[usize]) -> Stage {
-        Stage {
+    fn stage(proof: ProofRecorded, on: &[usize]) -> PassedStage {
+        PassedStage {
             proofs: vec![proof],
             on: on.to_vec(),
             held: true,
         }
     }
 
-    fn lost(before: &ProofRecorded, stages: &[Stage], now: ProofRecorded) -> Vec<String> {
+    fn lost(before: &ProofRecorded, stages: &[PassedStage], now: ProofRecorded) -> Vec<String> {
         let before = kept(std::slice::from_ref(before), stages, &BTreeSet::new());
-        let reasons = Reasons(String::new());
+        let reasons = PlanTestMentions(String::new());
         regressions(&before, &[now], &BTreeSet::new(), &reasons)
     }
 
@@ -172,7 +172,7 @@ mod tests {
             lost(&before, &[first.clone(), second.clone()], now()),
             [""; 0]
         );
-        let waived = Stage {
+        let waived = PassedStage {
             held: false,
             ..second
         };

@@ -8,14 +8,14 @@ use artel_types::plan::{FindingSeverity, VerdictFinding};
 /// The changed lines, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangedLines {
-    files: BTreeMap<String, Touched>,
+    files: BTreeMap<String, ChangedFileLines>,
     /// Whether a file name is written in a form that is not parsed here. Then no file can
     /// be ruled out.
     is_odd: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Touched {
+struct ChangedFileLines {
     lines: BTreeSet<u64>,
     /// Whether no lines are known: the file is not text, or was only moved.
     whole: bool,

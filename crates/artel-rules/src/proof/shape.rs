@@ -13,7 +13,7 @@ use artel_types::plan::{FindingSeverity, VerdictFinding};
 
 use super::ChangedLines;
 use crate::plan::names::is_test_path;
-use clean::{Style, clean};
+use clean::{LanguageSyntax, clean};
 
 /// Most lines of a function; longer ones are hard to check.
 const LONG: u64 = 100;
@@ -23,7 +23,7 @@ const DEEP: usize = 4;
 
 /// A function, as far as it can be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Shape {
+struct FunctionShape {
     name: String,
     first: u64,
     last: u64,
@@ -33,13 +33,13 @@ struct Shape {
 /// Returns the functions of a file that a change touches and that are too long or too
 /// deep.
 pub fn unwieldy(file: &str, text: &str, changed: &ChangedLines) -> Vec<VerdictFinding> {
-    let Some(style) = Style::of(file).filter(|_| !is_test_path(file)) else {
+    let Some(style) = LanguageSyntax::of(file).filter(|_| !is_test_path(file)) else {
         return Vec::new();
     };
     let lines = clean(text, style);
     let shapes = match style {
-        Style::Python => by_indent(&lines),
-        Style::Braces | Style::Rust => by_braces(&lines, style),
+        LanguageSyntax::Python => by_indent(&lines),
+        LanguageSyntax::Braces | LanguageSyntax::Rust => by_braces(&lines, style),
     };
     let touched = shapes
         .into_iter()
@@ -47,7 +47,7 @@ pub fn unwieldy(file: &str, text: &str, changed: &ChangedLines) -> Vec<VerdictFi
     touched.flat_map(|it| it.findings(file)).collect()
 }
 
-impl Shape {
+impl FunctionShape {
     fn findings(&self, file: &str) -> Vec<VerdictFinding> {
         let name = &self.name;
         let count = self.last - self.first + 1;
@@ -83,10 +83,10 @@ const CONTROL: [&str; 16] = [
 ];
 
 /// Measures functions in an indented language.
-fn by_indent(lines: &[String]) -> Vec<Shape> {
+fn by_indent(lines: &[String]) -> Vec<FunctionShape> {
     let mut done = Vec::new();
     // Each function with its indentation and that of the blocks open in it.
-    let mut open: Vec<(Shape, usize, BTreeSet<usize>)> = Vec::new();
+    let mut open: Vec<(FunctionShape, usize, BTreeSet<usize>)> = Vec::new();
     let mut brackets = 0_usize;
     for (line, number) in lines.iter().zip(1..) {
         let code = line.trim_start();
@@ -117,7 +117,7 @@ fn by_indent(lines: &[String]) -> Vec<Shape> {
             }
         }
         if word == "def" {
-            let shape = Shape {
+            let shape = FunctionShape {
                 name: name_in(code),
                 first: number,
                 last: number,
@@ -133,23 +133,23 @@ fn by_indent(lines: &[String]) -> Vec<Shape> {
 
 /// The kind of a block in braces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum BraceBlockKind {
     Function,
     Control,
     Other,
 }
 
 /// Measures functions in a language with braces.
-fn by_braces(lines: &[String], style: Style) -> Vec<Shape> {
+fn by_braces(lines: &[String], style: LanguageSyntax) -> Vec<FunctionShape> {
     let mut done = Vec::new();
-    let mut open: Vec<(Block, Shape)> = Vec::new();
+    let mut open: Vec<(BraceBlockKind, FunctionShape)> = Vec::new();
     let (mut head, mut begun, mut brackets) = (String::new(), 0, 0_usize);
     for (line, number) in lines.iter().zip(1_u64..) {
         for letter in line.chars().chain([' ']) {
             match letter {
                 '{' => {
                     let block = block_of(head.trim(), style);
-                    let shape = Shape {
+                    let shape = FunctionShape {
                         name: name_in(&head),
                         first: if begun == 0 { number } else { begun },
                         last: number,
@@ -159,7 +159,7 @@ fn by_braces(lines: &[String], style: Style) -> Vec<Shape> {
                     deepen(&mut open);
                 }
                 '}' => {
-                    if let Some((Block::Function, mut shape)) = open.pop() {
+                    if let Some((BraceBlockKind::Function, mut shape)) = open.pop() {
                         shape.last = number;
                         done.push(shape);
                     }
@@ -183,20 +183,22 @@ fn by_braces(lines: &[String], style: Style) -> Vec<Shape> {
 }
 
 /// Updates the depth of the innermost function.
-fn deepen(open: &mut [(Block, Shape)]) {
+fn deepen(open: &mut [(BraceBlockKind, FunctionShape)]) {
     let Some(at) = open
         .iter()
-        .rposition(|(block, _)| *block == Block::Function)
+        .rposition(|(block, _)| *block == BraceBlockKind::Function)
     else {
         return;
     };
     let inside = open[at..].iter();
-    let depth = inside.filter(|(block, _)| *block == Block::Control).count();
+    let depth = inside
+        .filter(|(block, _)| *block == BraceBlockKind::Control)
+        .count();
     let shape = &mut open[at].1;
     shape.deepest = shape.deepest.max(depth);
 }
 
-fn block_of(head: &str, style: Style) -> Block {
+fn block_of(head: &str, style: LanguageSyntax) -> BraceBlockKind {
     const TYPES: [&str; 12] = [
         "impl",
         "struct",
@@ -221,19 +223,19 @@ fn block_of(head: &str, style: Style) -> Block {
         .iter()
         .find(|it| !it.is_empty() && !before.contains(it));
     if first.is_some_and(|word| TYPES.contains(word)) {
-        return Block::Other;
+        return BraceBlockKind::Other;
     }
     if has(&["fn", "func", "function", "fun"]) {
-        return Block::Function;
+        return BraceBlockKind::Function;
     }
     if has(&CONTROL) {
-        return Block::Control;
+        return BraceBlockKind::Control;
     }
     let is_arrow = head.ends_with("=>");
     let is_head = head.ends_with(')') || head.contains(") ->") || head.contains("):");
     match style {
-        Style::Braces if is_arrow || is_head => Block::Function,
-        _ => Block::Other,
+        LanguageSyntax::Braces if is_arrow || is_head => BraceBlockKind::Function,
+        _ => BraceBlockKind::Other,
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 use artel_types::plan::{Requirement, RequirementSource};
 use regex::Regex;
 
-use super::sentences::{Kind, Line};
+use super::sentences::{RequestLine, RequestLineKind};
 use super::size::is_plain_question;
 use super::{LONGEST_CLAIM, MOST_CLAIMS};
 
 /// The topic of the lines under a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Topic {
+enum RequestHeadingTopic {
     Constraints,
     Criteria,
     Other,
@@ -44,17 +44,17 @@ static WISHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Returns constraints and criteria, in the order of the text, each once.
-pub(super) fn read(lines: &[Line]) -> (Vec<Requirement>, Vec<Requirement>) {
+pub(super) fn read(lines: &[RequestLine]) -> (Vec<Requirement>, Vec<Requirement>) {
     let (mut constraints, mut criteria) = (Vec::new(), Vec::new());
-    let mut topic = Topic::Other;
+    let mut topic = RequestHeadingTopic::Other;
     for line in lines {
-        if line.kind == Kind::Heading {
+        if line.kind == RequestLineKind::Heading {
             topic = topic_of(&line.text);
             continue;
         }
-        if topic != Topic::Other && line.kind == Kind::Item {
+        if topic != RequestHeadingTopic::Other && line.kind == RequestLineKind::Item {
             let list = match topic {
-                Topic::Constraints => &mut constraints,
+                RequestHeadingTopic::Constraints => &mut constraints,
                 _ => &mut criteria,
             };
             add(list, &line.text);
@@ -67,19 +67,19 @@ pub(super) fn read(lines: &[Line]) -> (Vec<Requirement>, Vec<Requirement>) {
                     .is_some_and(|pattern| pattern.is_match(&sentence))
             };
             match topic {
-                Topic::Constraints => add(&mut constraints, &sentence),
-                Topic::Criteria => add(&mut criteria, &sentence),
-                Topic::Other if is_plain_question(&sentence) => {}
-                Topic::Other if matches(&LIMITS) => add(&mut constraints, &sentence),
-                Topic::Other if matches(&WISHES) => add(&mut criteria, &sentence),
-                Topic::Other => {}
+                RequestHeadingTopic::Constraints => add(&mut constraints, &sentence),
+                RequestHeadingTopic::Criteria => add(&mut criteria, &sentence),
+                RequestHeadingTopic::Other if is_plain_question(&sentence) => {}
+                RequestHeadingTopic::Other if matches(&LIMITS) => add(&mut constraints, &sentence),
+                RequestHeadingTopic::Other if matches(&WISHES) => add(&mut criteria, &sentence),
+                RequestHeadingTopic::Other => {}
             }
         }
     }
     (constraints, criteria)
 }
 
-fn topic_of(heading: &str) -> Topic {
+fn topic_of(heading: &str) -> RequestHeadingTopic {
     let plain = heading.trim_end_matches(':').to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| plain.contains(word));
     if has(&[
@@ -94,7 +94,7 @@ fn topic_of(heading: &str) -> Topic {
         "must not",
         "boundaries",
     ]) {
-        Topic::Constraints
+        RequestHeadingTopic::Constraints
     } else if has(&[
         "criteria",
         "criterion",
@@ -109,9 +109,9 @@ fn topic_of(heading: &str) -> Topic {
         "goals",
         "outcome",
     ]) {
-        Topic::Criteria
+        RequestHeadingTopic::Criteria
     } else {
-        Topic::Other
+        RequestHeadingTopic::Other
     }
 }
 

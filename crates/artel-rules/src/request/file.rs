@@ -13,7 +13,7 @@ const HEADING: &str = "# Request";
 
 /// The state of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum RequestStatus {
     /// Nobody has taken it up.
     #[default]
     Pending,
@@ -39,7 +39,7 @@ pub enum Status {
 
 /// Where a request came from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub enum RequestOrigin {
     /// A command.
     Cli,
     /// A file that somebody put into the folder.
@@ -60,11 +60,11 @@ pub struct Request {
     pub trace: TraceId,
     /// When the request was made.
     pub created: Timestamp,
-    pub status: Status,
+    pub status: RequestStatus,
     pub priority: Urgency,
     /// The role that is asked.
     pub agent: String,
-    pub source: Origin,
+    pub source: RequestOrigin,
     /// The person who asked.
     pub created_by: String,
     /// The portal that the request is about.
@@ -83,18 +83,18 @@ pub struct Request {
 
 /// The fields read from a file. Missing fields are completed when the file is taken up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RequestFields {
+pub struct ParsedRequestFile {
     /// Whether the file has any frontmatter.
     pub has_front: bool,
     /// The trace of the work.
     pub trace: Option<TraceId>,
     /// When the request was made.
     pub created: Option<Timestamp>,
-    pub status: Option<Status>,
+    pub status: Option<RequestStatus>,
     pub priority: Option<Urgency>,
     /// The role that is asked.
     pub agent: Option<String>,
-    pub source: Option<Origin>,
+    pub source: Option<RequestOrigin>,
     /// The person who asked.
     pub created_by: Option<String>,
     /// The portal that the request is about.
@@ -115,7 +115,7 @@ pub struct RequestFields {
     pub words: String,
 }
 
-impl Status {
+impl RequestStatus {
     pub const ALL: [Self; 10] = [
         Self::Pending,
         Self::Processing,
@@ -153,7 +153,7 @@ impl Status {
     }
 }
 
-impl Origin {
+impl RequestOrigin {
     pub const ALL: [Self; 5] = [
         Self::Cli,
         Self::File,

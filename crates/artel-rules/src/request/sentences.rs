@@ -6,7 +6,7 @@ const MOST_READ: usize = 50_000;
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestLineKind {
     /// A heading: a line with hash signs, in bold, or a few words with a colon.
     Heading,
     /// An entry of a list.
@@ -17,12 +17,12 @@ pub(super) enum Kind {
 
 /// A line or paragraph outside of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) kind: Kind,
+pub(super) struct RequestLine {
+    pub(super) kind: RequestLineKind,
     pub(super) text: String,
 }
 
-impl Line {
+impl RequestLine {
     /// Returns the sentences of the line.
     pub(super) fn sentences(&self) -> Vec<String> {
         sentences(&self.text)
@@ -31,7 +31,7 @@ impl Line {
     /// Returns whether the line only announces a request.
     pub(super) fn is_generic_heading(&self) -> bool {
         let plain = self.text.trim_end_matches(':').to_lowercase();
-        self.kind == Kind::Heading
+        self.kind == RequestLineKind::Heading
             && matches!(
                 &*plain,
                 "request" | "task" | "description" | "goal" | "summary" | "context"
@@ -41,9 +41,9 @@ impl Line {
 
 /// Splits a request into lines, without code blocks. Quoted lines are other people's words
 /// and are left out, too.
-pub(super) fn lines(text: &str) -> Vec<Line> {
+pub(super) fn lines(text: &str) -> Vec<RequestLine> {
     let text: String = text.chars().take(MOST_READ).collect();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<RequestLine> = Vec::new();
     let mut fence: Option<char> = None;
     let mut is_open = false;
     for raw in text.lines() {
@@ -64,43 +64,45 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
             continue;
         }
         let (kind, text) = kind(line);
-        let is_continued = kind == Kind::Prose
+        let is_continued = kind == RequestLineKind::Prose
             && is_open
-            && lines.last().is_some_and(|last| last.kind != Kind::Heading);
+            && lines
+                .last()
+                .is_some_and(|last| last.kind != RequestLineKind::Heading);
         match lines.last_mut() {
             Some(last) if is_continued => {
                 last.text.push(' ');
                 last.text.push_str(text);
             }
-            _ => lines.push(Line {
+            _ => lines.push(RequestLine {
                 kind,
                 text: text.to_owned(),
             }),
         }
-        is_open = kind != Kind::Heading;
+        is_open = kind != RequestLineKind::Heading;
     }
     lines
 }
 
-fn kind(line: &str) -> (Kind, &str) {
+fn kind(line: &str) -> (RequestLineKind, &str) {
     let heading = line.trim_start_matches('#');
     if heading.len() < line.len() && heading.starts_with([' ', '\t']) {
-        return (Kind::Heading, heading.trim());
+        return (RequestLineKind::Heading, heading.trim());
     }
     let bold = line
         .strip_prefix("**")
         .and_then(|rest| rest.strip_suffix("**").or_else(|| rest.strip_suffix("**:")));
     if let Some(bold) = bold.filter(|bold| !bold.contains("**")) {
-        return (Kind::Heading, bold.trim());
+        return (RequestLineKind::Heading, bold.trim());
     }
     if let Some(item) = item(line) {
-        return (Kind::Item, item);
+        return (RequestLineKind::Item, item);
     }
     let is_label = line.ends_with(':') && line.split_whitespace().count() <= 5;
     if is_label {
-        return (Kind::Heading, line);
+        return (RequestLineKind::Heading, line);
     }
-    (Kind::Prose, line)
+    (RequestLineKind::Prose, line)
 }
 
 /// Reads an entry of a list: dashes, stars, numbers, with or without a checkbox.

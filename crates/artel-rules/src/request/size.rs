@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use artel_types::plan::RequestSize;
 use regex::Regex;
 
-use super::sentences::{Kind, Line};
+use super::sentences::{RequestLine, RequestLineKind};
 
 /// Words that ask for a change.
 const CHANGES: &str = "add|adapt|adjust|allow|append|apply|automate|backport|build|bump|cache|capitali[sz]e|change|clean|configure|connect|convert|copy|correct|create|cut|debug|decrease|delete|deploy|deprecate|disable|document|downgrade|drop|edit|enable|encrypt|expose|extend|extract|fix|format|generate|get rid|handle|harden|hide|implement|improve|include|increase|initiali[sz]e|inline|insert|install|instrument|integrate|introduce|limit|lint|localise|localize|log|lower|make|mark|mend|merge|migrate|mock|modernise|modernize|modify|move|normali[sz]e|optimi[sz]e|organi[sz]e|parallelise|parallelize|patch|polish|port|prepare|print|publish|pull|push|put|raise|redesign|reduce|redo|refactor|reformat|regenerate|release|remove|rename|reorder|repair|replace|reset|resolve|restore|restructure|return|revert|rewrite|rework|round|run|scaffold|secure|separate|set|setup|set up|ship|shorten|show users|simplify|solve|sort out|sort the|speed|split|start|stop|store|strip|style|support|swap|switch|test|throw|tidy|translate|trim|tune|turn|unify|uninstall|update|upgrade|use|validate|wire|wrap|write";
@@ -23,7 +23,7 @@ const POLITE: &str = r"(?:(?:please|kindly|hi|hello|hey|hey there|ok|okay|now|th
 /// Phrases that make an order a question or a wish.
 const WISH: &str = r"(?:(?:can|could|would|will) (?:you|we|someone|somebody|anyone)(?: please| kindly| also| maybe| just| perhaps)*|(?:i|we)(?: would|['’]d)? (?:want|like|need|love)(?: you| us)? to|(?:i|we) (?:want|need|must|should|have to)|you (?:should|must|need to|have to)|let['’]?s|let us|(?:would|is|would it be|is it) (?:it )?(?:be )?possible to|would you mind|it would be (?:nice|great|good|helpful) (?:to|if (?:you|we) (?:could )?)|try to|feel free to|help me(?: to)?|your task is to|the task is to|the goal is to|time to|why don['’]t (?:you|we)|why not|how about|what about|go|come) ";
 
-struct Patterns {
+struct RequestSizePatterns {
     order: Regex,
     later_order: Regex,
     asked_order: Regex,
@@ -35,9 +35,10 @@ struct Patterns {
     file: Regex,
 }
 
-static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| Patterns::new().ok());
+static PATTERNS: LazyLock<Option<RequestSizePatterns>> =
+    LazyLock::new(|| RequestSizePatterns::new().ok());
 
-impl Patterns {
+impl RequestSizePatterns {
     fn new() -> Result<Self, regex::Error> {
         let change = format!(r"(?:{CHANGES}|{})\b", gerunds());
         // Sentences are lower-cased before they are matched, and the words are English.
@@ -79,15 +80,15 @@ fn gerunds() -> &'static str {
 }
 
 /// Returns the size of a request, and the reason.
-pub(super) fn of(lines: &[Line]) -> (RequestSize, String) {
+pub(super) fn of(lines: &[RequestLine]) -> (RequestSize, String) {
     let Some(patterns) = PATTERNS.as_ref() else {
         return (RequestSize::Work, "its size is not known".to_owned());
     };
-    let lists = lines.iter().any(|line| line.kind == Kind::Item);
+    let lists = lines.iter().any(|line| line.kind == RequestLineKind::Item);
     let prose = lines
         .iter()
-        .filter(|line| line.kind != Kind::Item && !line.is_generic_heading());
-    let sentences: Vec<String> = prose.flat_map(Line::sentences).collect();
+        .filter(|line| line.kind != RequestLineKind::Item && !line.is_generic_heading());
+    let sentences: Vec<String> = prose.flat_map(RequestLine::sentences).collect();
     let orders: Vec<&String> = sentences
         .iter()
         .filter(|it| patterns.is_order(it))
@@ -137,7 +138,7 @@ pub(super) fn is_plain_question(sentence: &str) -> bool {
     })
 }
 
-impl Patterns {
+impl RequestSizePatterns {
     /// Returns whether a sentence asks for a change.
     fn is_order(&self, sentence: &str) -> bool {
         let sentence = &*sentence.to_lowercase();

@@ -30,8 +30,8 @@ type Said = (u64, &'static str, u64);
 /// A folder that actions happen to, watched from one event to the next.
 #[derive(Default)]
 struct World {
-    settle: Settle,
-    files: BTreeMap<PathBuf, Fingerprint>,
+    settle: FileStabilityTracker,
+    files: BTreeMap<PathBuf, WatchedFileFingerprint>,
     said: Vec<Said>,
     looks: usize,
 }
@@ -40,17 +40,17 @@ impl World {
     fn act(&mut self, path: &Path, act: Act, at: u64) {
         let now = Duration::from_millis(at);
         let known = self.files.get(path).copied();
-        let print = |size: u64| Fingerprint {
+        let print = |size: u64| WatchedFileFingerprint {
             size,
             modified: i128::from(at),
             hash: [size as u8; 32],
         };
         let grown = known.map_or(0, |it| it.size);
         let (left, what) = match act {
-            Act::Write(more) => (Some(print(grown + more)), Some(Happened::Changed)),
-            Act::Touch => (Some(print(grown)), Some(Happened::Changed)),
-            Act::Move(size) => (Some(print(size)), Some(Happened::MovedIn)),
-            Act::Remove => (None, Some(Happened::Gone)),
+            Act::Write(more) => (Some(print(grown + more)), Some(WatchedFileEvent::Changed)),
+            Act::Touch => (Some(print(grown)), Some(WatchedFileEvent::Changed)),
+            Act::Move(size) => (Some(print(size)), Some(WatchedFileEvent::MovedIn)),
+            Act::Remove => (None, Some(WatchedFileEvent::Gone)),
             Act::Unheard(more) => (Some(print(grown + more)), None),
         };
         match left {
@@ -72,10 +72,10 @@ impl World {
                 let size = print.map_or(0, |it| it.size);
                 let at = now.as_millis() as u64;
                 match self.settle.seen(&path, print, now) {
-                    Seen::Settled => self.said.push((at, "settled", size)),
-                    Seen::Gone => self.said.push((at, "gone", 0)),
-                    Seen::Unstable => self.said.push((at, "unstable", size)),
-                    Seen::NotYet => {}
+                    FileStability::Settled => self.said.push((at, "settled", size)),
+                    FileStability::Gone => self.said.push((at, "gone", 0)),
+                    FileStability::Unstable => self.said.push((at, "unstable", size)),
+                    FileStability::NotYet => {}
                 }
             }
         }
@@ -195,10 +195,10 @@ fn what_never_rests_is_given_up_once_and_taken_when_it_rests() {
 
 #[test]
 fn what_waited_longest_is_looked_at_first() {
-    let mut settle = Settle::default();
+    let mut settle = FileStabilityTracker::default();
     for (at, name) in ["c", "a", "b"].into_iter().enumerate() {
         let now = Duration::from_millis(at as u64);
-        settle.happened(Path::new(name), Happened::MovedIn, now);
+        settle.happened(Path::new(name), WatchedFileEvent::MovedIn, now);
     }
     let due = settle.due(Duration::from_millis(201), 2);
     assert_eq!(due, [PathBuf::from("c"), PathBuf::from("a")]);

@@ -35,16 +35,16 @@ const ENCODING: [&str; 6] = [
 const SEARCHED: usize = 4_000;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Recoveries {
+pub(super) struct RecoveryTracker {
     /// Number of calls that have ended.
     ended: u64,
     /// For each call under way, how many calls had ended when it began.
     begun: BTreeMap<String, u64>,
-    failures: Vec<Failed>,
+    failures: Vec<TrackedFailure>,
 }
 
 #[derive(Debug, Clone)]
-struct Failed {
+struct TrackedFailure {
     kind: &'static str,
     tool: String,
     target: String,
@@ -85,7 +85,7 @@ pub fn kind_of_failure(fact: &ToolFinished) -> Option<&'static str> {
     })
 }
 
-impl Recoveries {
+impl RecoveryTracker {
     pub(super) fn begin(&mut self, call: &str) {
         self.begun.insert(call.to_owned(), self.ended);
     }
@@ -101,7 +101,7 @@ impl Recoveries {
         let target = target(input);
         match (failure, begun) {
             (Some("cancelled"), _) => {}
-            (Some(kind), _) => self.failures.push(Failed {
+            (Some(kind), _) => self.failures.push(TrackedFailure {
                 kind,
                 tool: fact.tool.clone(),
                 target,
@@ -122,7 +122,7 @@ impl Recoveries {
 
     pub(super) fn by_kind(&self, state: Option<RunOutcome>) -> BTreeMap<String, u64> {
         let is_complete = state == Some(RunOutcome::Complete);
-        let is_recovered = |it: &&Failed| it.is_repaired || (it.is_followed && is_complete);
+        let is_recovered = |it: &&TrackedFailure| it.is_repaired || (it.is_followed && is_complete);
         let mut kinds = BTreeMap::new();
         for failed in self.failures.iter().filter(is_recovered) {
             *kinds.entry(failed.kind.to_owned()).or_default() += 1;

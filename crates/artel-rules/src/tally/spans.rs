@@ -7,16 +7,16 @@ use artel_types::Timestamp;
 
 /// Spans of time that may overlap; overlapping time counts once.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Spans(Vec<(Timestamp, Timestamp)>);
+pub(super) struct TimeSpanUnion(Vec<(Timestamp, Timestamp)>);
 
 /// The open questions to people, and how long the answers took.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Waits {
+pub(super) struct PersonWaitTimes {
     open: BTreeMap<String, Timestamp>,
-    done: Spans,
+    done: TimeSpanUnion,
 }
 
-impl Spans {
+impl TimeSpanUnion {
     /// Adds a span by its end and its length.
     pub(super) fn add(&mut self, end: Timestamp, millis: u64) {
         let begin = end.before(Duration::from_millis(millis));
@@ -38,7 +38,7 @@ impl Spans {
     }
 }
 
-impl Waits {
+impl PersonWaitTimes {
     /// Notes that a person is asked. If the question is repeated, the first time counts.
     pub(super) fn begin(&mut self, question: &str, at: Timestamp) {
         self.open.entry(question.to_owned()).or_insert(at);

@@ -13,7 +13,7 @@ use super::*;
 
 /// A run built event by event; time passes only on request.
 struct Told {
-    tally: Tally,
+    tally: RunMetricsBuilder,
     now: u64,
     run: RunId,
 }
@@ -21,7 +21,7 @@ struct Told {
 impl Told {
     fn new() -> Self {
         let mut told = Self {
-            tally: Tally::default(),
+            tally: RunMetricsBuilder::default(),
             now: 0,
             run: RunId::from_random([1; 16]),
         };

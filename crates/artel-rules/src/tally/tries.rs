@@ -5,31 +5,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::turn_of;
-use crate::turn::Approach;
+use crate::turn::CanonicalToolCall;
 
 /// Counts calls that are repeated right after failing, in the same turn or the next one.
 /// If something else was done in between, such as an edit before the tests run again, it
 /// is not a repetition.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tries {
+pub(super) struct ToolRetryCounter {
     /// Calls under way.
-    open: BTreeMap<String, Approach>,
+    open: BTreeMap<String, CanonicalToolCall>,
     turn: String,
     /// Calls that failed in this turn.
-    failed: BTreeSet<Approach>,
+    failed: BTreeSet<CanonicalToolCall>,
     /// Calls that failed in the turn before.
-    failed_before: BTreeSet<Approach>,
+    failed_before: BTreeSet<CanonicalToolCall>,
     again: u64,
 }
 
-impl Tries {
+impl ToolRetryCounter {
     pub(super) fn begin(&mut self, call: &str, tool: &str, input: &Value) {
         let turn = turn_of(call);
         if self.turn != turn {
             turn.clone_into(&mut self.turn);
             self.failed_before = std::mem::take(&mut self.failed);
         }
-        let approach = Approach::of(tool, input);
+        let approach = CanonicalToolCall::of(tool, input);
         // After a crash the same call begins again, which is not a repetition.
         let is_known = self.open.contains_key(call);
         let has_failed = self.failed.contains(&approach) || self.failed_before.contains(&approach);

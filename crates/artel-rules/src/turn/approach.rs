@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// A tool with its arguments in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Approach {
+pub struct CanonicalToolCall {
     /// The name of the tool.
     pub tool: String,
     /// The arguments as canonical JSON.
@@ -20,17 +20,17 @@ const LONGEST_ERROR: usize = 200;
 const LONGEST_SHOWN: usize = 160;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Approaches {
-    failed: BTreeMap<Approach, Failed>,
+pub(super) struct FailedToolCalls {
+    failed: BTreeMap<CanonicalToolCall, ToolCallFailures>,
 }
 
 #[derive(Debug, Clone)]
-struct Failed {
+struct ToolCallFailures {
     count: u32,
     error: String,
 }
 
-impl Approach {
+impl CanonicalToolCall {
     /// Makes the canonical form of a call.
     pub fn of(tool: &str, input: &Value) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Approach {
     }
 }
 
-impl std::fmt::Display for Approach {
+impl std::fmt::Display for CanonicalToolCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shown: String = self.arguments.chars().take(LONGEST_SHOWN).collect();
         let rest = if shown.len() < self.arguments.len() {
@@ -76,9 +76,9 @@ pub fn normal(value: &Value) -> Value {
     }
 }
 
-impl Approaches {
+impl FailedToolCalls {
     /// Counts a failure, and returns how often the call has failed now.
-    pub(super) fn fail(&mut self, approach: Approach, error: &str) -> u32 {
+    pub(super) fn fail(&mut self, approach: CanonicalToolCall, error: &str) -> u32 {
         let error: String = error
             .lines()
             .next()
@@ -86,7 +86,7 @@ impl Approaches {
             .chars()
             .take(LONGEST_ERROR)
             .collect();
-        let failed = self.failed.entry(approach).or_insert(Failed {
+        let failed = self.failed.entry(approach).or_insert(ToolCallFailures {
             count: 0,
             error: String::new(),
         });
@@ -96,13 +96,13 @@ impl Approaches {
     }
 
     /// Returns how often a call failed, and its last error.
-    pub(super) fn failures(&self, approach: &Approach) -> Option<(u32, &str)> {
+    pub(super) fn failures(&self, approach: &CanonicalToolCall) -> Option<(u32, &str)> {
         let failed = self.failed.get(approach)?;
         Some((failed.count, &failed.error))
     }
 
     /// Forgets the failures of a call that succeeded.
-    pub(super) fn succeed(&mut self, approach: &Approach) {
+    pub(super) fn succeed(&mut self, approach: &CanonicalToolCall) {
         self.failed.remove(approach);
     }
 
@@ -114,7 +114,7 @@ impl Approaches {
 
     /// Lists the failed calls for the model.
     pub(super) fn list(&self) -> Vec<String> {
-        let line = |(approach, failed): (&Approach, &Failed)| {
+        let line = |(approach, failed): (&CanonicalToolCall, &ToolCallFailures)| {
             format!("{approach}: failed {}×, {}", failed.count, failed.error)
         };
         self.failed.iter().map(line).collect()

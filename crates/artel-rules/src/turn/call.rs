@@ -5,22 +5,22 @@ use std::sync::Arc;
 use artel_types::model::{MessageImage, ToolCall, ToolResult};
 use serde_json::Value;
 
-use super::{Act, InFlight, mend};
+use super::{InFlightToolCall, RunnableToolCall, mend};
 
 /// A call of the last reply.
 #[derive(Debug, Clone)]
-pub(super) struct Pending {
+pub(super) struct PendingToolCall {
     /// The name of the call in the journal.
     pub(super) id: String,
     pub(super) call: ToolCall,
     /// The arguments, or what is wrong with them.
     pub(super) input: Result<Value, String>,
-    pub(super) state: State,
+    pub(super) state: PendingToolCallState,
 }
 
 /// The progress of a call towards its result.
 #[derive(Debug, Clone)]
-pub(super) enum State {
+pub(super) enum PendingToolCallState {
     /// Nothing is recorded.
     Waiting,
     /// The intent is recorded.
@@ -36,13 +36,13 @@ pub(super) enum State {
 }
 
 /// The result of a call.
-pub(super) struct Outcome {
+pub(super) struct PendingToolCallOutcome {
     pub(super) text: Arc<str>,
     pub(super) images: Vec<MessageImage>,
     pub(super) is_error: bool,
 }
 
-impl Pending {
+impl PendingToolCall {
     pub(super) fn new(reply: u32, index: usize, call: &ToolCall) -> Self {
         Self {
             id: format!("{reply}.{}", index + 1),
@@ -51,28 +51,28 @@ impl Pending {
                 .map(Value::Object)
                 .map_err(|error| mend::said(&call.arguments, &error.to_string())),
             call: call.clone(),
-            state: State::Waiting,
+            state: PendingToolCallState::Waiting,
         }
     }
 
     pub(super) fn is_done(&self) -> bool {
-        matches!(self.state, State::Done(_))
+        matches!(self.state, PendingToolCallState::Done(_))
     }
 
-    pub(super) fn act(&self) -> Act {
-        Act {
+    pub(super) fn act(&self) -> RunnableToolCall {
+        RunnableToolCall {
             id: self.id.clone(),
             tool: self.call.name.clone(),
             input: self.input.clone().unwrap_or(Value::Null),
         }
     }
 
-    pub(super) fn in_flight(&self) -> Option<InFlight> {
+    pub(super) fn in_flight(&self) -> Option<InFlightToolCall> {
         match &self.state {
-            State::InFlight {
+            PendingToolCallState::InFlight {
                 unknown,
                 was_allowed,
-            } => Some(InFlight {
+            } => Some(InFlightToolCall {
                 act: self.act(),
                 unknown: unknown.clone(),
                 was_allowed: *was_allowed,
@@ -82,13 +82,13 @@ impl Pending {
     }
 
     /// Stores the result under the id and name that the provider knows.
-    pub(super) fn finish(&mut self, result: Outcome) {
-        let Outcome {
+    pub(super) fn finish(&mut self, result: PendingToolCallOutcome) {
+        let PendingToolCallOutcome {
             text,
             images,
             is_error,
         } = result;
-        self.state = State::Done(Box::new(ToolResult {
+        self.state = PendingToolCallState::Done(Box::new(ToolResult {
             id: self.call.id.clone(),
             name: self.call.name.clone(),
             text,

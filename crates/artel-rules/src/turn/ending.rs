@@ -4,7 +4,7 @@ use artel_types::RunOutcome;
 
 /// Why a run is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum AgentRunEnding {
     /// The agent finished, with its answer.
     Complete {
         /// The text for the person.
@@ -26,7 +26,7 @@ pub enum Ending {
     Cancelled,
 }
 
-impl Ending {
+impl AgentRunEnding {
     /// Returns the outcome for the record.
     pub fn state(&self) -> RunOutcome {
         match self {

@@ -10,11 +10,13 @@ use artel_types::{
 };
 use serde_json::Value;
 
-use super::call::{Outcome, Pending, State};
-use super::react::{TextReply, clean, read_text};
-use super::strikes::Row;
-use super::stuck::Seen;
-use super::{ASKED, Approach, Calls, Closing, Ending, Kind, Turn};
+use super::call::{PendingToolCall, PendingToolCallOutcome, PendingToolCallState};
+use super::react::{ParsedTextReply, clean, read_text};
+use super::strikes::FailureStreakKind;
+use super::stuck::CompletedToolCall;
+use super::{
+    ASKED, AgentRun, AgentRunClosing, AgentRunEnding, CanonicalToolCall, ToolCallStyle, ToolTraits,
+};
 use crate::patience;
 
 /// The tool that ends a run.
@@ -24,16 +26,16 @@ const FINISH: &str = "finish";
 /// malformed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a `{kind}` of this run cannot be read: {why}")]
-pub struct Unreadable {
+pub struct RunEventFoldError {
     /// The kind of the event.
     pub kind: &'static str,
     /// Why the event cannot be folded.
     pub why: String,
 }
 
-impl Turn {
+impl AgentRun {
     /// Folds an event of the run. Texts stored elsewhere must have been put back.
-    pub fn fold(&mut self, fact: &Fact) -> Result<(), Unreadable> {
+    pub fn fold(&mut self, fact: &Fact) -> Result<(), RunEventFoldError> {
         let kind = fact.kind();
         match fact {
             // A summary of the conversation is not a part of it.
@@ -78,15 +80,15 @@ impl Turn {
                 .push(ModelMessage::assistant(reply.parts.clone()));
         }
         // The closing call is not a turn, whatever it brings.
-        let is_turn = self.closing == Closing::No;
-        if self.closing == Closing::Said {
-            self.closing = Closing::Over;
+        let is_turn = self.closing == AgentRunClosing::No;
+        if self.closing == AgentRunClosing::Said {
+            self.closing = AgentRunClosing::Over;
         }
         if !calls.is_empty() {
             let number = self.replies;
             let pending = calls.iter().enumerate();
             self.pending = pending
-                .map(|(index, call)| Pending::new(number, index, call))
+                .map(|(index, call)| PendingToolCall::new(number, index, call))
                 .collect();
             if is_turn && calls.iter().any(|call| call.name != FINISH) {
                 self.turns += 1;
@@ -96,7 +98,7 @@ impl Turn {
         match reply.stop {
             ReplyStopReason::Refusal => {
                 let why = "the model will not answer this".to_owned();
-                self.ended = Some(Ending::Failed { why });
+                self.ended = Some(AgentRunEnding::Failed { why });
             }
             ReplyStopReason::Paused => {}
             ReplyStopReason::MaxTokens => {
@@ -124,13 +126,15 @@ impl Turn {
         let text = reply.text();
         let id = format!("text-{}", self.replies);
         match read_text(&text, &id, |name| self.rules.tools.contains_key(name)) {
-            TextReply::Call(call) => (vec![call], None),
-            TextReply::Answer(answer) => (Vec::new(), Some(answer)),
+            ParsedTextReply::Call(call) => (vec![call], None),
+            ParsedTextReply::Answer(answer) => (Vec::new(), Some(answer)),
             // When calls are text, words without any form are a slip, not an answer.
-            TextReply::Plain if self.rules.calls == Calls::Text && self.silent == 0 => {
+            ParsedTextReply::Plain
+                if self.rules.calls == ToolCallStyle::Text && self.silent == 0 =>
+            {
                 (Vec::new(), None)
             }
-            TextReply::Plain => (Vec::new(), Some(clean(&text))),
+            ParsedTextReply::Plain => (Vec::new(), Some(clean(&text))),
         }
     }
 
@@ -145,7 +149,7 @@ impl Turn {
             return;
         };
         if !pending.is_done() {
-            pending.state = State::InFlight {
+            pending.state = PendingToolCallState::InFlight {
                 unknown: requested.unknown.clone(),
                 was_allowed: requested.decision == "allow",
             };
@@ -155,13 +159,17 @@ impl Turn {
     fn allowed(&mut self, call: &str, answer: &str) {
         let is_yes = !matches!(answer, "no" | "nobody");
         if let Some(pending) = self.pending_mut(call)
-            && let State::InFlight { was_allowed, .. } = &mut pending.state
+            && let PendingToolCallState::InFlight { was_allowed, .. } = &mut pending.state
         {
             *was_allowed = is_yes;
         }
     }
 
-    fn finished(&mut self, finished: &ToolFinished, kind: &'static str) -> Result<(), Unreadable> {
+    fn finished(
+        &mut self,
+        finished: &ToolFinished,
+        kind: &'static str,
+    ) -> Result<(), RunEventFoldError> {
         let text = inline(kind, &finished.observation)?.to_owned();
         self.result(finished, text, Vec::new());
         Ok(())
@@ -182,15 +190,15 @@ impl Turn {
         let input = pending.input.clone().unwrap_or(Value::Null);
         let tool = pending.call.name.clone();
         let text: Arc<str> = text.into();
-        pending.finish(Outcome {
+        pending.finish(PendingToolCallOutcome {
             text: Arc::clone(&text),
             images,
             is_error,
         });
         self.calls += u32::from(tool != FINISH);
         let kind = self.rules.tools.get(&tool).copied().unwrap_or_default();
-        let approach = Approach::of(&tool, &input);
-        self.stuck.called(Seen {
+        let approach = CanonicalToolCall::of(&tool, &input);
+        self.stuck.called(CompletedToolCall {
             approach: approach.clone(),
             result: Arc::clone(&text),
             is_error,
@@ -212,7 +220,13 @@ impl Turn {
     }
 
     /// Counts the outcome of a call, both for the call and for its streak.
-    fn tried(&mut self, approach: &Approach, kind: Kind, input: &Value, error: Option<&str>) {
+    fn tried(
+        &mut self,
+        approach: &CanonicalToolCall,
+        kind: ToolTraits,
+        input: &Value,
+        error: Option<&str>,
+    ) {
         let row = row_of(kind, input);
         match error {
             Some(error) => {
@@ -256,13 +270,13 @@ impl Turn {
     /// Once every call has its result, adds all results to the conversation in one
     /// message.
     fn gather(&mut self) {
-        if !self.pending.iter().all(Pending::is_done) {
+        if !self.pending.iter().all(PendingToolCall::is_done) {
             return;
         }
         // Allocated at the right size, because it stays as long as the conversation.
         let mut results: Vec<ToolResult> = Vec::with_capacity(self.pending.len());
         for pending in self.pending.drain(..) {
-            if let State::Done(result) = pending.state {
+            if let PendingToolCallState::Done(result) = pending.state {
                 results.push(*result);
             }
         }
@@ -283,7 +297,7 @@ impl Turn {
             "hint" => drop(self.hints.pop_front()),
             "warning" => self.strikes.warned(),
             "stuck" => self.stuck.nudged(),
-            "closing" => self.closing = Closing::Said,
+            "closing" => self.closing = AgentRunClosing::Said,
             "directive" => self.reminded = self.calls,
             // A hook keeps the run going: the answer does not count yet.
             "held" => self.answer = None,
@@ -320,15 +334,15 @@ impl Turn {
     /// decides about the others.
     fn continued(&mut self) {
         for pending in &mut self.pending {
-            if let State::InFlight {
+            if let PendingToolCallState::InFlight {
                 unknown,
                 was_allowed,
             } = &pending.state
             {
                 pending.state = if unknown == "once" && *was_allowed {
-                    State::Unsure { question: None }
+                    PendingToolCallState::Unsure { question: None }
                 } else {
-                    State::Waiting
+                    PendingToolCallState::Waiting
                 };
             }
         }
@@ -338,7 +352,7 @@ impl Turn {
         self.question = Some(asked.clone());
         let call = asked.call.as_deref();
         if let Some(pending) = call.and_then(|call| self.pending_mut(call)) {
-            pending.state = State::Unsure {
+            pending.state = PendingToolCallState::Unsure {
                 question: Some(asked.question.clone()),
             };
         }
@@ -350,21 +364,21 @@ impl Turn {
             self.question = None;
         }
         for pending in &mut self.pending {
-            if let State::Unsure { question } = &pending.state
+            if let PendingToolCallState::Unsure { question } = &pending.state
                 && question.as_deref() == Some(&answered.question)
             {
                 if answered.question.starts_with(ASKED) {
                     let text = answered.answer.clone();
-                    pending.state = State::Answered { text };
+                    pending.state = PendingToolCallState::Answered { text };
                     continue;
                 }
                 pending.state = match answered.answer.as_str() {
-                    "happened" => State::Decided {
+                    "happened" => PendingToolCallState::Decided {
                         text: "it happened before the process ended, says the person; its output \
                                is lost",
                     },
-                    "again" => State::Waiting,
-                    _ => State::Decided {
+                    "again" => PendingToolCallState::Waiting,
+                    _ => PendingToolCallState::Decided {
                         text: "the person decided that it is not run again",
                     },
                 };
@@ -377,27 +391,27 @@ impl Turn {
         self.strikes.snapped(snapshot);
     }
 
-    fn pending_mut(&mut self, call: &str) -> Option<&mut Pending> {
+    fn pending_mut(&mut self, call: &str) -> Option<&mut PendingToolCall> {
         self.pending.iter_mut().find(|pending| pending.id == call)
     }
 }
 
 /// Returns the streak that a call belongs to, by its kind or by the command that it runs.
-fn row_of(kind: Kind, input: &Value) -> Option<Row> {
+fn row_of(kind: ToolTraits, input: &Value) -> Option<FailureStreakKind> {
     if kind.is_check {
-        return Some(Row::Check);
+        return Some(FailureStreakKind::Check);
     }
     if kind.is_shell {
         let words: Vec<_> = input["command"].as_str()?.split_whitespace().collect();
-        return patience::is_build(&words).then_some(Row::Check);
+        return patience::is_build(&words).then_some(FailureStreakKind::Check);
     }
-    kind.is_edit.then_some(Row::Edit)
+    kind.is_edit.then_some(FailureStreakKind::Edit)
 }
 
-fn inline<'t>(kind: &'static str, text: &'t RecordedText) -> Result<&'t str, Unreadable> {
+fn inline<'t>(kind: &'static str, text: &'t RecordedText) -> Result<&'t str, RunEventFoldError> {
     match text {
         RecordedText::Inline(text) => Ok(text),
-        RecordedText::Kept(at) => Err(Unreadable {
+        RecordedText::Kept(at) => Err(RunEventFoldError {
             kind,
             why: format!("its text is kept apart, as {}", at.blob),
         }),
@@ -407,8 +421,8 @@ fn inline<'t>(kind: &'static str, text: &'t RecordedText) -> Result<&'t str, Unr
 fn from_json<T: serde::de::DeserializeOwned>(
     kind: &'static str,
     text: &RecordedText,
-) -> Result<T, Unreadable> {
-    serde_json::from_str(inline(kind, text)?).map_err(|error| Unreadable {
+) -> Result<T, RunEventFoldError> {
+    serde_json::from_str(inline(kind, text)?).map_err(|error| RunEventFoldError {
         kind,
         why: error.to_string(),
     })

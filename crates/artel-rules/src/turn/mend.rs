@@ -22,7 +22,7 @@ pub(super) fn said(arguments: &str, error: &str) -> String {
 /// strings, commas before a closing bracket, Python words, and brackets that were never
 /// closed.
 fn mended(text: &str) -> Option<Map<String, Value>> {
-    let mut reader = Reader::default();
+    let mut reader = LenientJsonRewriter::default();
     let from = text.find('{')?;
     let mut letters = text[from..].chars().peekable();
     while let Some(letter) = letters.next() {
@@ -46,7 +46,7 @@ fn mended(text: &str) -> Option<Map<String, Value>> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct LenientJsonRewriter {
     out: String,
     /// The quote that closes the current string.
     quote: Option<char>,
@@ -54,7 +54,7 @@ struct Reader {
     open: Vec<char>,
 }
 
-impl Reader {
+impl LenientJsonRewriter {
     fn in_string(&mut self, quote: char, letter: char, next: Option<char>) {
         match (letter, next) {
             ('\\', Some('\'')) => self.out.push('\''),

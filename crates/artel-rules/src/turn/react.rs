@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The meaning of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextReply {
+pub enum ParsedTextReply {
     /// It calls a tool.
     Call(ToolCall),
     /// It is the answer.
@@ -20,7 +20,7 @@ const DONE: &str = "[ATTEMPTS_COMPLETE]";
 
 /// Reads a reply. `is_tool` returns whether a tool of that name exists; `id` becomes the
 /// id of a call.
-pub fn read_text(text: &str, id: &str, is_tool: impl Fn(&str) -> bool) -> TextReply {
+pub fn read_text(text: &str, id: &str, is_tool: impl Fn(&str) -> bool) -> ParsedTextReply {
     if let Some(reply) = read_json(text, id, &is_tool) {
         return reply;
     }
@@ -34,16 +34,16 @@ pub fn read_text(text: &str, id: &str, is_tool: impl Fn(&str) -> bool) -> TextRe
             let input = text[at..]
                 .find("Action Input:")
                 .map_or("", |from| &text[at + from + "Action Input:".len()..]);
-            return TextReply::Call(call(id, name, json_prefix(input)));
+            return ParsedTextReply::Call(call(id, name, json_prefix(input)));
         }
     }
     if let Some(at) = answer {
-        return TextReply::Answer(clean(&text[at + "Final Answer:".len()..]));
+        return ParsedTextReply::Answer(clean(&text[at + "Final Answer:".len()..]));
     }
     if text.contains(DONE) {
-        return TextReply::Answer(clean(text));
+        return ParsedTextReply::Answer(clean(text));
     }
-    TextReply::Plain
+    ParsedTextReply::Plain
 }
 
 /// Returns an answer without marks.
@@ -51,7 +51,7 @@ pub(super) fn clean(text: &str) -> String {
     text.replace(DONE, "").trim().to_owned()
 }
 
-fn read_json(text: &str, id: &str, is_tool: &impl Fn(&str) -> bool) -> Option<TextReply> {
+fn read_json(text: &str, id: &str, is_tool: &impl Fn(&str) -> bool) -> Option<ParsedTextReply> {
     let trimmed = text.trim();
     let trimmed = trimmed
         .strip_prefix("```json")
@@ -66,7 +66,7 @@ fn read_json(text: &str, id: &str, is_tool: &impl Fn(&str) -> bool) -> Option<Te
         && let Some(answer) = value["final_answer"].as_str()
         && !answer.trim().is_empty()
     {
-        return Some(TextReply::Answer(clean(answer)));
+        return Some(ParsedTextReply::Answer(clean(answer)));
     }
     let name = value["action"].as_str()?;
     if !is_tool(name) {
@@ -78,7 +78,7 @@ fn read_json(text: &str, id: &str, is_tool: &impl Fn(&str) -> bool) -> Option<Te
         Value::String(text) => text,
         other => other.to_string(),
     };
-    Some(TextReply::Call(call(id, name, &input)))
+    Some(ParsedTextReply::Call(call(id, name, &input)))
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> ToolCall {

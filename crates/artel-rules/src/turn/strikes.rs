@@ -5,7 +5,7 @@ pub(super) const MOST: usize = 3;
 
 /// The failures in a row. Lookups do not count.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Strikes {
+pub(super) struct FailureStreaks {
     edits: Vec<String>,
     checks: Vec<String>,
     /// The tree before the first failure.
@@ -17,18 +17,18 @@ pub(super) struct Strikes {
 
 /// The streak that a failure belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Row {
+pub(super) enum FailureStreakKind {
     Edit,
     Check,
 }
 
-impl Strikes {
-    pub(super) fn fail(&mut self, row: Row, what: String) {
+impl FailureStreaks {
+    pub(super) fn fail(&mut self, row: FailureStreakKind, what: String) {
         self.row(row).push(what);
         self.has_warned = false;
     }
 
-    pub(super) fn succeed(&mut self, row: Row) {
+    pub(super) fn succeed(&mut self, row: FailureStreakKind) {
         self.row(row).clear();
         self.has_warned = false;
     }
@@ -68,10 +68,10 @@ impl Strikes {
         self.has_escalated
     }
 
-    fn row(&mut self, row: Row) -> &mut Vec<String> {
+    fn row(&mut self, row: FailureStreakKind) -> &mut Vec<String> {
         match row {
-            Row::Edit => &mut self.edits,
-            Row::Check => &mut self.checks,
+            FailureStreakKind::Edit => &mut self.edits,
+            FailureStreakKind::Check => &mut self.checks,
         }
     }
 

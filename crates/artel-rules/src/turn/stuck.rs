@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::Approach;
+use super::CanonicalToolCall;
 
 /// Number of equal calls in a row that makes a circle.
 const SAME: usize = 4;
@@ -21,7 +21,7 @@ const WITHIN: u32 = 6;
 
 /// The way in which a run is stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rut {
+pub enum StuckPattern {
     /// The same call with the same result, again and again.
     Same,
     /// Two alternating calls.
@@ -35,8 +35,8 @@ pub enum Rut {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stuck {
-    calls: VecDeque<Seen>,
+pub(super) struct StuckDetector {
+    calls: VecDeque<CompletedToolCall>,
     /// The turns at which the conversation was shortened.
     shortened: VecDeque<u32>,
     silent: u32,
@@ -48,21 +48,21 @@ const COMPARED: usize = 2_000;
 
 /// A call with its result.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
-    pub(super) approach: Approach,
+pub(super) struct CompletedToolCall {
+    pub(super) approach: CanonicalToolCall,
     /// The text that the conversation holds, too.
     pub(super) result: Arc<str>,
     pub(super) is_error: bool,
 }
 
-impl Seen {
+impl CompletedToolCall {
     fn beginning(&self) -> &[u8] {
         let bytes = self.result.as_bytes();
         bytes.get(..COMPARED).unwrap_or(bytes)
     }
 }
 
-impl PartialEq for Seen {
+impl PartialEq for CompletedToolCall {
     fn eq(&self, other: &Self) -> bool {
         self.approach == other.approach
             && self.is_error == other.is_error
@@ -70,8 +70,8 @@ impl PartialEq for Seen {
     }
 }
 
-impl Stuck {
-    pub(super) fn called(&mut self, call: Seen) {
+impl StuckDetector {
+    pub(super) fn called(&mut self, call: CompletedToolCall) {
         self.silent = 0;
         self.calls.push_back(call);
         while self.calls.len() > 2 * ROUNDS {
@@ -102,9 +102,9 @@ impl Stuck {
         self.has_nudged
     }
 
-    pub(super) fn rut(&self) -> Option<Rut> {
+    pub(super) fn rut(&self) -> Option<StuckPattern> {
         if self.silent >= SILENT {
-            return Some(Rut::Monologue);
+            return Some(StuckPattern::Monologue);
         }
         let newest = |count: usize| {
             let from = self.calls.len().checked_sub(count)?;
@@ -114,26 +114,27 @@ impl Stuck {
             && let Some(first) = calls.next()
         {
             if calls.clone().all(|call| call == first) {
-                return Some(Rut::Same);
+                return Some(StuckPattern::Same);
             }
-            let same_error = |call: &Seen| call.is_error && call.beginning() == first.beginning();
+            let same_error =
+                |call: &CompletedToolCall| call.is_error && call.beginning() == first.beginning();
             if first.is_error && calls.all(same_error) {
-                return Some(Rut::Error);
+                return Some(StuckPattern::Error);
             }
         }
         if self.calls.len() == 2 * ROUNDS {
             let is_paired = |at: usize| self.calls.get(at) == self.calls.get(at % 2);
             if (2..2 * ROUNDS).all(is_paired) && self.calls.front() != self.calls.get(1) {
-                return Some(Rut::Pair);
+                return Some(StuckPattern::Pair);
             }
         }
         let (first, last) = (self.shortened.front()?, self.shortened.back()?);
         let is_often = self.shortened.len() == SHORTENED && last - first <= WITHIN;
-        is_often.then_some(Rut::Growing)
+        is_often.then_some(StuckPattern::Growing)
     }
 }
 
-impl Rut {
+impl StuckPattern {
     /// Returns what is wrong, for people and models.
     pub fn text(self) -> &'static str {
         match self {

@@ -8,14 +8,14 @@ use super::*;
 
 /// A driver that only talks to the state machine.
 struct World {
-    turn: Turn,
+    turn: AgentRun,
     calls: u32,
     ran: Vec<String>,
 }
 
 impl World {
     fn new(turns: u32) -> Self {
-        let kind = |is_pure, is_edit, is_check, is_shell| Kind {
+        let kind = |is_pure, is_edit, is_check, is_shell| ToolTraits {
             is_pure,
             is_edit,
             is_check,
@@ -31,14 +31,14 @@ impl World {
             ("finish", kind(true, false, false, false)),
         ];
         let tools = tools.map(|(name, kind)| (name.to_owned(), kind));
-        let rules = Rules {
+        let rules = AgentRunRules {
             turns,
             retries: 3,
             tools: tools.into(),
-            ..Rules::default()
+            ..AgentRunRules::default()
         };
         Self {
-            turn: Turn::new(rules, "do it"),
+            turn: AgentRun::new(rules, "do it"),
             calls: 0,
             ran: Vec::new(),
         }
@@ -73,7 +73,13 @@ impl World {
         self.reply(parts, ReplyStopReason::ToolUse);
     }
 
-    fn finish(&mut self, act: &Act, text: &str, trouble: Option<&str>, exit: Option<i64>) {
+    fn finish(
+        &mut self,
+        act: &RunnableToolCall,
+        text: &str,
+        trouble: Option<&str>,
+        exit: Option<i64>,
+    ) {
         let fact = ToolFinished {
             call: act.id.clone(),
             tool: act.tool.clone(),
@@ -94,28 +100,28 @@ impl World {
     /// otherwise.
     fn settle(
         &mut self,
-        result: impl Fn(&Act) -> (&'static str, Option<&'static str>, Option<i64>),
-    ) -> Next {
+        result: impl Fn(&RunnableToolCall) -> (&'static str, Option<&'static str>, Option<i64>),
+    ) -> AgentRunAction {
         loop {
             match self.turn.next() {
-                Next::Act(acts) => {
+                AgentRunAction::Act(acts) => {
                     for act in acts {
                         self.ran.push(act.tool.clone());
                         let (text, trouble, exit) = result(&act);
                         self.finish(&act, text, trouble, exit);
                     }
                 }
-                Next::Refuse { act, trouble, text } => {
+                AgentRunAction::Refuse { act, trouble, text } => {
                     self.ran.push(format!("no {}", act.tool));
                     self.finish(&act, &text, Some(trouble), None);
                 }
-                Next::Say { text, why } => {
+                AgentRunAction::Say { text, why } => {
                     self.ran.push(format!("say {why}"));
                     let text = RecordedText::Inline(text);
                     let why = why.to_owned();
                     self.turn.fold(&RunSaid { text, why }.into()).unwrap();
                 }
-                Next::Escalate { why, failures, .. } => {
+                AgentRunAction::Escalate { why, failures, .. } => {
                     self.ran.push("escalate".to_owned());
                     let fact = artel_types::RunEscalated { why, failures };
                     self.turn.fold(&fact.into()).unwrap();
@@ -125,18 +131,18 @@ impl World {
         }
     }
 
-    fn well(&mut self) -> Next {
+    fn well(&mut self) -> AgentRunAction {
         self.settle(|_| ("fine", None, None))
     }
 
-    fn badly(&mut self) -> Next {
+    fn badly(&mut self) -> AgentRunAction {
         self.settle(|_| ("it is broken\n- try another", Some("failed"), None))
     }
 }
 
-fn ended(next: Next) -> Ending {
+fn ended(next: AgentRunAction) -> AgentRunEnding {
     match next {
-        Next::End(ending) => ending,
+        AgentRunAction::End(ending) => ending,
         other => panic!("not over: {other:?}"),
     }
 }
@@ -144,17 +150,17 @@ fn ended(next: Next) -> Ending {
 #[test]
 fn a_run_ends_with_an_answer_or_the_finish_tool() {
     let mut world = World::new(15);
-    assert_eq!(world.turn.next(), Next::Ask);
+    assert_eq!(world.turn.next(), AgentRunAction::Ask);
     world.calls(&[("read", json!({"path": "a"}))]);
-    assert_eq!(world.well(), Next::Ask);
+    assert_eq!(world.well(), AgentRunAction::Ask);
     world.says("it is done [ATTEMPTS_COMPLETE]");
     let answer = "it is done".to_owned();
-    assert_eq!(ended(world.well()), Ending::Complete { answer });
+    assert_eq!(ended(world.well()), AgentRunEnding::Complete { answer });
 
     let mut world = World::new(15);
     world.calls(&[("finish", json!({"answer": "42"}))]);
     let answer = "42".to_owned();
-    assert_eq!(ended(world.well()), Ending::Complete { answer });
+    assert_eq!(ended(world.well()), AgentRunEnding::Complete { answer });
     assert_eq!(world.turn.turns(), 0, "finishing is no turn");
 }
 
@@ -163,10 +169,10 @@ fn after_the_last_turn_there_is_one_closing_call() {
     for (closes, complete) in [(true, true), (false, false)] {
         let mut world = World::new(3);
         for number in 0..3 {
-            assert_eq!(world.well(), Next::Ask);
+            assert_eq!(world.well(), AgentRunAction::Ask);
             world.calls(&[("read", json!({"path": number}))]);
         }
-        assert_eq!(world.well(), Next::Ask, "the closing call");
+        assert_eq!(world.well(), AgentRunAction::Ask, "the closing call");
         assert_eq!(world.ran, ["read", "read", "read", "say closing"]);
         if closes {
             world.calls(&[("finish", json!({"answer": "nearly"}))]);
@@ -175,7 +181,7 @@ fn after_the_last_turn_there_is_one_closing_call() {
         }
         let ending = ended(world.well());
         assert_eq!(
-            matches!(ending, Ending::Complete { .. }),
+            matches!(ending, AgentRunEnding::Complete { .. }),
             complete,
             "{ending:?}"
         );
@@ -197,7 +203,7 @@ fn reading_calls_go_together_and_others_alone_and_in_order() {
         ("read", json!({"path": "c"})),
     ]);
     let mut groups = Vec::new();
-    while let Next::Act(acts) = world.turn.next() {
+    while let AgentRunAction::Act(acts) = world.turn.next() {
         groups.push(acts.iter().map(|act| act.tool.clone()).collect::<Vec<_>>());
         for act in &acts {
             world.finish(act, "fine", None, None);
@@ -214,7 +220,7 @@ fn what_failed_three_times_is_not_run_again() {
     let same = json!({"path": "./a", "encoding": null});
     for input in [json!({"path": "a"}), same, json!({"path": " a "})] {
         world.calls(&[("read", input)]);
-        assert_eq!(world.badly(), Next::Ask);
+        assert_eq!(world.badly(), AgentRunAction::Ask);
     }
     world.ran.clear();
     world.calls(&[
@@ -237,7 +243,7 @@ fn three_failed_checks_warn_then_escalate() {
         let command = format!("cargo test case{number}");
         world.calls(&[("bash", json!({"command": command}))]);
         let next = world.settle(|_| ("exit code 101", None, Some(101)));
-        assert_eq!(next, Next::Ask);
+        assert_eq!(next, AgentRunAction::Ask);
         // A lookup in between does not reset the streak.
         world.calls(&[("read", json!({"path": number}))]);
         world.well();
@@ -290,7 +296,7 @@ fn circles_are_nudged_once_and_then_ended() {
         let ending = loop {
             world.calls(&[calls[rounds % 2].clone()]);
             rounds += 1;
-            if let Next::End(ending) = world.well() {
+            if let AgentRunAction::End(ending) = world.well() {
                 break ending;
             }
             assert!(rounds < 20, "{:?}", world.ran);
@@ -306,15 +312,15 @@ fn the_directive_comes_back_after_so_many_calls_or_never() {
     for (every, reminders) in [(3, 3), (1, 10), (0, 0)] {
         let mut world = World::new(100);
         let mut rules = world.turn.rules().clone();
-        rules.guard = Some(Guard {
+        rules.guard = Some(StepGuardrails {
             calls: 40,
             every,
             directive: "mend it".to_owned(),
         });
-        world.turn = Turn::new(rules, "do it");
+        world.turn = AgentRun::new(rules, "do it");
         for number in 0..10 {
             world.calls(&[("read", json!({ "path": number.to_string() }))]);
-            assert_eq!(world.well(), Next::Ask);
+            assert_eq!(world.well(), AgentRunAction::Ask);
         }
         let said = world.ran.iter().filter(|it| *it == "say directive");
         assert_eq!(said.count(), reminders, "every {every}: {:?}", world.ran);
@@ -326,11 +332,11 @@ fn words_without_deeds_are_nudged() {
     let mut world = World::new(15);
     for _ in 0..2 {
         world.says("  ");
-        assert_eq!(world.well(), Next::Ask);
+        assert_eq!(world.well(), AgentRunAction::Ask);
     }
     assert_eq!(world.ran, ["say nudge", "say nudge"]);
     world.says("");
-    assert_eq!(world.well(), Next::Ask);
+    assert_eq!(world.well(), AgentRunAction::Ask);
     assert_eq!(world.ran.last().unwrap(), "say stuck");
 }
 
@@ -347,13 +353,16 @@ fn hints_pause_and_cancel_come_between_effects() {
         .fold(&steer("hint", "it is Latin-1").into())
         .unwrap();
     world.turn.fold(&steer("pause", "").into()).unwrap();
-    assert_eq!(world.turn.next(), Next::Wait(Wait::Resume));
+    assert_eq!(
+        world.turn.next(),
+        AgentRunAction::Wait(AgentRunWait::Resume)
+    );
     world.turn.fold(&steer("resume", "").into()).unwrap();
-    assert_eq!(world.well(), Next::Ask);
+    assert_eq!(world.well(), AgentRunAction::Ask);
     let shown = format!("{:?}", world.turn.messages().last());
     assert!(shown.contains("it is Latin-1"), "{shown}");
     world.turn.fold(&steer("cancel", "").into()).unwrap();
-    assert_eq!(ended(world.turn.next()), Ending::Cancelled);
+    assert_eq!(ended(world.turn.next()), AgentRunEnding::Cancelled);
 }
 
 #[test]
@@ -368,7 +377,7 @@ fn what_an_agent_asks_waits_and_is_answered_once() {
         suggested: None,
     };
     world.turn.fold(&asked.clone().into()).unwrap();
-    let waits = Next::Wait(Wait::Answer(Box::new(asked.clone())));
+    let waits = AgentRunAction::Wait(AgentRunWait::Answer(Box::new(asked.clone())));
     assert_eq!(world.turn.next(), waits);
     let continued = artel_types::RunContinued {
         after: 1,
@@ -381,12 +390,12 @@ fn what_an_agent_asks_waits_and_is_answered_once() {
         answer: "again".to_owned(),
     };
     world.turn.fold(&answered.into()).unwrap();
-    let Next::Tell { act, text } = world.turn.next() else {
+    let AgentRunAction::Tell { act, text } = world.turn.next() else {
         panic!("{:?}", world.turn.next());
     };
     assert_eq!((act.id.as_str(), text.as_str()), ("1.1", "again"));
     world.finish(&act, &text, None, None);
-    assert_eq!(world.turn.next(), Next::Ask);
+    assert_eq!(world.turn.next(), AgentRunAction::Ask);
 }
 
 #[test]
@@ -421,8 +430,8 @@ fn an_intent_without_a_result_is_settled_by_its_rule() {
         };
         world.turn.fold(&continued.into()).unwrap();
         let found = match world.turn.next() {
-            Next::Act(_) => "act",
-            Next::AskPerson { .. } => "person",
+            AgentRunAction::Act(_) => "act",
+            AgentRunAction::AskPerson { .. } => "person",
             other => panic!("{other:?}"),
         };
         assert_eq!(found, expected, "{unknown} {decision}");
@@ -439,25 +448,32 @@ fn a_run_that_was_handed_over_waits_for_the_other_and_ends_as_it_does() {
         opening: RecordedText::from("go on"),
     };
     world.turn.fold(&handed.into()).unwrap();
-    assert_eq!(world.turn.next(), Next::Follow(to));
+    assert_eq!(world.turn.next(), AgentRunAction::Follow(to));
     let pause = RunSteered {
         act: "pause".to_owned(),
         text: String::new(),
     };
     world.turn.fold(&pause.into()).unwrap();
-    assert_eq!(world.turn.next(), Next::Follow(to), "the other one pauses");
+    assert_eq!(
+        world.turn.next(),
+        AgentRunAction::Follow(to),
+        "the other one pauses"
+    );
     let mut cancelled = world.turn.clone();
     let cancel = RunSteered {
         act: "cancel".to_owned(),
         text: String::new(),
     };
     cancelled.fold(&cancel.into()).unwrap();
-    assert_eq!(cancelled.next(), Next::End(Ending::Cancelled));
-    let ending = Ending::Complete {
+    assert_eq!(
+        cancelled.next(),
+        AgentRunAction::End(AgentRunEnding::Cancelled)
+    );
+    let ending = AgentRunEnding::Complete {
         answer: "done".to_owned(),
     };
     world.turn.followed(ending.clone(), Vec::new());
-    assert_eq!(world.turn.next(), Next::End(ending));
+    assert_eq!(world.turn.next(), AgentRunAction::End(ending));
 }
 
 #[test]
@@ -465,9 +481,9 @@ fn calls_as_text_are_understood() {
     let is_tool = |name: &str| name == "read";
     let check = |text: &str, expected: &str| {
         let found = match read_text(text, "t", is_tool) {
-            TextReply::Call(call) => format!("{} {}", call.name, call.arguments),
-            TextReply::Answer(answer) => format!("= {answer}"),
-            TextReply::Plain => "plain".to_owned(),
+            ParsedTextReply::Call(call) => format!("{} {}", call.name, call.arguments),
+            ParsedTextReply::Answer(answer) => format!("= {answer}"),
+            ParsedTextReply::Plain => "plain".to_owned(),
         };
         assert_eq!(found, expected, "{text}");
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_types::model::ToolSpec;
 
-use super::Rut;
+use super::StuckPattern;
 
 pub(super) const NUDGE: &str = "Go on with the task: call the tool that brings it forward. When \
     everything is done, call `finish` with the answer.";
@@ -18,7 +18,7 @@ pub(super) const CHECK: &str = "Before this counts as your answer: look it over 
 pub(super) const CLOSING: &str = "That was the last turn. No tool but `finish` can be called any \
     more: say what was achieved, what was not, and why.";
 
-pub(super) fn stuck(rut: Rut) -> String {
+pub(super) fn stuck(rut: StuckPattern) -> String {
     format!(
         "You are going round in circles: {}. Stop and think about why. Take a different approach, \
          or call `finish` and say what is in the way.",

@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use artel_rules::excerpt::{self, Excerpt};
-use artel_rules::patience::Ear;
+use artel_rules::excerpt::{self, OutputExcerptBuilder};
+use artel_rules::patience::ProgressDetector;
 use artel_types::{SecretRedactor, SecretStreamRedactor};
 use rustix::io::Errno;
 
@@ -16,9 +16,9 @@ pub(super) struct Channel {
     stream: Stream,
     pipe: Option<OwnedFd>,
     redacted: SecretStreamRedactor,
-    ear: Ear,
+    ear: ProgressDetector,
     spooling: Spooling,
-    excerpt: Excerpt,
+    excerpt: OutputExcerptBuilder,
 }
 
 /// The result of one read from the pipe.
@@ -37,16 +37,16 @@ impl Channel {
         pipe: OwnedFd,
         redactor: &SecretRedactor,
         spooling: Spooling,
-        limits: excerpt::Limits,
+        limits: excerpt::OutputExcerptLimits,
     ) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
         Ok(Self {
             stream,
             pipe: Some(pipe),
             redacted: redactor.stream(),
-            ear: Ear::default(),
+            ear: ProgressDetector::default(),
             spooling,
-            excerpt: Excerpt::new(limits),
+            excerpt: OutputExcerptBuilder::new(limits),
         })
     }
 

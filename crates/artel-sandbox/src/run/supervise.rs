@@ -5,7 +5,10 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use artel_rules::patience::{self, Ending, Graces, Patience, Step, Verdict};
+use artel_rules::patience::{
+    self, CommandGracePeriods, CommandShutdown, CommandShutdownStep, CommandWatchdog,
+    CommandWatchdogDecision,
+};
 use artel_types::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -82,11 +85,11 @@ struct Supervisor<'a, T> {
     clock: Clock,
     began: Duration,
     channels: [Channel; 2],
-    patience: Patience,
-    graces: Graces,
+    patience: CommandWatchdog,
+    graces: CommandGracePeriods,
     cancel: Cancel,
     known: Cancelled,
-    ending: Option<(Ending, By)>,
+    ending: Option<(CommandShutdown, By)>,
     exit: Option<Exit>,
     /// Whether open pipes were abandoned because another process still held them.
     gave_up: bool,
@@ -123,7 +126,7 @@ pub(super) fn supervise<T: Tree>(
         clock: watch.clock,
         began,
         channels,
-        patience: Patience::new(watch.patience),
+        patience: CommandWatchdog::new(watch.patience),
         graces: watch.graces,
         cancel: watch.cancel,
         known: Cancelled::Not,
@@ -176,16 +179,16 @@ impl<T: Tree> Supervisor<'_, T> {
         let at = self.now();
         self.known = self.cancel.state();
         match (&mut self.ending, self.known) {
-            (None, Cancelled::Hard) => self.ending = Some((Ending::hard(at), By::Cancel)),
+            (None, Cancelled::Hard) => self.ending = Some((CommandShutdown::hard(at), By::Cancel)),
             (None, Cancelled::Soft) => {
-                self.ending = Some((Ending::soft(self.graces, at), By::Cancel));
+                self.ending = Some((CommandShutdown::soft(self.graces, at), By::Cancel));
             }
             (Some((ending, _)), Cancelled::Hard) => ending.harden(at),
             (Some(_), _) => {}
             (None, Cancelled::Not) => match self.patience.verdict(at) {
-                Verdict::Keep { until } => return Ok(Until::At(until)),
-                Verdict::End { why } => {
-                    self.ending = Some((Ending::soft(self.graces, at), By::Timeout(why)));
+                CommandWatchdogDecision::Keep { until } => return Ok(Until::At(until)),
+                CommandWatchdogDecision::End { why } => {
+                    self.ending = Some((CommandShutdown::soft(self.graces, at), By::Timeout(why)));
                 }
             },
         }
@@ -196,9 +199,9 @@ impl<T: Tree> Supervisor<'_, T> {
     fn end(&mut self, at: Duration) -> io::Result<Until> {
         while let Some((ending, _)) = &mut self.ending {
             match ending.step(at) {
-                Step::Wait { until } => return Ok(Until::At(until)),
-                Step::Send(signal) => self.send(signal)?,
-                Step::Spent => {
+                CommandShutdownStep::Wait { until } => return Ok(Until::At(until)),
+                CommandShutdownStep::Send(signal) => self.send(signal)?,
+                CommandShutdownStep::Spent => {
                     let killed = ending.sent().kill.unwrap_or(at);
                     let until = killed.saturating_add(STUCK);
                     return Ok(if at < until {
@@ -213,13 +216,13 @@ impl<T: Tree> Supervisor<'_, T> {
     }
 
     /// Sends a signal. Stopped processes are woken, because they could not react otherwise.
-    fn send(&mut self, signal: patience::Signal) -> io::Result<()> {
+    fn send(&mut self, signal: patience::CommandStopSignal) -> io::Result<()> {
         match signal {
-            patience::Signal::Interrupt => self.tree.signal(Signal::INT)?,
-            patience::Signal::Terminate => self.tree.signal(Signal::TERM)?,
-            patience::Signal::Kill => self.tree.kill_all()?,
+            patience::CommandStopSignal::Interrupt => self.tree.signal(Signal::INT)?,
+            patience::CommandStopSignal::Terminate => self.tree.signal(Signal::TERM)?,
+            patience::CommandStopSignal::Kill => self.tree.kill_all()?,
         }
-        if signal != patience::Signal::Kill {
+        if signal != patience::CommandStopSignal::Kill {
             self.tree.signal(Signal::CONT)?;
         }
         (self.live)(Live::Signalled(signal));
@@ -287,9 +290,9 @@ impl<T: Tree> Supervisor<'_, T> {
         if let Some((ending, by)) = &self.ending {
             let sent = ending.sent();
             let signal = match sent.last()? {
-                patience::Signal::Interrupt => libc::SIGINT,
-                patience::Signal::Terminate => libc::SIGTERM,
-                patience::Signal::Kill => libc::SIGKILL,
+                patience::CommandStopSignal::Interrupt => libc::SIGINT,
+                patience::CommandStopSignal::Terminate => libc::SIGTERM,
+                patience::CommandStopSignal::Kill => libc::SIGKILL,
             };
             return Some(Killed {
                 by: *by,
@@ -301,7 +304,7 @@ impl<T: Tree> Supervisor<'_, T> {
             (Some(limited), Some(Exit::Signal(signal))) => Some(Killed {
                 by: By::Limit(limited),
                 signal: *signal,
-                sent: patience::Sent::default(),
+                sent: patience::SentStopSignals::default(),
             }),
             _ => None,
         }

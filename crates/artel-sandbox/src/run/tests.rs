@@ -93,8 +93,8 @@ struct Trial {
     folder: TempDir,
     cancel: Cancel,
     clock: Clock,
-    patience: patience::Limits,
-    graces: patience::Graces,
+    patience: patience::CommandTimeLimits,
+    graces: patience::CommandGracePeriods,
     redactor: SecretRedactor,
     head: u64,
     tail: usize,
@@ -107,8 +107,8 @@ impl Trial {
             folder: tempfile::tempdir().unwrap(),
             cancel: Cancel::new().unwrap(),
             clock: monotonic(),
-            patience: patience::Limits::COMMAND,
-            graces: patience::Graces {
+            patience: patience::CommandTimeLimits::COMMAND,
+            graces: patience::CommandGracePeriods {
                 interrupt: Duration::from_millis(100),
                 terminate: Duration::from_millis(100),
             },
@@ -121,7 +121,7 @@ impl Trial {
     /// Gives exactly this much time.
     fn with_time(millis: u64) -> Self {
         Self {
-            patience: patience::Limits::exactly(Duration::from_millis(millis)),
+            patience: patience::CommandTimeLimits::exactly(Duration::from_millis(millis)),
             ..Self::new()
         }
     }
@@ -165,7 +165,7 @@ impl Trial {
                 head: self.head,
                 tail: self.tail,
             },
-            excerpt: excerpt::Limits::default(),
+            excerpt: excerpt::OutputExcerptLimits::default(),
         };
         let files = watch.spool.open().unwrap();
         supervise(&tree, pipes, files, watch).unwrap()

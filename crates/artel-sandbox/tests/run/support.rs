@@ -49,8 +49,8 @@ pub(crate) fn sandbox() -> &'static Sandbox {
 pub(crate) struct Trial {
     pub(crate) folder: TempDir,
     pub(crate) cancel: Cancel,
-    pub(crate) patience: patience::Limits,
-    pub(crate) graces: patience::Graces,
+    pub(crate) patience: patience::CommandTimeLimits,
+    pub(crate) graces: patience::CommandGracePeriods,
     pub(crate) stdin: Stdin,
     pub(crate) clock: Clock,
 }
@@ -63,8 +63,8 @@ impl Trial {
         Self {
             folder,
             cancel: Cancel::new().unwrap(),
-            patience: patience::Limits::COMMAND,
-            graces: patience::Graces {
+            patience: patience::CommandTimeLimits::COMMAND,
+            graces: patience::CommandGracePeriods {
                 interrupt: Duration::from_millis(200),
                 terminate: Duration::from_millis(200),
             },
@@ -75,7 +75,7 @@ impl Trial {
 
     pub(crate) fn with_time(millis: u64) -> Self {
         Self {
-            patience: patience::Limits::exactly(Duration::from_millis(millis)),
+            patience: patience::CommandTimeLimits::exactly(Duration::from_millis(millis)),
             ..Self::new()
         }
     }
@@ -122,7 +122,7 @@ impl Trial {
             cancel: self.cancel.clone(),
             redactor: SecretRedactor::none(),
             spool: Spool::new(self.folder.path().join("spool")),
-            excerpt: excerpt::Limits::default(),
+            excerpt: excerpt::OutputExcerptLimits::default(),
         };
         let demand = Demand(sandbox().engaged().level);
         sandbox().run(job, demand, watch, drop).unwrap()

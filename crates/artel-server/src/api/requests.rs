@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Failure, FailureCode, TraceId};
 use artel_workshop::{
-    AskOrder, Noted, Planning, Portal, Status, Work, WorkRow, WorksWanted, Workshop,
+    AskOrder, Noted, Planning, Portal, RequestStatus, Work, WorkRow, WorksWanted, Workshop,
 };
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -401,9 +401,9 @@ fn shown(workshop: &Workshop, work: &Work) -> Result<RequestShown, Refusal> {
     })
 }
 
-fn status(word: &str) -> Result<Status, Failure> {
-    let mut all = Status::ALL.into_iter();
-    let words = Status::ALL.map(Status::as_str);
+fn status(word: &str) -> Result<RequestStatus, Failure> {
+    let mut all = RequestStatus::ALL.into_iter();
+    let words = RequestStatus::ALL.map(RequestStatus::as_str);
     all.find(|it| it.as_str() == word)
         .ok_or_else(|| none_of("status", &words))
 }

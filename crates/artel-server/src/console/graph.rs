@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_rules::plan::Graph as Layers;
+use artel_rules::plan::StepGraph as Layers;
 use artel_types::plan::Plan;
 use askama::Template;
 use askama::filters::HtmlSafe;

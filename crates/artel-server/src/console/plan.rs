@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{Fact, Failure, Money};
-use artel_workshop::{Conduct, Drafted, Estimate, Work};
+use artel_workshop::{Drafted, Estimate, PlanRun, Work};
 use askama::Template;
 use axum::extract::State;
 use axum::http::header;
@@ -180,7 +180,7 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
     let version = drafted.fact.version;
     let difference = difference(&site, &work, from, version)?;
     let conduct = site.workshop.progress_of(&work)?;
-    let steps = conduct.iter().flat_map(Conduct::steps);
+    let steps = conduct.iter().flat_map(PlanRun::steps);
     let states: BTreeMap<_, _> = steps
         .map(|(step, stands)| (step.id.clone(), stands.state))
         .collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Status, WorkRow, WorksWanted};
+use artel_workshop::{RequestStatus, WorkRow, WorksWanted};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -60,7 +60,7 @@ pub(super) async fn page(
 }
 
 fn gather(site: &Site, wanted: Wanted) -> Plans {
-    let mut all = Status::ALL.into_iter();
+    let mut all = RequestStatus::ALL.into_iter();
     let page = site.works(&WorksWanted {
         status: all.find(|it| it.as_str() == wanted.status),
         text: Some(wanted.text.clone()).filter(|text| !text.is_empty()),
@@ -71,7 +71,7 @@ fn gather(site: &Site, wanted: Wanted) -> Plans {
     Plans {
         frame: site.frame("plans", "Plans"),
         rows: page.rows.into_iter().map(row).collect(),
-        statuses: Status::ALL.iter().map(|it| it.as_str()).collect(),
+        statuses: RequestStatus::ALL.iter().map(|it| it.as_str()).collect(),
         total: page.total,
         next: page.next,
         wanted,

@@ -7,7 +7,7 @@ mod timeline;
 
 use std::sync::Arc;
 
-use artel_rules::tally::Tally;
+use artel_rules::tally::RunMetricsBuilder;
 use artel_types::plan::StepState;
 use artel_types::{Failure, Money, RunId};
 use artel_workshop::{RunRow, Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
@@ -374,7 +374,7 @@ fn totals(site: &Site, subject: &Subject) -> Vec<(&'static str, String)> {
     if let Some(row) = listed(site, subject) {
         return taken(row.turns, row.tokens, row.cost);
     }
-    let mut tally = Tally::default();
+    let mut tally = RunMetricsBuilder::default();
     let events = subject.records().iter();
     let events = events.filter_map(|record| record.event().ok());
     events.for_each(|event| tally.fold(&event));

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use artel_rules::budget::Left;
-use artel_rules::usage::{By, Sum, day};
+use artel_rules::budget::BudgetStatus;
+use artel_rules::usage::{UsageDimension, UsageTotals, day};
 use artel_types::{Failure, Money, Timestamp};
 use artel_workshop::Viewer;
 use askama::Template;
@@ -22,7 +22,13 @@ use crate::door::Who;
 const DAYS: [u32; 4] = [7, 14, 30, 90];
 
 /// The dimensions by which usage is grouped.
-const WAYS: [By; 5] = [By::Provider, By::Model, By::Skill, By::Role, By::Portal];
+const WAYS: [UsageDimension; 5] = [
+    UsageDimension::Provider,
+    UsageDimension::Model,
+    UsageDimension::Skill,
+    UsageDimension::Role,
+    UsageDimension::Portal,
+];
 
 /// Height and width of a chart.
 const HEIGHT: u64 = 120;
@@ -119,11 +125,11 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
     let days = wanted.days.filter(|days| DAYS.contains(days)).unwrap_or(14);
     let now = site.now();
     let board = site.desk.board();
-    let by_day = board.usage(&[By::Day], days, now);
+    let by_day = board.usage(&[UsageDimension::Day], days, now);
     let all = by_day.total;
     let daily = every_day(by_day.rows.iter(), days, now);
-    let group = |by: &By| {
-        let over_time = board.usage(&[*by, By::Day], days, now).rows;
+    let group = |by: &UsageDimension| {
+        let over_time = board.usage(&[*by, UsageDimension::Day], days, now).rows;
         let days_of = |name: &Option<String>| {
             let own = over_time
                 .iter()
@@ -173,12 +179,12 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
 
 /// Returns the sum of each day, oldest first, including days without usage.
 fn every_day<'r>(
-    rows: impl Iterator<Item = &'r artel_rules::usage::Row>,
+    rows: impl Iterator<Item = &'r artel_rules::usage::UsageGroupRow>,
     days: u32,
     now: Timestamp,
-) -> Vec<(String, Sum)> {
+) -> Vec<(String, UsageTotals)> {
     // The last key of each group is the day.
-    let known: BTreeMap<&str, Sum> = rows
+    let known: BTreeMap<&str, UsageTotals> = rows
         .filter_map(|row| Some((row.group.last()?.as_deref()?, row.sum)))
         .collect();
     let back = |ago: u32| {
@@ -196,9 +202,9 @@ fn every_day<'r>(
 }
 
 fn rows(
-    rows: &[artel_rules::usage::Row],
-    by: By,
-    all: &Sum,
+    rows: &[artel_rules::usage::UsageGroupRow],
+    by: UsageDimension,
+    all: &UsageTotals,
     days_of: impl Fn(&Option<String>) -> Vec<Bars>,
 ) -> Vec<Row> {
     let mut rows: Vec<_> = rows.iter().collect();
@@ -215,7 +221,7 @@ fn rows(
     shown.collect()
 }
 
-fn row(name: String, sum: &Sum, all: &Sum) -> Row {
+fn row(name: String, sum: &UsageTotals, all: &UsageTotals) -> Row {
     Row {
         name,
         calls: sum.attempts,
@@ -229,8 +235,8 @@ fn row(name: String, sum: &Sum, all: &Sum) -> Row {
 }
 
 /// Draws tokens and cost by day, for a table row.
-fn small_bars(daily: &[(String, Sum)]) -> Vec<Bars> {
-    let each = |amount: fn(&Sum) -> u64| -> Vec<(&str, u64)> {
+fn small_bars(daily: &[(String, UsageTotals)]) -> Vec<Bars> {
+    let each = |amount: fn(&UsageTotals) -> u64| -> Vec<(&str, u64)> {
         let days = daily.iter();
         days.map(|(day, sum)| (day.as_str(), amount(sum))).collect()
     };
@@ -283,7 +289,7 @@ fn bars_in(
 
 /// Returns a row for each limited measure, the one nearer to its limit first: either of
 /// them can end a run by itself.
-fn budgets(it: &Left) -> Vec<Budget> {
+fn budgets(it: &BudgetStatus) -> Vec<Budget> {
     let row = |used: u64, limit: u64, shown: fn(u64) -> String| Budget {
         whose: it.level.to_string(),
         period: it.period.map_or("in all", |period| period.as_str()),
@@ -310,8 +316,8 @@ fn budgets(it: &Left) -> Vec<Budget> {
 
 #[cfg(test)]
 mod tests {
-    use artel_rules::budget::Left;
-    use artel_rules::usage::Sum;
+    use artel_rules::budget::BudgetStatus;
+    use artel_rules::usage::UsageTotals;
     use artel_types::model::CalendarPeriod;
     use artel_types::{BudgetLevel, Money, SpendAmount};
 
@@ -329,7 +335,7 @@ mod tests {
 
     #[test]
     fn both_measures_of_a_limit_are_told_the_one_nearer_its_end_first() {
-        let left = |used: SpendAmount, tokens: Option<u64>, money: Option<u64>| Left {
+        let left = |used: SpendAmount, tokens: Option<u64>, money: Option<u64>| BudgetStatus {
             level: BudgetLevel::Global,
             period: Some(CalendarPeriod::Month),
             resets_at: None,
@@ -337,7 +343,7 @@ mod tests {
             tokens,
             money,
         };
-        let told = |left: &Left| -> Vec<String> {
+        let told = |left: &BudgetStatus| -> Vec<String> {
             let rows = budgets(left).into_iter();
             rows.map(|it| {
                 format!(
@@ -372,10 +378,10 @@ mod tests {
     #[test]
     fn a_row_draws_tokens_and_cost_day_by_day() {
         let day = |name: &str, tokens, cost| {
-            let sum = Sum {
+            let sum = UsageTotals {
                 tokens,
                 cost: Money(cost),
-                ..Sum::default()
+                ..UsageTotals::default()
             };
             (name.to_owned(), sum)
         };

@@ -1,7 +1,7 @@
 //! Formats times, money, amounts and states for pages.
 
 use artel_policy::record::is_deceptive;
-use artel_rules::usage::Sum;
+use artel_rules::usage::UsageTotals;
 use artel_types::plan::StepState;
 use artel_types::{Money, Timestamp, Tokens};
 use artel_workshop::{Mark, Standing, price};
@@ -71,7 +71,7 @@ pub(super) fn cost(cost: Option<Money>, took: u64) -> String {
 }
 
 /// Formats the cost of several calls.
-pub(super) fn spent(sum: &Sum) -> String {
+pub(super) fn spent(sum: &UsageTotals) -> String {
     match (sum.unpriced, sum.cost) {
         (0, paid) => cost(Some(paid), sum.tokens),
         (_, Money(0)) => cost(None, sum.tokens),
@@ -231,7 +231,7 @@ fn is_sign(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use artel_rules::usage::Sum;
+    use artel_rules::usage::UsageTotals;
     use artel_types::Money;
 
     use super::{cost, seen, short, span, spent};
@@ -265,11 +265,11 @@ mod tests {
         ] {
             assert_eq!(cost(paid, took), shown);
         }
-        let sum = |unpriced, money| Sum {
+        let sum = |unpriced, money| UsageTotals {
             tokens: 5,
             unpriced,
             cost: Money(money),
-            ..Sum::default()
+            ..UsageTotals::default()
         };
         assert_eq!(spent(&sum(0, 0)), "free");
         assert_eq!(spent(&sum(2, 0)), "price not known");

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use artel_rules::settle::Happened;
+use artel_rules::settle::WatchedFileEvent;
 use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
 use notify::{Config, Event, EventKind, INotifyWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
@@ -16,7 +16,7 @@ use super::is_wanted;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     /// A file changed, appeared or disappeared.
-    Happened(PathBuf, Happened),
+    Happened(PathBuf, WatchedFileEvent),
     /// Notifications were lost or a folder was replaced, so everything must be scanned.
     Missed,
 }
@@ -122,14 +122,14 @@ fn understood(event: notify::Result<Event>, inbox: &Path) -> Vec<Heard> {
         return vec![Heard::Missed];
     }
     let happened = match event.kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Happened::Changed,
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => WatchedFileEvent::Changed,
         EventKind::Access(_) => return Vec::new(),
-        EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Happened::MovedIn,
-        EventKind::Modify(ModifyKind::Name(RenameMode::From)) => Happened::Gone,
+        EventKind::Modify(ModifyKind::Name(RenameMode::To)) => WatchedFileEvent::MovedIn,
+        EventKind::Modify(ModifyKind::Name(RenameMode::From)) => WatchedFileEvent::Gone,
         // Both halves of the rename were reported separately before.
         EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => return Vec::new(),
-        EventKind::Remove(_) => Happened::Gone,
-        _ => Happened::Changed,
+        EventKind::Remove(_) => WatchedFileEvent::Gone,
+        _ => WatchedFileEvent::Changed,
     };
     let mut heard = Vec::new();
     for path in event.paths {
@@ -165,15 +165,15 @@ mod tests {
         let touched = K::Modify(ModifyKind::Metadata(MetadataKind::Any));
         let closed = |mode| K::Access(AccessKind::Close(mode));
         let table = [
-            (K::Create(CreateKind::File), Some(Happened::Changed)),
-            (data, Some(Happened::Changed)),
-            (touched, Some(Happened::Changed)),
-            (closed(AccessMode::Write), Some(Happened::Changed)),
+            (K::Create(CreateKind::File), Some(WatchedFileEvent::Changed)),
+            (data, Some(WatchedFileEvent::Changed)),
+            (touched, Some(WatchedFileEvent::Changed)),
+            (closed(AccessMode::Write), Some(WatchedFileEvent::Changed)),
             (closed(AccessMode::Read), None),
             (K::Access(AccessKind::Open(AccessMode::Any)), None),
-            (name(RenameMode::To), Some(Happened::MovedIn)),
-            (name(RenameMode::From), Some(Happened::Gone)),
-            (K::Remove(RemoveKind::File), Some(Happened::Gone)),
+            (name(RenameMode::To), Some(WatchedFileEvent::MovedIn)),
+            (name(RenameMode::From), Some(WatchedFileEvent::Gone)),
+            (K::Remove(RemoveKind::File), Some(WatchedFileEvent::Gone)),
         ];
         let inbox = Path::new("/w/Inbox");
         for (kind, expected) in table {

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artel_rules::settle::Fingerprint;
+use artel_rules::settle::WatchedFileFingerprint;
 use artel_types::Timestamp;
 
 use super::is_wanted;
@@ -61,7 +61,7 @@ pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, Stamp> {
 }
 
 /// Reads a file's fingerprint and stamp; returns `None` if there is no file.
-pub(super) fn fingerprint(path: &Path) -> Option<(Fingerprint, Stamp)> {
+pub(super) fn fingerprint(path: &Path) -> Option<(WatchedFileFingerprint, Stamp)> {
     let stamp = Stamp::of(&path.symlink_metadata().ok()?);
     let read = artel_files::read_bounded(path, LARGEST);
     let hash = match read {
@@ -70,7 +70,7 @@ pub(super) fn fingerprint(path: &Path) -> Option<(Fingerprint, Stamp)> {
         // If the file cannot be read, taking it up reports that.
         Err(_) => [0; 32],
     };
-    let print = Fingerprint {
+    let print = WatchedFileFingerprint {
         size: stamp.size,
         modified: stamp.modified,
         hash,

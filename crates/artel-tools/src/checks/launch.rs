@@ -42,7 +42,7 @@ pub(crate) fn programs(bench: &Bench) -> Result<Programs, Trouble> {
 /// Runs a command in a folder of the tree.
 pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, Trouble> {
     let room = process::workroom(bench)?;
-    let known = patience::Limits::of_command(words).base;
+    let known = patience::CommandTimeLimits::of_command(words).base;
     let order = Order {
         words: words.to_vec(),
         cwd: if folder.is_empty() { "." } else { folder }.to_owned(),

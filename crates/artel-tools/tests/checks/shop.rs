@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use artel_files::{Guard, Op, Refusal, Root};
 use artel_policy::{Place, redact};
-use artel_rules::patience::Graces;
+use artel_rules::patience::CommandGracePeriods;
 use artel_sandbox::proxy::{Passage, Reach};
 use artel_sandbox::run::{Cancel, Live};
 use artel_sandbox::slots::Slots;
@@ -92,7 +92,7 @@ impl Shop {
             limits: Limits::default(),
             spool: spool.clone(),
             clock: clock(),
-            graces: Graces::default(),
+            graces: CommandGracePeriods::default(),
             known: Vec::new(),
             formats: redact::formats_with_fields(Vec::<String>::new()),
             reach: Reach::default(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artel_rules::stream::Gather;
+use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{ModelFault, ModelRequest, ReplyChunk, ThinkingStyle};
 use artel_wire::{Target, Wire};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub(crate) fn read<'a>(
         result = result.and_then(|()| decoder.push(piece, &mut chunks));
     }
     let result = result.and_then(|()| decoder.finish(&mut chunks));
-    let mut gather = Gather::default();
+    let mut gather = ModelReplyBuilder::default();
     for chunk in &chunks {
         assert_eq!(gather.add(chunk), Ok(()), "{chunk:?} of {chunks:?}");
     }

@@ -20,7 +20,7 @@ mod making;
 
 use std::time::{Duration, Instant};
 
-use artel_rules::usage::By;
+use artel_rules::usage::UsageDimension;
 use artel_workshop::{Board, Drivers, RunsWanted, Stage, Standing, WorksWanted, Workshop};
 use figure::{Figure, Goal, median, millis};
 
@@ -108,7 +108,11 @@ fn looks(board: &Board, workshop: &Workshop, bare: f64) {
     });
     look("pieces of work", &|| drop(board.works(&works(), &drivers)));
     look("usage of 30 days", &|| {
-        drop(board.usage(&[By::Day, By::Model], 30, making::now()));
+        drop(board.usage(
+            &[UsageDimension::Day, UsageDimension::Model],
+            30,
+            making::now(),
+        ));
     });
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use artel_rules::tally::Tally;
+use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{
     Event, Fact, Money, RunAsked, RunFinished, RunId, RunStarted, SpendAmount, Timestamp,
     ToolAsked, TraceId,
@@ -68,7 +68,7 @@ struct Going {
     asking: BTreeSet<String>,
     /// The waiting calls that anybody can approve.
     calls: BTreeMap<String, OpenAsk>,
-    tally: Tally,
+    tally: RunMetricsBuilder,
 }
 
 /// A call that anybody can approve.

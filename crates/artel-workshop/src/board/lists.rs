@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::card::Card;
 use super::works::WorkCard;
 use super::{Board, Drivers};
-use crate::Status;
+use crate::RequestStatus;
 use crate::runs::{RunRow, Standing, Which};
 use crate::works::{WaitSort, status_of};
 
@@ -69,7 +69,7 @@ pub struct RunsWanted {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorksWanted {
     /// The status of the request.
-    pub status: Option<Status>,
+    pub status: Option<RequestStatus>,
     /// The state of the plan.
     pub state: Option<PlanState>,
     /// Only work that has a plan.

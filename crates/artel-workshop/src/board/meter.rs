@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_rules::tally::{SkillStats, kind_of_failure};
-use artel_rules::usage::{By, Row, Tally};
+use artel_rules::usage::{UsageAggregator, UsageDimension, UsageGroupRow};
 use artel_types::{Event, Fact, ModelReplied, RunFinished, ToolFinished};
 
 use super::card::Card;
@@ -73,17 +73,17 @@ pub struct Meter {
     /// Tokens that skills showed to their runs.
     pub(super) loads: Loads,
     /// Usage of models, by day and by every dimension that usage is viewed by.
-    pub(super) usage: Tally,
+    pub(super) usage: UsageAggregator,
 }
 
 /// The dimensions that usage is kept by.
-pub(super) const KEPT: [By; 6] = [
-    By::Day,
-    By::Provider,
-    By::Model,
-    By::Skill,
-    By::Role,
-    By::Portal,
+pub(super) const KEPT: [UsageDimension; 6] = [
+    UsageDimension::Day,
+    UsageDimension::Provider,
+    UsageDimension::Model,
+    UsageDimension::Skill,
+    UsageDimension::Role,
+    UsageDimension::Portal,
 ];
 
 impl Histogram {
@@ -103,8 +103,9 @@ impl Histogram {
 impl Meter {
     /// Returns the attempts, tokens and cost of everything that is settled, by provider and
     /// model.
-    pub fn spent(&self) -> Vec<Row> {
-        self.usage.settled(&[By::Provider, By::Model])
+    pub fn spent(&self) -> Vec<UsageGroupRow> {
+        self.usage
+            .settled(&[UsageDimension::Provider, UsageDimension::Model])
     }
 
     pub(super) fn fold(&mut self, event: &Event) {
@@ -224,7 +225,7 @@ impl Default for Meter {
             skills: BTreeMap::new(),
             roles: BTreeMap::new(),
             loads: Loads::default(),
-            usage: Tally::new(KEPT.to_vec(), Vec::new()),
+            usage: UsageAggregator::new(KEPT.to_vec(), Vec::new()),
         }
     }
 }

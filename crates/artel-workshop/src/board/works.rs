@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use artel_rules::plan::state::Course;
+use artel_rules::plan::state::WorkState;
 use artel_types::plan::{RequestSize, Urgency};
 use artel_types::{
     Event, Fact, Money, PlanDrafted, RequestCreated, RunId, RunStarted, SpendAmount, Timestamp,
@@ -25,7 +25,7 @@ pub(super) struct WorkCard {
     pub(super) source: Option<Arc<str>>,
     pub(super) urgency: Urgency,
     pub(super) size: RequestSize,
-    pub(super) course: Course,
+    pub(super) course: WorkState,
     pub(super) versions: Vec<Version>,
     changeset: Option<Box<Made>>,
     reports: Vec<Written>,
@@ -108,7 +108,7 @@ impl WorkCard {
             source: None,
             urgency: Urgency::default(),
             size: RequestSize::default(),
-            course: Course::default(),
+            course: WorkState::default(),
             versions: Vec::new(),
             changeset: None,
             reports: Vec::new(),

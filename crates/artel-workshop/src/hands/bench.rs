@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use artel_config::{Accept, Profile, Settings};
 use artel_policy::environment;
 use artel_policy::path::protected_names;
-use artel_rules::patience::Graces;
+use artel_rules::patience::CommandGracePeriods;
 use artel_sandbox::proxy::{Reach, Resolver};
 use artel_sandbox::run::Cancel;
 use artel_sandbox::slots::Slots;
@@ -51,7 +51,7 @@ impl Caller {
             environment: self.child_environment(),
             limits: Limits::default(),
             clock: self.clock.clone(),
-            graces: Graces::default(),
+            graces: CommandGracePeriods::default(),
             known: self.secrets(),
             formats: self.formats(),
             reach: Reach::from(Resolver::system()),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use artel_rules::excerpt;
-use artel_rules::patience::{self, Graces};
+use artel_rules::patience::{self, CommandGracePeriods};
 use artel_sandbox::proxy::{Passage, Proxy, Reach, Resolver, Verdict};
 use artel_sandbox::run::{By, Finished, Live, Spool, Stream, Watch};
 use artel_sandbox::{Exit, Host, Job, Limited, Limits, Network, Stdin};
@@ -82,8 +82,8 @@ impl Caller {
         let watch = Watch {
             live: &mut live,
             clock: self.clock.clone(),
-            patience: patience::Limits::exactly(run.timeout.unwrap_or(LONGEST)),
-            graces: Graces::default(),
+            patience: patience::CommandTimeLimits::exactly(run.timeout.unwrap_or(LONGEST)),
+            graces: CommandGracePeriods::default(),
             cancel: cancel()?,
             redactor: SecretRedactor::none(),
             spool: Spool {
@@ -91,7 +91,7 @@ impl Caller {
                 tail: 0,
                 ..Spool::new(scratch.path().join("spool"))
             },
-            excerpt: excerpt::Limits::default(),
+            excerpt: excerpt::OutputExcerptLimits::default(),
         };
         let observer = std::sync::Arc::new(|passage: Passage| refused(&passage));
         let finished = sandbox.run(&job, demand, watch, |doors| {

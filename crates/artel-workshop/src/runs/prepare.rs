@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_engine::{Prompt, ROLE, Sections};
 use artel_rules::excerpt::marked;
-use artel_rules::turn::Calls;
+use artel_rules::turn::ToolCallStyle;
 use artel_skills::prepare::{Arguments, Variables};
 use artel_skills::{Mode, Skill, body, catalogue, prepare};
 use artel_tools::{Registry, Viewer};
@@ -91,7 +91,7 @@ pub(crate) struct Told<'t> {
     pub(crate) arguments: &'t [String],
     pub(crate) registry: &'t Registry,
     pub(crate) viewer: &'t Viewer,
-    pub(crate) calls: Calls,
+    pub(crate) calls: ToolCallStyle,
     pub(crate) standing: &'t Standing,
     /// The instructions from the role's own file.
     pub(crate) persona: Option<String>,
@@ -175,7 +175,7 @@ pub(crate) fn prepared(
     outfit: &Outfit,
     prompt: &Prompt,
     limits: &Limits,
-    calls: Calls,
+    calls: ToolCallStyle,
     model: Option<&str>,
     window: Option<u64>,
     standing: &Standing,
@@ -191,8 +191,8 @@ pub(crate) fn prepared(
         }
         .to_owned(),
         calls: match calls {
-            Calls::Native => "native",
-            Calls::Text => "text",
+            ToolCallStyle::Native => "native",
+            ToolCallStyle::Text => "text",
         }
         .to_owned(),
         system: keep(&prompt.system)?,
@@ -213,9 +213,9 @@ pub(crate) fn prepared(
 }
 
 /// Returns how models call tools here.
-pub(crate) fn calls_of(house: &Arc<House>) -> Calls {
+pub(crate) fn calls_of(house: &Arc<House>) -> ToolCallStyle {
     match house.workshop.settings.runs.tool_calls.value {
-        artel_config::ToolCalls::Native => Calls::Native,
-        artel_config::ToolCalls::Text => Calls::Text,
+        artel_config::ToolCalls::Native => ToolCallStyle::Native,
+        artel_config::ToolCalls::Text => ToolCallStyle::Text,
     }
 }

@@ -10,7 +10,7 @@ use artel_engine::{Chronicle, TreeGrants, prepared, rules_of};
 use artel_files::Root;
 use artel_journal::{Filter, Query, Reader};
 use artel_policy::{Answer, Policy, Situation};
-use artel_rules::turn::{Next, Turn};
+use artel_rules::turn::{AgentRun, AgentRunAction};
 use artel_tools::{
     Bench, CallIntent, ContentMarks, GrantedPolicy, NoGuard, RecordedOpenings, Registry, exact_call,
 };
@@ -95,7 +95,7 @@ struct Judge {
 
 /// Steps the state machine through the recorded events.
 struct Player {
-    turn: Turn,
+    turn: AgentRun,
     /// The latest calls that the state machine requested. Their results may arrive in any
     /// order, between other events.
     batch: BTreeSet<String>,
@@ -170,7 +170,7 @@ impl Workshop {
         rules.tools.entry("skill".to_owned()).or_default();
         let opening = chronicle.text(&facts.opening)?;
         let mut player = Player {
-            turn: Turn::new(rules, opening),
+            turn: AgentRun::new(rules, opening),
             batch: BTreeSet::new(),
             opened: RecordedOpenings::default(),
             replay: Replay::default(),
@@ -357,31 +357,35 @@ impl Player {
     /// Compares a recorded event with the state machine's next action.
     fn compare(&mut self, event: &Event) {
         let next = self.turn.next();
-        if let Next::Act(acts) = &next {
+        if let AgentRunAction::Act(acts) = &next {
             self.batch = acts.iter().map(|act| act.id.clone()).collect();
         }
         let is_so = match &event.fact {
             Fact::ModelRequested(asked) if asked.attempt == 1 => {
-                matches!(next, Next::Ask)
+                matches!(next, AgentRunAction::Ask)
             }
             Fact::ToolRequested(asked) => self.batch.contains(&asked.call),
             Fact::ToolFinished(finished) => {
-                let is_refused = matches!(&next, Next::Refuse { act, .. } | Next::Tell { act, .. } if act.id == finished.call);
+                let is_refused = matches!(&next, AgentRunAction::Refuse { act, .. } | AgentRunAction::Tell { act, .. } if act.id == finished.call);
                 is_refused || self.batch.contains(&finished.call)
             }
             Fact::RunSaid(said) => is_said(said, &next),
             Fact::RunAsked(_) => match &next {
-                Next::AskPerson { .. } => true,
-                Next::Act(acts) => acts.first().is_some_and(|act| act.tool == "ask_person"),
+                AgentRunAction::AskPerson { .. } => true,
+                AgentRunAction::Act(acts) => {
+                    acts.first().is_some_and(|act| act.tool == "ask_person")
+                }
                 _ => false,
             },
-            Fact::RunEscalated(_) => matches!(next, Next::Escalate { .. }),
+            Fact::RunEscalated(_) => matches!(next, AgentRunAction::Escalate { .. }),
             Fact::RunFinished(finished) => {
                 self.replay.is_over = true;
                 match &next {
                     // The run ends like the run it was handed over to.
-                    Next::Follow(_) => true,
-                    Next::End(ending) => finished.state.as_deref() == Some(ending.state().as_str()),
+                    AgentRunAction::Follow(_) => true,
+                    AgentRunAction::End(ending) => {
+                        finished.state.as_deref() == Some(ending.state().as_str())
+                    }
                     // Budgets and time limits end a run from outside.
                     _ => finished.state.as_deref() != Some("complete"),
                 }
@@ -401,14 +405,14 @@ impl Player {
 
 /// Hooks and refusals come from outside; all other texts come from the state machine
 /// itself.
-fn is_said(said: &RunSaid, next: &Next) -> bool {
+fn is_said(said: &RunSaid, next: &AgentRunAction) -> bool {
     if matches!(said.why.as_str(), "hook" | "refused") {
         return true;
     }
     let RecordedText::Inline(words) = &said.text else {
         return false;
     };
-    matches!(next, Next::Say { text, why } if text == words && *why == said.why)
+    matches!(next, AgentRunAction::Say { text, why } if text == words && *why == said.why)
 }
 
 fn recorded(fact: &Fact) -> String {
@@ -424,20 +428,20 @@ fn recorded(fact: &Fact) -> String {
     }
 }
 
-fn of_machine(next: &Next) -> String {
+fn of_machine(next: &AgentRunAction) -> String {
     match next {
-        Next::Ask => "ask the model".to_owned(),
-        Next::Act(acts) => {
+        AgentRunAction::Ask => "ask the model".to_owned(),
+        AgentRunAction::Act(acts) => {
             let names = acts.iter().map(|act| format!("{} {}", act.id, act.tool));
             format!("carry out {}", names.collect::<Vec<_>>().join(", "))
         }
-        Next::Refuse { act, .. } => format!("refuse {} {}", act.id, act.tool),
-        Next::Tell { act, .. } => format!("answer {} {}", act.id, act.tool),
-        Next::Say { why, .. } => format!("say something ({why})"),
-        Next::AskPerson { act } => format!("ask a person about {} {}", act.id, act.tool),
-        Next::Escalate { .. } => "call for help".to_owned(),
-        Next::Follow(heir) => format!("wait for the run {}", heir.short()),
-        Next::Wait(_) => "wait for a person".to_owned(),
-        Next::End(ending) => format!("end: {}", ending.state()),
+        AgentRunAction::Refuse { act, .. } => format!("refuse {} {}", act.id, act.tool),
+        AgentRunAction::Tell { act, .. } => format!("answer {} {}", act.id, act.tool),
+        AgentRunAction::Say { why, .. } => format!("say something ({why})"),
+        AgentRunAction::AskPerson { act } => format!("ask a person about {} {}", act.id, act.tool),
+        AgentRunAction::Escalate { .. } => "call for help".to_owned(),
+        AgentRunAction::Follow(heir) => format!("wait for the run {}", heir.short()),
+        AgentRunAction::Wait(_) => "wait for a person".to_owned(),
+        AgentRunAction::End(ending) => format!("end: {}", ending.state()),
     }
 }

@@ -12,7 +12,7 @@ use artel_engine::{
 use artel_git::TreeBounds;
 use artel_journal::Fence;
 use artel_model::{Chosen, Context, Model};
-use artel_rules::turn::Turn;
+use artel_rules::turn::AgentRun;
 use artel_skills::Skill;
 use artel_tools::{Registry, StartedFor, Viewer};
 use artel_types::model::{ModelCallAttribution, PrivacyLabel};
@@ -198,7 +198,7 @@ impl House {
         let hooks = self.hooks(outfit, &stage.kin).await?;
         let ground = Some(Arc::clone(&stage.ground));
         let workplace = Workplace::new(outfit.reading()?, ground, outfit.furnish());
-        let turn = Turn::new(rules_of(&facts, &outfit.registry), prompt.opening);
+        let turn = AgentRun::new(rules_of(&facts, &outfit.registry), prompt.opening);
         let voice = self.voice(model, chosen, outfit);
         let succession = self.succession(&stage)?;
         let mut setup = self.setup(stage, turn, workplace, voice)?;
@@ -306,7 +306,7 @@ impl House {
     pub(super) fn setup(
         &self,
         stage: Stage,
-        turn: Turn,
+        turn: AgentRun,
         workplace: Workplace,
         voice: Voice,
     ) -> Result<Setup, Failure> {

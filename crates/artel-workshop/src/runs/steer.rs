@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use artel_engine::answer_first;
 use artel_journal::{Batch, Journal, Owner};
-use artel_rules::tally::Tally;
+use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{
     EventDraft, EventOutcome, Fact, Failure, FailureCode, RunAnswered, RunFinished, RunId,
     RunOutcome, RunSteered, StreamName, TraceId,
@@ -366,7 +366,7 @@ impl Workshop {
         let lease = journal.take_lease(&name, owner, LEASE).await?;
         let state = self.state_of(run)?;
         if state.finished().is_none() {
-            let mut tally = Tally::default();
+            let mut tally = RunMetricsBuilder::default();
             state.events.iter().for_each(|event| tally.fold(event));
             let changed = self.left_changes(run);
             let finished = RunFinished {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_engine::{Begin, Chronicle, Followed, Succession, prepared};
 use artel_journal::Batch;
 use artel_rules::tally::of_run;
-use artel_rules::turn::Ending;
+use artel_rules::turn::AgentRunEnding;
 use artel_types::{
     BudgetLevel, BudgetLimited, Event, EventDraft, EventVisibility, Fact, Failure, FailureCode,
     Money, RecordedInheritance, RunHandedOver, RunId, RunOutcome, RunPrepared, RunStarted,
@@ -143,15 +143,15 @@ fn followed(done: RunDone) -> Result<Followed, Failure> {
     let why = || finished.why.clone().unwrap_or_default();
     let state = finished.state.as_deref().and_then(|word| word.parse().ok());
     let ending = match state {
-        Some(RunOutcome::Complete) | None => Ending::Complete {
+        Some(RunOutcome::Complete) | None => AgentRunEnding::Complete {
             answer: done.answer.unwrap_or_default(),
         },
-        Some(RunOutcome::Partial) => Ending::Partial {
+        Some(RunOutcome::Partial) => AgentRunEnding::Partial {
             why: why(),
             answer: done.answer,
         },
-        Some(RunOutcome::Failed) => Ending::Failed { why: why() },
-        Some(RunOutcome::Cancelled) => Ending::Cancelled,
+        Some(RunOutcome::Failed) => AgentRunEnding::Failed { why: why() },
+        Some(RunOutcome::Cancelled) => AgentRunEnding::Cancelled,
     };
     Ok(Followed::Over {
         ending,

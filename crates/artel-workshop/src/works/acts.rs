@@ -11,9 +11,9 @@ mod steps;
 use std::sync::Arc;
 
 use artel_journal::{Batch, Journal};
-use artel_rules::conduct::{Conduct, Rules};
-use artel_rules::plan::Reach;
-use artel_rules::plan::state::Act;
+use artel_rules::conduct::{PlanRun, PlanRunRules};
+use artel_rules::plan::RoleAccess;
+use artel_rules::plan::state::WorkAction;
 use artel_types::plan::{Plan, PlanState, StepVerification};
 use artel_types::{
     Actor, ActorSurface, EventDraft, EventOutcome, Fact, Failure, FailureCode, PlanAdopted,
@@ -35,9 +35,9 @@ pub use edit::Edited;
 pub(crate) use edit::free_beside;
 
 /// The rules for looking at a plan without beginning anything.
-pub(crate) const LOOKING: Rules = Rules {
+pub(crate) const LOOKING: PlanRunRules = PlanRunRules {
     at_once: 1,
-    failure: artel_rules::conduct::Failure::Continue,
+    failure: artel_rules::conduct::StepFailurePolicy::Continue,
 };
 
 /// The difference between two versions of a plan.
@@ -93,7 +93,7 @@ impl Workshop {
         let review = work.course.in_review().map(|it| it.hash.clone());
         let stands = review.or(newest).unwrap_or_default();
         let hash = &named(&stands, hash);
-        self.permit(work, Act::Approve { hash })
+        self.permit(work, WorkAction::Approve { hash })
     }
 
     /// Approves a plan on behalf of `by` and updates its files.
@@ -151,7 +151,7 @@ impl Workshop {
         model: Option<&str>,
         by: Actor,
     ) -> Result<(), Failure> {
-        self.permit(work, Act::Comment)?;
+        self.permit(work, WorkAction::Comment)?;
         for comment in &comments {
             self.refuse_secret_in(comment)?;
         }
@@ -192,7 +192,7 @@ impl Workshop {
                     .advise(format!("`artel plan reject {id} --reason \"…\"`")),
             );
         }
-        self.permit(&work, Act::Reject)?;
+        self.permit(&work, WorkAction::Reject)?;
         self.ensure_read(&work)?;
         let Open { journal, .. } = self.open()?;
         self.reject_as(&journal, &work, reason, self.caller.actor())?;
@@ -207,7 +207,7 @@ impl Workshop {
         reason: &str,
         by: Actor,
     ) -> Result<(), Failure> {
-        self.permit(work, Act::Reject)?;
+        self.permit(work, WorkAction::Reject)?;
         self.refuse_secret_in(reason)?;
         let rejected = PlanRejected {
             version: work.course.in_review().map_or(0, |it| it.number),
@@ -226,7 +226,7 @@ impl Workshop {
         reason: &str,
     ) -> Result<Noted<(Work, Option<String>)>, Failure> {
         let work = self.work_named(id)?;
-        self.permit(&work, Act::Cancel)?;
+        self.permit(&work, WorkAction::Cancel)?;
         self.refuse_secret_in(reason)?;
         let cancelled = PlanCancelled {
             reason: reason.trim().to_owned(),
@@ -277,15 +277,15 @@ impl Workshop {
     }
 
     /// Returns the progress of a plan's steps, once the plan is approved.
-    pub fn progress_of(&self, work: &Work) -> Result<Option<Conduct>, Failure> {
+    pub fn progress_of(&self, work: &Work) -> Result<Option<PlanRun>, Failure> {
         self.conduct_of(work, LOOKING)
     }
 
     /// Refuses an act that is not possible now. If somebody else decided already, the failure
     /// says so.
-    pub(crate) fn permit(&self, work: &Work, act: Act<'_>) -> Result<(), Failure> {
+    pub(crate) fn permit(&self, work: &Work, act: WorkAction<'_>) -> Result<(), Failure> {
         work.course.may(act).map_err(|no| {
-            let is_decision = matches!(act, Act::Approve { .. } | Act::Reject);
+            let is_decision = matches!(act, WorkAction::Approve { .. } | WorkAction::Reject);
             let failure = refused(no);
             match decision(work).filter(|_| is_decision && work.course.in_review().is_none()) {
                 Some(who) => Failure {
@@ -372,7 +372,7 @@ impl Workshop {
         let mut wants = vec![("tester", PortalOperation::Write)];
         for step in &plan.steps {
             let operation = match roles.get(&step.role) {
-                Some(Reach::Reads) => PortalOperation::Read,
+                Some(RoleAccess::Reads) => PortalOperation::Read,
                 _ => PortalOperation::Write,
             };
             wants.push((&step.role, operation));

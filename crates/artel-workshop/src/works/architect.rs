@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use artel_policy::{Admits, Bound, Operation};
-use artel_rules::plan::state::Act;
-use artel_rules::plan::{Known, MOST_ENTRIES, Reach, normalise};
+use artel_rules::plan::state::WorkAction;
+use artel_rules::plan::{MOST_ENTRIES, PlanCheckContext, RoleAccess, normalise};
 use artel_skills::Scope;
 use artel_types::model::ModelCallReason;
 use artel_types::plan::{Plan, StepState};
@@ -96,7 +96,7 @@ impl House {
         let actor = Actor::agent("architect");
         let work = self.workshop.work(work.trace)?;
         // Meanwhile a person may have cancelled the plan or written a version of their own.
-        if let Err(no) = work.course.may(Act::Draft) {
+        if let Err(no) = work.course.may(WorkAction::Draft) {
             return Ok(Settled::Failed { why: no.why });
         }
         let plan = forms::handed_in::<Plan>(&events, forms::PLAN);
@@ -384,8 +384,8 @@ fn told_from(mut plan: Plan, context: &Context) -> Plan {
 
 /// Returns a complaint if a plan has no step for the role that the person named. A role
 /// that changes no files may have nothing to do.
-fn left_out(plan: &Plan, role: &str, known: &Known) -> Option<String> {
-    let writes = known.roles.get(role) == Some(&Reach::Writes);
+fn left_out(plan: &Plan, role: &str, known: &PlanCheckContext) -> Option<String> {
+    let writes = known.roles.get(role) == Some(&RoleAccess::Writes);
     let has_step = plan.steps.iter().any(|step| step.role == role);
     (writes && !has_step).then(|| {
         format!("the person wants it done by `{role}`, which has no step: give the work to it")

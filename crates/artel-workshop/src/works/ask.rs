@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use artel_engine::Left;
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query};
-use artel_rules::request::file::{Origin, Status};
-use artel_rules::request::{self, Understood};
+use artel_rules::request::file::{RequestOrigin, RequestStatus};
+use artel_rules::request::{self, RequestAnalysis};
 use artel_types::model::{ModelCallReason, PrivacyLabel};
 use artel_types::plan::{
     Plan, PlanStep, RequestSize, Requirement, StepScope, StepVerification, Urgency,
@@ -165,7 +165,7 @@ impl Workshop {
     ) -> Result<Prospect, Failure> {
         let words = order.words.trim();
         let agent = order.agent.clone().unwrap_or_else(|| "default".to_owned());
-        let Understood {
+        let RequestAnalysis {
             title,
             constraints,
             criteria,
@@ -248,7 +248,7 @@ impl Workshop {
         journal.append(batch).wait()?;
         let work = self.work(prospect.trace)?;
         let mut patience = self.patience(&self.root);
-        while let Err(failure) = self.write_request(&work, Status::Pending) {
+        while let Err(failure) = self.write_request(&work, RequestStatus::Pending) {
             if !patience.again_blocking(&failure) {
                 return Err(failure);
             }
@@ -353,7 +353,7 @@ impl Workshop {
         let work = self.work(trace)?;
         if work.events.len() == 1 && !self.root.join(&work.request.file).exists() {
             // The process that recorded the request was killed before it wrote the file.
-            self.write_request(&work, Status::Pending)?;
+            self.write_request(&work, RequestStatus::Pending)?;
         }
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
         let model = model.or(work.request.model.as_deref());
@@ -367,10 +367,10 @@ impl Workshop {
         let settled = settled?;
         let work = self.work(trace)?;
         let status = match &settled {
-            Settled::Answered { .. } => Status::Answered,
-            Settled::Planned { .. } | Settled::AtOnce { .. } => Status::Planned,
-            Settled::Failed { .. } => Status::Failed,
-            Settled::Left(_) => Status::Processing,
+            Settled::Answered { .. } => RequestStatus::Answered,
+            Settled::Planned { .. } | Settled::AtOnce { .. } => RequestStatus::Planned,
+            Settled::Failed { .. } => RequestStatus::Failed,
+            Settled::Left(_) => RequestStatus::Processing,
         };
         // If the person removed the request's file, it stays removed.
         if self.root.join(&work.request.file).exists() {
@@ -511,12 +511,12 @@ impl Workshop {
 }
 
 /// Returns how a request came that somebody makes through a surface.
-fn origin_of(via: ActorSurface) -> Origin {
+fn origin_of(via: ActorSurface) -> RequestOrigin {
     match via {
-        ActorSurface::Cli => Origin::Cli,
-        ActorSurface::File => Origin::File,
-        ActorSurface::Web => Origin::Console,
-        ActorSurface::Api => Origin::Api,
+        ActorSurface::Cli => RequestOrigin::Cli,
+        ActorSurface::File => RequestOrigin::File,
+        ActorSurface::Web => RequestOrigin::Console,
+        ActorSurface::Api => RequestOrigin::Api,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use artel_rules::conduct::Judge;
+use artel_rules::conduct::StepVerifier;
 use artel_types::plan::{PlanStep, Requirement, VerdictFinding};
 
 use super::crew::{Spot, Workers};
@@ -120,18 +120,18 @@ pub(super) fn criteria(spec: &PlanStep) -> String {
 }
 
 /// Returns the task of an agent that verifies an attempt.
-pub(super) fn judge(_: &Workers, spot: &Spot, judge: Judge, diff: &str) -> String {
+pub(super) fn judge(_: &Workers, spot: &Spot, judge: StepVerifier, diff: &str) -> String {
     let spec = &spot.spec;
     let what = match judge {
-        Judge::Evaluator => {
+        StepVerifier::Evaluator => {
             "Judge whether this step is done. You did not do it: look yourself, run what shows it, \
              believe no claim."
         }
-        Judge::Inspector => {
+        StepVerifier::Inspector => {
             "Inspect the change of this step: is every criterion met, is it correct, safe, in the \
              style of the code around it? Report findings on changed lines only."
         }
-        Judge::Tester => {
+        StepVerifier::Tester => {
             "Run the tests of this step and judge what they show. Where one fails, say whether the \
              test or the code is at fault."
         }

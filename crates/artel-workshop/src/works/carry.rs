@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use artel_engine::{Chronicle, Conductor, Entry, Led, Left};
 use artel_git::Line;
 use artel_journal::{Fence, Journal};
-use artel_rules::conduct::{Conduct, Rules};
+use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_rules::plan::names;
 use artel_types::plan::{Plan, PlanState, StepVerification};
 use artel_types::{
@@ -68,7 +68,7 @@ impl Workshop {
     pub async fn carry_out(
         self: &Arc<Self>,
         id: &str,
-        rules: Rules,
+        rules: PlanRunRules,
         model: Option<&str>,
         company: Company,
     ) -> Result<Carried, Failure> {
@@ -87,7 +87,7 @@ impl Workshop {
     async fn carry_on(
         self: &Arc<Self>,
         id: &str,
-        rules: Rules,
+        rules: PlanRunRules,
         model: Option<&str>,
         company: Company,
     ) -> Result<Carried, Failure> {
@@ -130,13 +130,17 @@ impl Workshop {
     }
 
     /// Folds the state of a plan's run from its events.
-    pub(crate) fn conduct_of(&self, work: &Work, rules: Rules) -> Result<Option<Conduct>, Failure> {
+    pub(crate) fn conduct_of(
+        &self,
+        work: &Work,
+        rules: PlanRunRules,
+    ) -> Result<Option<PlanRun>, Failure> {
         let Some(approved) = work.course.approved() else {
             return Ok(None);
         };
         let first = first_version(work, approved.run);
         let (_, plan) = self.plan_of(work, first.or(Some(approved.version.number)))?;
-        let mut conduct = Conduct::new(plan, rules);
+        let mut conduct = PlanRun::new(plan, rules);
         for event in self.run_events(approved.run)? {
             conduct.fold(&event.fact);
         }
@@ -179,7 +183,7 @@ impl House {
         self: &Arc<Self>,
         work: &Work,
         run: RunId,
-        rules: Rules,
+        rules: PlanRunRules,
         fence: &Fence,
     ) -> Result<Option<Led>, Failure> {
         // Another process may have finished the plan while this one waited.
@@ -202,7 +206,7 @@ impl House {
         self: &Arc<Self>,
         work: &Work,
         run: RunId,
-        rules: Rules,
+        rules: PlanRunRules,
         fence: &Fence,
     ) -> Result<Option<Led>, Failure> {
         let version = first_version(work, run).unwrap_or(1);
@@ -220,7 +224,7 @@ impl House {
         // among the events.
         let mut steering = self.wheel.steer(run, self.company.stop.clone());
         let events = self.begin_plan(work, &chronicle, (&plan, version)).await?;
-        let mut conduct = Conduct::new(plan, rules);
+        let mut conduct = PlanRun::new(plan, rules);
         for event in &events {
             conduct.fold(&event.fact);
         }
@@ -444,7 +448,7 @@ pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result
 }
 
 /// Explains why an act on a piece of work is not possible now.
-pub(crate) fn refused(refused: artel_rules::plan::state::Refused) -> Failure {
+pub(crate) fn refused(refused: artel_rules::plan::state::WorkActionError) -> Failure {
     Failure::new(FailureCode::R008, refused.what)
         .because(refused.why)
         .advise(refused.instead)
@@ -453,7 +457,7 @@ pub(crate) fn refused(refused: artel_rules::plan::state::Refused) -> Failure {
 impl Workshop {
     /// Writes the files of a piece of work in its present state. A failure to write them is
     /// ignored, since they only show that state.
-    pub(crate) fn refresh_sheets(&self, trace: artel_types::TraceId, rules: Rules) {
+    pub(crate) fn refresh_sheets(&self, trace: artel_types::TraceId, rules: PlanRunRules) {
         let Ok(work) = self.work(trace) else {
             return;
         };

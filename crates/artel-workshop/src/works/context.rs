@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artel_rules::excerpt::marked;
-use artel_rules::loading::{self, Choice, File, Loaded, Strategy};
+use artel_rules::loading::{
+    self, ContextFileCandidate, ContextLoadOutcome, ContextLoadStrategy, LoadedContextFile,
+};
 use artel_rules::tokens;
 use artel_types::model::PrivacyLabel;
 use artel_types::{ContextLoaded, Failure, FailureCode, ForeignSource, Timestamp, TraceId};
@@ -57,17 +59,16 @@ impl House {
         self.load_reports(work, (&mut texts, &mut warnings))?;
         let settings = &self.workshop.settings.runs;
         let budget = loading::budget(settings.context_tokens.value, MARGIN);
-        let strategy: Strategy =
-            settings
-                .context_strategy
-                .value
-                .as_str()
-                .parse()
-                .map_err(|_| {
-                    Failure::new(FailureCode::X001, "a strategy of the settings is not known")
-                })?;
+        let strategy: ContextLoadStrategy = settings
+            .context_strategy
+            .value
+            .as_str()
+            .parse()
+            .map_err(|_| {
+                Failure::new(FailureCode::X001, "a strategy of the settings is not known")
+            })?;
         let cap = Some(settings.context_file_tokens.value).filter(|cap| *cap > 0);
-        let files: Vec<File> = texts.iter().map(|(file, _)| file.clone()).collect();
+        let files: Vec<ContextFileCandidate> = texts.iter().map(|(file, _)| file.clone()).collect();
         let choice = loading::choose(&files, budget, strategy, cap);
         warnings.extend(choice.warnings.iter().cloned());
         let fact = ContextLoaded {
@@ -90,8 +91,8 @@ impl House {
     /// may be in the reports.
     fn foreign_in_reports(
         &self,
-        choice: &Choice,
-        texts: &[(File, String)],
+        choice: &ContextLoadOutcome,
+        texts: &[(ContextFileCandidate, String)],
     ) -> Result<Vec<ForeignSource>, Failure> {
         let mut foreign = Vec::new();
         for (file, text) in texts {
@@ -109,7 +110,7 @@ impl House {
     fn load_reports(
         &self,
         work: &Work,
-        (texts, warnings): (&mut Vec<(File, String)>, &mut Vec<String>),
+        (texts, warnings): (&mut Vec<(ContextFileCandidate, String)>, &mut Vec<String>),
     ) -> Result<(), Failure> {
         let reader = self.journal.reader();
         let homebound = match self.privacy(self.privacy_of(work)) {
@@ -178,7 +179,7 @@ fn notes_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads a file. Returns `None` if it does not exist or is empty.
-fn read(root: &Path, path: &Path) -> Result<Option<(File, String)>, String> {
+fn read(root: &Path, path: &Path) -> Result<Option<(ContextFileCandidate, String)>, String> {
     let name = path
         .strip_prefix(root)
         .unwrap_or(path)
@@ -198,7 +199,7 @@ fn read(root: &Path, path: &Path) -> Result<Option<(File, String)>, String> {
         .ok()
         .and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
     let micros = since.and_then(|since| i64::try_from(since.as_micros()).ok());
-    let file = File {
+    let file = ContextFileCandidate {
         path: name,
         tokens: tokens::of_bytes(text.len() as u64),
         modified: Timestamp::from_micros(micros.unwrap_or(0)),
@@ -207,9 +208,9 @@ fn read(root: &Path, path: &Path) -> Result<Option<(File, String)>, String> {
     Ok(Some((file, text)))
 }
 
-fn laid_out(choice: &Choice, texts: &[(File, String)]) -> String {
+fn laid_out(choice: &ContextLoadOutcome, texts: &[(ContextFileCandidate, String)]) -> String {
     let mut out = String::new();
-    for Loaded { path, tokens: kept } in &choice.included {
+    for LoadedContextFile { path, tokens: kept } in &choice.included {
         let Some((file, text)) = texts.iter().find(|(file, _)| file.path == *path) else {
             continue;
         };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use artel_engine::{Chronicle, Crew, Did, Doing, Entry};
 use artel_git::{Identity, Line, RunTree, TreeError};
-use artel_rules::conduct::{Conduct, Order, Part};
+use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder};
 use artel_types::model::PrivacyLabel;
 use artel_types::plan::PlanStep;
 use artel_types::{EventDraft, Fact, Failure, FailureCode, RunId, StreamName, TraceId};
@@ -61,8 +61,8 @@ pub(crate) struct Workers {
 pub(super) struct Spot {
     pub(super) spec: PlanStep,
     pub(super) round: u32,
-    pub(super) part: Part,
-    pub(super) state: Arc<Conduct>,
+    pub(super) part: AttemptPart,
+    pub(super) state: Arc<PlanRun>,
 }
 
 impl Spot {
@@ -89,7 +89,7 @@ impl Workers {
         Ok(head.unwrap_or_else(|| self.base.clone()))
     }
 
-    pub(super) fn prover(&self, state: &Conduct) -> Prover {
+    pub(super) fn prover(&self, state: &PlanRun) -> Prover {
         let named = state.baseline().map(|taken| taken.commands.clone());
         let is_detected = |command: &String| command.starts_with(DETECTED);
         let named = named.unwrap_or_default();
@@ -139,11 +139,15 @@ impl Workers {
         Ok(())
     }
 
-    async fn ordered(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Result<Did, Failure> {
+    async fn ordered(
+        self: Arc<Self>,
+        order: PlanRunOrder,
+        state: Arc<PlanRun>,
+    ) -> Result<Did, Failure> {
         self.let_go_over(&state).await?;
         match order {
-            Order::Baseline { given } => self.baseline(given).await,
-            Order::Do { step, round, part } => {
+            PlanRunOrder::Baseline { given } => self.baseline(given).await,
+            PlanRunOrder::Do { step, round, part } => {
                 let spec = state.plan().step(&step).cloned();
                 let spec = spec.ok_or_else(|| {
                     Failure::new(FailureCode::X001, format!("the plan has no step `{step}`"))
@@ -157,11 +161,11 @@ impl Workers {
                 };
                 self.part(spot).await
             }
-            Order::Adopt { id } => self.adopt(&id, &state).await,
-            Order::Final { round } => self.last_check(round, state).await,
-            Order::Mend { round } => self.mend(round, state).await,
-            Order::Close { state: end, why } => self.close(end, why, state).await,
-            Order::Record(_) | Order::Await(_) => Ok(Did::Facts(Vec::new())),
+            PlanRunOrder::Adopt { id } => self.adopt(&id, &state).await,
+            PlanRunOrder::Final { round } => self.last_check(round, state).await,
+            PlanRunOrder::Mend { round } => self.mend(round, state).await,
+            PlanRunOrder::Close { state: end, why } => self.close(end, why, state).await,
+            PlanRunOrder::Record(_) | PlanRunOrder::Await(_) => Ok(Did::Facts(Vec::new())),
         }
     }
 
@@ -181,15 +185,15 @@ impl Workers {
 
     async fn part(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         match spot.part {
-            Part::Start => self.start(spot).await,
-            Part::Criteria => self.criteria(spot).await,
-            Part::Tests => self.tests(spot).await,
-            Part::Work => self.work(spot).await,
-            Part::Red => self.red(spot).await,
-            Part::Green => self.green(spot).await,
-            Part::Judge(judge) => self.judge(spot, judge).await,
-            Part::Commit => self.commit(spot).await,
-            Part::Advise => self.advise(spot).await,
+            AttemptPart::Start => self.start(spot).await,
+            AttemptPart::Criteria => self.criteria(spot).await,
+            AttemptPart::Tests => self.tests(spot).await,
+            AttemptPart::Work => self.work(spot).await,
+            AttemptPart::Red => self.red(spot).await,
+            AttemptPart::Green => self.green(spot).await,
+            AttemptPart::Judge(judge) => self.judge(spot, judge).await,
+            AttemptPart::Commit => self.commit(spot).await,
+            AttemptPart::Advise => self.advise(spot).await,
         }
     }
 }
@@ -198,7 +202,7 @@ impl Workers {
 pub(super) const DETECTED: &str = "found: ";
 
 impl Crew for Workers {
-    fn carry_out(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Doing<Did> {
+    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did> {
         Box::pin(self.ordered(order, state))
     }
 

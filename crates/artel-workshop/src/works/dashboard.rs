@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use artel_files::{read_bounded, write_atomic};
-use artel_rules::request::file::Status;
+use artel_rules::request::file::RequestStatus;
 use artel_types::plan::PlanState;
 use artel_types::{Failure, FailureCode, Timestamp, TraceId};
 
@@ -233,15 +233,15 @@ impl Overview {
             calls: board.calls(drivers),
             waits,
             counts: Counts {
-                pending: count(Status::Pending) + count(Status::Processing),
-                done: count(Status::Done) + count(Status::Answered),
+                pending: count(RequestStatus::Pending) + count(RequestStatus::Processing),
+                done: count(RequestStatus::Done) + count(RequestStatus::Answered),
             },
             active: (active, all),
             planned: shown(&some(WorksWanted {
                 planned: true,
                 ..WorksWanted::default()
             })),
-            failed: shown(&with(Status::Failed)),
+            failed: shown(&with(RequestStatus::Failed)),
             reports: (reports.into_iter().take(MOST).collect(), told),
         }
     }

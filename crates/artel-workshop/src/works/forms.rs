@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use artel_policy::Action;
-use artel_rules::conduct::Judge;
+use artel_rules::conduct::StepVerifier;
 use artel_rules::proof::ChangedLines;
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown};
 use artel_types::plan::{Requirement, VerdictFinding};
@@ -178,7 +178,7 @@ const WHOSE: &str = "say in `fault` what is wrong: `test` where a test asks for 
 /// `put_back` restores the files that the verifier changed and names them, and `lines` are
 /// the lines of the change.
 pub(crate) fn verdict_form(
-    judge: Judge,
+    judge: StepVerifier,
     looked: impl Fn() -> Vec<String> + Send + Sync + 'static,
     put_back: impl Fn() -> Result<Vec<String>, String> + Send + Sync + 'static,
     lines: Arc<ChangedLines>,
@@ -203,7 +203,7 @@ pub(crate) fn verdict_form(
                         Err(vec!["a fail needs `feedback` or `findings`".to_owned()])
                     }
                     true if was_charged && !is_charged => Err(vec![ELSEWHERE.to_owned()]),
-                    _ if judge == Judge::Tester && verdict.fault.is_none() => {
+                    _ if judge == StepVerifier::Tester && verdict.fault.is_none() => {
                         Err(vec![WHOSE.to_owned()])
                     }
                     _ => Ok("The verdict is taken: fail.".to_owned()),
@@ -242,7 +242,7 @@ pub(crate) fn verdict_form(
 }
 
 /// Returns the JSON schema of a verdict.
-fn verdict_shape(judge: Judge) -> Value {
+fn verdict_shape(judge: StepVerifier) -> Value {
     let text = |about: &str| json!({"type": "string", "description": about});
     let finding = json!({
         "type": "object",
@@ -256,8 +256,8 @@ fn verdict_shape(judge: Judge) -> Value {
         },
     });
     let fault = match judge {
-        Judge::Tester => "With every fail: whether the test or the code is wrong",
-        Judge::Evaluator | Judge::Inspector => "Where a test fails: what is wrong",
+        StepVerifier::Tester => "With every fail: whether the test or the code is wrong",
+        StepVerifier::Evaluator | StepVerifier::Inspector => "Where a test fails: what is wrong",
     };
     json!({
         "type": "object",

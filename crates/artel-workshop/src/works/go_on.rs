@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_rules::conduct::Rules;
+use artel_rules::conduct::PlanRunRules;
 use artel_types::plan::PlanState;
 use artel_types::{Failure, RunId, TraceId};
 
@@ -55,7 +55,7 @@ impl Workshop {
     pub async fn go_on(
         self: &Arc<Self>,
         trace: TraceId,
-        (rules, model): (Rules, Option<&str>),
+        (rules, model): (PlanRunRules, Option<&str>),
         company: Company,
     ) -> Result<Went, Failure> {
         let work = self.work(trace)?;
@@ -96,7 +96,7 @@ impl Workshop {
     async fn carried(
         self: &Arc<Self>,
         trace: TraceId,
-        (rules, model): (Rules, Option<&str>),
+        (rules, model): (PlanRunRules, Option<&str>),
         company: Company,
     ) -> Result<Went, Failure> {
         let id = trace.to_string();

@@ -1,8 +1,8 @@
 //! Requests and plans for display, gathered in one place and in one format for programs,
 //! on every surface.
 
-use artel_rules::conduct::Conduct;
-use artel_rules::request::file::Status;
+use artel_rules::conduct::PlanRun;
+use artel_rules::request::file::RequestStatus;
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{Failure, Money, PlanAdopted, RecordedText, RequestCreated, TraceId};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub struct PlanLook {
     pub short: Vec<String>,
     /// The progress, if this version is being carried out or would take over from the one that
     /// is.
-    pub progress: Option<Conduct>,
+    pub progress: Option<PlanRun>,
 }
 
 impl Workshop {
@@ -105,7 +105,7 @@ impl Workshop {
     /// Returns an unrecorded request in the format for programs.
     pub fn prospect_value(&self, prospect: &Prospect) -> Value {
         let mut value = self.asked_value(&prospect.request, prospect.trace);
-        value["status"] = json!(Status::Pending.as_str());
+        value["status"] = json!(RequestStatus::Pending.as_str());
         value["created"] = json!(self.caller.clock().now());
         value["created_by"] = json!(self.caller.actor().label());
         value["dry_run"] = json!(true);

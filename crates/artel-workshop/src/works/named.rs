@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use artel_policy::Bound;
-use artel_rules::plan::{self, Checked, Known, Problem, Reach, scripts_in};
+use artel_rules::plan::{self, CheckedPlan, PlanCheckContext, PlanProblem, RoleAccess, scripts_in};
 use artel_types::RequestCreated;
 use artel_types::plan::{Plan, RequestSize};
 
@@ -14,7 +14,7 @@ use crate::workshop::Workshop;
 /// The roles, tools and scripts that the plans of one piece of work may name.
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
-    known: Known,
+    known: PlanCheckContext,
     /// The project folder. Its files count as scripts.
     folder: PathBuf,
     /// The portal's bound on everything done there.
@@ -24,7 +24,7 @@ pub(crate) struct Named {
 impl Named {
     /// Returns the names available to a plan. Of the project's files, only those that the plan
     /// names as scripts are included, since a project may have too many files to list.
-    pub(crate) fn for_plan(&self, plan: &Plan) -> Known {
+    pub(crate) fn for_plan(&self, plan: &Plan) -> PlanCheckContext {
         let mut known = self.known.clone();
         if let Some(scripts) = &mut known.scripts {
             let there = scripts_in(plan).into_iter();
@@ -40,7 +40,7 @@ impl Named {
         &self,
         plan: &Plan,
         before: Option<&Plan>,
-    ) -> Result<Checked, Vec<Problem>> {
+    ) -> Result<CheckedPlan, Vec<PlanProblem>> {
         let beyond = beyond_policy(plan, before, self.portal.as_ref());
         match plan::check(plan, &self.for_plan(plan)) {
             Ok(checked) if beyond.is_empty() => Ok(checked),
@@ -75,18 +75,18 @@ impl Workshop {
     }
 
     /// Returns the available roles and tools.
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> PlanCheckContext {
         let ids = self.caller.agent_ids().unwrap_or_default();
         let reaches = |id: &String| match id.as_str() {
-            "engineer" | "designer" | "tester" | "default" => Reach::Writes,
+            "engineer" | "designer" | "tester" | "default" => RoleAccess::Writes,
             "guide" | "architect" | "inspector" | "librarian" | "archivalist" | "academic"
-            | "orchestrator" => Reach::Reads,
-            _ => Reach::Writes,
+            | "orchestrator" => RoleAccess::Reads,
+            _ => RoleAccess::Writes,
         };
         let roles = ids.iter().map(|id| (id.clone(), reaches(id))).collect();
         let tools = self.caller.registry("default");
         let tools = tools.map(|registry| registry.cards().map(|card| card.name.clone()).collect());
-        Known {
+        PlanCheckContext {
             roles,
             tools: tools.unwrap_or_default(),
             scripts: None,

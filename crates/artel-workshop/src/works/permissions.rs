@@ -7,7 +7,7 @@
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, Admits, Answer, Bound, Policy, Situation, too_broad};
-use artel_rules::plan::{Place, Problem};
+use artel_rules::plan::{PlanProblem, PlanProblemPlace};
 use artel_types::plan::{Plan, PlanStep};
 
 use super::contract::command_rule;
@@ -18,7 +18,7 @@ pub(crate) fn beyond_policy(
     plan: &Plan,
     before: Option<&Plan>,
     portal: Option<&Bound>,
-) -> Vec<Problem> {
+) -> Vec<PlanProblem> {
     let mut problems = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
         let old = before.and_then(|plan| plan.step(&step.id));
@@ -32,8 +32,8 @@ pub(crate) fn beyond_policy(
         let hosts = step.scope.network.iter();
         let hosts = hosts.filter(|host| is_new(host, |step| &step.scope.network));
         let hosts = hosts.filter_map(|host| host_fault(host));
-        problems.extend(commands.chain(hosts).map(|(what, remedy)| Problem {
-            place: Place::Step {
+        problems.extend(commands.chain(hosts).map(|(what, remedy)| PlanProblem {
+            place: PlanProblemPlace::Step {
                 number: at + 1,
                 title: step.title.clone(),
             },

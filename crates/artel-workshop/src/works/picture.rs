@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use artel_journal::{Filter, Query, Record};
-use artel_rules::conduct::{Conduct, MENDS, Order, Rules};
-use artel_rules::plan::Graph;
+use artel_rules::conduct::{MENDS, PlanRun, PlanRunOrder, PlanRunRules};
+use artel_rules::plan::StepGraph;
 use artel_types::plan::StepState;
 use artel_types::{
     Fact, Failure, Money, RecordedText, RunId, StepAdvised, StepJudged, StepWorked, Timestamp,
@@ -26,7 +26,7 @@ const LONGEST_REMARK: usize = 100;
 
 /// The progress of a plan that is being carried out, as people see it.
 pub struct Picture {
-    conduct: Conduct,
+    conduct: PlanRun,
     /// The run of the plan, or `None` until it has begun.
     run: Option<RunId>,
     steps: BTreeMap<String, Shown>,
@@ -113,7 +113,7 @@ impl Workshop {
     pub fn picture(
         &self,
         work: &Work,
-        rules: Rules,
+        rules: PlanRunRules,
         narrator: Narrator,
     ) -> Result<Picture, Failure> {
         Ok(self.picture_told(work, rules, narrator)?.0)
@@ -123,12 +123,12 @@ impl Workshop {
     pub fn picture_told(
         &self,
         work: &Work,
-        rules: Rules,
+        rules: PlanRunRules,
         narrator: Narrator,
     ) -> Result<(Picture, Vec<Remark>), Failure> {
         let (_, plan) = self.plan_of(work, None)?;
         let mut picture = Picture {
-            conduct: Conduct::new(plan, rules),
+            conduct: PlanRun::new(plan, rules),
             run: work.course.run(),
             steps: BTreeMap::new(),
             children: BTreeMap::new(),
@@ -364,7 +364,7 @@ impl Picture {
 
     /// Returns the state of the steps at a moment.
     pub fn rows(&self, now: Timestamp) -> Vec<StepRow> {
-        let graph = Graph::of(self.conduct.plan()).ok();
+        let graph = StepGraph::of(self.conduct.plan()).ok();
         let layer = |id: &str| graph.as_ref().and_then(|it| it.layer(id));
         let rows = self.conduct.steps().enumerate();
         rows.map(|(index, (spec, step))| {
@@ -434,7 +434,7 @@ impl Picture {
             });
         }
         let mut orders = self.conduct.next().into_iter();
-        let is_checked = orders.any(|order| matches!(order, Order::Final { .. }));
+        let is_checked = orders.any(|order| matches!(order, PlanRunOrder::Final { .. }));
         is_checked.then(|| "checking the whole branch on a clean checkout".to_owned())
     }
 
@@ -442,7 +442,9 @@ impl Picture {
     fn mending(&self) -> Option<String> {
         let mut orders = self.conduct.next().into_iter();
         orders.find_map(|order| match order {
-            Order::Mend { round } => Some(format!("mending the branch, round {round} of {MENDS}")),
+            PlanRunOrder::Mend { round } => {
+                Some(format!("mending the branch, round {round} of {MENDS}"))
+            }
             _ => None,
         })
     }

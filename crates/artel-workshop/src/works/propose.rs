@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_engine::{Chronicle, Entry};
 use artel_policy::Action;
-use artel_rules::plan::{Checked, Problem, widened};
+use artel_rules::plan::{CheckedPlan, PlanProblem, widened};
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
 use artel_types::plan::{Plan, PlanStep};
 use artel_types::{Fact, PlanProposed};
@@ -169,7 +169,7 @@ pub(super) fn proposed(
     plan: &Plan,
     step: PlanStep,
     first: Vec<PlanStep>,
-    judge: impl Fn(&Plan) -> Result<Checked, Vec<Problem>>,
+    judge: impl Fn(&Plan) -> Result<CheckedPlan, Vec<PlanProblem>>,
     words: Words,
 ) -> Result<PlanProposed, String> {
     let mut next = plan.clone();

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artel_journal::{Batch, Journal};
-use artel_rules::conduct::Conduct;
-use artel_rules::plan::markdown::{Head, Mark, Remark, Sheet, parse as parse_plan, render};
-use artel_rules::request::file::{Origin, Request, Status, render as render_request};
+use artel_rules::conduct::PlanRun;
+use artel_rules::plan::markdown::{
+    PlanDocument, PlanDocumentComment, PlanFrontmatter, StepProgress, parse as parse_plan, render,
+};
+use artel_rules::request::file::{Request, RequestOrigin, RequestStatus, render as render_request};
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
     Actor, EventDraft, Fact, Failure, FailureCode, PlanAdopted, PlanApproved, PlanDrafted,
@@ -50,7 +52,11 @@ pub(crate) fn hash_of(plan: &Plan) -> Result<(String, String), Failure> {
 impl Workshop {
     /// Writes the file of a request with its status. Other fields that a person keeps in its
     /// frontmatter stay.
-    pub(crate) fn write_request(&self, work: &Work, status: Status) -> Result<PathBuf, Failure> {
+    pub(crate) fn write_request(
+        &self,
+        work: &Work,
+        status: RequestStatus,
+    ) -> Result<PathBuf, Failure> {
         let words = self.whole_text(&work.request.words)?;
         let file = self.root.join(&work.request.file);
         let kept = read_text(&file).and_then(|text| artel_skills::read_request(&text).ok());
@@ -72,10 +78,10 @@ impl Workshop {
             status,
             priority: work.request.urgency,
             agent: work.request.agent.clone(),
-            source: Origin::ALL
+            source: RequestOrigin::ALL
                 .into_iter()
                 .find(|it| it.as_str() == work.request.source)
-                .unwrap_or(Origin::Cli),
+                .unwrap_or(RequestOrigin::Cli),
             created_by: work.by.label().into_owned(),
             portal: work.request.portal.clone(),
             tags: kept.tags,
@@ -108,35 +114,39 @@ impl Workshop {
     pub(crate) fn sheet_of(
         &self,
         work: &Work,
-        conduct: Option<&Conduct>,
-    ) -> Result<Sheet, Failure> {
+        conduct: Option<&PlanRun>,
+    ) -> Result<PlanDocument, Failure> {
         let done = conduct.and_then(|_| work.course.approved());
         let (drafted, plan) = self.plan_of(work, done.map(|it| it.version.number))?;
         let plan = conduct.map_or(plan, |conduct| conduct.plan().clone());
-        let progress: BTreeMap<String, Mark> = conduct
+        let progress: BTreeMap<String, StepProgress> = conduct
             .into_iter()
-            .flat_map(Conduct::steps)
+            .flat_map(PlanRun::steps)
             .map(|(spec, step)| {
                 let why = Some(step.why.clone()).filter(|why| !why.is_empty());
-                let mark = Mark {
+                let mark = StepProgress {
                     state: step.state,
                     why,
                 };
                 (spec.id.clone(), mark)
             })
             .collect();
-        let remarks = work.course.comments().iter().map(|comment| Remark {
-            by: None,
-            text: format!("(v{}) {}", comment.version, comment.text),
-        });
+        let remarks = work
+            .course
+            .comments()
+            .iter()
+            .map(|comment| PlanDocumentComment {
+                by: None,
+                text: format!("(v{}) {}", comment.version, comment.text),
+            });
         let kept = FOLDERS.iter().find_map(|folder| {
             let name = format!("{}_plan.md", work.name());
             let text = read_text(&self.root.join(folder).join(name))?;
             parse_plan(&text).ok().map(|parsed| parsed.head)
         });
         let (tags, other) = kept.map_or_else(Default::default, |head| (head.tags, head.other));
-        Ok(Sheet {
-            head: Head {
+        Ok(PlanDocument {
+            head: PlanFrontmatter {
                 trace: work.trace,
                 request: work.name(),
                 status: work.course.state().unwrap_or(PlanState::Review),
@@ -161,7 +171,7 @@ impl Workshop {
     pub(crate) fn write_plan(
         &self,
         work: &Work,
-        conduct: Option<&Conduct>,
+        conduct: Option<&PlanRun>,
     ) -> Result<Stands, Failure> {
         let is_theirs = matches!(
             work.course.state(),
@@ -175,7 +185,7 @@ impl Workshop {
     pub(crate) fn put_plan(
         &self,
         work: &Work,
-        conduct: Option<&Conduct>,
+        conduct: Option<&PlanRun>,
         over: Over,
     ) -> Result<Stands, Failure> {
         let text = render(&self.sheet_of(work, conduct)?);

@@ -1,8 +1,8 @@
 //! Pieces of work in their present state, folded from the journal on each query.
 
 use artel_journal::{Filter, Query, Reader, TracesBy};
-use artel_rules::plan::state::Course;
-use artel_rules::request::file::Status;
+use artel_rules::plan::state::WorkState;
+use artel_rules::request::file::RequestStatus;
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
     Actor, ActorKind, ChangesetCreated, Event, Fact, Failure, FailureCode, PlanDrafted,
@@ -22,7 +22,7 @@ pub struct Work {
     pub by: Actor,
     pub request: RequestCreated,
     /// The state of the work.
-    pub course: Course,
+    pub course: WorkState,
     /// The versions of its plan, oldest first.
     pub versions: Vec<Drafted>,
     /// The branch that the work left.
@@ -206,7 +206,7 @@ impl Work {
     }
 
     /// Returns the status of the request.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> RequestStatus {
         status_of(&self.course)
     }
 
@@ -219,21 +219,21 @@ impl Work {
 }
 
 /// Returns the status of a request whose work is in this state.
-pub(crate) fn status_of(course: &Course) -> Status {
+pub(crate) fn status_of(course: &WorkState) -> RequestStatus {
     use PlanState as P;
     let settled = course.request().and_then(|it| it.settled.as_deref());
     match (settled, course.state()) {
-        (Some("answered"), _) => Status::Answered,
-        (Some("done"), _) => Status::Done,
-        (Some(_), _) => Status::Failed,
-        (None, None) => Status::Pending,
-        (None, Some(P::Exploring | P::Drafting)) => Status::Processing,
-        (None, Some(P::Review)) => Status::Planned,
-        (None, Some(P::Approved | P::Running)) => Status::Active,
-        (None, Some(P::Done)) => Status::Done,
-        (None, Some(P::Failed)) => Status::Failed,
-        (None, Some(P::Rejected)) => Status::Rejected,
-        (None, Some(P::Cancelled)) => Status::Cancelled,
+        (Some("answered"), _) => RequestStatus::Answered,
+        (Some("done"), _) => RequestStatus::Done,
+        (Some(_), _) => RequestStatus::Failed,
+        (None, None) => RequestStatus::Pending,
+        (None, Some(P::Exploring | P::Drafting)) => RequestStatus::Processing,
+        (None, Some(P::Review)) => RequestStatus::Planned,
+        (None, Some(P::Approved | P::Running)) => RequestStatus::Active,
+        (None, Some(P::Done)) => RequestStatus::Done,
+        (None, Some(P::Failed)) => RequestStatus::Failed,
+        (None, Some(P::Rejected)) => RequestStatus::Rejected,
+        (None, Some(P::Cancelled)) => RequestStatus::Cancelled,
     }
 }
 
@@ -247,7 +247,7 @@ fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {
     for record in &records {
         events.push(record.event()?);
     }
-    let mut course = Course::default();
+    let mut course = WorkState::default();
     let mut versions = Vec::new();
     let mut changeset = None;
     let (mut asked, mut moved) = (None, None);

@@ -1,7 +1,7 @@
 //! `artel request`
 
 use artel_types::plan::PlanState;
-use artel_workshop::{Caller, Problems, Status, Work, Workshop};
+use artel_workshop::{Caller, Problems, RequestStatus, Work, Workshop};
 use serde_json::json;
 
 use super::planned::object;
@@ -24,7 +24,7 @@ enum Command {
     List {
         /// Only requests with this status
         #[arg(long, value_name = "STATUS", value_parser = status)]
-        status: Option<Status>,
+        status: Option<RequestStatus>,
     },
     /// Show a request and its result
     #[command(after_help = "Example: artel request show 5d2f41c0")]
@@ -34,11 +34,11 @@ enum Command {
     },
 }
 
-fn status(word: &str) -> Result<Status, String> {
-    let mut all = Status::ALL.into_iter();
+fn status(word: &str) -> Result<RequestStatus, String> {
+    let mut all = RequestStatus::ALL.into_iter();
     let found = all.find(|it| it.as_str() == word);
     found.ok_or_else(|| {
-        let words = Status::ALL.map(Status::as_str);
+        let words = RequestStatus::ALL.map(RequestStatus::as_str);
         format!("it is one of {}", words.join(", "))
     })
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 
 fn list(
     workshop: &Workshop,
-    status: Option<Status>,
+    status: Option<RequestStatus>,
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let mut works = workshop.works()?;

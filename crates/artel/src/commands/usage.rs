@@ -1,6 +1,6 @@
 //! `artel usage`
 
-use artel_rules::usage::{By, Sum};
+use artel_rules::usage::{UsageDimension, UsageTotals};
 use artel_types::Tokens;
 use artel_types::model::CalendarPeriod;
 use artel_workshop::{Caller, Problems, UsageQuery, UsageReport};
@@ -60,16 +60,16 @@ fn period(word: &str) -> Result<CalendarPeriod, String> {
 impl Args {
     fn query(&self) -> UsageQuery {
         let flags = [
-            (By::Day, &self.day),
-            (By::Session, &self.session),
-            (By::Run, &self.run),
-            (By::Step, &self.step),
-            (By::Provider, &self.provider),
-            (By::Model, &self.model),
-            (By::Skill, &self.skill),
-            (By::Role, &self.role),
-            (By::Portal, &self.portal),
-            (By::Person, &self.person),
+            (UsageDimension::Day, &self.day),
+            (UsageDimension::Session, &self.session),
+            (UsageDimension::Run, &self.run),
+            (UsageDimension::Step, &self.step),
+            (UsageDimension::Provider, &self.provider),
+            (UsageDimension::Model, &self.model),
+            (UsageDimension::Skill, &self.skill),
+            (UsageDimension::Role, &self.role),
+            (UsageDimension::Portal, &self.portal),
+            (UsageDimension::Person, &self.person),
         ];
         let mut query = UsageQuery {
             period: self.period,
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-fn cells(sum: &Sum) -> Vec<String> {
+fn cells(sum: &UsageTotals) -> Vec<String> {
     vec![
         sum.attempts.to_string(),
         Tokens(sum.input).to_string(),
@@ -147,7 +147,7 @@ fn cells(sum: &Sum) -> Vec<String> {
 }
 
 /// An unknown cost is never shown as zero, and if no tokens were used there is no cost.
-fn cost(sum: &Sum) -> String {
+fn cost(sum: &UsageTotals) -> String {
     match sum.unpriced {
         _ if sum.tokens == 0 => "-".to_owned(),
         _ if is_unknown(sum) => "unknown".to_owned(),
@@ -156,7 +156,7 @@ fn cost(sum: &Sum) -> String {
     }
 }
 
-fn remarks(sum: &Sum) -> String {
+fn remarks(sum: &UsageTotals) -> String {
     let said = [
         (sum.failed, "failed"),
         (sum.cancelled, "called off"),
@@ -205,7 +205,7 @@ fn json(report: &UsageReport) -> serde_json::Value {
 
 /// Costs are given in dollars for readers, and in exact millionths for sums; an unknown
 /// cost is null.
-fn sums(sum: &Sum) -> serde_json::Value {
+fn sums(sum: &UsageTotals) -> serde_json::Value {
     let mut value = serde_json::json!(sum);
     let cost = (!is_unknown(sum)).then_some(sum.cost.0);
     if let Some(fields) = value.as_object_mut() {
@@ -216,6 +216,6 @@ fn sums(sum: &Sum) -> serde_json::Value {
     value
 }
 
-fn is_unknown(sum: &Sum) -> bool {
+fn is_unknown(sum: &UsageTotals) -> bool {
     sum.unpriced > 0 && sum.cost.0 == 0
 }

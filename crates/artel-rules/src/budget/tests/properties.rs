@@ -139,7 +139,7 @@ fn counted(desk: &Desk, level: &BudgetLevel, period: Option<CalendarPeriod>) -> 
     let begin = desk.events.iter().rposition(is_end).map_or(0, |at| at + 1);
     let events = &desk.events[begin..];
     let days = period.map(|period| days(period, desk.now()));
-    let mut used = Sum::default();
+    let mut used = SpendSum::default();
     for (at, event) in events.iter().enumerate() {
         let Fact::BudgetReserved(fact) = &event.fact else {
             continue;
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn folding_again_gives_the_same(orders in orders(), limits in limits(), cut in 0_usize..60) {
         let desk = play(&orders, limits);
-        let mut again = Ledger::default();
+        let mut again = BudgetLedger::default();
         for (at, event) in desk.events.iter().enumerate() {
             again.fold(event);
             let once = again.clone();

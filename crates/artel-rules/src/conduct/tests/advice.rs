@@ -75,7 +75,7 @@ fn what_the_architect_proposes_is_one_of_the_ways_on() {
     }
     assert_eq!(question.choices[..2], ["change-plan", "more"]);
     answers(&mut crew, "change-plan");
-    let Order::Adopt { id } = &crew.conduct.next()[0] else {
+    let PlanRunOrder::Adopt { id } = &crew.conduct.next()[0] else {
         panic!("{:?}", crew.conduct.next());
     };
     assert_eq!(id, "p");
@@ -96,7 +96,12 @@ fn what_the_architect_proposes_is_one_of_the_ways_on() {
     };
     crew.conduct.fold(&adopted.into());
     crew.conduct.fold(&decided.into());
-    let orders: Vec<_> = crew.conduct.next().iter().map(Order::to_string).collect();
+    let orders: Vec<_> = crew
+        .conduct
+        .next()
+        .iter()
+        .map(PlanRunOrder::to_string)
+        .collect();
     assert_eq!(orders, ["first/1/start"], "what comes first is done first");
     assert!(crew.conduct.step("a").unwrap().begins_anew());
     crew.go_to_the_end();

@@ -17,7 +17,7 @@ fn put_back(part: &str) -> Fact {
 }
 
 /// Carries a step out up to a part, whose outcome is folded together with `beside`.
-fn until(part: Part, beside: &Fact) -> Conduct {
+fn until(part: AttemptPart, beside: &Fact) -> PlanRun {
     let always = |_: &str| 1;
     let mut crew = Crew::new(
         plan(vec![step("a", &[], StepVerification::Tdd)]),
@@ -28,7 +28,7 @@ fn until(part: Part, beside: &Fact) -> Conduct {
         let order = crew.conduct.next().remove(0);
         let fact = crew.outcome(&order);
         crew.conduct.fold(&fact);
-        if matches!(&order, Order::Do { part: done, .. } if *done == part) {
+        if matches!(&order, PlanRunOrder::Do { part: done, .. } if *done == part) {
             crew.conduct.fold(beside);
             return crew.conduct;
         }
@@ -37,8 +37,8 @@ fn until(part: Part, beside: &Fact) -> Conduct {
 
 #[test]
 fn an_attempt_that_changed_its_tests_is_lost_before_it_is_checked() {
-    let conduct = until(Part::Work, &put_back("work"));
-    let [Order::Record(fact)] = &conduct.next()[..] else {
+    let conduct = until(AttemptPart::Work, &put_back("work"));
+    let [PlanRunOrder::Record(fact)] = &conduct.next()[..] else {
         panic!("{:?}", conduct.next());
     };
     let Fact::StepFailed(failed) = &**fact else {
@@ -54,8 +54,8 @@ fn an_attempt_that_changed_its_tests_is_lost_before_it_is_checked() {
 /// The next attempt is not compared with work that was done on other files.
 #[test]
 fn an_attempt_on_other_files_begins_without_the_work_of_the_one_before() {
-    let mut conduct = until(Part::Work, &put_back("work"));
-    let Order::Record(failed) = conduct.next().remove(0) else {
+    let mut conduct = until(AttemptPart::Work, &put_back("work"));
+    let PlanRunOrder::Record(failed) = conduct.next().remove(0) else {
         panic!("{:?}", conduct.next());
     };
     conduct.fold(&failed);
@@ -64,7 +64,7 @@ fn an_attempt_on_other_files_begins_without_the_work_of_the_one_before() {
         round: 2,
         base: base.to_owned(),
     };
-    let left = |conduct: &Conduct| conduct.step("a").unwrap().tree.clone();
+    let left = |conduct: &PlanRun| conduct.step("a").unwrap().tree.clone();
     let mut same = conduct.clone();
     same.fold(&started("c0").into());
     assert_eq!(left(&same).as_deref(), Some("t-a"));
@@ -74,12 +74,12 @@ fn an_attempt_on_other_files_begins_without_the_work_of_the_one_before() {
 
 #[test]
 fn what_a_tester_left_beside_its_tests_is_charged_to_nobody() {
-    let conduct = until(Part::Tests, &put_back("tests"));
+    let conduct = until(AttemptPart::Tests, &put_back("tests"));
     assert!(
         matches!(
             &conduct.next()[..],
-            [Order::Do {
-                part: Part::Red,
+            [PlanRunOrder::Do {
+                part: AttemptPart::Red,
                 ..
             }]
         ),

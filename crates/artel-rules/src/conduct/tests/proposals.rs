@@ -38,7 +38,7 @@ fn skipped(step: &str) -> Fact {
 
 fn recorded(crew: &Crew<'_>) -> Fact {
     match &crew.conduct.next()[..] {
-        [Order::Record(fact)] => (**fact).clone(),
+        [PlanRunOrder::Record(fact)] => (**fact).clone(),
         other => panic!("{other:?}"),
     }
 }

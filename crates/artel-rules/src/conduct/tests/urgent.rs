@@ -13,7 +13,7 @@ fn urgent(id: &str, after: &[&str], priority: Option<Urgency>) -> PlanStep {
 
 /// Returns the steps in the order in which they begin.
 fn begun(steps: Vec<PlanStep>, at_once: usize) -> String {
-    let rules = Rules { at_once, ..RULES };
+    let rules = PlanRunRules { at_once, ..RULES };
     let mut crew = Crew::new(plan(steps), rules, &|_| 1);
     // Always the first order: a step at work is finished before the next one begins.
     while crew.turn(0) {}
@@ -70,7 +70,7 @@ proptest! {
             urgent(&names[at], &after, Urgency::ALL.get(*word).copied())
         });
         let steps: Vec<_> = steps.collect();
-        let mut crew = Crew::new(plan(steps.clone()), Rules { at_once, ..RULES }, &|_| 1);
+        let mut crew = Crew::new(plan(steps.clone()), PlanRunRules { at_once, ..RULES }, &|_| 1);
         let mut turn = 0;
         loop {
             let rank = |at: usize| (std::cmp::Reverse(steps[at].urgency()), at);
@@ -78,7 +78,7 @@ proptest! {
             let state = |id: &str| crew.conduct.step(id).unwrap();
             let orders = crew.conduct.next();
             let begins: BTreeSet<usize> = orders.iter().filter_map(|order| match order {
-                Order::Do { step, part: Part::Start, .. } => Some(at(step)),
+                PlanRunOrder::Do { step, part: AttemptPart::Start, .. } => Some(at(step)),
                 _ => None,
             }).collect();
             let waits = steps.iter().enumerate().filter(|(at, spec)| {

@@ -17,8 +17,13 @@ fn finding(id: &str, line: u64, why: &str) -> VerdictFinding {
 }
 
 /// A verifier turns an attempt down for its findings.
-fn turned_down(crew: &Crew<'_>, round: u32, judge: Judge, findings: Vec<VerdictFinding>) -> Fact {
-    let Fact::StepJudged(judged) = crew.did("a", round, Part::Judge(judge)) else {
+fn turned_down(
+    crew: &Crew<'_>,
+    round: u32,
+    judge: StepVerifier,
+    findings: Vec<VerdictFinding>,
+) -> Fact {
+    let Fact::StepJudged(judged) = crew.did("a", round, AttemptPart::Judge(judge)) else {
         panic!("a judge judges");
     };
     StepJudged {
@@ -49,11 +54,11 @@ fn before_the_judges(verify: StepVerification) -> Crew<'static> {
     crew
 }
 
-fn is_judging(order: &Order) -> bool {
+fn is_judging(order: &PlanRunOrder) -> bool {
     matches!(
         order,
-        Order::Do {
-            part: Part::Judge(_),
+        PlanRunOrder::Do {
+            part: AttemptPart::Judge(_),
             ..
         }
     )
@@ -72,7 +77,7 @@ fn to_the_next_attempt(crew: &mut Crew<'_>) {
     }
 }
 
-fn names(orders: &[Order]) -> Vec<String> {
+fn names(orders: &[PlanRunOrder]) -> Vec<String> {
     orders.iter().map(ToString::to_string).collect()
 }
 
@@ -81,7 +86,7 @@ fn a_waiver_of_a_finding_lets_no_other_pass_that_is_called_the_same_later() {
     let known = finding("e1", 2, "no words about it");
     for recorded in [Some(known.clone()), None] {
         let mut crew = before_the_judges(StepVerification::Evaluator);
-        let first = turned_down(&crew, 1, Judge::Evaluator, vec![known.clone()]);
+        let first = turned_down(&crew, 1, StepVerifier::Evaluator, vec![known.clone()]);
         crew.conduct.fold(&first);
         crew.conduct.fold(&waived("e1", recorded));
         assert_eq!(
@@ -92,14 +97,14 @@ fn a_waiver_of_a_finding_lets_no_other_pass_that_is_called_the_same_later() {
 
         to_the_next_attempt(&mut crew);
         let other = finding("e1", 2, "it divides by zero");
-        let second = turned_down(&crew, 2, Judge::Evaluator, vec![other]);
+        let second = turned_down(&crew, 2, StepVerifier::Evaluator, vec![other]);
         crew.conduct.fold(&second);
         let next = names(&crew.conduct.next());
         assert_eq!(next, ["record/step.failed"], "another finding of that name");
 
         to_the_next_attempt(&mut crew);
         let again = finding("e4", 2, "no words about it");
-        let third = turned_down(&crew, 3, Judge::Evaluator, vec![again]);
+        let third = turned_down(&crew, 3, StepVerifier::Evaluator, vec![again]);
         crew.conduct.fold(&third);
         let next = names(&crew.conduct.next());
         assert_eq!(next, ["a/3/commit"], "the same, whatever its name");
@@ -110,7 +115,7 @@ fn a_waiver_of_a_finding_lets_no_other_pass_that_is_called_the_same_later() {
 fn a_waiver_of_one_finding_is_none_of_its_neighbour() {
     let mut crew = before_the_judges(StepVerification::Evaluator);
     let both = vec![finding("e1", 2, "no words"), finding("e2", 9, "no words")];
-    let judged = turned_down(&crew, 1, Judge::Evaluator, both.clone());
+    let judged = turned_down(&crew, 1, StepVerifier::Evaluator, both.clone());
     crew.conduct.fold(&judged);
     crew.conduct.fold(&waived("e1", Some(both[0].clone())));
     assert_eq!(names(&crew.conduct.next()), ["record/step.failed"]);
@@ -120,8 +125,8 @@ fn a_waiver_of_one_finding_is_none_of_its_neighbour() {
 
 #[test]
 fn a_judge_is_waived_by_each_of_its_names_and_by_no_other() {
-    let evaluator = (StepVerification::Evaluator, Judge::Evaluator);
-    let inspector = (StepVerification::Tdd, Judge::Inspector);
+    let evaluator = (StepVerification::Evaluator, StepVerifier::Evaluator);
+    let inspector = (StepVerification::Tdd, StepVerifier::Inspector);
     for ((verify, judge), what, passes) in [
         (evaluator, "evaluator", true),
         (evaluator, "inspector", true),
@@ -132,7 +137,7 @@ fn a_judge_is_waived_by_each_of_its_names_and_by_no_other() {
     ] {
         let mut crew = before_the_judges(verify);
         if verify == StepVerification::Tdd {
-            let tester = crew.did("a", 1, Part::Judge(Judge::Tester));
+            let tester = crew.did("a", 1, AttemptPart::Judge(StepVerifier::Tester));
             crew.conduct.fold(&tester);
         }
         let judged = turned_down(&crew, 1, judge, Vec::new());

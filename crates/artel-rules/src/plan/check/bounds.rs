@@ -4,13 +4,13 @@
 use artel_types::plan::{Plan, PlanStep};
 
 use super::{LONGEST_ENTRY, LONGEST_TEXT, LONGEST_TITLE, MOST_ENTRIES};
-use crate::plan::problem::Problem;
+use crate::plan::problem::PlanProblem;
 
 /// A problem and its remedy.
-pub(super) type Fault = (String, String);
+pub(super) type PlanBoundsFault = (String, String);
 
 /// Checks the texts of a plan as a whole.
-pub(super) fn of_plan(plan: &Plan) -> Vec<Problem> {
+pub(super) fn of_plan(plan: &Plan) -> Vec<PlanProblem> {
     let mut faults = Vec::new();
     faults.extend(filled("title", &plan.title, LONGEST_TITLE));
     faults.extend(filled("overview", &plan.overview, LONGEST_TEXT));
@@ -25,12 +25,12 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<Problem> {
     }
     faults.extend(entries("files", plan.files.iter().map(|file| &*file.path)));
     faults.extend(entries("files", plan.files.iter().map(|file| &*file.why)));
-    let problem = |(what, remedy)| Problem::in_plan(what, remedy);
+    let problem = |(what, remedy)| PlanProblem::in_plan(what, remedy);
     faults.into_iter().map(problem).collect()
 }
 
 /// Checks the texts of a step.
-pub(super) fn of_step(step: &PlanStep) -> Vec<Fault> {
+pub(super) fn of_step(step: &PlanStep) -> Vec<PlanBoundsFault> {
     let mut faults = Vec::new();
     faults.extend(filled("title", &step.title, LONGEST_TITLE));
     faults.extend(filled("work", &step.work, LONGEST_TEXT));
@@ -56,14 +56,14 @@ pub(super) fn of_step(step: &PlanStep) -> Vec<Fault> {
     faults
 }
 
-fn filled(name: &str, text: &str, longest: usize) -> Option<Fault> {
+fn filled(name: &str, text: &str, longest: usize) -> Option<PlanBoundsFault> {
     if text.trim().is_empty() {
         return Some((format!("its {name} is empty"), format!("write the {name}")));
     }
     bounded(name, text, longest)
 }
 
-fn bounded(name: &str, text: &str, longest: usize) -> Option<Fault> {
+fn bounded(name: &str, text: &str, longest: usize) -> Option<PlanBoundsFault> {
     let count = text.chars().count();
     if count > longest {
         return Some((
@@ -81,7 +81,7 @@ fn bounded(name: &str, text: &str, longest: usize) -> Option<Fault> {
     ))
 }
 
-fn entries<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<Fault> {
+fn entries<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<PlanBoundsFault> {
     let mut count = 0;
     let mut faults = Vec::new();
     for entry in entries {

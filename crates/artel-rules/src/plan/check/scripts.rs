@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use artel_types::plan::{Plan, PlanStep, PlannedFileAction};
 use regex::Regex;
 
-use super::Known;
-use super::bounds::Fault;
+use super::PlanCheckContext;
+use super::bounds::PlanBoundsFault;
 use crate::plan::problem::{listed, shown};
 use crate::plan::scope;
 
@@ -26,7 +26,7 @@ pub fn scripts_in(plan: &Plan) -> BTreeSet<&str> {
 }
 
 /// Finds scripts that neither exist nor are made by the plan up to this step.
-pub(super) fn faults(plan: &Plan, at: usize, known: &Known) -> Vec<Fault> {
+pub(super) fn faults(plan: &Plan, at: usize, known: &PlanCheckContext) -> Vec<PlanBoundsFault> {
     let (Some(scripts), Some(step)) = (&known.scripts, plan.steps.get(at)) else {
         return Vec::new();
     };

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use artel_types::plan::{PlanStep, StepEvidenceKind, StepVerification};
 use regex::Regex;
 
-use super::bounds::Fault;
-use super::{Known, Reach};
+use super::bounds::PlanBoundsFault;
+use super::{PlanCheckContext, RoleAccess};
 use crate::plan::problem::{listed, shown};
 use crate::plan::scope;
 
@@ -20,7 +20,7 @@ static NAMED_TOOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Finds everything that is wrong with a step.
-pub(super) fn faults(step: &PlanStep, known: &Known) -> Vec<Fault> {
+pub(super) fn faults(step: &PlanStep, known: &PlanCheckContext) -> Vec<PlanBoundsFault> {
     let mut faults = Vec::new();
     faults.extend(id(step));
     faults.extend(role(step, known));
@@ -37,7 +37,7 @@ pub(super) fn faults(step: &PlanStep, known: &Known) -> Vec<Fault> {
     faults
 }
 
-fn id(step: &PlanStep) -> Option<Fault> {
+fn id(step: &PlanStep) -> Option<PlanBoundsFault> {
     let id = &step.id;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_good = !id.is_empty() && id.len() <= 64 && id.chars().all(is_plain);
@@ -50,12 +50,12 @@ fn id(step: &PlanStep) -> Option<Fault> {
     ))
 }
 
-fn role(step: &PlanStep, known: &Known) -> Option<Fault> {
+fn role(step: &PlanStep, known: &PlanCheckContext) -> Option<PlanBoundsFault> {
     let writers = || {
         let roles = known
             .roles
             .iter()
-            .filter(|(_, reach)| **reach == Reach::Writes);
+            .filter(|(_, reach)| **reach == RoleAccess::Writes);
         listed(roles.map(|(role, _)| role.as_str()))
     };
     match known.roles.get(&step.role) {
@@ -66,7 +66,7 @@ fn role(step: &PlanStep, known: &Known) -> Option<Fault> {
                 listed(known.roles.keys().map(String::as_str))
             ),
         )),
-        Some(Reach::Reads) if step.verify == StepVerification::Tdd => Some((
+        Some(RoleAccess::Reads) if step.verify == StepVerification::Tdd => Some((
             format!(
                 "it is verified by `tdd`, but `{}` changes no files",
                 step.role
@@ -77,7 +77,7 @@ fn role(step: &PlanStep, known: &Known) -> Option<Fault> {
     }
 }
 
-fn keys(step: &PlanStep) -> Vec<Fault> {
+fn keys(step: &PlanStep) -> Vec<PlanBoundsFault> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let is_bad = |key: &&String| key.len() > 64 || key.is_empty() || !key.chars().all(is_plain);
     let bad = step.gives.iter().chain(&step.uses).filter(is_bad);
@@ -90,7 +90,7 @@ fn keys(step: &PlanStep) -> Vec<Fault> {
     bad.map(fault).collect()
 }
 
-fn scope_faults(step: &PlanStep) -> Vec<Fault> {
+fn scope_faults(step: &PlanStep) -> Vec<PlanBoundsFault> {
     let scope = &step.scope;
     let mut faults = Vec::new();
     for path in &scope.paths {
@@ -158,7 +158,7 @@ fn is_plain_name(name: &str) -> bool {
 
 /// Finds tools that are named but do not exist: in the scope, and unmistakably in the
 /// texts.
-fn tools(step: &PlanStep, known: &Known) -> Vec<Fault> {
+fn tools(step: &PlanStep, known: &PlanCheckContext) -> Vec<PlanBoundsFault> {
     let has = |tool: &str| known.tools.iter().any(|it| it.eq_ignore_ascii_case(tool));
     let is_program = |name: &str| {
         let mut rules = step.scope.commands.iter();
@@ -207,7 +207,7 @@ fn tools(step: &PlanStep, known: &Known) -> Vec<Fault> {
 }
 
 /// Returns whether a rule for tools, such as `mcp__server__*`, matches a tool that exists.
-fn covers_any(rule: &str, known: &Known) -> bool {
+fn covers_any(rule: &str, known: &PlanCheckContext) -> bool {
     let tool = rule.split('(').next().unwrap_or(rule);
     known
         .tools
@@ -218,7 +218,7 @@ fn covers_any(rule: &str, known: &Known) -> bool {
         })
 }
 
-fn evidence(step: &PlanStep) -> Vec<Fault> {
+fn evidence(step: &PlanStep) -> Vec<PlanBoundsFault> {
     let mut faults = Vec::new();
     for evidence in &step.evidence {
         let is_empty = evidence.what.trim().is_empty();

@@ -2,20 +2,20 @@
 
 use artel_types::plan::{CommitType, Plan, PlanState, PlannedFile, PlannedFileAction};
 
-use super::sections::{Name, cut};
-use super::text::{Lines, items, take_code, unescaped};
-use super::{Head, Parsed, Remark, steps};
-use crate::front::{self, Entry};
+use super::sections::{PlanSectionName, cut};
+use super::text::{NumberedLines, items, take_code, unescaped};
+use super::{ParsedPlanDocument, PlanDocumentComment, PlanFrontmatter, steps};
+use crate::front::{self, FrontmatterEntry};
 use crate::plan::normal::{name, normalise};
-use crate::plan::problem::{Problem, shown};
+use crate::plan::problem::{PlanProblem, shown};
 
 /// Reads a plan from the file that a person edited. Reports every unreadable part with its
 /// line; whether the plan can be used is a separate question.
-pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
+pub fn parse(text: &str) -> Result<ParsedPlanDocument, Vec<PlanProblem>> {
     let text = text.replace("\r\n", "\n");
     let parts = match front::split(&text) {
         Err(broken) => {
-            return Err(vec![Problem::in_line(
+            return Err(vec![PlanProblem::in_line(
                 broken.line,
                 broken.what,
                 broken.remedy,
@@ -23,7 +23,11 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
         }
         Ok(None) => {
             let remedy = "expected `---`, then keys such as `trace_id`, then `---`";
-            return Err(vec![Problem::in_line(1, "no frontmatter found", remedy)]);
+            return Err(vec![PlanProblem::in_line(
+                1,
+                "no frontmatter found",
+                remedy,
+            )]);
         }
         Ok(Some(parts)) => parts,
     };
@@ -38,7 +42,7 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
     match head {
         Some(head) if problems.is_empty() => {
             name(&mut plan.steps);
-            Ok(Parsed {
+            Ok(ParsedPlanDocument {
                 head,
                 plan: normalise(plan),
                 remarks,
@@ -46,7 +50,7 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
         }
         _ => {
             problems.sort_by_key(|problem| match problem.place {
-                crate::plan::Place::Line(line) => line,
+                crate::plan::PlanProblemPlace::Line(line) => line,
                 _ => 0,
             });
             Err(problems)
@@ -54,7 +58,11 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
     }
 }
 
-fn body(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) -> Vec<Remark> {
+fn body(
+    lines: NumberedLines<'_>,
+    plan: &mut Plan,
+    problems: &mut Vec<PlanProblem>,
+) -> Vec<PlanDocumentComment> {
     let (before, sections) = cut(lines, problems);
     title(before, plan, problems);
     let mut remarks = Vec::new();
@@ -64,34 +72,43 @@ fn body(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) -> Vec<R
             Ok(items) => items,
             Err(line) => {
                 let remedy = "expected a list: `- ` before each entry";
-                problems.push(Problem::in_line(line, "this is no entry of a list", remedy));
+                problems.push(PlanProblem::in_line(
+                    line,
+                    "this is no entry of a list",
+                    remedy,
+                ));
                 Vec::new()
             }
         };
         let texts = |items: Vec<(usize, String)>| items.into_iter().map(|(_, text)| text).collect();
         match section.name {
-            Name::Overview => plan.overview = unescaped(lines),
-            Name::Reasoning => plan.reasoning = unescaped(lines),
-            Name::Files => {
+            PlanSectionName::Overview => plan.overview = unescaped(lines),
+            PlanSectionName::Reasoning => plan.reasoning = unescaped(lines),
+            PlanSectionName::Files => {
                 let items = list();
                 plan.files = files(items, problems);
             }
-            Name::Steps => plan.steps = steps::read(lines, problems),
-            Name::Risks => plan.risks = texts(list()),
-            Name::Questions => plan.questions = texts(list()),
-            Name::References => {
+            PlanSectionName::Steps => plan.steps = steps::read(lines, problems),
+            PlanSectionName::Risks => plan.risks = texts(list()),
+            PlanSectionName::Questions => plan.questions = texts(list()),
+            PlanSectionName::References => {
                 plan.references = list().iter().map(|(_, text)| reference(text)).collect();
             }
-            Name::Warnings => plan.warnings = texts(list()),
-            Name::Comments => remarks = list().into_iter().map(|(_, text)| remark(text)).collect(),
-            Name::Permissions | Name::Links | Name::Next => {}
+            PlanSectionName::Warnings => plan.warnings = texts(list()),
+            PlanSectionName::Comments => {
+                remarks = list().into_iter().map(|(_, text)| remark(text)).collect()
+            }
+            PlanSectionName::Permissions | PlanSectionName::Links | PlanSectionName::Next => {}
         }
     }
     let last = lines.last().map_or(1, |(number, _)| *number);
-    for (needed, heading) in [(Name::Overview, "## Overview"), (Name::Steps, "## Steps")] {
+    for (needed, heading) in [
+        (PlanSectionName::Overview, "## Overview"),
+        (PlanSectionName::Steps, "## Steps"),
+    ] {
         if !sections.iter().any(|section| section.name == needed) {
             let what = format!("the part `{heading}` is missing");
-            problems.push(Problem::in_line(
+            problems.push(PlanProblem::in_line(
                 last,
                 what,
                 "expected it as a heading of its own",
@@ -102,7 +119,7 @@ fn body(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) -> Vec<R
 }
 
 /// Reads the part before the first section: the title, and nothing else.
-fn title(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) {
+fn title(lines: NumberedLines<'_>, plan: &mut Plan, problems: &mut Vec<PlanProblem>) {
     let mut is_titled = false;
     for (number, line) in lines.iter().filter(|(_, line)| !line.trim().is_empty()) {
         match line.strip_prefix("# ").filter(|_| !is_titled) {
@@ -115,23 +132,31 @@ fn title(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) {
             None if *line == "#" && !is_titled => is_titled = true,
             None => {
                 let remedy = "expected `# Plan: title` first, then `## Overview`";
-                problems.push(Problem::in_line(*number, "this is part of nothing", remedy));
+                problems.push(PlanProblem::in_line(
+                    *number,
+                    "this is part of nothing",
+                    remedy,
+                ));
             }
         }
     }
     if !is_titled {
         let number = lines.first().map_or(1, |(number, _)| *number);
         let what = "the title is missing";
-        problems.push(Problem::in_line(number, what, "expected `# Plan: title`"));
+        problems.push(PlanProblem::in_line(
+            number,
+            what,
+            "expected `# Plan: title`",
+        ));
     }
 }
 
-fn files(items: Vec<(usize, String)>, problems: &mut Vec<Problem>) -> Vec<PlannedFile> {
+fn files(items: Vec<(usize, String)>, problems: &mut Vec<PlanProblem>) -> Vec<PlannedFile> {
     let mut files = Vec::new();
     for (number, text) in items {
         match file(&text) {
             Some(file) => files.push(file),
-            None => problems.push(Problem::in_line(
+            None => problems.push(PlanProblem::in_line(
                 number,
                 format!("`{}` is no file to change", shown(&text)),
                 "expected `` `path` (modify): why ``, with create, modify or delete",
@@ -189,21 +214,25 @@ fn reference(text: &str) -> String {
     }
 }
 
-fn remark(text: String) -> Remark {
+fn remark(text: String) -> PlanDocumentComment {
     let signed = text
         .strip_prefix("**")
         .and_then(|rest| rest.split_once("**:"));
     match signed {
-        Some((by, said)) => Remark {
+        Some((by, said)) => PlanDocumentComment {
             by: Some(by.to_owned()),
             text: said.trim_start().to_owned(),
         },
-        None => Remark { by: None, text },
+        None => PlanDocumentComment { by: None, text },
     }
 }
 
-fn head(entries: &[Entry], plan: &mut Plan, problems: &mut Vec<Problem>) -> Option<Head> {
-    let mut keys = Keys { entries, problems };
+fn head(
+    entries: &[FrontmatterEntry],
+    plan: &mut Plan,
+    problems: &mut Vec<PlanProblem>,
+) -> Option<PlanFrontmatter> {
+    let mut keys = PlanFrontmatterReader { entries, problems };
     let trace = keys.read("trace_id", "a UUID in quotes", |text| text.parse().ok());
     let states: Vec<&str> = PlanState::ALL.iter().map(|state| state.as_str()).collect();
     let status = keys.read("status", &format!("one of {}", states.join(", ")), |text| {
@@ -228,7 +257,7 @@ fn head(entries: &[Entry], plan: &mut Plan, problems: &mut Vec<Problem>) -> Opti
     let agent = keys.read("agent", "a name", text).unwrap_or_default();
     let portal = keys.read("portal", "a name", text);
     let tags = keys.tags();
-    Some(Head {
+    Some(PlanFrontmatter {
         trace: trace?,
         request,
         status: status?,
@@ -255,18 +284,18 @@ const KEYS: &[&str] = &[
     "tags",
 ];
 
-fn others(entries: &[Entry]) -> Vec<String> {
+fn others(entries: &[FrontmatterEntry]) -> Vec<String> {
     let others = entries.iter().filter(|entry| !KEYS.contains(&&*entry.key));
     others.flat_map(|entry| entry.raw.clone()).collect()
 }
 
-struct Keys<'p> {
-    entries: &'p [Entry],
-    problems: &'p mut Vec<Problem>,
+struct PlanFrontmatterReader<'p> {
+    entries: &'p [FrontmatterEntry],
+    problems: &'p mut Vec<PlanProblem>,
 }
 
-impl Keys<'_> {
-    fn find(&self, key: &str) -> Option<&Entry> {
+impl PlanFrontmatterReader<'_> {
+    fn find(&self, key: &str) -> Option<&FrontmatterEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
@@ -286,8 +315,11 @@ impl Keys<'_> {
             },
             Err(why) => format!("`{key}` cannot be read: {why}"),
         };
-        self.problems
-            .push(Problem::in_line(line, what, format!("expected {expected}")));
+        self.problems.push(PlanProblem::in_line(
+            line,
+            what,
+            format!("expected {expected}"),
+        ));
         None
     }
 
@@ -298,7 +330,7 @@ impl Keys<'_> {
         if !is_there {
             let what = format!("`{key}` is missing in the frontmatter");
             let remedy = format!("put `{key}: …` back");
-            self.problems.push(Problem::in_line(1, what, remedy));
+            self.problems.push(PlanProblem::in_line(1, what, remedy));
         }
     }
 
@@ -312,7 +344,7 @@ impl Keys<'_> {
             Err(why) => {
                 let what = format!("`tags` cannot be read: {why}");
                 self.problems
-                    .push(Problem::in_line(line, what, "expected `[a, b]`"));
+                    .push(PlanProblem::in_line(line, what, "expected `[a, b]`"));
                 Vec::new()
             }
         }

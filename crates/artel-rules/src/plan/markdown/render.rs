@@ -3,16 +3,16 @@
 use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
 
 use super::text::{code, escaped, item};
-use super::{Head, Sheet, fields};
+use super::{PlanDocument, PlanFrontmatter, fields};
 use crate::front;
-use crate::plan::graph::Graph;
+use crate::plan::graph::StepGraph;
 use crate::plan::normal::{line, normalise};
 
 /// Most characters shown of a reason.
 const LONGEST_WHY: usize = 500;
 
 /// Writes a plan as Markdown.
-pub fn render(sheet: &Sheet) -> String {
+pub fn render(sheet: &PlanDocument) -> String {
     let plan = normalise(sheet.plan.clone());
     let mut file = head(&sheet.head, &plan);
     file.push_str(&format!("\n# Plan: {}\n", plan.title));
@@ -71,7 +71,7 @@ pub fn render(sheet: &Sheet) -> String {
     file
 }
 
-fn head(head: &Head, plan: &Plan) -> String {
+fn head(head: &PlanFrontmatter, plan: &Plan) -> String {
     let mut text = String::from("---\n");
     let mut key = |key: &str, value: String| text.push_str(&format!("{key}: {value}\n"));
     key("trace_id", front::always_quoted(&head.trace.to_string()));
@@ -115,7 +115,7 @@ fn reference(text: &str) -> String {
     }
 }
 
-fn steps(file: &mut String, sheet: &Sheet, plan: &Plan) {
+fn steps(file: &mut String, sheet: &PlanDocument, plan: &Plan) {
     let state = |step: &PlanStep| {
         let mark = sheet.progress.get(&step.id);
         mark.map_or(StepState::Waiting, |mark| mark.state)
@@ -129,7 +129,7 @@ fn steps(file: &mut String, sheet: &Sheet, plan: &Plan) {
     file.push_str(&format!(
         "\n## Steps\n\n**Progress: {done} of {count} steps**\n"
     ));
-    let graph = Graph::of(plan).ok();
+    let graph = StepGraph::of(plan).ok();
     for (at, step) in plan.steps.iter().enumerate() {
         let mark = state(step).checkbox();
         file.push_str(&format!("\n### {mark} Step {}: {}\n\n", at + 1, step.title));
@@ -179,7 +179,7 @@ fn permissions(plan: &Plan) -> Vec<String> {
 }
 
 /// Lists the commands that a person can type next, depending on the state of the plan.
-fn next(head: &Head) -> Vec<String> {
+fn next(head: &PlanFrontmatter) -> Vec<String> {
     let trace = head.trace.short();
     let lines: &[&str] = match head.status {
         PlanState::Exploring | PlanState::Drafting => {

@@ -1,11 +1,11 @@
 //! Splits a file at its headings.
 
-use super::text::Lines;
-use crate::plan::problem::{Problem, shown};
+use super::text::NumberedLines;
+use crate::plan::problem::{PlanProblem, shown};
 
 /// The sections of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Name {
+pub(super) enum PlanSectionName {
     Overview,
     Reasoning,
     Files,
@@ -20,41 +20,41 @@ pub(super) enum Name {
     Next,
 }
 
-const NAMES: &[(&str, Name)] = &[
-    ("Overview", Name::Overview),
-    ("Reasoning", Name::Reasoning),
-    ("Files to Modify", Name::Files),
-    ("Steps", Name::Steps),
-    ("Risks", Name::Risks),
-    ("Open Questions", Name::Questions),
-    ("Context References", Name::References),
-    ("Context Warnings", Name::Warnings),
-    ("Required Permissions", Name::Permissions),
-    ("Review Comments", Name::Comments),
-    ("Links", Name::Links),
-    ("Next Steps", Name::Next),
+const NAMES: &[(&str, PlanSectionName)] = &[
+    ("Overview", PlanSectionName::Overview),
+    ("Reasoning", PlanSectionName::Reasoning),
+    ("Files to Modify", PlanSectionName::Files),
+    ("Steps", PlanSectionName::Steps),
+    ("Risks", PlanSectionName::Risks),
+    ("Open Questions", PlanSectionName::Questions),
+    ("Context References", PlanSectionName::References),
+    ("Context Warnings", PlanSectionName::Warnings),
+    ("Required Permissions", PlanSectionName::Permissions),
+    ("Review Comments", PlanSectionName::Comments),
+    ("Links", PlanSectionName::Links),
+    ("Next Steps", PlanSectionName::Next),
 ];
 
 /// One section with its lines.
 #[derive(Debug)]
-pub(super) struct Section<'t> {
-    pub(super) name: Name,
-    pub(super) lines: Lines<'t>,
+pub(super) struct PlanSection<'t> {
+    pub(super) name: PlanSectionName,
+    pub(super) lines: NumberedLines<'t>,
 }
 
 /// Splits a body at its headings of the second level. The lines before the first heading
 /// are returned separately.
 pub(super) fn cut<'t>(
-    lines: Lines<'t>,
-    problems: &mut Vec<Problem>,
-) -> (Lines<'t>, Vec<Section<'t>>) {
+    lines: NumberedLines<'t>,
+    problems: &mut Vec<PlanProblem>,
+) -> (NumberedLines<'t>, Vec<PlanSection<'t>>) {
     let headings = lines.iter().enumerate().filter_map(|(at, (_, line))| {
         let name = heading(line)?;
         Some((at, name))
     });
     let headings: Vec<(usize, &str)> = headings.collect();
     let first = headings.first().map_or(lines.len(), |(at, _)| *at);
-    let mut sections: Vec<Section<'t>> = Vec::new();
+    let mut sections: Vec<PlanSection<'t>> = Vec::new();
     for (place, (at, title)) in headings.iter().enumerate() {
         let end = headings
             .get(place + 1)
@@ -67,9 +67,9 @@ pub(super) fn cut<'t>(
             None => problems.push(unknown(number, title)),
             Some((_, name)) if sections.iter().any(|section| section.name == *name) => {
                 let what = format!("`## {title}` stands here a second time");
-                problems.push(Problem::in_line(number, what, "put the two together"));
+                problems.push(PlanProblem::in_line(number, what, "put the two together"));
             }
-            Some((_, name)) => sections.push(Section {
+            Some((_, name)) => sections.push(PlanSection {
                 name: *name,
                 lines: &lines[at + 1..end],
             }),
@@ -84,9 +84,9 @@ fn heading(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
 
-fn unknown(number: usize, title: &str) -> Problem {
+fn unknown(number: usize, title: &str) -> PlanProblem {
     let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-    Problem::in_line(
+    PlanProblem::in_line(
         number,
         format!("`## {}` is no part of a plan", shown(title)),
         format!(

@@ -3,11 +3,11 @@
 use artel_types::plan::{PlanStep, StepScope, StepVerification};
 
 use super::fields;
-use super::text::{Block, Lines, mark, unescaped};
-use crate::plan::problem::{Problem, shown};
+use super::text::{NumberedLines, StepTextBlock, mark, unescaped};
+use crate::plan::problem::{PlanProblem, shown};
 
 /// Reads all steps of the section. A step without an id has none for now.
-pub(super) fn read(lines: Lines<'_>, problems: &mut Vec<Problem>) -> Vec<PlanStep> {
+pub(super) fn read(lines: NumberedLines<'_>, problems: &mut Vec<PlanProblem>) -> Vec<PlanStep> {
     let starts: Vec<usize> = (0..lines.len())
         .filter(|at| heading(lines[*at].1).is_some())
         .collect();
@@ -15,7 +15,11 @@ pub(super) fn read(lines: Lines<'_>, problems: &mut Vec<Problem>) -> Vec<PlanSte
     for (number, line) in before {
         if !line.trim().is_empty() && !line.starts_with("**Progress") {
             let remedy = "expected a step such as `### Step 1: Title`";
-            problems.push(Problem::in_line(*number, "this is part of no step", remedy));
+            problems.push(PlanProblem::in_line(
+                *number,
+                "this is part of no step",
+                remedy,
+            ));
         }
     }
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
@@ -47,7 +51,7 @@ fn heading(line: &str) -> Option<&str> {
     }
 }
 
-fn one(lines: Lines<'_>, problems: &mut Vec<Problem>) -> PlanStep {
+fn one(lines: NumberedLines<'_>, problems: &mut Vec<PlanProblem>) -> PlanStep {
     let (number, first) = lines[0];
     let mut step = PlanStep {
         id: String::new(),
@@ -80,29 +84,29 @@ fn one(lines: Lines<'_>, problems: &mut Vec<Problem>) -> PlanStep {
         if seen.contains(&block) {
             let what = format!("`{block:?}:` stands here a second time");
             let remedy = "put a backslash before it if it is part of the text";
-            problems.push(Problem::in_line(number, what, remedy));
+            problems.push(PlanProblem::in_line(number, what, remedy));
             continue;
         }
         seen.push(block);
         let text = texts(inline, &body[at + 1..end]);
         match block {
-            Block::Work => step.work = text,
-            Block::Check => step.check = text,
+            StepTextBlock::Work => step.work = text,
+            StepTextBlock::Check => step.check = text,
         }
     }
-    if !seen.contains(&Block::Work) {
+    if !seen.contains(&StepTextBlock::Work) {
         let what = format!(
             "step `{}` does not say what its worker is told",
             shown(&step.title)
         );
         let remedy = "expected a line with `Work:` and the text below it; a heading that is part \
                       of a text has a backslash before it";
-        problems.push(Problem::in_line(number, what, remedy));
+        problems.push(PlanProblem::in_line(number, what, remedy));
     }
     step
 }
 
-fn texts(inline: &str, lines: Lines<'_>) -> String {
+fn texts(inline: &str, lines: NumberedLines<'_>) -> String {
     let below = unescaped(lines);
     match (inline.trim(), below.is_empty()) {
         ("", _) => below,
@@ -111,7 +115,7 @@ fn texts(inline: &str, lines: Lines<'_>) -> String {
     }
 }
 
-fn read_fields(step: &mut PlanStep, lines: Lines<'_>, problems: &mut Vec<Problem>) {
+fn read_fields(step: &mut PlanStep, lines: NumberedLines<'_>, problems: &mut Vec<PlanProblem>) {
     let mut seen: Vec<String> = Vec::new();
     for (number, line) in lines.iter().filter(|(_, line)| !line.trim().is_empty()) {
         let is_inner = line.starts_with([' ', '\t']);
@@ -132,7 +136,7 @@ fn read_fields(step: &mut PlanStep, lines: Lines<'_>, problems: &mut Vec<Problem
             .and_then(|entry| entry.split_once(':'));
         let Some((name, value)) = field else {
             let remedy = "expected a field such as `- role: engineer`, or `Work:`";
-            problems.push(Problem::in_line(
+            problems.push(PlanProblem::in_line(
                 *number,
                 "this is no field of a step",
                 remedy,
@@ -145,12 +149,12 @@ fn read_fields(step: &mut PlanStep, lines: Lines<'_>, problems: &mut Vec<Problem
         }
         if seen.contains(&name) {
             let what = format!("`{}` stands here a second time", shown(&name));
-            problems.push(Problem::in_line(*number, what, "keep one of them"));
+            problems.push(PlanProblem::in_line(*number, what, "keep one of them"));
             continue;
         }
         if let Err(expected) = fields::set(step, &name, value.trim()) {
             let what = format!("the field `{}` cannot be read", shown(&name));
-            problems.push(Problem::in_line(*number, what, expected));
+            problems.push(PlanProblem::in_line(*number, what, expected));
         }
         seen.push(name);
     }

@@ -10,9 +10,9 @@ use super::*;
 use crate::plan::normalise;
 use crate::plan::samples::{plan, plans, step};
 
-fn sheet(plan: Plan) -> Sheet {
-    Sheet {
-        head: Head {
+fn sheet(plan: Plan) -> PlanDocument {
+    PlanDocument {
+        head: PlanFrontmatter {
             trace: TraceId::from_random([7; 16]),
             request: "request-07070707".to_owned(),
             status: PlanState::Running,
@@ -31,7 +31,7 @@ fn sheet(plan: Plan) -> Sheet {
     }
 }
 
-fn rich() -> Sheet {
+fn rich() -> PlanDocument {
     let mut limiter = step("limiter", &[]);
     limiter.title = "Write the limiter".to_owned();
     limiter.work = "Use a bucket.\n\n## Steps\n```sh\n# build\ncargo build\n```".to_owned();
@@ -73,7 +73,7 @@ fn rich() -> Sheet {
     plan.references = vec!["src/main.rs".to_owned(), "[odd]".to_owned()];
     plan.warnings = vec!["Skipped big.csv (90000 tokens)".to_owned()];
     let mut sheet = sheet(plan);
-    let mark = |state, why: Option<&str>| Mark {
+    let mark = |state, why: Option<&str>| StepProgress {
         state,
         why: why.map(str::to_owned),
     };
@@ -86,7 +86,12 @@ fn rich() -> Sheet {
         ),
     ]);
     let at = Timestamp::from_micros(1_794_732_600_000_000);
-    sheet.remarks = vec![Remark::signed("ann", at, 1, "Say why.\nAnd how.")];
+    sheet.remarks = vec![PlanDocumentComment::signed(
+        "ann",
+        at,
+        1,
+        "Say why.\nAnd how.",
+    )];
     sheet
 }
 
@@ -240,7 +245,7 @@ fn what_people_plausibly_edit_is_read() {
         ];
         swapped.concat()
     };
-    let ids = |parsed: &Parsed| -> Vec<String> {
+    let ids = |parsed: &ParsedPlanDocument| -> Vec<String> {
         parsed
             .plan
             .steps
@@ -277,7 +282,7 @@ fn what_people_plausibly_edit_is_read() {
     let said = read(&text.replace("## Next Steps", "- and mine\n\n## Next Steps"));
     assert_eq!(
         said.remarks.last().unwrap(),
-        &Remark {
+        &PlanDocumentComment {
             by: None,
             text: "and mine".to_owned()
         }
@@ -343,7 +348,7 @@ fn what_cannot_be_read_names_its_line() {
     }
     let problems = parse(&text.replace("- turns: 20", "- turns: many")).unwrap_err();
     let line = text.lines().position(|line| line == "- turns: 20").unwrap() + 1;
-    assert_eq!(problems[0].place, crate::plan::Place::Line(line));
+    assert_eq!(problems[0].place, crate::plan::PlanProblemPlace::Line(line));
 }
 
 #[test]

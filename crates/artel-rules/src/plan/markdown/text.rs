@@ -2,7 +2,7 @@
 //! unescaped again.
 
 /// Lines of the file with their numbers.
-pub(super) type Lines<'t> = &'t [(usize, &'t str)];
+pub(super) type NumberedLines<'t> = &'t [(usize, &'t str)];
 
 /// Returns a text with a backslash before every line that would be structure.
 pub(super) fn escaped(text: &str) -> String {
@@ -18,7 +18,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// Returns the text of some lines, without empty lines at the beginning and end.
-pub(super) fn unescaped(lines: Lines<'_>) -> String {
+pub(super) fn unescaped(lines: NumberedLines<'_>) -> String {
     let lines = lines.iter().map(|(_, line)| match line.strip_prefix('\\') {
         Some(rest) if is_structure(rest) => rest,
         _ => line,
@@ -39,16 +39,21 @@ fn is_structure(line: &str) -> bool {
 
 /// The two texts of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum StepTextBlock {
     Work,
     Check,
 }
 
 /// Reads the line that begins one of the two texts of a step; also returns the rest of
 /// that line.
-pub(super) fn mark(line: &str) -> Option<(Block, &str)> {
-    let work = line.strip_prefix("Work:").map(|rest| (Block::Work, rest));
-    work.or_else(|| line.strip_prefix("Check:").map(|rest| (Block::Check, rest)))
+pub(super) fn mark(line: &str) -> Option<(StepTextBlock, &str)> {
+    let work = line
+        .strip_prefix("Work:")
+        .map(|rest| (StepTextBlock::Work, rest));
+    work.or_else(|| {
+        line.strip_prefix("Check:")
+            .map(|rest| (StepTextBlock::Check, rest))
+    })
 }
 
 /// Writes an entry of a list; its further lines are indented.
@@ -66,7 +71,7 @@ pub(super) fn item(text: &str) -> String {
 }
 
 /// Reads the entries of a list: each begins with a dash and continues in indented lines.
-pub(super) fn items(lines: Lines<'_>) -> Result<Vec<(usize, String)>, usize> {
+pub(super) fn items(lines: NumberedLines<'_>) -> Result<Vec<(usize, String)>, usize> {
     let mut items: Vec<(usize, Vec<&str>)> = Vec::new();
     for (number, line) in lines {
         let start = ["- ", "* ", "+ "]

@@ -2,11 +2,11 @@
 
 use artel_types::plan::{PlanState, RequestSize};
 
-use super::{ChangesetState, Course, Order};
+use super::{ChangesetOrder, ChangesetState, WorkState};
 
 /// An action that somebody wants to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act<'a> {
+pub enum WorkAction<'a> {
     /// The architect begins to explore, or to write again.
     Explore,
     /// The architect hands in a version.
@@ -60,7 +60,7 @@ pub enum Act<'a> {
 /// The refusal of an action that is not possible now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {why}; {instead}")]
-pub struct Refused {
+pub struct WorkActionError {
     /// The refused action.
     pub what: &'static str,
     /// The current state that prevents it.
@@ -69,7 +69,7 @@ pub struct Refused {
     pub instead: String,
 }
 
-impl Act<'_> {
+impl WorkAction<'_> {
     /// Returns the action in a few words.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -117,51 +117,51 @@ impl Act<'_> {
     }
 }
 
-impl Course {
+impl WorkState {
     /// Checks whether an action is possible now. Anything that is not listed is refused.
-    pub fn may(&self, act: Act<'_>) -> Result<(), Refused> {
+    pub fn may(&self, act: WorkAction<'_>) -> Result<(), WorkActionError> {
         use PlanState as P;
         let state = self.state;
         let is_allowed = match act {
-            Act::Explore => match state {
+            WorkAction::Explore => match state {
                 None => self.wants_plan(),
                 Some(P::Exploring | P::Drafting) => true,
                 Some(P::Approved | P::Running) => self.is_revised,
                 Some(P::Failed) => self.has_no_plan(),
                 Some(P::Review | P::Done | P::Rejected | P::Cancelled) => false,
             },
-            Act::Draft | Act::Fail => self.is_awaiting_architect(),
-            Act::Comment if self.has_no_plan() => true,
-            Act::Edit | Act::Comment => matches!(
+            WorkAction::Draft | WorkAction::Fail => self.is_awaiting_architect(),
+            WorkAction::Comment if self.has_no_plan() => true,
+            WorkAction::Edit | WorkAction::Comment => matches!(
                 state,
                 Some(P::Drafting | P::Review | P::Approved | P::Running)
             ),
-            Act::Approve { hash } => return self.may_approve(act, hash),
-            Act::Reject => self.in_review().is_some(),
-            Act::Cancel => {
+            WorkAction::Approve { hash } => return self.may_approve(act, hash),
+            WorkAction::Reject => self.in_review().is_some(),
+            WorkAction::Cancel => {
                 // The changeset decides about what a failed plan left on its branch.
                 let left_nothing = state == Some(P::Failed) && self.changeset.is_none();
                 left_nothing || state.map_or(self.is_before_plan(), |state| !state.is_over())
             }
-            Act::Run => {
+            WorkAction::Run => {
                 let may_again = state == Some(P::Failed) && self.approved.is_some();
                 state == Some(P::Approved) || may_again
             }
             // A cancelled plan still has steps to end.
-            Act::End => matches!(state, Some(P::Approved | P::Running | P::Cancelled)),
-            Act::Propose => state == Some(P::Running),
-            Act::Decide { proposal } => {
+            WorkAction::End => matches!(state, Some(P::Approved | P::Running | P::Cancelled)),
+            WorkAction::Propose => state == Some(P::Running),
+            WorkAction::Decide { proposal } => {
                 state == Some(P::Running) && self.proposals.contains_key(proposal)
             }
-            Act::Adopt { hash } => return self.may_adopt(act, hash),
-            Act::Deliver => {
+            WorkAction::Adopt { hash } => return self.may_adopt(act, hash),
+            WorkAction::Deliver => {
                 let has_run = matches!(state, Some(P::Running | P::Done | P::Failed));
                 has_run && self.approved.is_some() && self.is_deliverable()
             }
-            Act::Merge { waiver } => return self.may_merge(act, waiver),
-            Act::Discard => self.changeset_is(ChangesetState::Open),
-            Act::Undo => self.changeset_is(ChangesetState::Merged),
-            Act::Redo => self.changeset_is(ChangesetState::Undone),
+            WorkAction::Merge { waiver } => return self.may_merge(act, waiver),
+            WorkAction::Discard => self.changeset_is(ChangesetState::Open),
+            WorkAction::Undo => self.changeset_is(ChangesetState::Merged),
+            WorkAction::Redo => self.changeset_is(ChangesetState::Undone),
         };
         if is_allowed {
             Ok(())
@@ -187,14 +187,14 @@ impl Course {
         self.wants_plan() && request.is_some_and(|request| request.size == RequestSize::Work)
     }
 
-    fn may_approve(&self, act: Act<'_>, hash: &str) -> Result<(), Refused> {
+    fn may_approve(&self, act: WorkAction<'_>, hash: &str) -> Result<(), WorkActionError> {
         let Some(version) = self.in_review() else {
             return Err(self.refused(act));
         };
         if version.hash == hash {
             return Ok(());
         }
-        Err(Refused {
+        Err(WorkActionError {
             what: act.refusal(),
             why: format!(
                 "what was seen is not what stands now, version {} with hash {}",
@@ -206,7 +206,7 @@ impl Course {
         })
     }
 
-    fn may_adopt(&self, act: Act<'_>, hash: &str) -> Result<(), Refused> {
+    fn may_adopt(&self, act: WorkAction<'_>, hash: &str) -> Result<(), WorkActionError> {
         let approved = self.approved.as_ref();
         let is_agreed = approved.is_some_and(|approved| approved.version.hash == hash);
         let is_running = self.state == Some(PlanState::Running);
@@ -214,7 +214,7 @@ impl Course {
             return Ok(());
         }
         if is_running {
-            return Err(Refused {
+            return Err(WorkActionError {
                 what: act.refusal(),
                 why: "no person agreed to it".to_owned(),
                 instead: "it has to be approved first".to_owned(),
@@ -223,7 +223,7 @@ impl Course {
         Err(self.refused(act))
     }
 
-    fn may_merge(&self, act: Act<'_>, waiver: Option<&str>) -> Result<(), Refused> {
+    fn may_merge(&self, act: WorkAction<'_>, waiver: Option<&str>) -> Result<(), WorkActionError> {
         let Some(changeset) = &self.changeset else {
             return Err(self.refused(act));
         };
@@ -234,7 +234,7 @@ impl Course {
         if changeset.is_proven || has_waiver {
             return Ok(());
         }
-        Err(Refused {
+        Err(WorkActionError {
             what: act.refusal(),
             why: "its proofs do not hold on a clean checkout".to_owned(),
             instead: "reject it, or approve it with a waiver that says why".to_owned(),
@@ -252,17 +252,17 @@ impl Course {
         self.changeset.is_none() || self.changeset_is(ChangesetState::Open)
     }
 
-    fn refused(&self, act: Act<'_>) -> Refused {
+    fn refused(&self, act: WorkAction<'_>) -> WorkActionError {
         let is_about_changeset = matches!(
             act,
-            Act::Merge { .. } | Act::Discard | Act::Undo | Act::Redo
+            WorkAction::Merge { .. } | WorkAction::Discard | WorkAction::Undo | WorkAction::Redo
         );
         let (why, instead) = if is_about_changeset {
             self.changeset_stands()
         } else {
             self.plan_stands()
         };
-        Refused {
+        WorkActionError {
             what: act.refusal(),
             why,
             instead: instead.to_owned(),
@@ -317,9 +317,15 @@ impl Course {
         };
         let (state, instead) = match changeset.state {
             ChangesetState::Open => ("waits for a decision", "approve or reject it"),
-            ChangesetState::Ordered(Order::Approve) => ("is being merged", "let that end first"),
-            ChangesetState::Ordered(Order::Undo) => ("is being undone", "let that end first"),
-            ChangesetState::Ordered(Order::Redo) => ("is being brought back", "let that end first"),
+            ChangesetState::Ordered(ChangesetOrder::Approve) => {
+                ("is being merged", "let that end first")
+            }
+            ChangesetState::Ordered(ChangesetOrder::Undo) => {
+                ("is being undone", "let that end first")
+            }
+            ChangesetState::Ordered(ChangesetOrder::Redo) => {
+                ("is being brought back", "let that end first")
+            }
             ChangesetState::Merged => ("is merged", "undo it"),
             ChangesetState::Undone => ("is undone", "bring it back with redo"),
             ChangesetState::Rejected => ("is rejected", "ask again"),

@@ -4,15 +4,16 @@ use artel_types::plan::PlanState;
 use artel_types::{ChangesetMerged, ChangesetOrdered, Fact, PlanApproved};
 
 use super::{
-    Approved, Asked, Changeset, ChangesetState, Comment, Course, Order, Proposal, Version,
+    ChangesetOrder, ChangesetProgress, ChangesetState, PlanApproval, PlanComment, PlanProposal,
+    PlanVersion, WorkRequestState, WorkState,
 };
 
-impl Course {
+impl WorkState {
     /// Folds a fact of the stream. Facts about other things are ignored.
     pub fn fold(&mut self, fact: &Fact) {
         match fact {
             Fact::RequestCreated(created) => {
-                self.request = Some(Asked {
+                self.request = Some(WorkRequestState {
                     size: created.size,
                     settled: None,
                 });
@@ -26,7 +27,7 @@ impl Course {
             Fact::PlanDrafted(drafted) => self.drafted(drafted.version, &drafted.hash),
             Fact::PlanFailed(failed) => self.failed(&failed.why),
             Fact::PlanCommented(commented) => {
-                let comment = |text: &String| Comment {
+                let comment = |text: &String| PlanComment {
                     version: commented.version,
                     text: text.clone(),
                 };
@@ -44,7 +45,7 @@ impl Course {
                 self.over(ended.state, ended.why.as_deref().unwrap_or_default());
             }
             Fact::PlanProposed(proposed) => {
-                let proposal = Proposal {
+                let proposal = PlanProposal {
                     step: proposed.step.clone(),
                     hash: proposed.hash.clone(),
                     is_blocking: proposed.blocking,
@@ -54,7 +55,7 @@ impl Course {
             Fact::PlanDecided(decided) => self.decided(&decided.id, decided.version),
             Fact::PlanAdopted(adopted) => self.adopted(adopted.version, &adopted.hash),
             Fact::ChangesetCreated(created) => {
-                self.changeset = Some(Changeset {
+                self.changeset = Some(ChangesetProgress {
                     state: ChangesetState::Open,
                     is_proven: created.proven,
                 });
@@ -77,7 +78,7 @@ impl Course {
     }
 
     fn drafted(&mut self, number: u32, hash: &str) {
-        self.newest = Some(Version {
+        self.newest = Some(PlanVersion {
             number,
             hash: hash.to_owned(),
         });
@@ -107,8 +108,8 @@ impl Course {
 
     fn agreed(&mut self, approved: &PlanApproved) {
         let is_later = matches!(self.state, Some(PlanState::Running));
-        self.approved = Some(Approved {
-            version: Version {
+        self.approved = Some(PlanApproval {
+            version: PlanVersion {
                 number: approved.version,
                 hash: approved.hash.clone(),
             },
@@ -146,7 +147,7 @@ impl Course {
         if let (Some(proposal), Some(number), Some(approved)) =
             (proposal, version, &mut self.approved)
         {
-            let version = Version {
+            let version = PlanVersion {
                 number,
                 hash: proposal.hash,
             };
@@ -157,7 +158,7 @@ impl Course {
     }
 
     fn adopted(&mut self, number: u32, hash: &str) {
-        let version = Version {
+        let version = PlanVersion {
             number,
             hash: hash.to_owned(),
         };
@@ -175,25 +176,27 @@ impl Course {
     }
 
     fn ordered(&mut self, ordered: &ChangesetOrdered) {
-        if let Some(order) = Order::read(&ordered.act) {
+        if let Some(order) = ChangesetOrder::read(&ordered.act) {
             self.moved(ChangesetState::Ordered(order));
         }
     }
 
     fn merged(&mut self, merged: &ChangesetMerged) {
-        match Order::read(&merged.act) {
-            Some(Order::Approve | Order::Redo) => self.moved(ChangesetState::Merged),
-            Some(Order::Undo) => self.moved(ChangesetState::Undone),
+        match ChangesetOrder::read(&merged.act) {
+            Some(ChangesetOrder::Approve | ChangesetOrder::Redo) => {
+                self.moved(ChangesetState::Merged)
+            }
+            Some(ChangesetOrder::Undo) => self.moved(ChangesetState::Undone),
             None => {}
         }
     }
 
     /// Folds a failed order, which leaves everything as it was.
     fn turned_away(&mut self, act: &str) {
-        match Order::read(act) {
-            Some(Order::Approve) => self.moved(ChangesetState::Open),
-            Some(Order::Undo) => self.moved(ChangesetState::Merged),
-            Some(Order::Redo) => self.moved(ChangesetState::Undone),
+        match ChangesetOrder::read(act) {
+            Some(ChangesetOrder::Approve) => self.moved(ChangesetState::Open),
+            Some(ChangesetOrder::Undo) => self.moved(ChangesetState::Merged),
+            Some(ChangesetOrder::Redo) => self.moved(ChangesetState::Undone),
             None => {}
         }
     }
@@ -205,7 +208,7 @@ impl Course {
     }
 }
 
-impl Order {
+impl ChangesetOrder {
     fn read(word: &str) -> Option<Self> {
         match word {
             "approve" => Some(Self::Approve),

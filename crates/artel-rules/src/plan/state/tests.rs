@@ -168,14 +168,14 @@ fn merged(act: &str) -> Fact {
     .into()
 }
 
-fn course(facts: &[Fact]) -> Course {
-    let mut course = Course::default();
+fn course(facts: &[Fact]) -> WorkState {
+    let mut course = WorkState::default();
     facts.iter().for_each(|fact| course.fold(fact));
     course
 }
 
 /// One piece of work for each possible state.
-fn courses() -> Vec<(&'static str, Course)> {
+fn courses() -> Vec<(&'static str, WorkState)> {
     let review = [asked(), explored(1), drafted(1)];
     let under_way = [&review[..], &[approved(1), running(1)]].concat();
     let done = [&under_way[..], &[ended(PlanState::Done), delivered()]].concat();
@@ -249,27 +249,27 @@ fn courses() -> Vec<(&'static str, Course)> {
     ]
 }
 
-const ACTS: [Act<'static>; 20] = [
-    Act::Explore,
-    Act::Draft,
-    Act::Fail,
-    Act::Edit,
-    Act::Comment,
-    Act::Approve { hash: "h1" },
-    Act::Approve { hash: "h2" },
-    Act::Reject,
-    Act::Cancel,
-    Act::Run,
-    Act::End,
-    Act::Propose,
-    Act::Decide { proposal: "p1" },
-    Act::Adopt { hash: "h2" },
-    Act::Deliver,
-    Act::Merge { waiver: None },
-    Act::Merge { waiver: Some("w") },
-    Act::Discard,
-    Act::Undo,
-    Act::Redo,
+const ACTS: [WorkAction<'static>; 20] = [
+    WorkAction::Explore,
+    WorkAction::Draft,
+    WorkAction::Fail,
+    WorkAction::Edit,
+    WorkAction::Comment,
+    WorkAction::Approve { hash: "h1" },
+    WorkAction::Approve { hash: "h2" },
+    WorkAction::Reject,
+    WorkAction::Cancel,
+    WorkAction::Run,
+    WorkAction::End,
+    WorkAction::Propose,
+    WorkAction::Decide { proposal: "p1" },
+    WorkAction::Adopt { hash: "h2" },
+    WorkAction::Deliver,
+    WorkAction::Merge { waiver: None },
+    WorkAction::Merge { waiver: Some("w") },
+    WorkAction::Discard,
+    WorkAction::Undo,
+    WorkAction::Redo,
 ];
 
 #[test]
@@ -277,8 +277,8 @@ fn every_pair_of_state_and_act_is_decided() {
     let mut table = String::from("                  plan       ");
     for act in ACTS {
         let mark = match act {
-            Act::Approve { hash } | Act::Adopt { hash } => hash,
-            Act::Merge { waiver: Some(_) } => "+w",
+            WorkAction::Approve { hash } | WorkAction::Adopt { hash } => hash,
+            WorkAction::Merge { waiver: Some(_) } => "+w",
             _ => "",
         };
         table.push_str(&format!(" {}{mark}", act.as_str()));
@@ -289,8 +289,8 @@ fn every_pair_of_state_and_act_is_decided() {
         for act in ACTS {
             if course.may(act).is_ok() {
                 let mark = match act {
-                    Act::Approve { hash } | Act::Adopt { hash } => hash,
-                    Act::Merge { waiver: Some(_) } => "+w",
+                    WorkAction::Approve { hash } | WorkAction::Adopt { hash } => hash,
+                    WorkAction::Merge { waiver: Some(_) } => "+w",
                     _ => "",
                 };
                 table.push_str(&format!(" {}{mark}", act.as_str()));
@@ -345,20 +345,20 @@ fn a_refusal_says_how_things_stand_and_what_can_be_done() {
         }
     }
     let all = courses();
-    let refused = |name: &str, act: Act<'_>| {
+    let refused = |name: &str, act: WorkAction<'_>| {
         let (_, course) = all.iter().find(|(it, _)| *it == name).unwrap();
         course.may(act).unwrap_err().to_string()
     };
     insta::assert_snapshot!([
-        refused("drafting", Act::Approve { hash: "h1" }),
-        refused("review", Act::Approve { hash: "h0" }),
-        refused("unproven", Act::Merge { waiver: None }),
-        refused("unproven", Act::Merge { waiver: Some(" ") }),
-        refused("running", Act::Merge { waiver: None }),
-        refused("merging", Act::Undo),
-        refused("running+review", Act::Adopt { hash: "h2" }),
-        refused("done", Act::Run),
-        refused("nothing", Act::Approve { hash: "h1" }),
+        refused("drafting", WorkAction::Approve { hash: "h1" }),
+        refused("review", WorkAction::Approve { hash: "h0" }),
+        refused("unproven", WorkAction::Merge { waiver: None }),
+        refused("unproven", WorkAction::Merge { waiver: Some(" ") }),
+        refused("running", WorkAction::Merge { waiver: None }),
+        refused("merging", WorkAction::Undo),
+        refused("running+review", WorkAction::Adopt { hash: "h2" }),
+        refused("done", WorkAction::Run),
+        refused("nothing", WorkAction::Approve { hash: "h1" }),
     ].join("\n"), @r"
     the plan cannot be approved: the plan is in state `drafting`; wait for the architect, edit, comment or cancel
     the plan cannot be approved: what was seen is not what stands now, version 1 with hash h1; look at it again with `artel plan show` or `artel plan diff`, then approve
@@ -445,8 +445,8 @@ fn a_proposal_is_decided_once() {
     turned_down.fold(&decided(None).into());
     assert_eq!(turned_down.approved().unwrap().version.number, 1);
     course.fold(&decided(Some(2)).into());
-    assert!(course.may(Act::Decide { proposal: "p1" }).is_err());
-    assert_eq!(course.may(Act::Adopt { hash: "h9" }), Ok(()));
+    assert!(course.may(WorkAction::Decide { proposal: "p1" }).is_err());
+    assert_eq!(course.may(WorkAction::Adopt { hash: "h9" }), Ok(()));
 }
 
 #[test]
@@ -477,7 +477,7 @@ fn a_request_that_was_answered_has_no_plan() {
         state: "answered".to_owned(),
     };
     let course = course(&[asked(), settled.into()]);
-    let refused = course.may(Act::Explore).unwrap_err();
+    let refused = course.may(WorkAction::Explore).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "no plan can be begun: the request is answered; ask again"

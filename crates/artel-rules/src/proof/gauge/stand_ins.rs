@@ -100,7 +100,7 @@ impl ModuleFolders {
 
     /// Returns how a file, a package or a link shadows a module that a runner loads from
     /// elsewhere, or `None` if it does not.
-    pub(super) fn stand_in(&self, path: &str) -> Option<StandIn> {
+    pub(super) fn stand_in(&self, path: &str) -> Option<ModuleShadow> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let (stem, ending) = match name.split_once('.') {
             Some((stem, rest)) => (stem, rest.rsplit('.').next().unwrap_or(rest)),
@@ -114,8 +114,8 @@ impl ModuleFolders {
         let is_looked_for = NAMES.contains(stem) && self.0.contains(folder);
         match (is_looked_for, is_module, ending) {
             (false, ..) => None,
-            (_, true, _) => Some(StandIn::Module),
-            (_, _, "") => Some(StandIn::Link),
+            (_, true, _) => Some(ModuleShadow::Module),
+            (_, _, "") => Some(ModuleShadow::Link),
             _ => None,
         }
     }
@@ -123,7 +123,7 @@ impl ModuleFolders {
 
 /// The way in which a file or link shadows a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StandIn {
+pub(super) enum ModuleShadow {
     /// A file that is loaded as the module.
     Module,
     /// Harmless as a file, but a link can lead to a folder that is loaded.

@@ -31,7 +31,7 @@ fn proof(sort: &str, what: &str, tests: Option<&str>) -> ProofRecorded {
 }
 
 /// A project that is checked by a script, next to one whose tests are known by name.
-fn by_script() -> Gauges {
+fn by_script() -> ProjectCheckFiles {
     let files = [
         ("tests/run.sh", "for it in tests/*_test.sh; do sh $it; done"),
         ("check.sh", "cmp out want"),
@@ -49,15 +49,15 @@ fn by_script() -> Gauges {
         proof("command", "./tests/run.sh && sh check.sh", None),
         proof("command", "ci/all.sh", None),
     ];
-    Gauges::of(&before, &[], read)
+    ProjectCheckFiles::of(&before, &[], read)
 }
 
-fn by_name() -> Gauges {
+fn by_name() -> ProjectCheckFiles {
     let before = [
         proof("tests", "python3 -m unittest", Some("{}")),
         proof("lint", "ruff", None),
     ];
-    Gauges::of(&before, &[], |_| None)
+    ProjectCheckFiles::of(&before, &[], |_| None)
 }
 
 /// The original manifest.
@@ -268,8 +268,8 @@ fn a_script_that_a_step_makes_for_its_own_proof_is_no_check_that_was_there() {
         what: "python3 -m tools.prove --all".to_owned(),
     }];
     let text = |path: &str| (path == "tools/prove.py").then(|| "import sys".to_owned());
-    let there = Gauges::of(&[], &evidence, text);
-    let new = Gauges::of(&[], &evidence, |_| None);
+    let there = ProjectCheckFiles::of(&[], &evidence, text);
+    let new = ProjectCheckFiles::of(&[], &evidence, |_| None);
     let change = ("tools/prove.py", Some("import sys"), Some("pass"));
     assert!(there.touched(change.0, change.1, change.2).is_some());
     assert_eq!(new.touched(change.0, None, change.2), None);
@@ -313,7 +313,7 @@ fn a_new_module_that_takes_the_name_of_one_a_runner_loads_decides_what_checks_do
         proof("tests", "python3 -m unittest", Some("{}")),
         proof("tests", "cd api && PYTHONPATH=more:shop pytest", Some("{}")),
     ];
-    let gauges = Gauges::of_folder("part", &before, &[], read);
+    let gauges = ProjectCheckFiles::of_folder("part", &before, &[], read);
     for (path, is_touched) in [
         ("pprint.py", true),
         ("pprint.cpython-311-x86_64-linux-gnu.so", true),
@@ -351,7 +351,7 @@ fn a_long_command_has_a_bounded_number_of_folders_looked_at() {
         asked.set(asked.get() + 1);
         None
     };
-    let gauges = Gauges::of(&before, &[], read);
+    let gauges = ProjectCheckFiles::of(&before, &[], read);
     // Each word as a file, and the usual folders in it and beside it.
     let most = MOST_WORDS + (MOST_WORDS + 6) * 7;
     assert!(asked.get() <= most, "{} > {most}", asked.get());

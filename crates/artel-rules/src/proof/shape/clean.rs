@@ -3,7 +3,7 @@
 
 /// The syntax of a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum LanguageSyntax {
     /// Indented blocks.
     Python,
     /// Blocks in braces.
@@ -12,7 +12,7 @@ pub(super) enum Style {
     Rust,
 }
 
-impl Style {
+impl LanguageSyntax {
     /// Returns the syntax of a file, if it is known.
     pub(super) fn of(file: &str) -> Option<Self> {
         const BRACES: [&str; 17] = [
@@ -29,7 +29,7 @@ impl Style {
 
 /// The context of a position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum SourceTextContext {
     Code,
     /// A comment up to the end of the line.
     Line,
@@ -40,23 +40,26 @@ enum Within {
 }
 
 /// Returns the lines of a text with spaces in place of strings and comments.
-pub(super) fn clean(text: &str, style: Style) -> Vec<String> {
-    let mut within = Within::Code;
+pub(super) fn clean(text: &str, style: LanguageSyntax) -> Vec<String> {
+    let mut within = SourceTextContext::Code;
     let mut lines = Vec::new();
     for line in text.lines() {
         let mut kept = String::with_capacity(line.len());
         let mut rest = line;
         while let Some(letter) = rest.chars().next() {
             let (step, next) = look(rest, within, style);
-            let is_code = within == Within::Code && next == Within::Code;
+            let is_code = within == SourceTextContext::Code && next == SourceTextContext::Code;
             kept.push(if is_code { letter } else { ' ' });
             within = next;
             rest = &rest[step.max(letter.len_utf8()).min(rest.len())..];
         }
         // A one-line string without its end is not a string.
-        let is_one_line = matches!(within, Within::Line | Within::Text("\"" | "'"));
+        let is_one_line = matches!(
+            within,
+            SourceTextContext::Line | SourceTextContext::Text("\"" | "'")
+        );
         if is_one_line {
-            within = Within::Code;
+            within = SourceTextContext::Code;
         }
         lines.push(kept);
     }
@@ -64,48 +67,54 @@ pub(super) fn clean(text: &str, style: Style) -> Vec<String> {
 }
 
 /// Returns how far to advance, and the context after that.
-fn look(rest: &str, within: Within, style: Style) -> (usize, Within) {
+fn look(
+    rest: &str,
+    within: SourceTextContext,
+    style: LanguageSyntax,
+) -> (usize, SourceTextContext) {
     match within {
-        Within::Line => (rest.len(), Within::Line),
-        Within::Note => {
+        SourceTextContext::Line => (rest.len(), SourceTextContext::Line),
+        SourceTextContext::Note => {
             if rest.starts_with("*/") {
-                (2, Within::Code)
+                (2, SourceTextContext::Code)
             } else {
-                (1, Within::Note)
+                (1, SourceTextContext::Note)
             }
         }
-        Within::Text(mark) if rest.starts_with(mark) => (mark.len(), Within::Code),
-        Within::Text(mark) if rest.starts_with('\\') => {
-            let escaped = rest.chars().nth(1).map_or(0, char::len_utf8);
-            (1 + escaped, Within::Text(mark))
+        SourceTextContext::Text(mark) if rest.starts_with(mark) => {
+            (mark.len(), SourceTextContext::Code)
         }
-        Within::Text(mark) => (1, Within::Text(mark)),
-        Within::Code => begins(rest, style),
+        SourceTextContext::Text(mark) if rest.starts_with('\\') => {
+            let escaped = rest.chars().nth(1).map_or(0, char::len_utf8);
+            (1 + escaped, SourceTextContext::Text(mark))
+        }
+        SourceTextContext::Text(mark) => (1, SourceTextContext::Text(mark)),
+        SourceTextContext::Code => begins(rest, style),
     }
 }
 
-fn begins(rest: &str, style: Style) -> (usize, Within) {
+fn begins(rest: &str, style: LanguageSyntax) -> (usize, SourceTextContext) {
     let marks: &[&'static str] = match style {
-        Style::Python => &["\"\"\"", "'''", "\"", "'"],
-        Style::Braces => &["\"", "'", "`"],
-        Style::Rust => &["\""],
+        LanguageSyntax::Python => &["\"\"\"", "'''", "\"", "'"],
+        LanguageSyntax::Braces => &["\"", "'", "`"],
+        LanguageSyntax::Rust => &["\""],
     };
     let note = match style {
-        Style::Python => "#",
-        Style::Braces | Style::Rust => "//",
+        LanguageSyntax::Python => "#",
+        LanguageSyntax::Braces | LanguageSyntax::Rust => "//",
     };
     if rest.starts_with(note) {
-        return (rest.len(), Within::Line);
+        return (rest.len(), SourceTextContext::Line);
     }
-    if style != Style::Python && rest.starts_with("/*") {
-        return (2, Within::Note);
+    if style != LanguageSyntax::Python && rest.starts_with("/*") {
+        return (2, SourceTextContext::Note);
     }
-    if style == Style::Rust && rest.starts_with('\'') {
-        return (quoted_letter(rest), Within::Code);
+    if style == LanguageSyntax::Rust && rest.starts_with('\'') {
+        return (quoted_letter(rest), SourceTextContext::Code);
     }
     match marks.iter().find(|mark| rest.starts_with(**mark)) {
-        Some(mark) => (mark.len(), Within::Text(mark)),
-        None => (1, Within::Code),
+        Some(mark) => (mark.len(), SourceTextContext::Text(mark)),
+        None => (1, SourceTextContext::Code),
     }
 }
 

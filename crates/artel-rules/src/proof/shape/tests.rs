@@ -93,11 +93,11 @@ fn texts_and_notes_are_no_code() {
     };
     let python = "a = \"\"\"\nif b:\n\"\"\" + c\nd = 'if' # if\ne = \"\\\"if\"\n";
     assert_eq!(
-        kept(python, Style::Python),
+        kept(python, LanguageSyntax::Python),
         ["a =", "", "  + c", "d =", "e ="].map(|it| it.to_owned()),
     );
     let rust = "f::<'a>('{', '\\'', \"{\") /* {\n{ */ g // {\n";
-    let lines = kept(rust, Style::Rust);
+    let lines = kept(rust, LanguageSyntax::Rust);
     assert!(
         lines[0].starts_with("f::<'a>(") && lines[1].ends_with('g'),
         "{lines:?}"

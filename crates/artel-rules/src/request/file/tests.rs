@@ -4,10 +4,10 @@ fn request(words: &str) -> Request {
     Request {
         trace: TraceId::from_random([7; 16]),
         created: Timestamp::from_micros(1_794_732_600_000_000),
-        status: Status::Pending,
+        status: RequestStatus::Pending,
         priority: Urgency::High,
         agent: "default".to_owned(),
-        source: Origin::Cli,
+        source: RequestOrigin::Cli,
         created_by: "ann@host".to_owned(),
         portal: Some("my app: #1".to_owned()),
         tags: vec!["a".to_owned(), "b, c".to_owned()],
@@ -66,16 +66,19 @@ fn the_words_are_what_stands_below_the_heading() {
 
 #[test]
 fn words_of_other_tools_are_understood() {
-    assert_eq!(Status::of("completed"), Some(Status::Done));
-    assert_eq!((Status::of("banana"), Origin::of("web")), (None, None));
-    assert!(
-        Status::ALL
-            .iter()
-            .all(|it| Status::of(it.as_str()) == Some(*it))
+    assert_eq!(RequestStatus::of("completed"), Some(RequestStatus::Done));
+    assert_eq!(
+        (RequestStatus::of("banana"), RequestOrigin::of("web")),
+        (None, None)
     );
     assert!(
-        Origin::ALL
+        RequestStatus::ALL
             .iter()
-            .all(|it| Origin::of(it.as_str()) == Some(*it))
+            .all(|it| RequestStatus::of(it.as_str()) == Some(*it))
+    );
+    assert!(
+        RequestOrigin::ALL
+            .iter()
+            .all(|it| RequestOrigin::of(it.as_str()) == Some(*it))
     );
 }

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 
-use artel_rules::patience::{Limits, Overdue, Signal};
+use artel_rules::patience::{CommandStopSignal, CommandTimeLimits, CommandTimeout};
 
 use super::*;
 
@@ -96,7 +96,11 @@ fn who_ignores_everything_is_killed_and_its_output_kept() {
     assert_eq!(killed.signal_name(), "SIGKILL");
     assert_eq!(
         signals,
-        [Signal::Interrupt, Signal::Terminate, Signal::Kill]
+        [
+            CommandStopSignal::Interrupt,
+            CommandStopSignal::Terminate,
+            CommandStopSignal::Kill
+        ]
     );
     let sent = killed.sent;
     let (interrupt, terminate) = (sent.interrupt.unwrap(), sent.terminate.unwrap());
@@ -137,7 +141,7 @@ fn a_hard_cancel_kills_at_once() {
 #[test]
 fn a_second_cancel_cuts_the_grace_short() {
     let trial = Trial {
-        graces: patience::Graces {
+        graces: patience::CommandGracePeriods {
             interrupt: Duration::from_secs(3600),
             terminate: Duration::from_secs(3600),
         },
@@ -148,7 +152,7 @@ fn a_second_cancel_cuts_the_grace_short() {
         "trap '' INT; echo ready; sleep 1000",
         &mut |live| match live {
             Live::Output(..) => cancel.soft(),
-            Live::Signalled(Signal::Interrupt) => cancel.hard(),
+            Live::Signalled(CommandStopSignal::Interrupt) => cancel.hard(),
             Live::Signalled(_) => {}
         },
     );
@@ -179,12 +183,12 @@ fn one_cancel_ends_many() {
 
 #[test]
 fn a_command_lives_by_what_it_says() {
-    let limits = Limits {
+    let limits = CommandTimeLimits {
         base: Duration::from_secs(2),
         extend: Duration::from_secs(1),
         longest: Duration::from_secs(30),
     };
-    let capped = Limits {
+    let capped = CommandTimeLimits {
         longest: Duration::from_secs(4),
         ..limits
     };
@@ -199,8 +203,10 @@ fn a_command_lives_by_what_it_says() {
         let killed = lockstep(limits, line);
         let seen = killed.map(|killed| {
             let why = match killed.by {
-                By::Timeout(Overdue::Silent { base, .. }) if base == limits.base => "silent",
-                By::Timeout(Overdue::Endless { longest: told }) if told == longest => "endless",
+                By::Timeout(CommandTimeout::Silent { base, .. }) if base == limits.base => "silent",
+                By::Timeout(CommandTimeout::Endless { longest: told }) if told == longest => {
+                    "endless"
+                }
                 other => panic!("{other:?}"),
             };
             (killed.sent.interrupt.unwrap().as_millis(), why)
@@ -211,12 +217,12 @@ fn a_command_lives_by_what_it_says() {
 
 /// Runs a child that prints `line` every half second for six seconds, on a clock that
 /// moves with its lines.
-fn lockstep(limits: Limits, line: &str) -> Option<Killed> {
+fn lockstep(limits: CommandTimeLimits, line: &str) -> Option<Killed> {
     let (clock, time) = hand_clock();
     let trial = Trial {
         clock,
         patience: limits,
-        graces: patience::Graces {
+        graces: patience::CommandGracePeriods {
             interrupt: Duration::ZERO,
             terminate: Duration::ZERO,
         },

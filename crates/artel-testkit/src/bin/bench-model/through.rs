@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_model::{Address, Call, Chosen, Connections, Context, Gateway, Progress, Remote, Setup};
-use artel_rules::breaker::Thresholds;
+use artel_rules::breaker::BreakerThresholds;
 use artel_testkit::{Scratch, system_clock};
 use artel_types::model::{
     ModelAliasSettings, ModelCallAttribution, ModelCallPriority, PrivacyLabel, Provider, ReplyChunk,
@@ -39,7 +39,7 @@ impl Through {
             limits: ConfiguredSpendLimits::default(),
             slots: STREAMS,
             max_wait: PATIENCE,
-            thresholds: Thresholds::MODEL,
+            thresholds: BreakerThresholds::MODEL,
         });
         let address = Address {
             wire: WIRE,

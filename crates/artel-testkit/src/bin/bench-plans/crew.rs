@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_engine::{Crew, Did, Doing, Entry};
-use artel_rules::conduct::{Conduct, Order, Part};
+use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder};
 use artel_types::{
     BaselineTaken, BranchChecked, Fact, RunFinished, RunId, StepChecked, StepJudged, StepPassed,
     StepStarted, StepWorked,
@@ -13,7 +13,7 @@ use artel_types::{
 pub(crate) struct Ready(pub(crate) RunId);
 
 impl Crew for Ready {
-    fn carry_out(self: Arc<Self>, order: Order, _: Arc<Conduct>) -> Doing<Did> {
+    fn carry_out(self: Arc<Self>, order: PlanRunOrder, _: Arc<PlanRun>) -> Doing<Did> {
         Box::pin(async move { Ok(Did::Facts(vec![Entry::shown(self.outcome(&order))])) })
     }
 
@@ -28,37 +28,37 @@ impl Crew for Ready {
 
 impl Ready {
     /// Returns the result of an order.
-    pub(crate) fn outcome(&self, order: &Order) -> Fact {
+    pub(crate) fn outcome(&self, order: &PlanRunOrder) -> Fact {
         match order {
-            Order::Baseline { .. } => BaselineTaken {
+            PlanRunOrder::Baseline { .. } => BaselineTaken {
                 commit: "c0".to_owned(),
                 commands: vec!["make test".to_owned()],
                 holds: true,
                 why: None,
             }
             .into(),
-            Order::Final { round } => BranchChecked {
+            PlanRunOrder::Final { round } => BranchChecked {
                 round: *round,
                 head: "head".to_owned(),
                 passed: true,
                 why: Vec::new(),
             }
             .into(),
-            Order::Close { .. } => RunFinished::new(self.0, "over").into(),
-            Order::Do { step, round, part } => self.part(step.clone(), *round, *part),
+            PlanRunOrder::Close { .. } => RunFinished::new(self.0, "over").into(),
+            PlanRunOrder::Do { step, round, part } => self.part(step.clone(), *round, *part),
             other => panic!("nothing goes wrong, so `{other}` is not ordered"),
         }
     }
 
-    fn part(&self, step: String, round: u32, part: Part) -> Fact {
+    fn part(&self, step: String, round: u32, part: AttemptPart) -> Fact {
         match part {
-            Part::Start => StepStarted {
+            AttemptPart::Start => StepStarted {
                 base: "c0".to_owned(),
                 step,
                 round,
             }
             .into(),
-            Part::Work | Part::Criteria | Part::Tests => StepWorked {
+            AttemptPart::Work | AttemptPart::Criteria | AttemptPart::Tests => StepWorked {
                 part: part.as_str().to_owned(),
                 run: self.0,
                 state: "complete".to_owned(),
@@ -70,7 +70,7 @@ impl Ready {
                 round,
             }
             .into(),
-            Part::Red | Part::Green => StepChecked {
+            AttemptPart::Red | AttemptPart::Green => StepChecked {
                 phase: part.as_str().to_owned(),
                 passed: true,
                 why: Vec::new(),
@@ -78,7 +78,7 @@ impl Ready {
                 round,
             }
             .into(),
-            Part::Judge(judge) => StepJudged {
+            AttemptPart::Judge(judge) => StepJudged {
                 by: judge.as_str().to_owned(),
                 run: self.0,
                 passed: true,
@@ -91,7 +91,7 @@ impl Ready {
                 round,
             }
             .into(),
-            Part::Commit => StepPassed {
+            AttemptPart::Commit => StepPassed {
                 outputs: format!("{{\"{step}\":\"1\"}}").as_str().into(),
                 commit: Some(format!("c-{step}")),
                 head: format!("c-{step}"),
@@ -101,7 +101,7 @@ impl Ready {
                 round,
             }
             .into(),
-            Part::Advise => panic!("every step passes, so nobody is asked why not"),
+            AttemptPart::Advise => panic!("every step passes, so nobody is asked why not"),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use artel_engine::{Chronicle, Conductor, Entry, Led, Nobody, Stop, Wheel};
 use artel_journal::{Journal, Owner};
-use artel_rules::conduct::{Conduct, Failure, Rules};
+use artel_rules::conduct::{PlanRun, PlanRunRules, StepFailurePolicy};
 use artel_testkit::{Random, random_trace};
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{Actor, ActorSurface, Fact, RunId, RunStarted, StreamName};
@@ -56,16 +56,16 @@ fn plan(random: &mut Random) -> Plan {
     serde_json::from_value(json).unwrap()
 }
 
-fn rules(at_once: usize) -> Rules {
-    Rules {
+fn rules(at_once: usize) -> PlanRunRules {
+    PlanRunRules {
         at_once,
-        failure: Failure::Continue,
+        failure: StepFailurePolicy::Continue,
     }
 }
 
 /// Runs the plan's state machine alone, and returns the time per step in milliseconds.
 pub(crate) fn machine(seed: u64) -> f64 {
-    let mut conduct = Conduct::new(plan(&mut Random::of_seed(seed)), rules(2));
+    let mut conduct = PlanRun::new(plan(&mut Random::of_seed(seed)), rules(2));
     let crew = Ready(RunId::from_random([1; 16]));
     let began = Instant::now();
     while let Some(order) = conduct.next().first() {
@@ -130,7 +130,7 @@ async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) 
     let conductor = Conductor {
         answers_as: Actor::human("ada", ActorSurface::Cli),
         chronicle: chronicle.clone(),
-        conduct: Conduct::new(plan, rules(at_once)),
+        conduct: PlanRun::new(plan, rules(at_once)),
         crew: Arc::new(Ready(chronicle.run())),
         steering: wheel.steer(chronicle.run(), watch::channel(Stop::No).1),
         audience: Arc::new(Nobody),

@@ -13,8 +13,8 @@ use artel_files::Root;
 use artel_journal::Journal;
 use artel_model::{Chosen, Context, Gateway, Rehearsal};
 use artel_policy::Policy;
-use artel_rules::breaker::Thresholds;
-use artel_rules::turn::{Rules, Turn};
+use artel_rules::breaker::BreakerThresholds;
+use artel_rules::turn::{AgentRun, AgentRunRules};
 use artel_testkit::system_clock;
 use artel_tools::{Bench, Hands, Log, NoGuard, Registry, Viewer, built_in};
 use artel_types::model::{
@@ -54,7 +54,7 @@ impl Crowd {
             limits: ConfiguredSpendLimits::default(),
             slots: runs,
             max_wait: Duration::from_secs(600),
-            thresholds: Thresholds::MODEL,
+            thresholds: BreakerThresholds::MODEL,
         })
         .unwrap();
         let (stop, stops) = watch::channel(Stop::No);
@@ -98,15 +98,15 @@ impl Crowd {
             let what = "a run that only reads has no tree";
             Err(Failure::new(artel_types::FailureCode::X001, what))
         });
-        let rules = Rules {
+        let rules = AgentRunRules {
             turns: 100,
             retries: 3,
             tools: kinds(&self.registry),
-            ..Rules::default()
+            ..AgentRunRules::default()
         };
         let entry = ModelAliasSettings::named(Provider::Rehearsal, format!("run-{number}"));
         Driver::new(Setup {
-            turn: Turn::new(rules, "read the files"),
+            turn: AgentRun::new(rules, "read the files"),
             voice: Voice {
                 gateway: self.gateway.clone(),
                 model: Arc::new(Rehearsal::load(script, "script").unwrap()),

@@ -333,7 +333,7 @@ fn a_piece_of_work_shows_how_far_it_has_come_and_what_it_took() {
     );
     check(
         WorksWanted {
-            status: Some(crate::Status::Pending),
+            status: Some(crate::RequestStatus::Pending),
             ..none()
         },
         0,

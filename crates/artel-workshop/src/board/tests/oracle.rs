@@ -1,7 +1,7 @@
 //! The status of a run, read plainly from all its events: slow, but the index must agree
 //! with it.
 
-use artel_rules::tally::Tally;
+use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{Event, Fact, RunStarted, Timestamp, TraceId};
 
 use super::{Drivers, Tape};
@@ -35,7 +35,7 @@ pub(super) fn rows(tape: &Tape, drivers: &Drivers) -> Vec<RunRow> {
 }
 
 fn row(state: &State) -> RunRow {
-    let mut tally = Tally::default();
+    let mut tally = RunMetricsBuilder::default();
     state.events.iter().for_each(|event| tally.fold(event));
     let metrics = tally.metrics(None);
     // The result of a plan run waits as a changeset, not as files.

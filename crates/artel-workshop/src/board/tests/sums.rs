@@ -1,6 +1,6 @@
 //! Tests the sums: each thing is counted once, under its own name.
 
-use artel_rules::usage::By;
+use artel_rules::usage::UsageDimension;
 use artel_types::plan::Urgency;
 use artel_types::{
     BudgetLevel, BudgetReserved, BudgetSettled, ConfiguredSpendLimits, Money, PlanCommented,
@@ -102,7 +102,7 @@ fn usage_over_time_is_by_the_day_of_the_answer() {
     let board = tape.board();
     let now = "2026-11-15T12:00:00Z".parse().unwrap();
     let of = |days: u32| {
-        let report = board.usage(&[By::Day], days, now);
+        let report = board.usage(&[UsageDimension::Day], days, now);
         let rows = report.rows.into_iter();
         let mut rows: Vec<_> = rows
             .map(|row| {
@@ -120,7 +120,7 @@ fn usage_over_time_is_by_the_day_of_the_answer() {
     assert_eq!(of(1), [(third.clone(), 1, 1)]);
     assert_eq!(of(2), [(second, 1, 0), (third, 1, 1)]);
     assert_eq!(of(30).len(), 3);
-    let by_portal = board.usage(&[By::Portal, By::Role], 30, now);
+    let by_portal = board.usage(&[UsageDimension::Portal, UsageDimension::Role], 30, now);
     assert_eq!(
         by_portal.rows[0].group,
         [Some("web".to_owned()), Some("engineer".to_owned())]

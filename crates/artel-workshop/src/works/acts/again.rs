@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use artel_journal::Batch;
-use artel_rules::conduct::Conduct;
-use artel_rules::plan::state::Act;
+use artel_rules::conduct::PlanRun;
+use artel_rules::plan::state::WorkAction;
 use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{
     Event, EventDraft, Fact, Failure, FailureCode, PlanApproved, RunId, StepSettled, StreamName,
@@ -43,7 +43,7 @@ impl Workshop {
         model: Option<&str>,
     ) -> Result<Again, Failure> {
         if work.course.state() != Some(PlanState::Running) {
-            self.permit(work, Act::Run)?;
+            self.permit(work, WorkAction::Run)?;
         }
         let approved = work.course.approved().cloned();
         let conduct = self.conduct_of(work, LOOKING)?;
@@ -124,7 +124,7 @@ impl Workshop {
 }
 
 /// Returns the ids of the steps to try again.
-fn to_try(conduct: &Conduct, step: Option<&str>) -> Result<BTreeSet<String>, Failure> {
+fn to_try(conduct: &PlanRun, step: Option<&str>) -> Result<BTreeSet<String>, Failure> {
     let is_bad = |id: &str| {
         let state = conduct.step(id).map(|it| it.state);
         matches!(state, Some(StepState::Failed | StepState::Skipped))
@@ -191,7 +191,7 @@ fn again(step: &str) -> Fact {
 
 /// Returns the facts that the new run takes over: where the branch is, what passed before,
 /// the passed steps with their proofs, and the steps that stay undone.
-fn inherited(events: &[Event], conduct: &Conduct, again: &BTreeSet<String>) -> Vec<Fact> {
+fn inherited(events: &[Event], conduct: &PlanRun, again: &BTreeSet<String>) -> Vec<Fact> {
     let stays = |id: &str| conduct.plan().step(id).is_some() && !again.contains(id);
     let has_passed = |id: &str| {
         conduct

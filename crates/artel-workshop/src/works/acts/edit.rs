@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use artel_journal::Journal;
-use artel_rules::plan::markdown::{Parsed, parse, render};
-use artel_rules::plan::state::Act;
-use artel_rules::plan::{self, Problem};
+use artel_rules::plan::markdown::{ParsedPlanDocument, parse, render};
+use artel_rules::plan::state::WorkAction;
+use artel_rules::plan::{self, PlanProblem};
 use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{Actor, Failure, FailureCode, PlanDrafted, RunId};
 
@@ -32,7 +32,7 @@ impl Workshop {
     /// version. A text that cannot be used stays in the copy, and the next call opens it
     /// again.
     pub fn edit_by_hand(&self, work: &Work) -> Result<Edited, Problems> {
-        self.permit(work, Act::Edit)?;
+        self.permit(work, WorkAction::Edit)?;
         let text = self.plan_markdown(work, None)?;
         let file = self.edit_of(work);
         if self.kept_edit(work)?.is_none() {
@@ -88,7 +88,7 @@ impl Workshop {
 
     /// Takes the text of a plan from a person's own file.
     pub fn edit_from(&self, work: &Work, file: &Path) -> Result<Edited, Problems> {
-        self.permit(work, Act::Edit)?;
+        self.permit(work, WorkAction::Edit)?;
         let file = self.caller.absolute(file);
         let made = read_edit(&file)?;
         let edited = if made == self.plan_markdown(work, None)? {
@@ -201,10 +201,10 @@ impl Workshop {
         &self,
         journal: &Journal,
         work: &Work,
-        parsed: &Parsed,
+        parsed: &ParsedPlanDocument,
         by: Actor,
     ) -> Result<Edited, Problems> {
-        self.permit(work, Act::Edit)?;
+        self.permit(work, WorkAction::Edit)?;
         let (_, now) = self.plan_of(work, None)?;
         let Some(plan) = self.usable(work, &now, parsed)? else {
             return Ok(Edited::Unchanged);
@@ -219,7 +219,7 @@ impl Workshop {
         &self,
         journal: &Journal,
         work: &Work,
-        parsed: &Parsed,
+        parsed: &ParsedPlanDocument,
     ) -> Result<Edited, Problems> {
         let conduct = self.conduct_of(work, LOOKING)?;
         let now = self.sheet_of(work, conduct.as_ref())?.head.version;
@@ -233,10 +233,10 @@ impl Workshop {
         &self,
         journal: &Journal,
         work: &Work,
-        parsed: &Parsed,
+        parsed: &ParsedPlanDocument,
         by: Actor,
     ) -> Result<Edited, Problems> {
-        self.permit(work, Act::Edit)?;
+        self.permit(work, WorkAction::Edit)?;
         let conduct = self.conduct_of(work, LOOKING)?;
         let now = match &conduct {
             Some(conduct) => conduct.plan().clone(),
@@ -268,7 +268,12 @@ impl Workshop {
     }
 
     /// Returns the edited plan, or `None` if it equals the current one.
-    fn usable(&self, work: &Work, now: &Plan, parsed: &Parsed) -> Result<Option<Plan>, Problems> {
+    fn usable(
+        &self,
+        work: &Work,
+        now: &Plan,
+        parsed: &ParsedPlanDocument,
+    ) -> Result<Option<Plan>, Problems> {
         let plan = &parsed.plan;
         let (made, hash) = hash_of(plan)?;
         if hash_of(&plan::normalise(now.clone()))?.1 == hash {
@@ -337,16 +342,16 @@ fn outdated(work: &Work, (of, now): (u32, u32)) -> Failure {
 }
 
 /// Says where a text cannot be read as a plan.
-pub(crate) fn unreadable(problems: &[Problem]) -> Problems {
+pub(crate) fn unreadable(problems: &[PlanProblem]) -> Problems {
     said("the plan cannot be read", problems)
 }
 
-fn unusable(problems: &[Problem]) -> Problems {
+fn unusable(problems: &[PlanProblem]) -> Problems {
     said("the plan cannot be used as it is", problems)
 }
 
-fn said(what: &str, problems: &[Problem]) -> Problems {
-    let failure = |problem: &Problem| {
+fn said(what: &str, problems: &[PlanProblem]) -> Problems {
+    let failure = |problem: &PlanProblem| {
         Failure::new(FailureCode::C004, format!("{what}: {}", problem.place))
             .because(problem.what.clone())
             .advise(problem.remedy.clone())

@@ -1,7 +1,7 @@
 //! Pauses, resumes or cancels one step of a plan. The other steps are not affected.
 
 use artel_journal::{Batch, Journal};
-use artel_rules::conduct::Step;
+use artel_rules::conduct::StepRun;
 use artel_types::plan::PlanStep;
 use artel_types::{Fact, Failure, FailureCode, RunId, StepSettled, StepSteered};
 
@@ -154,7 +154,7 @@ impl Workshop {
 fn refuse_out_of_place(
     work: &Work,
     spec: &PlanStep,
-    stands: &Step,
+    stands: &StepRun,
     steer: &Steer,
 ) -> Result<(), Failure> {
     let why = match steer {

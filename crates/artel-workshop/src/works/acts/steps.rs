@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use artel_rules::conduct::Conduct;
-use artel_rules::plan::state::Act;
+use artel_rules::conduct::PlanRun;
+use artel_rules::plan::state::WorkAction;
 use artel_types::plan::{PlanState, PlanStep, StepState, StepVerification, VerdictFinding};
 use artel_types::{
     EventDraft, Fact, Failure, FailureCode, RunAnswered, RunId, StepSettled, StepWaived, StreamName,
@@ -91,7 +91,7 @@ impl Workshop {
     }
 
     /// Returns the run of a plan and the state of its steps, if the run is not over.
-    pub(super) fn under_way(&self, work: &Work) -> Result<(RunId, Conduct), Failure> {
+    pub(super) fn under_way(&self, work: &Work) -> Result<(RunId, PlanRun), Failure> {
         let state = work.course.state();
         let is_open = matches!(state, Some(PlanState::Approved | PlanState::Running));
         let conduct = self.conduct_of(work, LOOKING)?;
@@ -99,7 +99,7 @@ impl Workshop {
         match (run, conduct) {
             (Some(run), Some(conduct)) if is_open && !conduct.is_over() => Ok((run, conduct)),
             _ => {
-                let no = work.course.may(Act::Propose).err();
+                let no = work.course.may(WorkAction::Propose).err();
                 let failure = no.map(refused).unwrap_or_else(|| {
                     Failure::new(FailureCode::R008, "").because("the steps are over")
                 });
@@ -177,7 +177,7 @@ fn checks_of(verify: StepVerification) -> &'static [&'static str] {
 }
 
 /// Finds a step by its number or its name.
-pub(super) fn step_named<'c>(conduct: &'c Conduct, name: &str) -> Result<&'c PlanStep, Failure> {
+pub(super) fn step_named<'c>(conduct: &'c PlanRun, name: &str) -> Result<&'c PlanStep, Failure> {
     let plan = conduct.plan();
     let number = name.parse::<usize>().ok();
     let by_number = number

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_git::{ByHand, Git, HandWay, Identity, Line, Merge, MergeOrder, UndoOrder};
-use artel_rules::plan::state::{Act, ChangesetState, Order};
+use artel_rules::plan::state::{ChangesetOrder, ChangesetState, WorkAction};
 use artel_types::{ChangesetCreated, ChangesetMerged, Fact, Failure, FailureCode, TraceId};
 use serde::Serialize;
 
@@ -82,13 +82,13 @@ impl Workshop {
 
     fn approve(&self, id: &str, how: Merging<'_>) -> Result<Noted<ChangesetDone>, Failure> {
         let desk = Desk::open(self)?;
-        let work = match desk.begin(id, Order::Approve)? {
+        let work = match desk.begin(id, ChangesetOrder::Approve)? {
             Begun::Completed(done) => return Ok(*done),
             Begun::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
         if let Some(merge) = self.close_by_hand(&desk, &work, &created, how.into)? {
-            let mut done = desk.receipt(&work, Order::Approve, &merge, Vec::new())?;
+            let mut done = desk.receipt(&work, ChangesetOrder::Approve, &merge, Vec::new())?;
             let note = "it was merged by hand: it is closed as merged, and nothing was changed";
             done.notes.push(note.to_owned());
             return Ok(done);
@@ -104,7 +104,7 @@ impl Workshop {
         if head != created.head && waiver.is_none() {
             return Err(needs_waiver(&work, MOVED));
         }
-        let asker = asker(&work, &created, Order::Approve);
+        let asker = asker(&work, &created, ChangesetOrder::Approve);
         if created.patch.is_some() {
             return self.place_patch(&desk, &work, &created, (asker, waiver));
         }
@@ -123,12 +123,12 @@ impl Workshop {
             })
         };
         let wish = Wish {
-            act: Order::Approve,
+            act: ChangesetOrder::Approve,
             waiver: waiver.map(str::to_owned),
             asker,
         };
         let merge = desk.order(&work, &wish, &line, plan)?;
-        desk.receipt(&work, Order::Approve, &merge, Vec::new())
+        desk.receipt(&work, ChangesetOrder::Approve, &merge, Vec::new())
     }
 
     /// Writes a changeset into a folder without git, if the same files there are as they were
@@ -142,35 +142,35 @@ impl Workshop {
     ) -> Result<Noted<ChangesetDone>, Failure> {
         let line = self.changeset_line(created)?;
         let wish = Wish {
-            act: Order::Approve,
+            act: ChangesetOrder::Approve,
             waiver: waiver.map(str::to_owned),
             asker,
         };
         let merge = desk.order(work, &wish, &line, || line.plan_placing(&created.head))?;
-        desk.receipt(work, Order::Approve, &merge, Vec::new())
+        desk.receipt(work, ChangesetOrder::Approve, &merge, Vec::new())
     }
 
     /// Undoes a merged changeset with a new commit. Later changes of people stay.
     pub fn undo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
-        self.in_patience(id, || self.reverse(id, Order::Undo))
+        self.in_patience(id, || self.reverse(id, ChangesetOrder::Undo))
     }
 
     /// Brings back an undone changeset with a new commit.
     pub fn redo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
-        self.in_patience(id, || self.reverse(id, Order::Redo))
+        self.in_patience(id, || self.reverse(id, ChangesetOrder::Redo))
     }
 
-    fn reverse(&self, id: &str, act: Order) -> Result<Noted<ChangesetDone>, Failure> {
+    fn reverse(&self, id: &str, act: ChangesetOrder) -> Result<Noted<ChangesetDone>, Failure> {
         let desk = Desk::open(self)?;
         let work = match desk.begin(id, act)? {
             Begun::Completed(done) => return Ok(*done),
             Begun::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
-        let wanted = if act == Order::Undo {
-            Act::Undo
+        let wanted = if act == ChangesetOrder::Undo {
+            WorkAction::Undo
         } else {
-            Act::Redo
+            WorkAction::Redo
         };
         work.course.may(wanted).map_err(refused)?;
         if let Some(patch) = &created.patch {
@@ -180,13 +180,13 @@ impl Workshop {
         let (Some(commit), Some(into)) = (last.commit, last.into) else {
             return Err(nothing_moved(&work));
         };
-        if act == Order::Undo && moved_by_hand(&work) && created.commits > 1 {
+        if act == ChangesetOrder::Undo && moved_by_hand(&work) && created.commits > 1 {
             return Err(many_commits(&work, &created));
         }
         let line = self.changeset_line(&created)?;
         let title = title_of(&work);
         let first = match act {
-            Order::Undo => format!("Undo the merge of {title}"),
+            ChangesetOrder::Undo => format!("Undo the merge of {title}"),
             _ => format!("Bring back {title}"),
         };
         let body = format!("{first}\n\nThis reverses commit {commit}.");
@@ -201,7 +201,7 @@ impl Workshop {
                 author: &author,
             };
             match act {
-                Order::Undo => line.plan_undo(&order),
+                ChangesetOrder::Undo => line.plan_undo(&order),
                 _ => line.plan_redo(&order),
             }
         };
@@ -243,7 +243,7 @@ impl Workshop {
             return Ok(None);
         };
         let merged = ChangesetMerged {
-            act: word(Order::Approve).to_owned(),
+            act: word(ChangesetOrder::Approve).to_owned(),
             into: into.clone(),
             commit: found.commit.clone(),
             files: created.files.iter().map(|it| it.path.clone()).collect(),
@@ -277,7 +277,9 @@ impl Workshop {
         if let (Some(why), true, None) = (why, is_open, waiver) {
             return Err(needs_waiver(work, why));
         }
-        work.course.may(Act::Merge { waiver }).map_err(refused)
+        work.course
+            .may(WorkAction::Merge { waiver })
+            .map_err(refused)
     }
 
     /// Returns the branch to merge the changeset into.
@@ -328,7 +330,7 @@ enum Begun {
 
 impl Desk<'_> {
     /// Finds the piece of work and completes an order that was left unfinished.
-    fn begin(&self, id: &str, act: Order) -> Result<Begun, Failure> {
+    fn begin(&self, id: &str, act: ChangesetOrder) -> Result<Begun, Failure> {
         let work = self.workshop.work_named(id)?;
         of_work(&work)?;
         match self.complete(&work)? {
@@ -344,7 +346,7 @@ impl Desk<'_> {
     fn receipt(
         &self,
         work: &Work,
-        act: Order,
+        act: ChangesetOrder,
         merge: &Merge,
         kept: Vec<String>,
     ) -> Result<Noted<ChangesetDone>, Failure> {
@@ -354,7 +356,7 @@ impl Desk<'_> {
         notes.extend(self.rewrite_report(&work));
         let past = self.workshop.past(work.clone(), created.run)?;
         let outside = match act {
-            Order::Undo => past.left_outside(),
+            ChangesetOrder::Undo => past.left_outside(),
             _ => Vec::new(),
         };
         let done = ChangesetDone {
@@ -373,7 +375,7 @@ impl Desk<'_> {
     }
 }
 
-fn asker<'c>(work: &Work, created: &'c ChangesetCreated, act: Order) -> Asker<'c> {
+fn asker<'c>(work: &Work, created: &'c ChangesetCreated, act: ChangesetOrder) -> Asker<'c> {
     let id = work.trace.short();
     Asker {
         again: format!("artel changeset {} {id}", word(act)),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
 use artel_journal::{Batch, Journal};
-use artel_rules::plan::state::{ChangesetState, Order};
+use artel_rules::plan::state::{ChangesetOrder, ChangesetState};
 use artel_types::{
     Actor, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRefused, EventDraft, Fact,
     Failure, FailureCode, StreamName,
@@ -33,7 +33,7 @@ pub(super) struct Desk<'w> {
 
 /// An order to record, with the context for a refusal.
 pub(super) struct Wish<'a> {
-    pub(super) act: Order,
+    pub(super) act: ChangesetOrder,
     pub(super) waiver: Option<String>,
     pub(super) asker: Asker<'a>,
 }
@@ -70,7 +70,7 @@ impl<'w> Desk<'w> {
     }
 
     /// Completes an order that a process left unfinished, if there is one.
-    pub(super) fn complete(&self, work: &Work) -> Result<Option<(Order, Came)>, Failure> {
+    pub(super) fn complete(&self, work: &Work) -> Result<Option<(ChangesetOrder, Came)>, Failure> {
         let state = work.course.changeset().map(|it| it.state);
         let Some(ChangesetState::Ordered(act)) = state else {
             return Ok(None);
@@ -294,11 +294,11 @@ impl Workshop {
 }
 
 /// Returns the word for an order in the journal.
-pub(super) fn word(order: Order) -> &'static str {
+pub(super) fn word(order: ChangesetOrder) -> &'static str {
     match order {
-        Order::Approve => "approve",
-        Order::Undo => "undo",
-        Order::Redo => "redo",
+        ChangesetOrder::Approve => "approve",
+        ChangesetOrder::Undo => "undo",
+        ChangesetOrder::Redo => "redo",
     }
 }
 

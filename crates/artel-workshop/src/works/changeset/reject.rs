@@ -1,7 +1,7 @@
 //! Rejects a changeset.
 
 use artel_git::{Line, LineError};
-use artel_rules::plan::state::Act;
+use artel_rules::plan::state::WorkAction;
 use artel_types::{ChangesetCreated, ChangesetRejected, Failure, FailureCode};
 
 use super::decide::ChangesetDone;
@@ -34,7 +34,7 @@ impl Workshop {
         desk.complete(&work)?;
         let work = self.work(work.trace)?;
         let (row, created) = of_work(&work)?;
-        work.course.may(Act::Discard).map_err(refused)?;
+        work.course.may(WorkAction::Discard).map_err(refused)?;
         // The run's own repository keeps the commits until the rejection is on record. If the
         // process is killed in between, the changeset can still be decided.
         let removed = self.remove_branch(&created, &mut desk.notes);

@@ -1,6 +1,6 @@
 //! The state of a changeset, read from the journal.
 
-use artel_rules::plan::state::{ChangesetState, Order};
+use artel_rules::plan::state::{ChangesetOrder, ChangesetState};
 use artel_types::{
     ChangesetCreated, Event, Fact, Failure, FailureCode, ProofRecorded, Timestamp, TraceId,
 };
@@ -95,9 +95,9 @@ fn decision(event: &Event, act: String, reason: Option<String>) -> ChangesetDeci
 pub(crate) fn word(state: ChangesetState) -> &'static str {
     match state {
         ChangesetState::Open => "open",
-        ChangesetState::Ordered(Order::Approve) => "merging",
-        ChangesetState::Ordered(Order::Undo) => "undoing",
-        ChangesetState::Ordered(Order::Redo) => "redoing",
+        ChangesetState::Ordered(ChangesetOrder::Approve) => "merging",
+        ChangesetState::Ordered(ChangesetOrder::Undo) => "undoing",
+        ChangesetState::Ordered(ChangesetOrder::Redo) => "redoing",
         ChangesetState::Merged => "merged",
         ChangesetState::Undone => "undone",
         ChangesetState::Rejected => "rejected",

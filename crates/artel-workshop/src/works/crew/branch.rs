@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed, Conflict};
-use artel_rules::conduct::{Conduct, LAPSED};
+use artel_rules::conduct::{LAPSED, PlanRun};
 use artel_rules::plan::names::commit_message;
 use artel_rules::proof;
 use artel_types::plan::{PlanStep, ProofStage, StepEvidence, StepEvidenceKind};
@@ -158,7 +158,7 @@ impl Workers {
     pub(super) async fn last_check(
         self: &Arc<Self>,
         round: u32,
-        state: Arc<Conduct>,
+        state: Arc<PlanRun>,
     ) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
@@ -176,7 +176,7 @@ impl Workers {
             if !before.is_empty() {
                 proofs = this.on_checkout(&prover, &head, &place)?;
                 let known = this.left_red(&state)?;
-                let reasons = proof::Reasons::of(state.plan());
+                let reasons = proof::PlanTestMentions::of(state.plan());
                 why = proof::regressions(&before, &proofs, &known, &reasons);
                 for proof in &mut proofs {
                     proof.holds = why.is_empty();
@@ -207,7 +207,7 @@ impl Workers {
     fn whole_as_before(
         &self,
         round: u32,
-        state: &Conduct,
+        state: &PlanRun,
         (head, known): (&str, &std::collections::BTreeSet<String>),
     ) -> Result<(Vec<artel_types::ProofRecorded>, Vec<String>), Failure> {
         let before = self.proofs(ProofStage::Baseline)?;
@@ -224,7 +224,7 @@ impl Workers {
     }
 
     /// Returns the tests that may fail at the end: those of steps that no other step follows.
-    fn left_red(&self, state: &Conduct) -> Result<std::collections::BTreeSet<String>, Failure> {
+    fn left_red(&self, state: &PlanRun) -> Result<std::collections::BTreeSet<String>, Failure> {
         let plan = state.plan();
         let is_last = |id: &str| {
             !plan
@@ -257,7 +257,7 @@ impl Workers {
     /// Repeats the proofs that steps named: their commands and files.
     fn evidence_again(
         &self,
-        state: &Conduct,
+        state: &PlanRun,
         head: &str,
         place: &Where,
         (proofs, why): (&mut Vec<artel_types::ProofRecorded>, &mut Vec<String>),
@@ -313,7 +313,7 @@ impl Workers {
     }
 
     /// Continues with the plan of a proposal that a person accepted.
-    pub(super) async fn adopt(self: &Arc<Self>, id: &str, _: &Conduct) -> Result<Did, Failure> {
+    pub(super) async fn adopt(self: &Arc<Self>, id: &str, _: &PlanRun) -> Result<Did, Failure> {
         let events = self.chronicle.own_events()?;
         let found = events.iter().find_map(|event| match &event.fact {
             Fact::PlanProposed(it) if it.id == id => Some(it.clone()),

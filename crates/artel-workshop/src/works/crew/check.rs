@@ -320,7 +320,7 @@ impl Workers {
             }
             known.extend(reds);
         }
-        let reasons = proof::Reasons::of(look.spot.state.plan());
+        let reasons = proof::PlanTestMentions::of(look.spot.state.plan());
         let lost = proof::regressions(&look.before, &proofs, &known, &reasons);
         for proof in &mut proofs {
             proof.holds = lost.is_empty();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed, FileStat, StatKind};
-use artel_rules::conduct::{Conduct, Step, Waiver};
+use artel_rules::conduct::{PlanRun, StepRun, StepWaiver};
 use artel_rules::plan::names::unfinished_message;
-use artel_rules::tally::Tally;
+use artel_rules::tally::RunMetricsBuilder;
 use artel_types::plan::{PlanState, StepState};
 use artel_types::{
     ChangesetCreated, Fact, Failure, FileChange, FileChangeKind, PlanEnded, RunFinished,
@@ -22,7 +22,7 @@ impl Workers {
         self: &Arc<Self>,
         end: PlanState,
         why: Option<String>,
-        state: Arc<Conduct>,
+        state: Arc<PlanRun>,
     ) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         let (changeset, finished) = blocking(move || {
@@ -94,7 +94,7 @@ impl Workers {
     /// Returns the changeset, if anything was committed.
     fn changeset(
         &self,
-        state: &Conduct,
+        state: &PlanRun,
         end: PlanState,
     ) -> Result<Option<ChangesetCreated>, Failure> {
         let head = self.head()?;
@@ -144,7 +144,7 @@ impl Workers {
 
     /// Leaves the unchecked work of steps to the person who took over, and says where it is.
     /// It is not part of the changeset, because no check has passed on it.
-    fn leave_unfinished(&self, state: &Conduct) -> Result<Option<String>, Failure> {
+    fn leave_unfinished(&self, state: &PlanRun) -> Result<Option<String>, Failure> {
         let head = self.head()?;
         let mut top = head.clone();
         let mut titles = Vec::new();
@@ -202,7 +202,7 @@ impl Workers {
 
     fn finished(
         &self,
-        state: &Conduct,
+        state: &PlanRun,
         (end, why): (PlanState, Option<&str>),
         changeset: Option<&ChangesetCreated>,
     ) -> Result<RunFinished, Failure> {
@@ -223,7 +223,7 @@ impl Workers {
             _ => RunOutcome::Failed,
         };
         let events = self.whole_story()?;
-        let mut tally = Tally::default();
+        let mut tally = RunMetricsBuilder::default();
         events.iter().for_each(|event| tally.fold(event));
         let metrics = tally.metrics(Some(run_state));
         Ok(RunFinished {
@@ -260,7 +260,7 @@ impl Workers {
 }
 
 /// Lists what was waived, left out, failed or skipped, and what the person agreed to.
-pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
+pub(crate) fn deferred(state: &PlanRun) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, step) in state.steps() {
         let waived = step.waived.iter();
@@ -284,7 +284,7 @@ pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
 }
 
 /// Describes on one line what a person waived, what was found there, and their reason.
-fn waived_line(step: &Step, waiver: &Waiver) -> String {
+fn waived_line(step: &StepRun, waiver: &StepWaiver) -> String {
     let found = match &waiver.finding {
         Some(finding) => vec![finding.told()],
         None => {

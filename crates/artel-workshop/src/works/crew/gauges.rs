@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use artel_git::Entry;
 use artel_policy::rules::Rule;
-use artel_rules::conduct::{Conduct, LAPSED};
+use artel_rules::conduct::{LAPSED, PlanRun};
 use artel_rules::plan::check;
 use artel_rules::plan::names::is_test_path;
-use artel_rules::proof::{self, Gauges};
+use artel_rules::proof::{self, ProjectCheckFiles};
 use artel_types::plan::{Plan, PlanStep, ProofStage, StepEvidence};
 use artel_types::{Fact, Failure, ProofRecorded, listed_paths, literal_pattern, shown_path};
 
@@ -217,7 +217,7 @@ impl Workers {
             ..place.clone()
         };
         let mut proofs = self.on_checkout(held.prover, &tree, &place)?;
-        let reasons = proof::Reasons::of(held.state.plan());
+        let reasons = proof::PlanTestMentions::of(held.state.plan());
         let lost = proof::regressions(held.before, &proofs, known, &reasons);
         for proof in &mut proofs {
             proof.holds = lost.is_empty();
@@ -348,7 +348,7 @@ impl Workers {
         before: &[ProofRecorded],
         evidence: &[StepEvidence],
         tree: &str,
-    ) -> Result<Gauges, Failure> {
+    ) -> Result<ProjectCheckFiles, Failure> {
         // Most words of commands are not files, and asking git about each would start hundreds of
         // processes.
         let there = self.line.paths_at(tree).map_err(git_failed)?;
@@ -361,13 +361,13 @@ impl Workers {
             }
         };
         let start = self.in_repository("");
-        let gauges = Gauges::of_folder(&start.to_string_lossy(), before, evidence, read);
+        let gauges = ProjectCheckFiles::of_folder(&start.to_string_lossy(), before, evidence, read);
         Ok(gauges.with_tests(self.files_of_testers()?))
     }
 
     fn touched(
         &self,
-        gauges: &Gauges,
+        gauges: &ProjectCheckFiles,
         is_named: impl Fn(&str) -> bool,
         (base, tree): (&str, &str),
     ) -> Result<Vec<(String, String)>, Failure> {
@@ -471,10 +471,10 @@ struct Back {
 /// Work to be checked by the checks as they were.
 pub(super) struct Held<'h> {
     pub(super) prover: &'h Prover,
-    pub(super) state: &'h Conduct,
+    pub(super) state: &'h PlanRun,
     pub(super) before: &'h [ProofRecorded],
     pub(super) tree: &'h str,
-    pub(super) gauges: &'h Gauges,
+    pub(super) gauges: &'h ProjectCheckFiles,
 }
 
 /// Returns the proofs that the steps of a plan name.

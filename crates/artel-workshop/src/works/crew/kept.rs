@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use artel_git::RunTree;
 use artel_policy::rules::Rule;
 use artel_policy::{Answer, PathKeep};
-use artel_rules::conduct::Part;
+use artel_rules::conduct::AttemptPart;
 use artel_rules::plan::names::is_test_path;
-use artel_rules::proof::{self, Stage};
+use artel_rules::proof::{self, PassedStage};
 use artel_types::plan::{PlanStep, ProofStage, StepEvidence, StepEvidenceKind};
 use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
 
@@ -20,7 +20,7 @@ use crate::works::prover::Prover;
 
 /// A passed step, with its files on the branch.
 struct Passed {
-    stage: Stage,
+    stage: PassedStage,
     files: Vec<String>,
 }
 
@@ -62,8 +62,8 @@ impl Workers {
     /// Returns the changed files that this part of a step may not change.
     fn changed_in_part(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
         match spot.part {
-            Part::Work => self.tests_changed(spot, left),
-            Part::Tests => self.changed_beside_tests(spot, left),
+            AttemptPart::Work => self.tests_changed(spot, left),
+            AttemptPart::Tests => self.changed_beside_tests(spot, left),
             _ => Ok(Kept::default()),
         }
     }
@@ -74,7 +74,7 @@ impl Workers {
         let policy = policy.map_err(|problems| problems.first())?;
         let mut walls = policy.path_walls();
         walls.retain(|wall| wall.keeps == PathKeep::Writing && wall.answer == Answer::Deny);
-        if walls.is_empty() || !matches!(spot.part, Part::Work | Part::Tests) {
+        if walls.is_empty() || !matches!(spot.part, AttemptPart::Work | AttemptPart::Tests) {
             return Ok(Kept::default());
         }
         let from = self.base_of(spot);
@@ -120,7 +120,7 @@ impl Workers {
         let id = Some(spec.id.clone());
         let place = self.spot_of(ProofStage::GivenTests, id, look.spot.round, tree.clone());
         let mut proofs = self.on_checkout(prover, &tree, &place)?;
-        let reasons = proof::Reasons::of(look.spot.state.plan());
+        let reasons = proof::PlanTestMentions::of(look.spot.state.plan());
         let lost = proof::regressions(&look.before, &proofs, &look.known, &reasons);
         for proof in &mut proofs {
             proof.holds = lost.is_empty();
@@ -227,7 +227,7 @@ impl Workers {
     /// Returns the proofs that must hold on a commit of the branch.
     pub(super) fn has_to_pass(&self, head: &str) -> Result<Vec<ProofRecorded>, Failure> {
         let before = self.proofs(ProofStage::Baseline)?;
-        let stages: Vec<Stage> = self
+        let stages: Vec<PassedStage> = self
             .passed_on(head)?
             .into_iter()
             .map(|it| it.stage)
@@ -255,7 +255,7 @@ impl Workers {
         };
         let free = passed.iter().enumerate().filter(|(_, it)| is_free(it));
         let free = free.map(|(at, _)| at).collect();
-        let stages: Vec<Stage> = passed.into_iter().map(|it| it.stage).collect();
+        let stages: Vec<PassedStage> = passed.into_iter().map(|it| it.stage).collect();
         Ok(proof::kept(&before, &stages, &free))
     }
 
@@ -279,7 +279,7 @@ impl Workers {
             let until = places.get(base).map_or(0, |place| place + 1);
             let on = steps.iter().take_while(|(place, _)| *place < until).count();
             Passed {
-                stage: Stage {
+                stage: PassedStage {
                     proofs: green_of(&facts, it),
                     on: (0..on).collect(),
                     held: held(&facts, it),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed};
 use artel_policy::Changes;
-use artel_rules::conduct::{Conduct, Judge, Part};
+use artel_rules::conduct::{AttemptPart, PlanRun, StepVerifier};
 use artel_rules::plan::USUAL_TURNS;
 use artel_rules::plan::names::{commit_message, is_test_path};
 use artel_types::model::ModelCallReason;
@@ -51,13 +51,13 @@ impl Workers {
     pub(super) async fn mend(
         self: &Arc<Self>,
         round: u32,
-        state: Arc<Conduct>,
+        state: Arc<PlanRun>,
     ) -> Result<Did, Failure> {
         let base = self.checked_at(round)?;
         let spot = Spot {
             spec: mending(state.plan(), state.proven().1, round),
             round,
-            part: Part::Work,
+            part: AttemptPart::Work,
             state,
         };
         let done = match self.mended_by(&spot, &base).await? {
@@ -88,11 +88,11 @@ impl Workers {
         let mut commit = None;
         if is_changed {
             let spot = Spot {
-                part: Part::Judge(Judge::Inspector),
+                part: AttemptPart::Judge(StepVerifier::Inspector),
                 ..spot.clone()
             };
             let trees = (left.clone(), base.clone());
-            let judged = match self.verdict(&spot, Judge::Inspector, trees).await? {
+            let judged = match self.verdict(&spot, StepVerifier::Inspector, trees).await? {
                 Ok((judged, _)) => judged,
                 Err(left) => return Ok(left),
             };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use artel_engine::Did;
 use artel_git::RunTree;
 use artel_policy::{Admits, Bound, Changes};
-use artel_rules::conduct::{Judge, Part};
+use artel_rules::conduct::{AttemptPart, StepVerifier};
 use artel_rules::proof::ChangedLines;
 use artel_types::model::ModelCallReason;
 use artel_types::plan::{ProofStage, Requirement, VerdictFinding};
@@ -30,13 +30,16 @@ use crate::works::prover::{done_with, fresh};
 const LONGEST_DIFF: usize = 16 * 1024;
 
 /// Returns the reason for the model calls of a part of a step.
-fn reason_of(part: Part) -> ModelCallReason {
+fn reason_of(part: AttemptPart) -> ModelCallReason {
     match part {
-        Part::Criteria | Part::Judge(_) => ModelCallReason::Judging,
-        Part::Advise => ModelCallReason::Advice,
-        Part::Start | Part::Tests | Part::Red | Part::Work | Part::Green | Part::Commit => {
-            ModelCallReason::Work
-        }
+        AttemptPart::Criteria | AttemptPart::Judge(_) => ModelCallReason::Judging,
+        AttemptPart::Advise => ModelCallReason::Advice,
+        AttemptPart::Start
+        | AttemptPart::Tests
+        | AttemptPart::Red
+        | AttemptPart::Work
+        | AttemptPart::Green
+        | AttemptPart::Commit => ModelCallReason::Work,
     }
 }
 
@@ -74,7 +77,7 @@ impl Workers {
         blocking(move || {
             let step = spot.state.step(&spot.spec.id);
             let clashed = step.is_some_and(|it| it.why.starts_with(super::branch::CLASH));
-            let anew = clashed || step.is_some_and(artel_rules::conduct::Step::begins_anew);
+            let anew = clashed || step.is_some_and(artel_rules::conduct::StepRun::begins_anew);
             let before = step.and_then(|it| it.base.clone()).filter(|_| !anew);
             let base = match before {
                 Some(base) => base,
@@ -289,16 +292,16 @@ impl Workers {
             let state = state.unwrap_or_else(|| "failed".to_owned());
             let worked = this.worked(&spot, &done, &state, Vec::new(), left.clone())?;
             let mut all = vec![worked.into()];
-            let is_charged = spot.part == Part::Work && !back.is_empty();
+            let is_charged = spot.part == AttemptPart::Work && !back.is_empty();
             all.extend(put_back_fact(&spot, done.run, back));
             if is_charged {
                 // The attempt is lost. Its other changes are checked when it is repeated.
                 return Ok(facts(all));
             }
             all.extend(this.short_of_money(&spot, &done)?);
-            if spot.part == Part::Work && state == "complete" {
+            if spot.part == AttemptPart::Work && state == "complete" {
                 all.extend(this.beyond_scope(&spot, &left)?);
-            } else if spot.part == Part::Work && all.len() == 1 {
+            } else if spot.part == AttemptPart::Work && all.len() == 1 {
                 all.extend(this.beyond_rights(&spot, done.run)?);
             }
             Ok(facts(all))
@@ -338,7 +341,11 @@ impl Workers {
     }
 
     /// Has an attempt verified, in a copy of its files.
-    pub(super) async fn judge(self: &Arc<Self>, spot: Spot, judge: Judge) -> Result<Did, Failure> {
+    pub(super) async fn judge(
+        self: &Arc<Self>,
+        spot: Spot,
+        judge: StepVerifier,
+    ) -> Result<Did, Failure> {
         let trees = spot.left_by(self);
         match self.verdict(&spot, judge, trees).await? {
             Ok((judged, done)) => {
@@ -372,14 +379,14 @@ impl Workers {
     pub(super) async fn verdict(
         self: &Arc<Self>,
         spot: &Spot,
-        judge: Judge,
+        judge: StepVerifier,
         trees: (String, String),
     ) -> Result<Result<(StepJudged, Box<RunDone>), Did>, Failure> {
         let left = trees.0.clone();
         let (at, tree, diff) = self.copied(spot, judge.as_str(), trees).await?;
         let role = match judge {
-            Judge::Tester => "tester",
-            Judge::Evaluator | Judge::Inspector => "inspector",
+            StepVerifier::Tester => "tester",
+            StepVerifier::Evaluator | StepVerifier::Inspector => "inspector",
         };
         let bound = bound_of(&spot.spec, &[], Changes::None);
         // While tests run, the code under test could try to change them.
@@ -422,7 +429,7 @@ impl Workers {
     fn judged(
         &self,
         spot: &Spot,
-        (judge, lines, tree): (Judge, &ChangedLines, &str),
+        (judge, lines, tree): (StepVerifier, &ChangedLines, &str),
         done: &RunDone,
         events: &[Event],
     ) -> Result<StepJudged, Failure> {
@@ -434,7 +441,7 @@ impl Workers {
         });
         let mut findings = verdict.findings;
         lines.lower(&mut findings);
-        if judge != Judge::Tester {
+        if judge != StepVerifier::Tester {
             findings.extend(self.checked_findings(spot, lines, tree)?);
         }
         let findings: Vec<VerdictFinding> = numbered(findings, judge);
@@ -518,7 +525,7 @@ pub(super) const TEST_PATHS: [&str; 12] = [
 ];
 
 /// Gives each finding an id.
-fn numbered(findings: Vec<VerdictFinding>, judge: Judge) -> Vec<VerdictFinding> {
+fn numbered(findings: Vec<VerdictFinding>, judge: StepVerifier) -> Vec<VerdictFinding> {
     let letter = judge.as_str().chars().next().unwrap_or('f');
     let findings = findings.into_iter().enumerate();
     findings

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use artel_engine::Entry;
 use artel_model::Context;
 use artel_rules::budget::UNLIMITED;
-use artel_rules::conduct::Conduct;
+use artel_rules::conduct::PlanRun;
 use artel_rules::plan::{check, widened};
 use artel_types::plan::{PlanStep, StepState};
 use artel_types::{
@@ -132,7 +132,7 @@ impl Workers {
     }
 
     /// Releases the remaining budget of the steps that are over.
-    pub(super) async fn let_go_over(&self, state: &Conduct) -> Result<(), Failure> {
+    pub(super) async fn let_go_over(&self, state: &PlanRun) -> Result<(), Failure> {
         let is_over = |step: StepState| {
             matches!(
                 step,

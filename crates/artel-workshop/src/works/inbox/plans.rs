@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use artel_journal::Journal;
-use artel_rules::plan::markdown::{Parsed, parse, render};
+use artel_rules::plan::markdown::{ParsedPlanDocument, parse, render};
 use artel_types::plan::PlanState;
 use artel_types::{Failure, FailureCode, TraceId};
 
@@ -26,7 +26,7 @@ struct Touched<'a> {
     file: PathBuf,
     shown: String,
     text: String,
-    parsed: Parsed,
+    parsed: ParsedPlanDocument,
     /// The decision that its folder and its `status` express.
     wish: Wish,
     /// Whether another process carries out the plan, and so writes the file as well.
@@ -357,7 +357,7 @@ impl Workshop {
         journal: &Journal,
         work: &Work,
         shown: String,
-        parsed: Option<&Parsed>,
+        parsed: Option<&ParsedPlanDocument>,
     ) -> Result<Found, Failure> {
         let reason = parsed.and_then(|parsed| reason_in(work, parsed));
         let reason = reason.unwrap_or_else(|| {
@@ -474,7 +474,7 @@ fn wish_of(state: PlanState, folder: &str, status: PlanState) -> Wish {
 }
 
 /// Returns the reason for a rejection that a file gives, under `reason` or as a comment.
-fn reason_in(work: &Work, parsed: &Parsed) -> Option<String> {
+fn reason_in(work: &Work, parsed: &ParsedPlanDocument) -> Option<String> {
     let mut other = parsed.head.other.iter();
     let key = other.find_map(|line| line.strip_prefix("reason:"));
     let plain = key.map(|value| value.trim().trim_matches(['"', '\'']).to_owned());

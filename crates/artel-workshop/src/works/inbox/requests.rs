@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use artel_files::FileError;
 use artel_journal::{Ack, AppendError, Batch};
-use artel_rules::request::file::{Origin, Request, RequestFields, Status, render};
+use artel_rules::request::file::{
+    ParsedRequestFile, Request, RequestOrigin, RequestStatus, render,
+};
 use artel_skills::{Complaint, read_request};
 use artel_types::{
     EventDraft, Failure, FailureCode, RequestMoved, RequestRefused, StreamName, Timestamp, TraceId,
@@ -145,7 +147,10 @@ impl Look<'_> {
         if self.is_placed(file)? {
             return Err(wrong("file", PLACED));
         }
-        if let Some(status) = read.status.filter(|status| *status != Status::Pending) {
+        if let Some(status) = read
+            .status
+            .filter(|status| *status != RequestStatus::Pending)
+        {
             let word = status.as_str();
             let what = format!(
                 "`status` is `{word}`, and nothing is known of such a request here; write `pending`"
@@ -181,7 +186,7 @@ impl Look<'_> {
     }
 
     /// Returns what is known of a file, or `None` if it may be a new request.
-    fn known(&mut self, read: &RequestFields, shown: &str) -> Result<Option<Came>, Refusal> {
+    fn known(&mut self, read: &ParsedRequestFile, shown: &str) -> Result<Option<Came>, Refusal> {
         let owner = self.index.trace_of(shown);
         if let Some(trace) = read.trace
             && let Some(file) = self.index.file_of(trace).map(str::to_owned)
@@ -223,7 +228,7 @@ impl Look<'_> {
     fn taken_before(
         &mut self,
         trace: TraceId,
-        read: &RequestFields,
+        read: &ParsedRequestFile,
         shown: &str,
     ) -> Result<Came, Refusal> {
         // The process that took the file may not have recorded it yet.
@@ -289,16 +294,16 @@ impl Look<'_> {
     }
 
     /// Fills in the fields that the person left out.
-    fn completed(&self, read: RequestFields, prospect: &Prospect) -> Request {
+    fn completed(&self, read: ParsedRequestFile, prospect: &Prospect) -> Request {
         Request {
             trace: prospect.trace,
             created: read
                 .created
                 .unwrap_or_else(|| self.workshop.caller.clock.now()),
-            status: Status::Pending,
+            status: RequestStatus::Pending,
             priority: read.priority.unwrap_or_default(),
             agent: prospect.request.agent.clone(),
-            source: Origin::File,
+            source: RequestOrigin::File,
             created_by: read.created_by.unwrap_or_else(|| self.by.id.clone()),
             portal: prospect.request.portal.clone(),
             tags: read.tags,
@@ -310,7 +315,7 @@ impl Look<'_> {
     }
 
     /// Returns the portal of a request: the one it names, or the only one there is.
-    fn portal_for(&self, read: &RequestFields) -> Result<Portal, Refusal> {
+    fn portal_for(&self, read: &ParsedRequestFile) -> Result<Portal, Refusal> {
         if let Some(name) = &read.portal {
             let known = self.portals.iter().find(|portal| portal.name == *name);
             return match known {
@@ -421,8 +426,8 @@ fn unfit(file: &Path, shown: &str) -> Option<String> {
     None
 }
 
-fn is_over(status: Status) -> bool {
-    use Status as S;
+fn is_over(status: RequestStatus) -> bool {
+    use RequestStatus as S;
     match status {
         S::Pending | S::Processing | S::Planned | S::Active => false,
         S::Answered | S::Done | S::Failed | S::Rejected | S::Cancelled | S::Archived => true,
@@ -444,7 +449,7 @@ fn due(prospect: &Prospect, at: Timestamp) -> Due {
 
 /// Returns the fields that ask for what Artel cannot do yet. Ignoring them would look like
 /// agreement.
-fn not_built(read: &RequestFields) -> Vec<Trouble> {
+fn not_built(read: &ParsedRequestFile) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     if let Some(flow) = &read.flow {
         let what = format!(
@@ -501,12 +506,12 @@ fn wrong(field: &str, what: impl Into<String>) -> Refusal {
     Refusal::Wrong(vec![(field.to_owned(), what.into())])
 }
 
-fn order_of(read: &RequestFields) -> AskOrder {
+fn order_of(read: &ParsedRequestFile) -> AskOrder {
     AskOrder {
         words: read.words.clone(),
         agent: read.agent.clone(),
         urgency: read.priority.unwrap_or_default(),
-        source: Origin::File.as_str().to_owned(),
+        source: RequestOrigin::File.as_str().to_owned(),
         verify: read.verify,
         ..AskOrder::default()
     }

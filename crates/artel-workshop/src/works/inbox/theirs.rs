@@ -8,8 +8,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use artel_rules::plan::markdown::{Head, Parsed, Sheet, parse, render};
-use artel_rules::request::file::{RequestFields, Status};
+use artel_rules::plan::markdown::{
+    ParsedPlanDocument, PlanDocument, PlanFrontmatter, parse, render,
+};
+use artel_rules::request::file::{ParsedRequestFile, RequestStatus};
 use artel_skills::read_request;
 use artel_types::plan::Plan;
 use artel_types::{Failure, FailureCode};
@@ -121,7 +123,7 @@ impl Workshop {
     }
 
     /// Returns the newest version with the same plan as a text.
-    pub(crate) fn version_saying(&self, work: &Work, parsed: &Parsed) -> Option<u32> {
+    pub(crate) fn version_saying(&self, work: &Work, parsed: &ParsedPlanDocument) -> Option<u32> {
         let (_, hash) = hash_of(&parsed.plan).ok()?;
         let mut versions = work.versions.iter().rev();
         let same = versions.find(|it| it.fact.hash == hash);
@@ -180,13 +182,13 @@ impl Workshop {
     pub(crate) fn changed_in_request(
         &self,
         work: &Work,
-        read: &RequestFields,
+        read: &ParsedRequestFile,
     ) -> Result<Vec<&'static str>, Failure> {
         let asked = &work.request;
         let words = self.whole_text(&asked.words)?;
         let redactor = self.redactor();
-        let is_over = |status: Status| {
-            use Status as S;
+        let is_over = |status: RequestStatus| {
+            use RequestStatus as S;
             !matches!(status, S::Pending | S::Processing | S::Planned | S::Active)
         };
         // An older status of open work is fine, but not an end that was never reached.
@@ -263,7 +265,7 @@ impl Workshop {
 }
 
 /// Returns the comments that a person added by hand.
-pub(super) fn added(work: &Work, parsed: &Parsed) -> Vec<String> {
+pub(super) fn added(work: &Work, parsed: &ParsedPlanDocument) -> Vec<String> {
     let known = work.course.comments().iter();
     let known: Vec<String> = known
         .map(|it| format!("(v{}) {}", it.version, it.text))
@@ -302,8 +304,8 @@ pub(crate) fn advice_for_request(work: &Work) -> String {
 
 /// Returns a plan as it is read back from its own file, so that differences from writing
 /// and reading are not taken for a person's edits.
-fn read_back(plan: Plan, head: &Head) -> Option<Plan> {
-    let sheet = Sheet {
+fn read_back(plan: Plan, head: &PlanFrontmatter) -> Option<Plan> {
+    let sheet = PlanDocument {
         head: head.clone(),
         plan,
         progress: BTreeMap::new(),

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use artel_journal::{Filter, Query};
-use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules};
+use artel_rules::conduct::{PlanRun, PlanRunRules, StepFailurePolicy as OnFailure};
 use artel_rules::plan::names;
-use artel_rules::tally::{Tally, kind_of_failure};
+use artel_rules::tally::{RunMetricsBuilder, kind_of_failure};
 use artel_types::plan::ProofStage;
 use artel_types::{
     BranchBegun, BranchChecked, ChangesetCreated, Event, Fact, Failure, FailureCode, PlanEnded,
@@ -27,7 +27,7 @@ pub(crate) struct Past {
     pub(crate) created: Option<ChangesetCreated>,
     pub(crate) begun: Option<BranchBegun>,
     /// The state of the plan and its steps at the end.
-    pub(crate) conduct: Conduct,
+    pub(crate) conduct: PlanRun,
     pub(crate) events: Vec<Event>,
     /// The usage of the run and of all earlier work for the request.
     pub(crate) metrics: RunMetrics,
@@ -65,12 +65,12 @@ impl Workshop {
             });
         let (_, plan) = self.plan_of(&work, Some(version))?;
         // The settings for driving a run do not affect its outcome.
-        let rules = Rules {
+        let rules = PlanRunRules {
             at_once: 1,
             failure: OnFailure::Continue,
         };
         let mut past = Past {
-            conduct: Conduct::new(plan, rules),
+            conduct: PlanRun::new(plan, rules),
             events: self.run_events(run)?,
             begun: None,
             metrics: RunMetrics::default(),
@@ -173,7 +173,7 @@ impl Past {
     }
 
     fn add_up(&mut self, story: &[Event]) {
-        let mut tally = Tally::default();
+        let mut tally = RunMetricsBuilder::default();
         let mut steps: BTreeMap<RunId, String> = BTreeMap::new();
         for event in story {
             tally.fold(event);

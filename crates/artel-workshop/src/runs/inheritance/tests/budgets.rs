@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_model::Context;
-use artel_rules::budget::{Ledger, UNLIMITED, reserve, settle};
+use artel_rules::budget::{BudgetLedger, UNLIMITED, reserve, settle};
 use artel_testkit::{ManualClock, Random};
 use artel_types::model::Provider;
 use artel_types::{
@@ -48,7 +48,7 @@ fn level_to_limit(node: &Node, random: &mut Random) -> BudgetLevel {
 /// A ledger, and the sequence number of its last event.
 #[derive(Default)]
 struct Folded {
-    ledger: Ledger,
+    ledger: BudgetLedger,
     seq: u64,
 }
 
