@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use artel_types::model::{ModelFault, ModelFaultKind, ModelRequest, ModelSpec, ReplyChunk};
 use artel_types::{Clock, Secret};
-use artel_wire::{Decoder, Outgoing, Target, Wire};
+use artel_wire::{ReplyDecoder, WireFormat, WireRequest, WireTarget};
 use futures_util::stream;
 use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, Response};
@@ -32,7 +32,7 @@ const LAST_BYTES: Duration = Duration::from_millis(50);
 #[derive(Clone)]
 pub struct Address {
     /// Wire format that it speaks.
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// URL before the wire format's own path.
     pub base_url: String,
     /// Key, if it needs one.
@@ -89,8 +89,8 @@ impl Remote {
         format!("{}{path}", self.address.base_url.trim_end_matches('/'))
     }
 
-    fn encode(&self, request: &ModelRequest) -> Outgoing {
-        let target = Target {
+    fn encode(&self, request: &ModelRequest) -> WireRequest {
+        let target = WireTarget {
             model: &self.model,
             max_output: self.card.max_output,
             context: self.card.context,
@@ -137,7 +137,7 @@ impl Remote {
     }
 
     async fn open(&self, request: &ModelRequest) -> Result<Answering, ModelFault> {
-        let Outgoing {
+        let WireRequest {
             path,
             headers,
             body,
@@ -145,7 +145,7 @@ impl Remote {
         let builder = self.connection.client().post(self.url(&path)).body(body);
         let response = self.send(builder, &headers).await?;
         let wire = self.address.wire;
-        let sort = no_stream(response.headers()).filter(|_| wire != Wire::Ollama);
+        let sort = no_stream(response.headers()).filter(|_| wire != WireFormat::Ollama);
         if let Some(sort) = sort {
             return Err(self.judge_whole(response, sort).await);
         }
@@ -213,7 +213,7 @@ struct Answering {
     /// Id that the provider gave the request.
     request_id: Option<String>,
     response: Response,
-    decoder: Decoder,
+    decoder: ReplyDecoder,
     ready: VecDeque<ReplyChunk>,
     fresh: Vec<ReplyChunk>,
     fault: Option<ModelFault>,

@@ -4,25 +4,25 @@
 use artel_types::model::{ModelFault, ModelFaultKind, ReplyChunk};
 use serde_json::{Value, json};
 
-use crate::calls::Calls;
+use crate::calls::ToolCallNumbering;
 use crate::refusal;
-use crate::wire::Wire;
+use crate::wire::WireFormat;
 
 /// The tool calls of one reply, with the state of those that have not ended. A call that
 /// has ended takes no further arguments.
 #[derive(Debug, Default)]
-pub(crate) struct OpenCalls {
-    calls: Calls,
-    states: Vec<State>,
+pub(crate) struct StreamedToolCalls {
+    calls: ToolCallNumbering,
+    states: Vec<StreamedToolCallState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct StreamedToolCallState {
     has_arguments: bool,
     is_ended: bool,
 }
 
-impl OpenCalls {
+impl StreamedToolCalls {
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -35,7 +35,7 @@ impl OpenCalls {
         out: &mut Vec<ReplyChunk>,
     ) -> Result<u32, ModelFault> {
         let index = self.calls.begin(id, name, out)?;
-        self.states.push(State::default());
+        self.states.push(StreamedToolCallState::default());
         Ok(index)
     }
 
@@ -105,7 +105,7 @@ pub(crate) fn tokens_or_zero(value: &Value) -> Option<u64> {
 /// is the object `{code, type, message}` or just a message. Servers put a word, or the
 /// status that the error would have had, into `code` or `type`. If neither is known, the
 /// message may still show that a retry is useless.
-pub(crate) fn fault(wire: Wire, error: &Value) -> ModelFault {
+pub(crate) fn fault(wire: WireFormat, error: &Value) -> ModelFault {
     let body = json!({ "error": error });
     let said = [&error["code"], &error["type"]];
     if let Some(status) = said.into_iter().find_map(status_of) {

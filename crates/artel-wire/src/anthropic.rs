@@ -9,7 +9,7 @@ mod read;
 mod schema;
 
 pub(crate) use encode::encode;
-pub(crate) use read::Reader;
+pub(crate) use read::AnthropicReplyReader;
 
 /// Name that marks a seal as Anthropic's.
 const WIRE: &str = "anthropic";

@@ -7,10 +7,10 @@ use artel_types::model::{
 use serde_json::{Value, json};
 
 use crate::samples::{call, result, rich, seal, thought, tool};
-use crate::wire::{Target, Wire};
+use crate::wire::{WireFormat, WireTarget};
 
-fn target() -> Target<'static> {
-    Target {
+fn target() -> WireTarget<'static> {
+    WireTarget {
         model: "claude-x",
         max_output: Some(64_000),
         context: Some(200_000),
@@ -18,8 +18,8 @@ fn target() -> Target<'static> {
     }
 }
 
-fn body(target: &Target<'_>, request: &ModelRequest) -> Value {
-    let outgoing = Wire::Anthropic.encode(target, request);
+fn body(target: &WireTarget<'_>, request: &ModelRequest) -> Value {
+    let outgoing = WireFormat::Anthropic.encode(target, request);
     assert_eq!(outgoing.path, "/v1/messages");
     serde_json::from_slice(&outgoing.body).unwrap()
 }
@@ -107,7 +107,7 @@ fn a_plain_request_says_nothing_that_nobody_asked_for() {
         tool_choice: ToolChoice::Any,
         ..ModelRequest::default()
     };
-    let target = Target {
+    let target = WireTarget {
         max_output: None,
         ..target()
     };
@@ -127,7 +127,7 @@ fn the_answer_is_never_longer_than_the_model_allows() {
             max_output: wanted,
             ..ModelRequest::default()
         };
-        let target = Target {
+        let target = WireTarget {
             max_output: known,
             ..target()
         };
@@ -175,7 +175,7 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
             tool_choice: serde_json::from_value(json!(words[3])).unwrap(),
             ..ModelRequest::default()
         };
-        let target = Target {
+        let target = WireTarget {
             thinking: serde_json::from_value(json!(words[0])).unwrap(),
             ..target()
         };
@@ -303,7 +303,7 @@ fn a_form_is_held_to_what_the_api_takes() {
 
 /// Reads events, each `(name, the rest of its object)`.
 fn read(events: &[(&str, Value)]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
-    let mut decoder = Wire::Anthropic.decoder();
+    let mut decoder = WireFormat::Anthropic.decoder();
     let mut chunks = Vec::new();
     let mut fault = None;
     for (name, data) in events {
@@ -611,7 +611,7 @@ fn what_is_not_known_is_passed_over() {
 
 #[test]
 fn a_frame_that_is_not_json_is_garbled() {
-    let mut decoder = Wire::Anthropic.decoder();
+    let mut decoder = WireFormat::Anthropic.decoder();
     let mut chunks = Vec::new();
     let unknown = b"event: note\ndata: hello\n\n";
     assert_eq!(decoder.push(unknown, &mut chunks), Ok(()));

@@ -13,12 +13,12 @@ const LONGEST_NAME: usize = 200;
 
 /// Numbers calls in the order in which they begin.
 #[derive(Debug, Default)]
-pub(crate) struct Calls {
+pub(crate) struct ToolCallNumbering {
     ids: HashSet<String>,
     begun: u32,
 }
 
-impl Calls {
+impl ToolCallNumbering {
     pub(crate) fn is_empty(&self) -> bool {
         self.begun == 0
     }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn begun(calls: &[(&str, &str)]) -> Vec<(u32, String, String)> {
-        let mut known = Calls::default();
+        let mut known = ToolCallNumbering::default();
         let mut out = Vec::new();
         for (id, name) in calls {
             known.begin(id, name, &mut out).unwrap();
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_thousand_calls_are_enough() {
-        let mut calls = Calls::default();
+        let mut calls = ToolCallNumbering::default();
         let mut out = Vec::new();
         assert!(calls.is_empty());
         for _ in 0..MOST {

@@ -10,9 +10,9 @@ const MOST_TOKENS: u64 = 100_000_000;
 /// A token count that is reported repeatedly during a reply. It never goes down: used
 /// tokens stay used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counter(Option<u64>);
+pub(crate) struct StreamedTokenCounter(Option<u64>);
 
-impl Counter {
+impl StreamedTokenCounter {
     /// Notes a count that the provider reports. Anything but a number is ignored; a
     /// negative number counts as zero.
     pub(crate) fn note(&mut self, said: &Value) {
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_count_only_grows() {
         let check = |said: &[Value], expected: Option<u64>| {
-            let mut counter = Counter::default();
+            let mut counter = StreamedTokenCounter::default();
             said.iter().for_each(|said| counter.note(said));
             assert_eq!(counter.0, expected, "{said:?}");
         };

@@ -4,7 +4,7 @@
 use artel_types::model::{ModelFault, ModelFaultKind, ReplyChunk};
 use serde_json::Value;
 
-use crate::frame::{Events, Frames, Lines};
+use crate::frame::{ServerSentEventParser, WireFraming, WireLineSplitter};
 
 /// Most bytes of one reply; more is an attack or a fault. A long reply has many pieces,
 /// and each adds some hundred bytes of overhead.
@@ -16,7 +16,7 @@ const LARGEST_CONTENT: u64 = 16 * 1024 * 1024;
 
 /// Turns the frames of one format into chunks. A frame is the data of a server-sent event,
 /// or a line.
-pub(crate) trait Read: Send {
+pub(crate) trait ReplyFrameReader: Send {
     /// Reads a frame. `name` is the event's name if the framing has names.
     fn frame(
         &mut self,
@@ -32,44 +32,47 @@ pub(crate) trait Read: Send {
 
 /// Decodes one reply. After an end or a fault the decoder is done and ignores any further
 /// bytes.
-pub struct Decoder {
-    frames: Frames,
-    reader: Box<dyn Read>,
+pub struct ReplyDecoder {
+    frames: WireFraming,
+    reader: Box<dyn ReplyFrameReader>,
     bytes: u64,
-    told: Told,
+    told: ReplyDecodeProgress,
 }
 
 /// Progress of the chunks handed out so far.
 #[derive(Debug, Clone, Copy)]
-struct Told {
-    stage: Stage,
+struct ReplyDecodeProgress {
+    stage: ReplyDecodeStage,
     /// Bytes of text, thoughts and arguments.
     content: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ReplyDecodeStage {
     Before,
     Within,
     Done,
 }
 
-impl Decoder {
-    pub(crate) fn of_events(reader: impl Read + 'static) -> Self {
-        Self::new(Frames::Events(Events::default()), reader)
+impl ReplyDecoder {
+    pub(crate) fn of_events(reader: impl ReplyFrameReader + 'static) -> Self {
+        Self::new(
+            WireFraming::Events(ServerSentEventParser::default()),
+            reader,
+        )
     }
 
-    pub(crate) fn of_lines(reader: impl Read + 'static) -> Self {
-        Self::new(Frames::Lines(Lines::default()), reader)
+    pub(crate) fn of_lines(reader: impl ReplyFrameReader + 'static) -> Self {
+        Self::new(WireFraming::Lines(WireLineSplitter::default()), reader)
     }
 
-    fn new(frames: Frames, reader: impl Read + 'static) -> Self {
+    fn new(frames: WireFraming, reader: impl ReplyFrameReader + 'static) -> Self {
         Self {
             frames,
             reader: Box::new(reader),
             bytes: 0,
-            told: Told {
-                stage: Stage::Before,
+            told: ReplyDecodeProgress {
+                stage: ReplyDecodeStage::Before,
                 content: 0,
             },
         }
@@ -77,7 +80,7 @@ impl Decoder {
 
     /// Returns whether the reply has ended, well or badly.
     pub fn is_done(&self) -> bool {
-        self.told.stage == Stage::Done
+        self.told.stage == ReplyDecodeStage::Done
     }
 
     /// Decodes some bytes, which may be cut anywhere, and appends the resulting chunks.
@@ -95,7 +98,7 @@ impl Decoder {
             result = Err(too_long("the answer has more than 64 MiB"));
         }
         if result.is_err() {
-            self.told.stage = Stage::Done;
+            self.told.stage = ReplyDecodeStage::Done;
         }
         result
     }
@@ -107,7 +110,7 @@ impl Decoder {
         }
         let result = self.read_rest(out);
         let is_complete = self.is_done();
-        self.told.stage = Stage::Done;
+        self.told.stage = ReplyDecodeStage::Done;
         if is_complete {
             return Ok(());
         }
@@ -132,7 +135,7 @@ impl Decoder {
             read_frame(reader.as_mut(), told, name, data, out)
         });
         // Garbage after the end is not a fault, whether it comes with the end or later.
-        if told.stage == Stage::Done {
+        if told.stage == ReplyDecodeStage::Done {
             return Ok(());
         }
         result
@@ -147,7 +150,7 @@ impl Decoder {
         } = self;
         let rest =
             frames.finish(&mut |name, data| read_frame(reader.as_mut(), told, name, data, out));
-        if told.stage == Stage::Done {
+        if told.stage == ReplyDecodeStage::Done {
             return Ok(());
         }
         rest?;
@@ -169,13 +172,13 @@ pub(crate) fn json(data: &str) -> Result<Value, ModelFault> {
 }
 
 fn read_frame(
-    reader: &mut dyn Read,
-    told: &mut Told,
+    reader: &mut dyn ReplyFrameReader,
+    told: &mut ReplyDecodeProgress,
     name: &str,
     data: &str,
     out: &mut Vec<ReplyChunk>,
 ) -> Result<(), ModelFault> {
-    if told.stage == Stage::Done {
+    if told.stage == ReplyDecodeStage::Done {
         return Ok(());
     }
     let before = out.len();
@@ -184,27 +187,31 @@ fn read_frame(
     result
 }
 
-impl Told {
+impl ReplyDecodeProgress {
     /// Enforces one start, one end and the size limit, whatever the reader emits.
     fn note(&mut self, out: &mut Vec<ReplyChunk>, before: usize) -> Result<(), ModelFault> {
         let mut at = before;
         while at < out.len() {
             match (self.stage, &out[at]) {
-                (Stage::Before, ReplyChunk::Start { .. }) => self.stage = Stage::Within,
-                (Stage::Before, _) => {
+                (ReplyDecodeStage::Before, ReplyChunk::Start { .. }) => {
+                    self.stage = ReplyDecodeStage::Within
+                }
+                (ReplyDecodeStage::Before, _) => {
                     let (id, model) = (None, None);
                     out.insert(at, ReplyChunk::Start { id, model });
-                    self.stage = Stage::Within;
+                    self.stage = ReplyDecodeStage::Within;
                 }
-                (Stage::Within, ReplyChunk::Start { .. }) => {
+                (ReplyDecodeStage::Within, ReplyChunk::Start { .. }) => {
                     out.remove(at);
                     continue;
                 }
-                (Stage::Within, ReplyChunk::End { .. }) => {
-                    self.stage = Stage::Done;
+                (ReplyDecodeStage::Within, ReplyChunk::End { .. }) => {
+                    self.stage = ReplyDecodeStage::Done;
                     out.truncate(at + 1);
                 }
-                (Stage::Within | Stage::Done, chunk) => self.content += size(chunk),
+                (ReplyDecodeStage::Within | ReplyDecodeStage::Done, chunk) => {
+                    self.content += size(chunk)
+                }
             }
             if self.content > LARGEST_CONTENT {
                 out.truncate(at);
@@ -229,10 +236,10 @@ fn too_long(why: &str) -> ModelFault {
     ModelFault::new(ModelFaultKind::Endless, why)
 }
 
-impl std::fmt::Debug for Decoder {
+impl std::fmt::Debug for ReplyDecoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let stage = self.told.stage;
-        write!(f, "Decoder({stage:?} after {} bytes)", self.bytes)
+        write!(f, "ReplyDecoder({stage:?} after {} bytes)", self.bytes)
     }
 }
 

@@ -10,7 +10,7 @@ struct Words {
     at_the_end: Vec<ReplyChunk>,
 }
 
-impl Read for Words {
+impl ReplyFrameReader for Words {
     fn frame(
         &mut self,
         _name: &str,
@@ -61,7 +61,7 @@ fn read(
     pieces: &[&[u8]],
     at_the_end: Vec<ReplyChunk>,
 ) -> (Vec<ReplyChunk>, Option<ModelFaultKind>) {
-    let mut decoder = Decoder::of_lines(Words { at_the_end });
+    let mut decoder = ReplyDecoder::of_lines(Words { at_the_end });
     let mut out = Vec::new();
     let mut fault = None;
     for piece in pieces {

@@ -12,24 +12,28 @@ pub(crate) const UNNAMED: &str = "message";
 
 /// Callback for each frame: the name of its event ([`UNNAMED`] if it has none, empty for a
 /// line) and its data.
-pub(crate) type Sink<'a> = dyn FnMut(&str, &str) -> Result<(), ModelFault> + 'a;
+pub(crate) type FrameSink<'a> = dyn FnMut(&str, &str) -> Result<(), ModelFault> + 'a;
 
 /// The framing of a reply: server-sent events or lines.
 #[derive(Debug)]
-pub(crate) enum Frames {
-    Events(Events),
-    Lines(Lines),
+pub(crate) enum WireFraming {
+    Events(ServerSentEventParser),
+    Lines(WireLineSplitter),
 }
 
-impl Frames {
-    pub(crate) fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), ModelFault> {
+impl WireFraming {
+    pub(crate) fn push(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut FrameSink<'_>,
+    ) -> Result<(), ModelFault> {
         match self {
             Self::Events(events) => events.push(bytes, sink),
             Self::Lines(lines) => lines.push(bytes, &mut |line| sink("", text(line)?)),
         }
     }
 
-    pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) -> Result<(), ModelFault> {
+    pub(crate) fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ModelFault> {
         match self {
             // An event counts only once its blank line has come.
             Self::Events(_) => Ok(()),
@@ -41,11 +45,11 @@ impl Frames {
 /// Splits bytes into lines that end with LF or CRLF. An unfinished line is kept for the
 /// next bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub(crate) struct WireLineSplitter {
     rest: Vec<u8>,
 }
 
-impl Lines {
+impl WireLineSplitter {
     /// Hands over every complete line without its line ending, even an empty one.
     fn push_all(
         &mut self,
@@ -98,16 +102,16 @@ fn unless_blank(
 /// times are skipped. Unlike in the standard, a lone CR does not end a line: no provider
 /// sends one, and JSON never contains it raw.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
-    lines: Lines,
+pub(crate) struct ServerSentEventParser {
+    lines: WireLineSplitter,
     name: String,
     data: String,
     has_data: bool,
     is_begun: bool,
 }
 
-impl Events {
-    fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), ModelFault> {
+impl ServerSentEventParser {
+    fn push(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ModelFault> {
         let Self {
             lines,
             name,
@@ -115,7 +119,7 @@ impl Events {
             has_data,
             is_begun,
         } = self;
-        let mut event = Event {
+        let mut event = PartialServerSentEvent {
             name,
             data,
             has_data,
@@ -125,15 +129,15 @@ impl Events {
     }
 }
 
-struct Event<'a> {
+struct PartialServerSentEvent<'a> {
     name: &'a mut String,
     data: &'a mut String,
     has_data: &'a mut bool,
     is_begun: &'a mut bool,
 }
 
-impl Event<'_> {
-    fn line(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), ModelFault> {
+impl PartialServerSentEvent<'_> {
+    fn line(&mut self, line: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ModelFault> {
         let line = if *self.is_begun {
             line
         } else {
@@ -167,7 +171,7 @@ impl Event<'_> {
         Ok(())
     }
 
-    fn close(&mut self, sink: &mut Sink<'_>) -> Result<(), ModelFault> {
+    fn close(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ModelFault> {
         let name = if self.name.is_empty() {
             UNNAMED
         } else {

@@ -8,7 +8,7 @@ type Found = Vec<(String, String)>;
 
 /// Returns the frames that the pieces make, and the fault that stopped them.
 fn frames<'a>(
-    mut frames: Frames,
+    mut frames: WireFraming,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Found, Option<ModelFaultKind>) {
     let mut found = Found::new();
@@ -25,12 +25,12 @@ fn frames<'a>(
     (found, fault.map(|fault| fault.kind))
 }
 
-fn events() -> Frames {
-    Frames::Events(Events::default())
+fn events() -> WireFraming {
+    WireFraming::Events(ServerSentEventParser::default())
 }
 
-fn lines() -> Frames {
-    Frames::Lines(Lines::default())
+fn lines() -> WireFraming {
+    WireFraming::Lines(WireLineSplitter::default())
 }
 
 fn check_events(bytes: &[u8], expected: &[(&str, &str)]) {
@@ -128,7 +128,7 @@ fn what_is_not_utf8_is_garbled() {
 
 #[test]
 fn a_frame_has_a_largest_size_however_it_comes() {
-    let check = |frames_of: fn() -> Frames, bytes: &[u8], expected: Option<ModelFaultKind>| {
+    let check = |frames_of: fn() -> WireFraming, bytes: &[u8], expected: Option<ModelFaultKind>| {
         let (_, fault) = frames(frames_of(), [bytes]);
         assert_eq!(fault, expected, "{} bytes at once", bytes.len());
         let (_, fault) = frames(frames_of(), bytes.chunks(1 << 20));

@@ -7,7 +7,7 @@ mod read;
 mod schema;
 
 pub(crate) use encode::encode;
-pub(crate) use read::Reader;
+pub(crate) use read::GoogleReplyReader;
 
 /// Name that marks a seal as Google's.
 const WIRE: &str = "google";

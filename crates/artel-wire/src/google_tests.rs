@@ -8,10 +8,10 @@ use artel_types::model::{
 use serde_json::{Value, json};
 
 use crate::samples::{call, result, rich, seal, thought, tool};
-use crate::wire::{Target, Wire};
+use crate::wire::{WireFormat, WireTarget};
 
-fn target() -> Target<'static> {
-    Target {
+fn target() -> WireTarget<'static> {
+    WireTarget {
         model: "gemini-x",
         max_output: Some(64_000),
         context: Some(1_000_000),
@@ -19,8 +19,8 @@ fn target() -> Target<'static> {
     }
 }
 
-fn body(target: &Target<'_>, request: &ModelRequest) -> Value {
-    serde_json::from_slice(&Wire::Google.encode(target, request).body).unwrap()
+fn body(target: &WireTarget<'_>, request: &ModelRequest) -> Value {
+    serde_json::from_slice(&WireFormat::Google.encode(target, request).body).unwrap()
 }
 
 #[test]
@@ -92,8 +92,10 @@ fn a_plain_request_says_nothing_that_nobody_asked_for() {
 #[test]
 fn the_model_is_one_segment_of_the_path() {
     let check = |model: &str, expected: &str| {
-        let target = Target { model, ..target() };
-        let path = Wire::Google.encode(&target, &ModelRequest::default()).path;
+        let target = WireTarget { model, ..target() };
+        let path = WireFormat::Google
+            .encode(&target, &ModelRequest::default())
+            .path;
         let expected = format!("/v1beta/models/{expected}:streamGenerateContent?alt=sse");
         assert_eq!(path, expected);
     };
@@ -110,7 +112,7 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
             thinking: effort,
             ..ModelRequest::default()
         };
-        let target = Target {
+        let target = WireTarget {
             thinking: style,
             ..target()
         };
@@ -171,7 +173,7 @@ fn calls_go_back_with_their_signatures_and_without_made_ids() {
             ],
             ..ModelRequest::default()
         };
-        let target = Target {
+        let target = WireTarget {
             thinking: style,
             ..target()
         };
@@ -301,7 +303,7 @@ fn no_schema_grows_without_end() {
 
 /// Reads the pieces of a reply.
 fn read(pieces: &[Value]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
-    let mut decoder = Wire::Google.decoder();
+    let mut decoder = WireFormat::Google.decoder();
     let mut chunks = Vec::new();
     let mut fault = None;
     for piece in pieces {

@@ -29,5 +29,5 @@ mod responses;
 mod samples;
 mod wire;
 
-pub use decoder::Decoder;
-pub use wire::{KeyHeader, Outgoing, Target, Wire};
+pub use decoder::ReplyDecoder;
+pub use wire::{ApiKeyHeader, WireFormat, WireRequest, WireTarget};

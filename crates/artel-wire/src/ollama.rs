@@ -5,4 +5,4 @@ mod encode;
 mod read;
 
 pub(crate) use encode::encode;
-pub(crate) use read::Reader;
+pub(crate) use read::OllamaReplyReader;

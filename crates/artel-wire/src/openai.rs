@@ -8,7 +8,7 @@ use crate::answer::{tokens, tokens_or_zero};
 use crate::count::believed;
 
 /// The names that the two formats give to the same token counts.
-pub(crate) struct UsageNames {
+pub(crate) struct OpenAiUsageNames {
     pub(crate) input: &'static str,
     pub(crate) input_details: &'static str,
     pub(crate) output: &'static str,
@@ -16,7 +16,7 @@ pub(crate) struct UsageNames {
 }
 
 /// Reads a usage. Implausible numbers make all of it unknown.
-pub(crate) fn usage(usage: &Value, names: &UsageNames) -> Option<TokenUsage> {
+pub(crate) fn usage(usage: &Value, names: &OpenAiUsageNames) -> Option<TokenUsage> {
     let input = &usage[names.input_details];
     let output = &usage[names.output_details];
     believed(TokenUsage {

@@ -10,8 +10,8 @@ use artel_types::Timestamp;
 use artel_types::model::{ModelFault, ModelFaultKind};
 use serde_json::Value;
 
-use crate::wire::Wire;
-use said::Said;
+use crate::wire::WireFormat;
+use said::ProviderRefusal;
 
 /// Headers with the request id for the provider's support, the most useful first.
 const REQUEST_IDS: [&str; 4] = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
@@ -70,13 +70,13 @@ const OVERLOADED: &[&str] = &[
 
 /// Reads a refusal.
 pub(crate) fn read(
-    wire: Wire,
+    wire: WireFormat,
     status: u16,
     header: &dyn Fn(&str) -> Option<String>,
     body: &[u8],
     now: Timestamp,
 ) -> ModelFault {
-    let said = Said::in_body(body);
+    let said = ProviderRefusal::in_body(body);
     let mut fault = judge(wire, status, &said);
     fault.status = Some(status);
     fault.retry_after = wait::in_headers(header, now).or(fault.retry_after);
@@ -92,11 +92,11 @@ pub(crate) fn request_id(header: &dyn Fn(&str) -> Option<String>) -> Option<Stri
 
 /// Reads an error in the middle of a reply. `body` is the object with the member `error`;
 /// `status` is the one that the error would have had at the start.
-pub(crate) fn within(wire: Wire, status: u16, body: &Value) -> ModelFault {
-    judge(wire, status, &Said::in_json(body))
+pub(crate) fn within(wire: WireFormat, status: u16, body: &Value) -> ModelFault {
+    judge(wire, status, &ProviderRefusal::in_json(body))
 }
 
-fn judge(wire: Wire, status: u16, said: &Said) -> ModelFault {
+fn judge(wire: WireFormat, status: u16, said: &ProviderRefusal) -> ModelFault {
     let message = if said.message.is_empty() {
         format!("status {status}, without a word")
     } else {
@@ -108,14 +108,14 @@ fn judge(wire: Wire, status: u16, said: &Said) -> ModelFault {
     fault
 }
 
-fn kind(wire: Wire, status: u16, said: &Said) -> ModelFaultKind {
+fn kind(wire: WireFormat, status: u16, said: &ProviderRefusal) -> ModelFaultKind {
     let has = |word: &&str| said.folded.contains(word);
     if status == 402 || (status < 500 && NO_CREDIT.iter().any(has)) {
         return ModelFaultKind::Quota;
     }
     match status {
         401 | 403 => ModelFaultKind::Key,
-        429 if wire == Wire::Google && said.names_long_quota() => ModelFaultKind::Quota,
+        429 if wire == WireFormat::Google && said.names_long_quota() => ModelFaultKind::Quota,
         429 => ModelFaultKind::RateLimit,
         529 => ModelFaultKind::Overloaded,
         500.. if OVERLOADED.iter().any(has) => ModelFaultKind::Overloaded,

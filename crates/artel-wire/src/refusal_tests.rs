@@ -7,13 +7,13 @@ use artel_types::model::{ModelFault, ModelFaultKind};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::wire::Wire;
+use crate::wire::WireFormat;
 
 fn now() -> Timestamp {
     "2026-11-15T08:00:00Z".parse().unwrap()
 }
 
-fn refused(wire: Wire, status: u16, headers: &[(&str, &str)], body: &[u8]) -> ModelFault {
+fn refused(wire: WireFormat, status: u16, headers: &[(&str, &str)], body: &[u8]) -> ModelFault {
     let header = |name: &str| {
         let found = headers.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
@@ -38,9 +38,9 @@ fn every_refusal_has_its_sort() {
     }
 }
 
-fn wire(name: &str) -> Wire {
+fn wire(name: &str) -> WireFormat {
     let name = name.to_owned();
-    let found = Wire::ALL
+    let found = WireFormat::ALL
         .into_iter()
         .find(|wire| format!("{wire:?}").to_lowercase() == name);
     found.unwrap_or_else(|| panic!("there is no format {name}"))
@@ -89,7 +89,12 @@ fn a_wait_is_understood_in_every_form() {
         headers.retain(|(_, value)| *value != "-");
         let details = json!([{ "retryDelay": fields[3] }]);
         let body = json!({ "error": { "message": fields[2], "details": details } });
-        let fault = refused(Wire::Google, 429, &headers, body.to_string().as_bytes());
+        let fault = refused(
+            WireFormat::Google,
+            429,
+            &headers,
+            body.to_string().as_bytes(),
+        );
         let expected = fields[4].parse().ok().map(Duration::from_secs_f64);
         assert_eq!(fault.retry_after, expected, "{line}");
     }
@@ -98,7 +103,7 @@ fn a_wait_is_understood_in_every_form() {
 #[test]
 fn the_request_has_a_name_for_support() {
     let check = |headers: &[(&str, &str)], body: &str, expected: Option<&str>| {
-        let fault = refused(Wire::Anthropic, 500, headers, body.as_bytes());
+        let fault = refused(WireFormat::Anthropic, 500, headers, body.as_bytes());
         assert_eq!(fault.request_id.as_deref(), expected, "{headers:?}");
     };
     let body = r#"{"error":{"message":"no"},"request_id":"req_body"}"#;
@@ -122,7 +127,7 @@ fn the_request_has_a_name_for_support() {
 #[test]
 fn the_message_is_what_a_person_would_read() {
     let check = |body: &[u8], expected: &str| {
-        let fault = refused(Wire::Chat, 500, &[], body);
+        let fault = refused(WireFormat::Chat, 500, &[], body);
         assert_eq!(fault.message, expected);
     };
     check(b"", "status 500, without a word");
@@ -148,7 +153,7 @@ fn the_message_is_what_a_person_would_read() {
     check(b"<html><title></title><p>words</p>", "words");
     check("<Ünïcode><b>bold</b>".as_bytes(), "bold");
     let long = "long ".repeat(10_000);
-    let fault = refused(Wire::Chat, 500, &[], long.as_bytes());
+    let fault = refused(WireFormat::Chat, 500, &[], long.as_bytes());
     assert_eq!(fault.message.chars().count(), ModelFault::LONGEST);
 }
 
@@ -159,7 +164,7 @@ proptest! {
         body in prop::collection::vec(any::<u8>(), 0..500),
         wait in ".{0,20}",
     ) {
-        for wire in Wire::ALL {
+        for wire in WireFormat::ALL {
             let fault = refused(wire, status, &[("retry-after", &wait)], &body);
             prop_assert!(fault.message.chars().count() <= ModelFault::LONGEST);
             prop_assert!(!fault.message.contains(char::is_control));
@@ -169,7 +174,7 @@ proptest! {
 
     #[test]
     fn any_page_is_a_refusal(page in "(<(title|script|p|/[a-z]+|é)?>?|[a-z<>é ]{0,5}){0,20}") {
-        let fault = refused(Wire::Chat, 502, &[], page.as_bytes());
+        let fault = refused(WireFormat::Chat, 502, &[], page.as_bytes());
         prop_assert_eq!(fault.kind, ModelFaultKind::Server);
     }
 }

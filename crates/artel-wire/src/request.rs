@@ -5,22 +5,22 @@ use artel_types::model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::wire::{Outgoing, Target};
+use crate::wire::{WireRequest, WireTarget};
 
 /// Consecutive messages of one role, joined.
-pub(crate) struct Turn<'a> {
+pub(crate) struct MergedMessage<'a> {
     pub(crate) role: MessageRole,
     pub(crate) parts: Vec<&'a MessagePart>,
 }
 
 /// Joins messages of the same role. The results of simultaneous calls must stand together,
 /// and strict templates want the roles to alternate.
-pub(crate) fn turns(messages: &[ModelMessage]) -> Vec<Turn<'_>> {
-    let mut turns: Vec<Turn<'_>> = Vec::new();
+pub(crate) fn turns(messages: &[ModelMessage]) -> Vec<MergedMessage<'_>> {
+    let mut turns: Vec<MergedMessage<'_>> = Vec::new();
     for message in messages {
         match turns.last_mut() {
             Some(turn) if turn.role == message.role => turn.parts.extend(&message.parts),
-            _ => turns.push(Turn {
+            _ => turns.push(MergedMessage {
                 role: message.role,
                 parts: message.parts.iter().collect(),
             }),
@@ -29,7 +29,7 @@ pub(crate) fn turns(messages: &[ModelMessage]) -> Vec<Turn<'_>> {
     turns
 }
 
-impl<'a> Turn<'a> {
+impl<'a> MergedMessage<'a> {
     /// Returns all text, one paragraph per part.
     pub(crate) fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
@@ -55,8 +55,8 @@ impl<'a> Turn<'a> {
 }
 
 /// Returns a call with this body and no headers yet.
-pub(crate) fn outgoing(path: &str, body: &Value) -> Outgoing {
-    Outgoing {
+pub(crate) fn outgoing(path: &str, body: &Value) -> WireRequest {
+    WireRequest {
         path: path.to_owned(),
         headers: Vec::new(),
         body: body.to_string().into_bytes(),
@@ -64,7 +64,7 @@ pub(crate) fn outgoing(path: &str, body: &Value) -> Outgoing {
 }
 
 /// Returns the output limit that the request asks for, cut to the model's maximum.
-pub(crate) fn max_output(target: &Target<'_>, request: &ModelRequest) -> Option<u64> {
+pub(crate) fn max_output(target: &WireTarget<'_>, request: &ModelRequest) -> Option<u64> {
     let wanted = request.max_output?;
     Some(target.max_output.map_or(wanted, |most| wanted.min(most)))
 }
@@ -130,8 +130,8 @@ pub(crate) fn format_name(format: &ReplyFormat) -> String {
 /// system prompt first. Each format encodes the turns in its own way.
 pub(crate) fn messages(
     request: &ModelRequest,
-    user: fn(&Turn<'_>, &mut Vec<Value>),
-    assistant: fn(&Turn<'_>) -> Option<Value>,
+    user: fn(&MergedMessage<'_>, &mut Vec<Value>),
+    assistant: fn(&MergedMessage<'_>) -> Option<Value>,
 ) -> Vec<Value> {
     let mut messages = Vec::new();
     if !request.system.is_empty() {

@@ -8,7 +8,7 @@ mod encode;
 mod read;
 
 pub(crate) use encode::encode;
-pub(crate) use read::Reader;
+pub(crate) use read::ResponsesReplyReader;
 
 /// Name that marks a seal as OpenAI's.
 const WIRE: &str = "openai";

@@ -3,12 +3,12 @@
 use artel_types::Timestamp;
 use artel_types::model::{ModelFault, ModelRequest, Provider, ThinkingStyle};
 
-use crate::decoder::Decoder;
+use crate::decoder::ReplyDecoder;
 use crate::{anthropic, chat, google, ollama, responses};
 
 /// A provider's format of requests and replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Wire {
+pub enum WireFormat {
     /// Anthropic Messages.
     Anthropic,
     /// OpenAI Responses.
@@ -23,7 +23,7 @@ pub enum Wire {
 
 /// The model that a request is encoded for, with what the codec must know about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target<'a> {
+pub struct WireTarget<'a> {
     /// The provider's own name for the model.
     pub model: &'a str,
     /// Most tokens that a reply may have, if known.
@@ -36,7 +36,7 @@ pub struct Target<'a> {
 
 /// An encoded HTTP request, complete except for the API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct WireRequest {
     /// The part of the URL after the base URL, including the query.
     pub path: String,
     /// All headers except the one with the key.
@@ -46,13 +46,13 @@ pub struct Outgoing {
 
 /// The header that carries the API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyHeader {
+pub struct ApiKeyHeader {
     pub name: &'static str,
     /// Text before the key in the header's value.
     pub before: &'static str,
 }
 
-impl Wire {
+impl WireFormat {
     pub const ALL: [Self; 5] = [
         Self::Anthropic,
         Self::Responses,
@@ -73,13 +73,13 @@ impl Wire {
         }
     }
 
-    pub fn key_header(self) -> KeyHeader {
+    pub fn key_header(self) -> ApiKeyHeader {
         let (name, before) = match self {
             Self::Anthropic => ("x-api-key", ""),
             Self::Google => ("x-goog-api-key", ""),
             Self::Responses | Self::Chat | Self::Ollama => ("authorization", "Bearer "),
         };
-        KeyHeader { name, before }
+        ApiKeyHeader { name, before }
     }
 
     /// Returns the path of the list of models: a call for it is free and shows whether the
@@ -102,7 +102,7 @@ impl Wire {
     }
 
     /// Encodes a request in this format.
-    pub fn encode(self, target: &Target<'_>, request: &ModelRequest) -> Outgoing {
+    pub fn encode(self, target: &WireTarget<'_>, request: &ModelRequest) -> WireRequest {
         match self {
             Self::Anthropic => anthropic::encode(target, request),
             Self::Responses => responses::encode(target, request),
@@ -113,13 +113,13 @@ impl Wire {
     }
 
     /// Returns a decoder for one reply in this format.
-    pub fn decoder(self) -> Decoder {
+    pub fn decoder(self) -> ReplyDecoder {
         match self {
-            Self::Anthropic => Decoder::of_events(anthropic::Reader::default()),
-            Self::Responses => Decoder::of_events(responses::Reader::default()),
-            Self::Chat => Decoder::of_events(chat::Reader::default()),
-            Self::Google => Decoder::of_events(google::Reader::default()),
-            Self::Ollama => Decoder::of_lines(ollama::Reader::default()),
+            Self::Anthropic => ReplyDecoder::of_events(anthropic::AnthropicReplyReader::default()),
+            Self::Responses => ReplyDecoder::of_events(responses::ResponsesReplyReader::default()),
+            Self::Chat => ReplyDecoder::of_events(chat::ChatReplyReader::default()),
+            Self::Google => ReplyDecoder::of_events(google::GoogleReplyReader::default()),
+            Self::Ollama => ReplyDecoder::of_lines(ollama::OllamaReplyReader::default()),
         }
     }
 

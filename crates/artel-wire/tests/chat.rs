@@ -10,7 +10,7 @@ use artel_types::model::{
     MessagePart, ModelFaultKind, ModelMessage, ModelRequest, ReplyChunk, ThinkingEffort,
     ThinkingStyle, ToolChoice, ToolSpec,
 };
-use artel_wire::{Target, Wire};
+use artel_wire::{WireFormat, WireTarget};
 use serde_json::{Value, json};
 
 use answers::{TARGET, body, rich};
@@ -18,7 +18,7 @@ use answers::{TARGET, body, rich};
 const DONE: &str = "data: [DONE]\n\n";
 
 fn check(answer: &str, expected: &str) {
-    answers::check(Wire::Chat, answer, expected);
+    answers::check(WireFormat::Chat, answer, expected);
 }
 
 /// Writes chunks with these deltas; the last one has the reason why the answer ended.
@@ -38,9 +38,9 @@ fn chunks(deltas: &[Value], reason: &str) -> String {
 
 #[test]
 fn a_request_with_everything() {
-    answers::check_rich(Wire::Chat, "chat");
+    answers::check_rich(WireFormat::Chat, "chat");
     assert_eq!(
-        Wire::Chat.encode(&TARGET, &rich()).path,
+        WireFormat::Chat.encode(&TARGET, &rich()).path,
         "/chat/completions"
     );
 }
@@ -57,12 +57,12 @@ fn what_is_not_asked_for_is_not_written() {
         "stream": true,
         "stream_options": { "include_usage": true },
     });
-    assert_eq!(body(Wire::Chat, &TARGET, &request), expected);
+    assert_eq!(body(WireFormat::Chat, &TARGET, &request), expected);
     let odd = ModelRequest {
         temperature: Some(f64::NAN),
         ..request
     };
-    assert_eq!(body(Wire::Chat, &TARGET, &odd), expected);
+    assert_eq!(body(WireFormat::Chat, &TARGET, &odd), expected);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn tools_can_be_chosen() {
             tool_choice,
             ..ModelRequest::default()
         };
-        body(Wire::Chat, &TARGET, &request)["tool_choice"].clone()
+        body(WireFormat::Chat, &TARGET, &request)["tool_choice"].clone()
     };
     assert_eq!(chosen(ToolChoice::Auto, 1), "auto");
     assert_eq!(chosen(ToolChoice::None, 1), "none");
@@ -91,7 +91,7 @@ fn tools_can_be_chosen() {
 #[test]
 fn an_effort_is_told_to_models_that_know_the_word() {
     let told = |thinking: Option<ThinkingEffort>, style: ThinkingStyle| {
-        let target = Target {
+        let target = WireTarget {
             thinking: style,
             ..TARGET
         };
@@ -99,7 +99,7 @@ fn an_effort_is_told_to_models_that_know_the_word() {
             thinking,
             ..ModelRequest::default()
         };
-        body(Wire::Chat, &target, &request)["reasoning_effort"].clone()
+        body(WireFormat::Chat, &target, &request)["reasoning_effort"].clone()
     };
     assert_eq!(
         told(Some(ThinkingEffort::Off), ThinkingStyle::Effort),
@@ -139,7 +139,7 @@ fn an_assistant_that_only_called_or_only_thought() {
         ],
         ..ModelRequest::default()
     };
-    let messages = &body(Wire::Chat, &TARGET, &request)["messages"];
+    let messages = &body(WireFormat::Chat, &TARGET, &request)["messages"];
     assert_eq!(messages.as_array().unwrap().len(), 2);
     assert_eq!(messages[0]["role"], "user");
     assert_eq!(messages[1]["content"], Value::Null);
@@ -182,7 +182,7 @@ fn a_schema_is_strict_only_where_it_can_be() {
     for (schema, expected) in table {
         let mut request = rich();
         request.format.as_mut().unwrap().schema = schema.clone();
-        let body = body(Wire::Chat, &TARGET, &request);
+        let body = body(WireFormat::Chat, &TARGET, &request);
         let strict = &body["response_format"]["json_schema"]["strict"];
         assert_eq!(strict, &json!(expected), "{schema}");
     }
@@ -191,7 +191,7 @@ fn a_schema_is_strict_only_where_it_can_be() {
 #[test]
 fn usage_is_told_in_full() {
     let recorded = include_str!("streams/chat/thinking.txt");
-    let (chunks, _) = answers::read(Wire::Chat, [recorded.as_bytes()]);
+    let (chunks, _) = answers::read(WireFormat::Chat, [recorded.as_bytes()]);
     let Some(ReplyChunk::End {
         usage: Some(usage), ..
     }) = chunks.last()
@@ -216,7 +216,7 @@ fn a_server_may_stop_without_done_and_without_usage() {
 #[test]
 fn bytes_that_end_without_a_reason_were_cut_off() {
     let answer = chunks(&[json!({ "content": "Hi" })], "");
-    let (chunks, fault) = answers::read(Wire::Chat, [answer.as_bytes()]);
+    let (chunks, fault) = answers::read(WireFormat::Chat, [answer.as_bytes()]);
     assert_eq!(chunks.len(), 2);
     assert_eq!(fault.unwrap().kind, ModelFaultKind::Cut);
     // But a server that says that it is done, and never why, is believed.
@@ -248,7 +248,7 @@ fn counts_that_cannot_be_true_are_not_believed() {
         let answer = chunks(&[], "stop");
         let last = json!({ "choices": [], "usage": usage });
         let answer = format!("{answer}data: {last}\n\n{DONE}");
-        let (chunks, _) = answers::read(Wire::Chat, [answer.as_bytes()]);
+        let (chunks, _) = answers::read(WireFormat::Chat, [answer.as_bytes()]);
         match chunks.last() {
             Some(ReplyChunk::End { usage, .. }) => usage.map(|usage| (usage.input, usage.output)),
             other => panic!("{other:?}"),
@@ -527,13 +527,13 @@ fn errors_in_the_middle() {
         ("data: {\"choices\":", ModelFaultKind::Garbled),
     ];
     for (event, kind) in table {
-        let (chunks, fault) = answers::read(Wire::Chat, [after(event).as_bytes()]);
+        let (chunks, fault) = answers::read(WireFormat::Chat, [after(event).as_bytes()]);
         assert_eq!(chunks.len(), 2, "{event}");
         assert_eq!(fault.unwrap().kind, kind, "{event}");
     }
     let slow =
         r#"data: {"error":{"message":"Please try again in 1.5s.","code":"rate_limit_exceeded"}}"#;
-    let (_, fault) = answers::read(Wire::Chat, [after(slow).as_bytes()]);
+    let (_, fault) = answers::read(WireFormat::Chat, [after(slow).as_bytes()]);
     assert_eq!(fault.unwrap().retry_after.unwrap().as_millis(), 1_500);
 }
 
@@ -558,10 +558,10 @@ fn what_is_not_known_is_passed_over() {
 fn more_calls_than_any_answer_has() {
     let call = |n: usize| piece(json!(n), json!(format!("c{n}")), json!("read"), "{}");
     let most: Vec<Value> = (0..1_000).map(call).collect();
-    let (chunks_found, fault) = answers::read(Wire::Chat, [chunks(&most, "stop").as_bytes()]);
+    let (chunks_found, fault) = answers::read(WireFormat::Chat, [chunks(&most, "stop").as_bytes()]);
     assert_eq!(fault, None);
     assert_eq!(chunks_found.len(), 3_002);
     let more: Vec<Value> = (0..1_001).map(call).collect();
-    let (_, fault) = answers::read(Wire::Chat, [chunks(&more, "stop").as_bytes()]);
+    let (_, fault) = answers::read(WireFormat::Chat, [chunks(&more, "stop").as_bytes()]);
     assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }

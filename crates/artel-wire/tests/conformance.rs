@@ -12,7 +12,7 @@ mod streams;
 
 use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{MessagePart, ModelReply};
-use artel_wire::Wire;
+use artel_wire::WireFormat;
 use serde_json::json;
 
 use streams::{Answer, decode, folder, recordings};
@@ -74,7 +74,7 @@ fn the_same_answer_means_the_same_in_every_format() {
 fn giant_arguments_arrive_whole() {
     let content = "line\\n\"é\" ".repeat(500_000);
     let arguments = json!({ "content": content }).to_string();
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let bytes = giant(wire, &arguments);
         for size in [bytes.len(), 1_001] {
             let answer = decode(wire, bytes.chunks(size));
@@ -90,7 +90,7 @@ fn giant_arguments_arrive_whole() {
 }
 
 /// Returns an answer that is one call with these arguments.
-fn giant(wire: Wire, arguments: &str) -> Vec<u8> {
+fn giant(wire: WireFormat, arguments: &str) -> Vec<u8> {
     let object: serde_json::Value = serde_json::from_str(arguments).unwrap();
     let halves = || {
         let half = arguments.len() / 2;
@@ -99,7 +99,7 @@ fn giant(wire: Wire, arguments: &str) -> Vec<u8> {
         [first, second]
     };
     let lines: Vec<serde_json::Value> = match wire {
-        Wire::Anthropic => {
+        WireFormat::Anthropic => {
             let block = json!({"type": "tool_use", "id": "toolu_1", "name": "write", "input": {}});
             let mut events =
                 vec![json!({"type": "content_block_start", "index": 0, "content_block": block})];
@@ -112,7 +112,7 @@ fn giant(wire: Wire, arguments: &str) -> Vec<u8> {
             events.push(json!({"type": "message_stop"}));
             events
         }
-        Wire::Responses => {
+        WireFormat::Responses => {
             let item = |text: &str| json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "write", "arguments": text});
             let mut events = vec![
                 json!({"type": "response.output_item.added", "output_index": 0, "item": item("")}),
@@ -125,7 +125,7 @@ fn giant(wire: Wire, arguments: &str) -> Vec<u8> {
             events.push(json!({"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "output": [item(arguments)]}}));
             events
         }
-        Wire::Chat => {
+        WireFormat::Chat => {
             let delta = |call: serde_json::Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]});
             let mut events = vec![delta(
                 json!({"index": 0, "id": "call_1", "type": "function", "function": {"name": "write", "arguments": ""}}),
@@ -138,13 +138,13 @@ fn giant(wire: Wire, arguments: &str) -> Vec<u8> {
             );
             events
         }
-        Wire::Google => {
+        WireFormat::Google => {
             let part = json!({"functionCall": {"name": "write", "args": object}});
             vec![
                 json!({"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}),
             ]
         }
-        Wire::Ollama => {
+        WireFormat::Ollama => {
             let call = json!({"function": {"name": "write", "arguments": object}});
             vec![
                 json!({"model": "m", "message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": false}),
@@ -155,11 +155,11 @@ fn giant(wire: Wire, arguments: &str) -> Vec<u8> {
     let framed = lines
         .iter()
         .map(|line| match (wire, line["type"].as_str()) {
-            (Wire::Ollama, _) => format!("{line}\n"),
+            (WireFormat::Ollama, _) => format!("{line}\n"),
             (_, Some(name)) => format!("event: {name}\ndata: {line}\n\n"),
             (_, None) => format!("data: {line}\n\n"),
         });
-    let end = if wire == Wire::Chat {
+    let end = if wire == WireFormat::Chat {
         "data: [DONE]\n\n"
     } else {
         ""

@@ -9,7 +9,7 @@ mod streams;
 use std::collections::BTreeMap;
 
 use artel_types::model::{ModelFaultKind, ReplyChunk};
-use artel_wire::Wire;
+use artel_wire::WireFormat;
 use proptest::prelude::*;
 
 use streams::{Answer, decode, folder, recordings};
@@ -78,13 +78,13 @@ fn ended_calls(answer: &Answer) -> BTreeMap<u32, String> {
     ended
 }
 
-fn any_wire() -> impl Strategy<Value = Wire> {
-    prop::sample::select(Wire::ALL.to_vec())
+fn any_wire() -> impl Strategy<Value = WireFormat> {
+    prop::sample::select(WireFormat::ALL.to_vec())
 }
 
 /// The frames of all recordings of a format, out of order, some of them damaged: closer to an
 /// answer than any random bytes.
-fn shuffled() -> impl Strategy<Value = (Wire, Vec<u8>)> {
+fn shuffled() -> impl Strategy<Value = (WireFormat, Vec<u8>)> {
     any_wire().prop_flat_map(|wire| {
         let frames: Vec<Vec<u8>> = recordings()
             .into_iter()
@@ -103,8 +103,12 @@ fn shuffled() -> impl Strategy<Value = (Wire, Vec<u8>)> {
     })
 }
 
-fn frames(wire: Wire, bytes: &[u8]) -> Vec<Vec<u8>> {
-    let end = if wire == Wire::Ollama { "\n" } else { "\n\n" };
+fn frames(wire: WireFormat, bytes: &[u8]) -> Vec<Vec<u8>> {
+    let end = if wire == WireFormat::Ollama {
+        "\n"
+    } else {
+        "\n\n"
+    };
     let text = String::from_utf8(bytes.to_vec())
         .unwrap()
         .replace("\r\n", "\n");

@@ -9,30 +9,33 @@ mod answers;
 use artel_types::model::{
     ModelFaultKind, ModelMessage, ModelRequest, ThinkingEffort, ThinkingStyle, ToolChoice,
 };
-use artel_wire::{Target, Wire};
+use artel_wire::{WireFormat, WireTarget};
 use serde_json::{Value, json};
 
 use answers::{TARGET, body, rich};
 
 fn check(answer: &str, expected: &str) {
-    answers::check(Wire::Ollama, answer, expected);
+    answers::check(WireFormat::Ollama, answer, expected);
 }
 
 #[test]
 fn a_request_with_everything() {
-    answers::check_rich(Wire::Ollama, "ollama");
-    assert_eq!(Wire::Ollama.encode(&TARGET, &rich()).path, "/api/chat");
+    answers::check_rich(WireFormat::Ollama, "ollama");
+    assert_eq!(
+        WireFormat::Ollama.encode(&TARGET, &rich()).path,
+        "/api/chat"
+    );
 }
 
 #[test]
 fn the_window_is_always_told() {
     let window = |context: Option<u64>| {
-        let target = Target { context, ..TARGET };
+        let target = WireTarget { context, ..TARGET };
         let request = ModelRequest {
             messages: vec![ModelMessage::user("hello")],
             ..ModelRequest::default()
         };
-        body(Wire::Ollama, &target, &request)
+        body(WireFormat::Ollama, &target, &request)
     };
     let expected = json!({
         "model": "some-model",
@@ -49,7 +52,7 @@ fn the_window_is_always_told() {
 #[test]
 fn thinking_is_a_level_or_yes_or_no() {
     let told = |thinking: Option<ThinkingEffort>, style: ThinkingStyle| {
-        let target = Target {
+        let target = WireTarget {
             thinking: style,
             ..TARGET
         };
@@ -57,7 +60,7 @@ fn thinking_is_a_level_or_yes_or_no() {
             thinking,
             ..ModelRequest::default()
         };
-        body(Wire::Ollama, &target, &request)["think"].clone()
+        body(WireFormat::Ollama, &target, &request)["think"].clone()
     };
     assert_eq!(told(None, ThinkingStyle::Effort), Value::Null);
     assert_eq!(
@@ -88,7 +91,7 @@ fn a_tool_that_must_not_be_called_is_not_offered() {
     let offered = |tool_choice: ToolChoice| {
         let mut request = rich();
         request.tool_choice = tool_choice;
-        let body = body(Wire::Ollama, &TARGET, &request);
+        let body = body(WireFormat::Ollama, &TARGET, &request);
         let tools = body["tools"].as_array().cloned().unwrap_or_default();
         let names = tools
             .iter()
@@ -184,7 +187,7 @@ fn errors_in_the_middle() {
     ];
     for (line, kind) in table {
         let answer = format!("{{\"message\":{{\"content\":\"Half\"}}}}\n{line}\n");
-        let (chunks, fault) = answers::read(Wire::Ollama, [answer.as_bytes()]);
+        let (chunks, fault) = answers::read(WireFormat::Ollama, [answer.as_bytes()]);
         assert_eq!(chunks.len(), 2, "{line}");
         assert_eq!(fault.unwrap().kind, kind, "{line}");
     }
@@ -211,8 +214,8 @@ fn more_calls_than_any_answer_has() {
         let calls = vec![call; count].join(",");
         format!("{{\"message\":{{\"tool_calls\":[{calls}]}},\"done\":true}}\n")
     };
-    let (_, fault) = answers::read(Wire::Ollama, [calls(1_000).as_bytes()]);
+    let (_, fault) = answers::read(WireFormat::Ollama, [calls(1_000).as_bytes()]);
     assert_eq!(fault, None);
-    let (_, fault) = answers::read(Wire::Ollama, [calls(1_001).as_bytes()]);
+    let (_, fault) = answers::read(WireFormat::Ollama, [calls(1_001).as_bytes()]);
     assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }

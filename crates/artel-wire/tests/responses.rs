@@ -10,13 +10,13 @@ use artel_types::model::{
     MessagePart, MessageRole, ModelFaultKind, ModelMessage, ModelRequest, PromptCacheLifetime,
     ProviderSignature, ReplyChunk, ThinkingEffort, ThinkingStyle, ToolChoice,
 };
-use artel_wire::{Target, Wire};
+use artel_wire::{WireFormat, WireTarget};
 use serde_json::{Value, json};
 
 use answers::{TARGET, body, rich};
 
 fn check(answer: &str, expected: &str) {
-    answers::check(Wire::Responses, answer, expected);
+    answers::check(WireFormat::Responses, answer, expected);
 }
 
 /// Writes events as the API does, after the one with which an answer begins.
@@ -46,8 +46,11 @@ fn completed() -> Value {
 
 #[test]
 fn a_request_with_everything() {
-    answers::check_rich(Wire::Responses, "responses");
-    assert_eq!(Wire::Responses.encode(&TARGET, &rich()).path, "/responses");
+    answers::check_rich(WireFormat::Responses, "responses");
+    assert_eq!(
+        WireFormat::Responses.encode(&TARGET, &rich()).path,
+        "/responses"
+    );
 }
 
 #[test]
@@ -64,16 +67,16 @@ fn what_is_not_asked_for_is_not_written() {
         "store": false,
         "include": ["reasoning.encrypted_content"],
     });
-    assert_eq!(body(Wire::Responses, &TARGET, &request), expected);
+    assert_eq!(body(WireFormat::Responses, &TARGET, &request), expected);
 }
 
 #[test]
 fn a_model_that_cannot_think_is_not_asked_to() {
-    let target = Target {
+    let target = WireTarget {
         thinking: ThinkingStyle::None,
         ..TARGET
     };
-    let body = body(Wire::Responses, &target, &rich());
+    let body = body(WireFormat::Responses, &target, &rich());
     assert_eq!(body["include"], Value::Null);
     assert_eq!(body["reasoning"], Value::Null);
     let items = body["input"].as_array().unwrap();
@@ -88,7 +91,7 @@ fn efforts_and_limits() {
             max_output: Some(max_output),
             ..ModelRequest::default()
         };
-        let body = body(Wire::Responses, &TARGET, &request);
+        let body = body(WireFormat::Responses, &TARGET, &request);
         (body["reasoning"].clone(), body["max_output_tokens"].clone())
     };
     assert_eq!(asked(None, 100), (Value::Null, json!(100)));
@@ -105,7 +108,7 @@ fn efforts_and_limits() {
 fn one_tool_can_be_named() {
     let mut request = rich();
     request.tool_choice = ToolChoice::Named("read".into());
-    let body = body(Wire::Responses, &TARGET, &request);
+    let body = body(WireFormat::Responses, &TARGET, &request);
     assert_eq!(
         body["tool_choice"],
         json!({ "type": "function", "name": "read" })
@@ -117,7 +120,7 @@ fn the_cache_key_is_that_of_the_beginning() {
     let key = |change: fn(&mut ModelRequest)| {
         let mut request = rich();
         change(&mut request);
-        body(Wire::Responses, &TARGET, &request)["prompt_cache_key"].clone()
+        body(WireFormat::Responses, &TARGET, &request)["prompt_cache_key"].clone()
     };
     let usual = key(|_| {});
     assert_eq!(usual, key(|request| request.messages.clear()));
@@ -152,7 +155,7 @@ fn seals_that_cannot_be_read_are_not_sent() {
             ])],
             ..ModelRequest::default()
         };
-        let body = body(Wire::Responses, &TARGET, &request);
+        let body = body(WireFormat::Responses, &TARGET, &request);
         let items = body["input"].as_array().unwrap();
         (items.len(), items.last().unwrap()["phase"].clone())
     };
@@ -176,7 +179,7 @@ fn seals_that_cannot_be_read_are_not_sent() {
 #[test]
 fn a_thought_comes_back_as_it_was_sealed() {
     let recorded = include_str!("streams/responses/thinking.txt");
-    let (chunks, _) = answers::read(Wire::Responses, [recorded.as_bytes()]);
+    let (chunks, _) = answers::read(WireFormat::Responses, [recorded.as_bytes()]);
     let mut gather = artel_rules::stream::ModelReplyBuilder::default();
     chunks.iter().for_each(|chunk| gather.add(chunk).unwrap());
     let reply = gather.reply().unwrap();
@@ -196,7 +199,7 @@ fn a_thought_comes_back_as_it_was_sealed() {
         "summary": [{ "type": "summary_text", "text": "Two and two make four." }],
     });
     assert_eq!(
-        body(Wire::Responses, &TARGET, &request)["input"][0],
+        body(WireFormat::Responses, &TARGET, &request)["input"][0],
         expected
     );
 }
@@ -493,7 +496,7 @@ fn failures() {
     ];
     for (end, kind) in table {
         let (chunks, fault) = answers::read(
-            Wire::Responses,
+            WireFormat::Responses,
             [events(std::slice::from_ref(&end)).as_bytes()],
         );
         assert_eq!(chunks.len(), 1, "{end}");
@@ -501,7 +504,7 @@ fn failures() {
     }
     let slow =
         failed(json!({ "code": "rate_limit_exceeded", "message": "Please try again in 11.054s." }));
-    let (_, fault) = answers::read(Wire::Responses, [events(&[slow]).as_bytes()]);
+    let (_, fault) = answers::read(WireFormat::Responses, [events(&[slow]).as_bytes()]);
     assert_eq!(fault.unwrap().retry_after.unwrap().as_millis(), 11_054);
 }
 
@@ -538,11 +541,11 @@ fn an_answer_that_does_not_say_its_end_was_cut_off() {
     );
     for rest in ["", "data: [DONE]\n\n"] {
         let answer = format!("{}{rest}", events(std::slice::from_ref(&delta)));
-        let (chunks, fault) = answers::read(Wire::Responses, [answer.as_bytes()]);
+        let (chunks, fault) = answers::read(WireFormat::Responses, [answer.as_bytes()]);
         assert_eq!(chunks.len(), 2);
         assert_eq!(fault.unwrap().kind, ModelFaultKind::Cut);
     }
-    let (_, fault) = answers::read(Wire::Responses, [b"data: {\"type\":\n\n".as_slice()]);
+    let (_, fault) = answers::read(WireFormat::Responses, [b"data: {\"type\":\n\n".as_slice()]);
     assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }
 
@@ -552,9 +555,9 @@ fn more_calls_than_any_answer_has() {
         let calls = (0..count).map(|at| call("done", json!(at), "{}", "completed"));
         events(&calls.chain([completed()]).collect::<Vec<_>>())
     };
-    let (chunks, fault) = answers::read(Wire::Responses, [calls(1_000).as_bytes()]);
+    let (chunks, fault) = answers::read(WireFormat::Responses, [calls(1_000).as_bytes()]);
     assert_eq!(fault, None);
     assert!(matches!(chunks.last(), Some(ReplyChunk::End { .. })));
-    let (_, fault) = answers::read(Wire::Responses, [calls(1_001).as_bytes()]);
+    let (_, fault) = answers::read(WireFormat::Responses, [calls(1_001).as_bytes()]);
     assert_eq!(fault.unwrap().kind, ModelFaultKind::Garbled);
 }

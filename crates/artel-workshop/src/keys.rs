@@ -5,7 +5,7 @@ use artel_model::Chosen;
 use artel_types::model::{ModelAliasSettings, ModelFault, ModelFaultKind, Provider};
 use artel_types::{Failure, FailureCode, REDACTED, Secret, SecretRedactor, Timestamp};
 use artel_vault::{DEFAULT_ACCOUNT, Forgotten, Kept, Origin, Place, Removed, VaultError};
-use artel_wire::Wire;
+use artel_wire::WireFormat;
 use serde::Serialize;
 
 use crate::caller::Caller;
@@ -369,8 +369,8 @@ fn described(kept: &Kept, key: &Secret) -> (String, Vec<String>) {
     (place, notes)
 }
 
-fn wire_of(provider: Provider) -> Result<Wire, Failure> {
-    Wire::of(provider)
+fn wire_of(provider: Provider) -> Result<WireFormat, Failure> {
+    WireFormat::of(provider)
         .filter(|_| !provider.key_variables().is_empty())
         .ok_or_else(|| keyless(provider))
 }

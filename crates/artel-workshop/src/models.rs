@@ -17,7 +17,7 @@ use artel_rules::breaker::BreakerThresholds;
 use artel_types::model::{ModelAliasSettings, Provider};
 use artel_types::{Failure, FailureCode, Secret, SecretRedactor};
 use artel_vault::{Found, Origin, Sources, Vault, VaultError, find};
-use artel_wire::Wire;
+use artel_wire::WireFormat;
 
 use crate::book::{ACCOUNT, JournalBook};
 use crate::caller::Caller;
@@ -197,7 +197,7 @@ impl Models {
 
     /// Returns the chosen model, ready for calls.
     pub fn connect(&self, chosen: &Chosen, workshop: &Workshop) -> Result<Arc<dyn Model>, Failure> {
-        match Wire::of(chosen.entry.provider) {
+        match WireFormat::of(chosen.entry.provider) {
             Some(wire) => Ok(Arc::new(self.remote(wire, chosen)?)),
             None => self.rehearsal(chosen, workshop),
         }
@@ -225,7 +225,7 @@ impl Models {
     }
 
     /// Returns the chosen model if it is reached over HTTP.
-    pub fn remote(&self, wire: Wire, chosen: &Chosen) -> Result<Remote, Failure> {
+    pub fn remote(&self, wire: WireFormat, chosen: &Chosen) -> Result<Remote, Failure> {
         let entry = &chosen.entry;
         let key = self.key_of(entry)?.map(|found| found.secret);
         if key.is_none() && self.needs_key(chosen) {
@@ -244,7 +244,7 @@ impl Models {
 
     pub(crate) fn remote_with(
         &self,
-        wire: Wire,
+        wire: WireFormat,
         chosen: &Chosen,
         key: Option<Secret>,
     ) -> Result<Remote, Failure> {
@@ -276,7 +276,7 @@ impl Models {
             entry,
             card: Default::default(),
         };
-        let Ok(remote) = self.remote_with(Wire::Ollama, &chosen, None) else {
+        let Ok(remote) = self.remote_with(WireFormat::Ollama, &chosen, None) else {
             return Vec::new();
         };
         let asked = tokio::time::timeout(LOCAL_PATIENCE, remote.look()).await;

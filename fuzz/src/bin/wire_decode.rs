@@ -5,7 +5,7 @@
 
 use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{ModelFault, ReplyChunk};
-use artel_wire::Wire;
+use artel_wire::WireFormat;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
         return;
     };
     let first = usize::from(*first);
-    let wire = Wire::ALL[first % Wire::ALL.len()];
+    let wire = WireFormat::ALL[first % WireFormat::ALL.len()];
     let cut = answer.len() * first / 255;
 
     let whole = read(wire, &[answer]);
@@ -22,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
     check(&whole.0, whole.1.as_ref());
 });
 
-fn read(wire: Wire, pieces: &[&[u8]]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
+fn read(wire: WireFormat, pieces: &[&[u8]]) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let mut decoder = wire.decoder();
     let mut chunks = Vec::new();
     for piece in pieces {

@@ -1,7 +1,7 @@
 //! The headers of a call, including the key.
 
 use artel_types::model::{ModelFault, ModelFaultKind};
-use artel_wire::KeyHeader;
+use artel_wire::ApiKeyHeader;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use super::Address;
@@ -16,7 +16,7 @@ impl Address {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &self.key {
-            let KeyHeader { name, before } = self.wire.key_header();
+            let ApiKeyHeader { name, before } = self.wire.key_header();
             let value = hidden(&format!("{before}{}", key.expose())).ok_or_else(|| {
                 ModelFault::new(
                     ModelFaultKind::Key,

@@ -10,7 +10,7 @@ use artel_types::model::{
     MessageImage, MessagePart, ModelFault, ModelMessage, ModelReply, ModelRequest, ModelSpec,
     Provider, ReplyChunk, ThinkingStyle, ToolSpec,
 };
-use artel_wire::{Target, Wire};
+use artel_wire::{WireFormat, WireTarget};
 use futures_util::StreamExt as _;
 use serde_json::json;
 
@@ -60,8 +60,8 @@ impl Heard {
     }
 }
 
-pub(crate) fn wire(format: Format) -> Wire {
-    Wire::of(provider(format)).unwrap()
+pub(crate) fn wire(format: Format) -> WireFormat {
+    WireFormat::of(provider(format)).unwrap()
 }
 
 pub(crate) fn provider(format: Format) -> Provider {
@@ -190,7 +190,7 @@ pub(crate) async fn record(format: Format, answer: Answer) -> Vec<u8> {
     // Whoever makes a connection brings in the cryptography that every client here needs.
     drop(straight());
     let wire = wire(format);
-    let target = Target {
+    let target = WireTarget {
         model: MODEL,
         max_output: None,
         context: None,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::messages::{messages, text_block};
 use super::schema;
 use crate::request::{outgoing, temperature};
-use crate::wire::{Outgoing, Target};
+use crate::wire::{WireRequest, WireTarget};
 
 /// Output limit if neither the request nor the model sets one; the API requires a number.
 const USUAL_OUTPUT: u64 = 8_192;
@@ -21,7 +21,7 @@ const SMALLEST_BUDGET: u64 = 1_024;
 const MARKED_MESSAGES: usize = 2;
 
 /// Encodes a request for `/v1/messages`.
-pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
+pub(crate) fn encode(target: &WireTarget<'_>, request: &ModelRequest) -> WireRequest {
     let max_tokens = max_tokens(target, request);
     let mut body = Map::new();
     body.insert("model".into(), target.model.into());
@@ -54,7 +54,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
     outgoing("/v1/messages", &Value::Object(body))
 }
 
-fn max_tokens(target: &Target<'_>, request: &ModelRequest) -> u64 {
+fn max_tokens(target: &WireTarget<'_>, request: &ModelRequest) -> u64 {
     let wanted = request.max_output.or(target.max_output);
     let most = target.max_output.unwrap_or(u64::MAX);
     wanted.unwrap_or(USUAL_OUTPUT).min(most).max(1)
@@ -64,7 +64,7 @@ fn max_tokens(target: &Target<'_>, request: &ModelRequest) -> u64 {
 /// thinking model chooses its own.
 fn add_thinking(
     body: &mut Map<String, Value>,
-    target: &Target<'_>,
+    target: &WireTarget<'_>,
     request: &ModelRequest,
     max_tokens: u64,
 ) {

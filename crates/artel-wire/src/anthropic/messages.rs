@@ -8,12 +8,12 @@ use artel_types::model::{
 use serde_json::{Value, json};
 
 use super::{REDACTED, SIGNATURE, WIRE};
-use crate::request::{Turn, arguments, turns};
+use crate::request::{MergedMessage, arguments, turns};
 
 /// Encodes the conversation. A turn without any content left is omitted, because the API
 /// refuses it.
 pub(super) fn messages(messages: &[ModelMessage]) -> Vec<Value> {
-    let mut ids = Ids::default();
+    let mut ids = AnthropicCallIds::default();
     let written = turns(messages).into_iter().filter_map(|turn| {
         let (role, content) = match turn.role {
             MessageRole::User => ("user", user(&turn, &ids)),
@@ -26,7 +26,7 @@ pub(super) fn messages(messages: &[ModelMessage]) -> Vec<Value> {
 
 /// Encodes a turn of the person. Tool results come before everything else, or the API does
 /// not find them.
-fn user(turn: &Turn<'_>, ids: &Ids) -> Vec<Value> {
+fn user(turn: &MergedMessage<'_>, ids: &AnthropicCallIds) -> Vec<Value> {
     let results = turn.results().map(|result| tool_result(result, ids));
     let others = turn.parts.iter().filter_map(|part| match part {
         MessagePart::Text { text, .. } => said(text),
@@ -38,7 +38,7 @@ fn user(turn: &Turn<'_>, ids: &Ids) -> Vec<Value> {
     results.chain(others).collect()
 }
 
-fn assistant(turn: &Turn<'_>, ids: &mut Ids) -> Vec<Value> {
+fn assistant(turn: &MergedMessage<'_>, ids: &mut AnthropicCallIds) -> Vec<Value> {
     let blocks = turn.parts.iter().filter_map(|part| match part {
         MessagePart::Text { text, .. } => said(text),
         MessagePart::Thinking { text, seal } => thought(text, seal.as_ref()?),
@@ -76,7 +76,7 @@ fn thought(text: &str, seal: &ProviderSignature) -> Option<Value> {
     Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
 }
 
-fn tool_use(call: &ToolCall, ids: &mut Ids) -> Value {
+fn tool_use(call: &ToolCall, ids: &mut AnthropicCallIds) -> Value {
     json!({
         "type": "tool_use",
         "id": ids.of_call(&call.id),
@@ -85,7 +85,7 @@ fn tool_use(call: &ToolCall, ids: &mut Ids) -> Value {
     })
 }
 
-fn tool_result(result: &ToolResult, ids: &Ids) -> Value {
+fn tool_result(result: &ToolResult, ids: &AnthropicCallIds) -> Value {
     let mut content: Vec<Value> = said(&result.text).into_iter().collect();
     content.extend(result.images.iter().map(image_block));
     // The API refuses an error result without content.
@@ -105,12 +105,12 @@ fn tool_result(result: &ToolResult, ids: &Ids) -> Value {
 /// Rewrites call ids to what the API accepts: letters, digits, `_` and `-`, unique in a
 /// conversation. Ids that come from another provider, or from none, may be different.
 #[derive(Debug, Default)]
-struct Ids {
+struct AnthropicCallIds {
     used: HashSet<String>,
     newest: HashMap<String, String>,
 }
 
-impl Ids {
+impl AnthropicCallIds {
     fn of_call(&mut self, id: &str) -> String {
         let clean = Self::clean(id);
         let others = (self.used.len()..).map(|number| format!("{clean}-{number}"));

@@ -8,12 +8,12 @@ use artel_types::model::{
 use serde_json::Value;
 
 use super::{REDACTED, SIGNATURE, WIRE};
-use crate::answer::{OpenCalls, text};
-use crate::count::{self, Counter};
-use crate::decoder::{Read, json};
+use crate::answer::{StreamedToolCalls, text};
+use crate::count::{self, StreamedTokenCounter};
+use crate::decoder::{ReplyFrameReader, json};
 use crate::frame::UNNAMED;
 use crate::refusal;
-use crate::wire::Wire;
+use crate::wire::WireFormat;
 
 /// The events that are read. The API may send others at any time, and they need not even
 /// be JSON.
@@ -28,19 +28,19 @@ const EVENTS: [&str; 7] = [
 ];
 
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
-    blocks: BTreeMap<u64, Block>,
-    calls: OpenCalls,
+pub(crate) struct AnthropicReplyReader {
+    blocks: BTreeMap<u64, AnthropicOpenBlock>,
+    calls: StreamedToolCalls,
     /// A call that ended without arguments. Either the model wanted none, or it was
     /// stopped before it could write any; the next event tells which.
     bare: Option<u32>,
-    counts: Counts,
+    counts: AnthropicTokenCounts,
     stop: Option<ReplyStopReason>,
 }
 
 /// A block that has begun and not ended. Several may be open at once.
 #[derive(Debug)]
-enum Block {
+enum AnthropicOpenBlock {
     Text,
     Thinking {
         signature: String,
@@ -59,15 +59,15 @@ enum Block {
 /// Token counts as the provider reports them. The input excludes tokens that were read
 /// from the cache or written to it.
 #[derive(Debug, Default)]
-struct Counts {
-    input: Counter,
-    cache_read: Counter,
-    cache_write: Counter,
-    output: Counter,
-    thinking: Counter,
+struct AnthropicTokenCounts {
+    input: StreamedTokenCounter,
+    cache_read: StreamedTokenCounter,
+    cache_write: StreamedTokenCounter,
+    output: StreamedTokenCounter,
+    thinking: StreamedTokenCounter,
 }
 
-impl Read for Reader {
+impl ReplyFrameReader for AnthropicReplyReader {
     fn frame(
         &mut self,
         name: &str,
@@ -97,7 +97,7 @@ impl Read for Reader {
     }
 }
 
-impl Reader {
+impl AnthropicReplyReader {
     fn start(&mut self, message: &Value, out: &mut Vec<ReplyChunk>) {
         self.counts.note(&message["usage"]);
         out.push(ReplyChunk::Start {
@@ -112,34 +112,38 @@ impl Reader {
         let opened = match block["type"].as_str().unwrap_or_default() {
             "text" => {
                 say(&block["text"], out);
-                Block::Text
+                AnthropicOpenBlock::Text
             }
             "thinking" => {
                 think(&block["thinking"], out);
                 let signature = block["signature"].as_str().unwrap_or_default();
-                Block::Thinking {
+                AnthropicOpenBlock::Thinking {
                     signature: signature.to_owned(),
                 }
             }
             "redacted_thinking" => {
                 let data = block["data"].as_str().unwrap_or_default();
                 close_thought(REDACTED, data, out);
-                Block::Other
+                AnthropicOpenBlock::Other
             }
             "tool_use" => self.begin(block, out)?,
-            _ => Block::Other,
+            _ => AnthropicOpenBlock::Other,
         };
         match self.blocks.insert(index(event), opened) {
-            Some(Block::Call { .. }) => Err(open_call()),
+            Some(AnthropicOpenBlock::Call { .. }) => Err(open_call()),
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self, block: &Value, out: &mut Vec<ReplyChunk>) -> Result<Block, ModelFault> {
+    fn begin(
+        &mut self,
+        block: &Value,
+        out: &mut Vec<ReplyChunk>,
+    ) -> Result<AnthropicOpenBlock, ModelFault> {
         let id = block["id"].as_str().unwrap_or_default();
         let name = block["name"].as_str().unwrap_or_default();
         let input = block["input"].as_object();
-        Ok(Block::Call {
+        Ok(AnthropicOpenBlock::Call {
             index: self.calls.begin(id, name, out)?,
             whole: input
                 .filter(|input| !input.is_empty())
@@ -154,13 +158,15 @@ impl Reader {
             return;
         };
         match (block, delta["type"].as_str().unwrap_or_default()) {
-            (Block::Text, "text_delta") => say(&delta["text"], out),
-            (Block::Thinking { .. }, "thinking_delta") => think(&delta["thinking"], out),
-            (Block::Thinking { signature }, "signature_delta") => {
+            (AnthropicOpenBlock::Text, "text_delta") => say(&delta["text"], out),
+            (AnthropicOpenBlock::Thinking { .. }, "thinking_delta") => {
+                think(&delta["thinking"], out)
+            }
+            (AnthropicOpenBlock::Thinking { signature }, "signature_delta") => {
                 signature.push_str(delta["signature"].as_str().unwrap_or_default());
             }
             (
-                Block::Call {
+                AnthropicOpenBlock::Call {
                     index, has_pieces, ..
                 },
                 "input_json_delta",
@@ -176,8 +182,10 @@ impl Reader {
 
     fn close(&mut self, at: u64, out: &mut Vec<ReplyChunk>) {
         match self.blocks.remove(&at) {
-            Some(Block::Thinking { signature }) => close_thought(SIGNATURE, &signature, out),
-            Some(Block::Call {
+            Some(AnthropicOpenBlock::Thinking { signature }) => {
+                close_thought(SIGNATURE, &signature, out)
+            }
+            Some(AnthropicOpenBlock::Call {
                 index,
                 whole,
                 has_pieces,
@@ -210,7 +218,7 @@ impl Reader {
     }
 
     fn end(&mut self, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
-        let is_open = |block: &Block| matches!(block, Block::Call { .. });
+        let is_open = |block: &AnthropicOpenBlock| matches!(block, AnthropicOpenBlock::Call { .. });
         if self.blocks.values().any(is_open) {
             return Err(open_call());
         }
@@ -234,7 +242,7 @@ impl Reader {
     }
 }
 
-impl Counts {
+impl AnthropicTokenCounts {
     fn note(&mut self, usage: &Value) {
         self.input.note(&usage["input_tokens"]);
         self.cache_read.note(&usage["cache_read_input_tokens"]);
@@ -318,5 +326,5 @@ fn fault(event: &Value) -> ModelFault {
         "overloaded_error" => 529,
         _ => 500,
     };
-    refusal::within(Wire::Anthropic, status, event)
+    refusal::within(WireFormat::Anthropic, status, event)
 }

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use crate::openai::{data_url, effort, is_strict};
 use crate::request::{
-    Turn, arguments, format_name, function_tools, max_output, messages, outgoing, result_text,
-    temperature,
+    MergedMessage, arguments, format_name, function_tools, max_output, messages, outgoing,
+    result_text, temperature,
 };
-use crate::wire::{Outgoing, Target};
+use crate::wire::{WireRequest, WireTarget};
 
-pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
+pub(crate) fn encode(target: &WireTarget<'_>, request: &ModelRequest) -> WireRequest {
     let mut body = json!({
         "model": target.model,
         "messages": messages(request, user, assistant),
@@ -59,7 +59,7 @@ fn tool_choice(choice: &ToolChoice) -> Value {
 /// Encodes a turn of the person. Tool results come first, right after the calls they
 /// answer. A result cannot hold images here, so they follow as if the person had sent
 /// them.
-fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
+fn user(turn: &MergedMessage<'_>, messages: &mut Vec<Value>) {
     for result in turn.results() {
         messages.push(json!({
             "role": "tool",
@@ -98,7 +98,7 @@ fn picture(image: &MessageImage) -> Value {
 
 /// Encodes a turn of the model without its thoughts: the format has no common field for
 /// them, and servers that produce thoughts drop them from later turns anyway.
-fn assistant(turn: &Turn<'_>) -> Option<Value> {
+fn assistant(turn: &MergedMessage<'_>) -> Option<Value> {
     let words = turn.text();
     let calls: Vec<Value> = turn
         .calls()

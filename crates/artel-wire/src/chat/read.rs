@@ -8,13 +8,13 @@
 use artel_types::model::{ModelFault, ModelFaultKind, ReplyChunk, ReplyStopReason, TokenUsage};
 use serde_json::Value;
 
-use crate::answer::{OpenCalls, fault, text};
-use crate::decoder::{Read, json};
+use crate::answer::{StreamedToolCalls, fault, text};
+use crate::decoder::{ReplyFrameReader, json};
 use crate::frame::UNNAMED;
-use crate::openai::{UsageNames, usage};
-use crate::wire::Wire;
+use crate::openai::{OpenAiUsageNames, usage};
+use crate::wire::WireFormat;
 
-const USAGE: UsageNames = UsageNames {
+const USAGE: OpenAiUsageNames = OpenAiUsageNames {
     input: "prompt_tokens",
     input_details: "prompt_tokens_details",
     output: "completion_tokens",
@@ -25,18 +25,18 @@ const USAGE: UsageNames = UsageNames {
 const ERROR: &str = "error";
 
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct ChatReplyReader {
     has_started: bool,
     has_refused: bool,
-    calls: OpenCalls,
-    slots: Vec<Slot>,
+    calls: StreamedToolCalls,
+    slots: Vec<ChatToolCallSlot>,
     reason: Option<String>,
     usage: Option<TokenUsage>,
 }
 
 /// A tool call, with the keys by which the server tells it apart from others.
 #[derive(Debug)]
-struct Slot {
+struct ChatToolCallSlot {
     place: Option<u64>,
     id: String,
     name: String,
@@ -44,13 +44,13 @@ struct Slot {
 }
 
 /// A piece of a tool call. Fields that the server leaves out are empty.
-struct Piece<'a> {
+struct ChatToolCallPiece<'a> {
     place: Option<u64>,
     id: &'a str,
     name: &'a str,
 }
 
-impl Read for Reader {
+impl ReplyFrameReader for ChatReplyReader {
     fn frame(
         &mut self,
         name: &str,
@@ -67,7 +67,7 @@ impl Read for Reader {
             read => read?,
         };
         if let Some(error) = error_in(name, &chunk) {
-            return Err(fault(Wire::Chat, error));
+            return Err(fault(WireFormat::Chat, error));
         }
         self.start(&chunk, out);
         if chunk["usage"].is_object() {
@@ -89,7 +89,7 @@ impl Read for Reader {
     }
 }
 
-impl Reader {
+impl ChatReplyReader {
     /// Emits the start with the first chunk that names the reply or the model. Azure
     /// begins with a chunk that names neither.
     fn start(&mut self, chunk: &Value, out: &mut Vec<ReplyChunk>) {
@@ -119,7 +119,7 @@ impl Reader {
             out.push(ReplyChunk::Text { text });
         }
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
-            let piece = Piece {
+            let piece = ChatToolCallPiece {
                 place: call["index"].as_u64(),
                 id: call["id"].as_str().unwrap_or_default(),
                 name: call["function"]["name"].as_str().unwrap_or_default(),
@@ -129,7 +129,7 @@ impl Reader {
         // The older form of a tool call, from when a reply could have only one.
         let call = &delta["function_call"];
         if call.is_object() {
-            let piece = Piece {
+            let piece = ChatToolCallPiece {
                 place: Some(0),
                 id: "",
                 name: call["name"].as_str().unwrap_or_default(),
@@ -141,7 +141,7 @@ impl Reader {
 
     fn call(
         &mut self,
-        piece: &Piece<'_>,
+        piece: &ChatToolCallPiece<'_>,
         arguments: &Value,
         out: &mut Vec<ReplyChunk>,
     ) -> Result<(), ModelFault> {
@@ -149,7 +149,7 @@ impl Reader {
             Some(slot) => slot.index,
             None => {
                 let index = self.calls.begin(piece.id, piece.name, out)?;
-                self.slots.push(Slot {
+                self.slots.push(ChatToolCallSlot {
                     place: piece.place,
                     id: piece.id.to_owned(),
                     name: piece.name.to_owned(),
@@ -167,13 +167,13 @@ impl Reader {
     }
 
     /// Finds the call that a piece belongs to, or `None` if the piece begins a new one.
-    fn slot(&self, piece: &Piece<'_>) -> Option<&Slot> {
+    fn slot(&self, piece: &ChatToolCallPiece<'_>) -> Option<&ChatToolCallSlot> {
         let mut newest_first = self.slots.iter().rev();
         if piece.place.is_some() {
             let slot = newest_first.find(|slot| slot.place == piece.place)?;
             return (!begins_another(slot, piece)).then_some(slot);
         }
-        let same = |slot: &&Slot| !piece.id.is_empty() && slot.id == piece.id;
+        let same = |slot: &&ChatToolCallSlot| !piece.id.is_empty() && slot.id == piece.id;
         match newest_first.find(same) {
             Some(slot) => Some(slot),
             None if piece.name.is_empty() => self.slots.last(),
@@ -215,7 +215,7 @@ impl Reader {
 /// Servers that send calls whole have been seen to give all of them the place 0. Neither
 /// the name nor the id alone proves anything: some servers repeat the name and make a new
 /// id with every piece.
-fn begins_another(slot: &Slot, piece: &Piece<'_>) -> bool {
+fn begins_another(slot: &ChatToolCallSlot, piece: &ChatToolCallPiece<'_>) -> bool {
     if piece.name.is_empty() {
         return false;
     }

@@ -7,8 +7,8 @@ use artel_types::model::{
 use serde_json::{Map, Value, json};
 
 use super::{WIRE, schema};
-use crate::request::{Turn, arguments, max_output, outgoing, temperature, turns};
-use crate::wire::{Outgoing, Target};
+use crate::request::{MergedMessage, arguments, max_output, outgoing, temperature, turns};
+use crate::wire::{WireRequest, WireTarget};
 
 /// Signature that newer models accept for a call that they did not make themselves, such
 /// as one that another provider's model made earlier in the conversation. Without a
@@ -16,7 +16,7 @@ use crate::wire::{Outgoing, Target};
 const NOT_MINE: &str = "skip_thought_signature_validator";
 
 /// Encodes a request for `:streamGenerateContent`.
-pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
+pub(crate) fn encode(target: &WireTarget<'_>, request: &ModelRequest) -> WireRequest {
     let mut body = Map::new();
     if !request.system.trim().is_empty() {
         let instruction = json!({ "parts": [{ "text": request.system }] });
@@ -54,7 +54,7 @@ fn percent_encoded(model: &str) -> String {
     })
 }
 
-fn generation(target: &Target<'_>, request: &ModelRequest) -> Map<String, Value> {
+fn generation(target: &WireTarget<'_>, request: &ModelRequest) -> Map<String, Value> {
     let mut config = Map::new();
     if let Some(tokens) = max_output(target, request) {
         config.insert("maxOutputTokens".into(), tokens.max(1).into());
@@ -126,7 +126,7 @@ fn calling(choice: &ToolChoice) -> Option<Value> {
 
 /// Encodes the conversation. A turn without any content left is omitted, because the API
 /// refuses it.
-fn contents(target: &Target<'_>, messages: &[ModelMessage]) -> Value {
+fn contents(target: &WireTarget<'_>, messages: &[ModelMessage]) -> Value {
     let written = turns(messages).into_iter().filter_map(|turn| {
         let (role, parts) = match turn.role {
             MessageRole::User => ("user", user(&turn)),
@@ -140,7 +140,7 @@ fn contents(target: &Target<'_>, messages: &[ModelMessage]) -> Value {
 /// Encodes a turn of the person. Tool results come first, since they must follow their
 /// calls. Images from tools come after them, because not every model accepts images inside
 /// a result.
-fn user(turn: &Turn<'_>) -> Vec<Value> {
+fn user(turn: &MergedMessage<'_>) -> Vec<Value> {
     let shown = turn.results().flat_map(|result| &result.images);
     let others = turn.parts.iter().filter_map(|part| match part {
         MessagePart::Text { text, .. } if !text.trim().is_empty() => Some(json!({ "text": text })),
@@ -151,7 +151,7 @@ fn user(turn: &Turn<'_>) -> Vec<Value> {
     results.chain(shown.map(inline)).chain(others).collect()
 }
 
-fn model(target: &Target<'_>, turn: &Turn<'_>) -> Vec<Value> {
+fn model(target: &WireTarget<'_>, turn: &MergedMessage<'_>) -> Vec<Value> {
     let parts = turn.parts.iter();
     let mut written: Vec<Value> = parts.filter_map(|part| model_part(part)).collect();
     // Of several simultaneous calls only the first carries a signature.

@@ -5,31 +5,31 @@ use serde_json::Value;
 
 use super::WIRE;
 use crate::answer::text;
-use crate::calls::Calls;
-use crate::count::{self, Counter};
-use crate::decoder::{Read, json};
+use crate::calls::ToolCallNumbering;
+use crate::count::{self, StreamedTokenCounter};
+use crate::decoder::{ReplyFrameReader, json};
 use crate::refusal;
-use crate::wire::Wire;
+use crate::wire::WireFormat;
 
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct GoogleReplyReader {
     is_begun: bool,
-    calls: Calls,
-    counts: Counts,
+    calls: ToolCallNumbering,
+    counts: GoogleTokenCounts,
     stop: Option<ReplyStopReason>,
 }
 
 /// Token counts as the provider reports them. The candidates' tokens do not include the
 /// thoughts.
 #[derive(Debug, Default)]
-struct Counts {
-    prompt: Counter,
-    cached: Counter,
-    candidates: Counter,
-    thoughts: Counter,
+struct GoogleTokenCounts {
+    prompt: StreamedTokenCounter,
+    cached: StreamedTokenCounter,
+    candidates: StreamedTokenCounter,
+    thoughts: StreamedTokenCounter,
 }
 
-impl Read for Reader {
+impl ReplyFrameReader for GoogleReplyReader {
     fn frame(
         &mut self,
         _name: &str,
@@ -75,7 +75,7 @@ impl Read for Reader {
     }
 }
 
-impl Reader {
+impl GoogleReplyReader {
     fn start(&mut self, piece: &Value, out: &mut Vec<ReplyChunk>) {
         if self.is_begun {
             return;
@@ -134,7 +134,7 @@ impl Reader {
     }
 }
 
-impl Counts {
+impl GoogleTokenCounts {
     fn note(&mut self, usage: &Value) {
         self.prompt.note(&usage["promptTokenCount"]);
         self.cached.note(&usage["cachedContentTokenCount"]);
@@ -183,5 +183,5 @@ fn fault(piece: &Value) -> ModelFault {
         "DEADLINE_EXCEEDED" => 504,
         _ => 500,
     });
-    refusal::within(Wire::Google, status, piece)
+    refusal::within(WireFormat::Google, status, piece)
 }

@@ -35,7 +35,7 @@ const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "ob
 
 /// Returns the schema reduced to the keywords that Gemini understands.
 pub(super) fn reduced(schema: &Value) -> Value {
-    let mut reducer = Reducer {
+    let mut reducer = GoogleSchemaReducer {
         root: schema,
         left: MOST_NODES,
         within: Vec::new(),
@@ -43,14 +43,14 @@ pub(super) fn reduced(schema: &Value) -> Value {
     reducer.node(schema, DEEPEST)
 }
 
-struct Reducer<'a> {
+struct GoogleSchemaReducer<'a> {
     root: &'a Value,
     left: usize,
     /// References being expanded. One that refers to itself would never end.
     within: Vec<String>,
 }
 
-impl Reducer<'_> {
+impl GoogleSchemaReducer<'_> {
     fn node(&mut self, schema: &Value, depth: usize) -> Value {
         let is_spent = self.left == 0 || depth == 0;
         self.left = self.left.saturating_sub(1);

@@ -6,9 +6,10 @@ use artel_types::model::{
 use serde_json::{Value, json};
 
 use crate::request::{
-    Turn, arguments, function_tools, max_output, messages, outgoing, result_text, temperature,
+    MergedMessage, arguments, function_tools, max_output, messages, outgoing, result_text,
+    temperature,
 };
-use crate::wire::{Outgoing, Target};
+use crate::wire::{WireRequest, WireTarget};
 
 /// Context window in tokens if the model's is unknown. Ollama's own default can be as
 /// small as 4,096 tokens, which an agent's instructions and tools alone may fill. This one
@@ -20,7 +21,7 @@ const USUAL_CONTEXT: u64 = 32_768;
 /// use less, set the model's context.
 const LARGEST_CONTEXT: u64 = 131_072;
 
-pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
+pub(crate) fn encode(target: &WireTarget<'_>, request: &ModelRequest) -> WireRequest {
     let mut body = json!({
         "model": target.model,
         "messages": messages(request, user, assistant),
@@ -47,7 +48,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
 
 /// Returns the options. The context window is the same in every request, because a change
 /// makes Ollama load the model again.
-fn options(target: &Target<'_>, request: &ModelRequest) -> Value {
+fn options(target: &WireTarget<'_>, request: &ModelRequest) -> Value {
     let context = target.context.unwrap_or(USUAL_CONTEXT);
     let mut options = json!({ "num_ctx": context.min(LARGEST_CONTEXT) });
     if let Some(most) = max_output(target, request) {
@@ -89,7 +90,7 @@ fn tools(request: &ModelRequest) -> Vec<Value> {
 
 /// Encodes a turn of the person. Templates show images only in the person's messages, so
 /// the images of a result follow it in such a message.
-fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
+fn user(turn: &MergedMessage<'_>, messages: &mut Vec<Value>) {
     for result in turn.results() {
         messages.push(json!({
             "role": "tool",
@@ -127,7 +128,7 @@ fn base64(image: &MessageImage) -> &str {
 
 /// Encodes a turn of the model. Ollama wants the model's thoughts back with its calls. A
 /// sealed thought comes from another provider and is left out.
-fn assistant(turn: &Turn<'_>) -> Option<Value> {
+fn assistant(turn: &MergedMessage<'_>) -> Option<Value> {
     let calls: Vec<Value> = turn
         .calls()
         .map(|call| {

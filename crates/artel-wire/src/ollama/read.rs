@@ -3,18 +3,18 @@
 use artel_types::model::{ModelFault, ReplyChunk, ReplyStopReason, TokenUsage};
 use serde_json::Value;
 
-use crate::answer::{OpenCalls, fault, text, tokens, tokens_or_zero};
+use crate::answer::{StreamedToolCalls, fault, text, tokens, tokens_or_zero};
 use crate::count::believed;
-use crate::decoder::{Read, json};
-use crate::wire::Wire;
+use crate::decoder::{ReplyFrameReader, json};
+use crate::wire::WireFormat;
 
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct OllamaReplyReader {
     has_started: bool,
-    calls: OpenCalls,
+    calls: StreamedToolCalls,
 }
 
-impl Read for Reader {
+impl ReplyFrameReader for OllamaReplyReader {
     fn frame(
         &mut self,
         _name: &str,
@@ -23,7 +23,7 @@ impl Read for Reader {
     ) -> Result<(), ModelFault> {
         let line = json(data)?;
         if !line["error"].is_null() {
-            return Err(fault(Wire::Ollama, &line["error"]));
+            return Err(fault(WireFormat::Ollama, &line["error"]));
         }
         if !self.has_started {
             self.has_started = true;
@@ -43,7 +43,7 @@ impl Read for Reader {
     }
 }
 
-impl Reader {
+impl OllamaReplyReader {
     fn message(&mut self, message: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
         if let Some(thought) = text(&message["thinking"]) {
             let text = thought.to_owned();

@@ -9,7 +9,7 @@ const LARGEST_TEXT: usize = 16 * 1024;
 
 /// The parts of a refusal that matter.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ProviderRefusal {
     /// The message for a person, in one line.
     pub(super) message: String,
     /// Message, type, code, status and reasons in lower case, for searching.
@@ -20,7 +20,7 @@ pub(super) struct Said {
     pub(super) details: Vec<Value>,
 }
 
-impl Said {
+impl ProviderRefusal {
     pub(super) fn in_body(body: &[u8]) -> Self {
         if let Ok(json) = serde_json::from_slice::<Value>(body) {
             return Self::in_json(&json);

@@ -6,7 +6,7 @@ use artel_types::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use serde_json::Value;
 
-use super::said::Said;
+use super::said::ProviderRefusal;
 
 /// Longest wait that is believed; no provider means more.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -27,7 +27,7 @@ pub(super) fn in_headers(
 }
 
 /// Reads Google's `RetryInfo`, or else the message: `try again in 11.054s`.
-pub(super) fn in_body(said: &Said) -> Option<Duration> {
+pub(super) fn in_body(said: &ProviderRefusal) -> Option<Duration> {
     let told = said
         .details
         .iter()

@@ -12,7 +12,7 @@ use crate::openai::{data_url, effort, is_strict};
 use crate::request::{
     arguments, format_name, max_output, outgoing, parameters, result_text, temperature,
 };
-use crate::wire::{Outgoing, Target};
+use crate::wire::{WireRequest, WireTarget};
 
 /// Smallest output limit that the API accepts.
 const LEAST_OUTPUT: u64 = 16;
@@ -20,7 +20,7 @@ const LEAST_OUTPUT: u64 = 16;
 /// Encodes a request for `/responses`. This format has no stop texts, so the request's are
 /// left out. The cache lifetime of a prompt cannot be set either: old and new models alike
 /// refuse the parameter.
-pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
+pub(crate) fn encode(target: &WireTarget<'_>, request: &ModelRequest) -> WireRequest {
     let mut body = json!({
         "model": target.model,
         "input": input(target, request),
@@ -67,7 +67,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &ModelRequest) -> Outgoing {
     outgoing("/responses", &body)
 }
 
-fn thinks(target: &Target<'_>) -> bool {
+fn thinks(target: &WireTarget<'_>) -> bool {
     target.thinking != ThinkingStyle::None
 }
 
@@ -105,7 +105,7 @@ fn cache_key(request: &ModelRequest) -> String {
     format!("artel-{hash:016x}")
 }
 
-fn input(target: &Target<'_>, request: &ModelRequest) -> Vec<Value> {
+fn input(target: &WireTarget<'_>, request: &ModelRequest) -> Vec<Value> {
     let mut items = Vec::new();
     for message in &request.messages {
         match message.role {
@@ -151,7 +151,7 @@ fn picture(image: &MessageImage) -> Value {
     json!({ "type": "input_image", "image_url": data_url(image), "detail": "auto" })
 }
 
-fn assistant(target: &Target<'_>, message: &ModelMessage, items: &mut Vec<Value>) {
+fn assistant(target: &WireTarget<'_>, message: &ModelMessage, items: &mut Vec<Value>) {
     // The API refuses a thought without anything after it, as a reply that broke off
     // leaves behind.
     let last = message.parts.iter().rposition(|part| {

@@ -11,13 +11,13 @@ use artel_types::model::{ModelFault, ProviderSignature, ReplyChunk, ReplyStopRea
 use serde_json::{Value, json};
 
 use super::WIRE;
-use crate::answer::{OpenCalls, fault, text};
-use crate::decoder::{Read, json};
+use crate::answer::{StreamedToolCalls, fault, text};
+use crate::decoder::{ReplyFrameReader, json};
 use crate::frame::UNNAMED;
-use crate::openai::{UsageNames, usage};
-use crate::wire::Wire;
+use crate::openai::{OpenAiUsageNames, usage};
+use crate::wire::WireFormat;
 
-const USAGE: UsageNames = UsageNames {
+const USAGE: OpenAiUsageNames = OpenAiUsageNames {
     input: "input_tokens",
     input_details: "input_tokens_details",
     output: "output_tokens",
@@ -25,30 +25,30 @@ const USAGE: UsageNames = UsageNames {
 };
 
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct ResponsesReplyReader {
     has_refused: bool,
-    calls: OpenCalls,
-    items: HashMap<Place, Item>,
+    calls: StreamedToolCalls,
+    items: HashMap<ResponsesItemKey, ResponsesItemProgress>,
 }
 
 /// The progress of one output item.
 #[derive(Debug, Default)]
-struct Item {
+struct ResponsesItemProgress {
     call: Option<u32>,
     /// Bytes already emitted of each part.
-    sent: HashMap<(Kind, u64), usize>,
+    sent: HashMap<(ResponsesPartKind, u64), usize>,
 }
 
 /// Identifies an output item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Place {
+enum ResponsesItemKey {
     At(u64),
     Named(String),
 }
 
 /// The content of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum ResponsesPartKind {
     Words,
     Refusal,
     Summary,
@@ -56,7 +56,7 @@ enum Kind {
     Arguments,
 }
 
-impl Read for Reader {
+impl ReplyFrameReader for ResponsesReplyReader {
     fn frame(
         &mut self,
         name: &str,
@@ -79,12 +79,12 @@ impl Read for Reader {
             "response.output_item.done" => self.item_done(&event, out)?,
             "response.completed" | "response.incomplete" => self.close(&event["response"], out),
             "response.failed" => {
-                return Err(fault(Wire::Responses, &event["response"]["error"]));
+                return Err(fault(WireFormat::Responses, &event["response"]["error"]));
             }
             "error" if event["error"].is_object() => {
-                return Err(fault(Wire::Responses, &event["error"]));
+                return Err(fault(WireFormat::Responses, &event["error"]));
             }
-            "error" => return Err(fault(Wire::Responses, &without_type(event))),
+            "error" => return Err(fault(WireFormat::Responses, &without_type(event))),
             _ => self.part(name, &event, out),
         }
         Ok(())
@@ -96,13 +96,13 @@ impl Read for Reader {
     }
 }
 
-impl Reader {
+impl ResponsesReplyReader {
     fn part(&mut self, name: &str, event: &Value, out: &mut Vec<ReplyChunk>) {
         let Some((kind, stage)) = part_of(name) else {
             return;
         };
         let number = match kind {
-            Kind::Summary => &event["summary_index"],
+            ResponsesPartKind::Summary => &event["summary_index"],
             _ => &event["content_index"],
         };
         let part = (kind, number.as_u64().unwrap_or_default());
@@ -115,7 +115,8 @@ impl Reader {
     /// Begins an item. Some servers give every item the same place, so an earlier item
     /// there is over.
     fn item_added(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) -> Result<(), ModelFault> {
-        self.items.insert(place(event), Item::default());
+        self.items
+            .insert(place(event), ResponsesItemProgress::default());
         if event["item"]["type"] == "function_call" {
             self.begin_call(event, out)?;
         }
@@ -128,7 +129,7 @@ impl Reader {
             Some("function_call") => {
                 let index = self.begin_call(event, out)?;
                 let arguments = text(&item["arguments"]);
-                self.say_rest(event, (Kind::Arguments, 0), arguments, out);
+                self.say_rest(event, (ResponsesPartKind::Arguments, 0), arguments, out);
                 // A call at the reply's limit is done too, but incomplete.
                 if item["status"] != "incomplete" {
                     self.calls.end(index, out);
@@ -158,15 +159,16 @@ impl Reader {
         let item = &event["item"];
         for (number, part) in parts(&item["content"]) {
             let kind = match part["type"].as_str() {
-                Some("refusal") => Kind::Refusal,
-                _ => Kind::Words,
+                Some("refusal") => ResponsesPartKind::Refusal,
+                _ => ResponsesPartKind::Words,
             };
             let whole = text(&part[whole_of(kind)]);
             self.say_rest(event, (kind, number), whole, out);
         }
         // The model reads its own words better when it is told what they were for.
         let known = self.items.get(&place(event));
-        let has_words = known.is_some_and(|item| item.sent.contains_key(&(Kind::Words, 0)));
+        let has_words =
+            known.is_some_and(|item| item.sent.contains_key(&(ResponsesPartKind::Words, 0)));
         if let (Some(phase), true) = (text(&item["phase"]), has_words) {
             let seal = sealed(&json!({ "phase": phase }));
             out.push(ReplyChunk::TextSealed { seal });
@@ -175,7 +177,10 @@ impl Reader {
 
     fn thought_done(&mut self, event: &Value, out: &mut Vec<ReplyChunk>) {
         let item = &event["item"];
-        for (list, kind) in [("summary", Kind::Summary), ("content", Kind::Thought)] {
+        for (list, kind) in [
+            ("summary", ResponsesPartKind::Summary),
+            ("content", ResponsesPartKind::Thought),
+        ] {
             for (number, part) in parts(&item[list]) {
                 self.say_rest(event, (kind, number), text(&part["text"]), out);
             }
@@ -190,7 +195,7 @@ impl Reader {
     fn say_rest(
         &mut self,
         event: &Value,
-        part: (Kind, u64),
+        part: (ResponsesPartKind, u64),
         whole: Option<&str>,
         out: &mut Vec<ReplyChunk>,
     ) {
@@ -203,7 +208,7 @@ impl Reader {
     fn say(
         &mut self,
         event: &Value,
-        (kind, number): (Kind, u64),
+        (kind, number): (ResponsesPartKind, u64),
         more: Option<&str>,
         out: &mut Vec<ReplyChunk>,
     ) {
@@ -211,7 +216,7 @@ impl Reader {
             return;
         };
         let item = self.items.entry(place(event)).or_default();
-        if kind == Kind::Arguments {
+        if kind == ResponsesPartKind::Arguments {
             // Pieces of a call that has not begun come again with the whole call when it
             // is done.
             let Some(index) = item.call else {
@@ -224,17 +229,19 @@ impl Reader {
         *sent += more.len();
         let text = more.to_owned();
         match kind {
-            Kind::Words => out.push(ReplyChunk::Text { text }),
-            Kind::Refusal => {
+            ResponsesPartKind::Words => out.push(ReplyChunk::Text { text }),
+            ResponsesPartKind::Refusal => {
                 self.has_refused = true;
                 out.push(ReplyChunk::Text { text });
             }
-            Kind::Summary | Kind::Thought if is_new_paragraph => {
+            ResponsesPartKind::Summary | ResponsesPartKind::Thought if is_new_paragraph => {
                 let text = format!("\n\n{text}");
                 out.push(ReplyChunk::Thinking { text });
             }
-            Kind::Summary | Kind::Thought => out.push(ReplyChunk::Thinking { text }),
-            Kind::Arguments => {}
+            ResponsesPartKind::Summary | ResponsesPartKind::Thought => {
+                out.push(ReplyChunk::Thinking { text })
+            }
+            ResponsesPartKind::Arguments => {}
         }
     }
 
@@ -268,36 +275,38 @@ fn start(response: &Value, out: &mut Vec<ReplyChunk>) {
 }
 
 /// Splits an event's name into the kind of part and whether it is a piece or the whole.
-fn part_of(name: &str) -> Option<(Kind, &str)> {
+fn part_of(name: &str) -> Option<(ResponsesPartKind, &str)> {
     let (part, stage) = name.strip_prefix("response.")?.rsplit_once('.')?;
     let kind = match part {
-        "output_text" => Kind::Words,
-        "refusal" => Kind::Refusal,
-        "reasoning_summary_text" => Kind::Summary,
-        "reasoning_text" => Kind::Thought,
-        "function_call_arguments" => Kind::Arguments,
+        "output_text" => ResponsesPartKind::Words,
+        "refusal" => ResponsesPartKind::Refusal,
+        "reasoning_summary_text" => ResponsesPartKind::Summary,
+        "reasoning_text" => ResponsesPartKind::Thought,
+        "function_call_arguments" => ResponsesPartKind::Arguments,
         _ => return None,
     };
     matches!(stage, "delta" | "done").then_some((kind, stage))
 }
 
 /// Returns the field that holds the whole.
-fn whole_of(kind: Kind) -> &'static str {
+fn whole_of(kind: ResponsesPartKind) -> &'static str {
     match kind {
-        Kind::Words | Kind::Summary | Kind::Thought => "text",
-        Kind::Refusal => "refusal",
-        Kind::Arguments => "arguments",
+        ResponsesPartKind::Words | ResponsesPartKind::Summary | ResponsesPartKind::Thought => {
+            "text"
+        }
+        ResponsesPartKind::Refusal => "refusal",
+        ResponsesPartKind::Arguments => "arguments",
     }
 }
 
-fn place(event: &Value) -> Place {
+fn place(event: &Value) -> ResponsesItemKey {
     if let Some(at) = event["output_index"].as_u64() {
-        return Place::At(at);
+        return ResponsesItemKey::At(at);
     }
     let item = &event["item"];
     let names = [&event["item_id"], &item["id"], &item["call_id"]];
     let name = names.into_iter().find_map(text);
-    Place::Named(name.unwrap_or_default().to_owned())
+    ResponsesItemKey::Named(name.unwrap_or_default().to_owned())
 }
 
 fn parts(list: &Value) -> impl Iterator<Item = (u64, &Value)> {

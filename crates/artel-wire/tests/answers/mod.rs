@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use artel_rules::stream::ModelReplyBuilder;
 use artel_types::model::{ModelFault, ModelRequest, ReplyChunk, ThinkingStyle};
-use artel_wire::{Target, Wire};
+use artel_wire::{WireFormat, WireTarget};
 use serde_json::Value;
 
 /// A model of which everything is known.
-pub(crate) const TARGET: Target<'static> = Target {
+pub(crate) const TARGET: WireTarget<'static> = WireTarget {
     model: "some-model",
     max_output: Some(8_000),
     context: Some(200_000),
@@ -17,7 +17,7 @@ pub(crate) const TARGET: Target<'static> = Target {
 };
 
 /// Checks what comes of an answer, line by line. Space before a line does not matter.
-pub(crate) fn check(wire: Wire, answer: &str, expected: &str) {
+pub(crate) fn check(wire: WireFormat, answer: &str, expected: &str) {
     let (chunks, fault) = read(wire, [answer.as_bytes()]);
     let lines = chunks.iter().map(line);
     let mut found: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
@@ -29,7 +29,7 @@ pub(crate) fn check(wire: Wire, answer: &str, expected: &str) {
 
 /// Reads an answer that comes in pieces and then ends, and checks that it keeps the grammar.
 pub(crate) fn read<'a>(
-    wire: Wire,
+    wire: WireFormat,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let mut decoder = wire.decoder();
@@ -80,13 +80,13 @@ pub(crate) fn rich() -> ModelRequest {
 }
 
 /// Returns the body of a request as a format writes it.
-pub(crate) fn body(wire: Wire, target: &Target<'_>, request: &ModelRequest) -> Value {
+pub(crate) fn body(wire: WireFormat, target: &WireTarget<'_>, request: &ModelRequest) -> Value {
     let outgoing = wire.encode(target, request);
     serde_json::from_slice(&outgoing.body).unwrap()
 }
 
 /// Checks a request with everything in it against `tests/requests/<name>.json`.
-pub(crate) fn check_rich(wire: Wire, name: &str) {
+pub(crate) fn check_rich(wire: WireFormat, name: &str) {
     let found = body(wire, &TARGET, &rich());
     let path = place("requests").join(format!("{name}.json"));
     let expected: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();

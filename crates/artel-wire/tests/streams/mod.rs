@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use artel_types::model::{ModelFault, ReplyChunk};
-use artel_wire::Wire;
+use artel_wire::WireFormat;
 
 /// Every case there is a recording of.
 pub(crate) const CASES: [&str; 8] = [
@@ -19,7 +19,7 @@ pub(crate) const CASES: [&str; 8] = [
 ];
 
 /// What a format has no words for, and so no recording of.
-pub(crate) const UNKNOWN_TO: [(Wire, &str); 1] = [(Wire::Ollama, "refusal")];
+pub(crate) const UNKNOWN_TO: [(WireFormat, &str); 1] = [(WireFormat::Ollama, "refusal")];
 
 /// What came of some bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,10 +29,10 @@ pub(crate) struct Answer {
 }
 
 /// Returns every recording. One that is missing fails the test that asks.
-pub(crate) fn recordings() -> Vec<(Wire, &'static str, Vec<u8>)> {
+pub(crate) fn recordings() -> Vec<(WireFormat, &'static str, Vec<u8>)> {
     let mut found = Vec::new();
     let mut missing = Vec::new();
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for case in CASES {
             if UNKNOWN_TO.contains(&(wire, case)) {
                 continue;
@@ -52,19 +52,19 @@ pub(crate) fn recordings() -> Vec<(Wire, &'static str, Vec<u8>)> {
 }
 
 /// Returns the folder of a format's recordings.
-pub(crate) fn folder(wire: Wire) -> &'static str {
+pub(crate) fn folder(wire: WireFormat) -> &'static str {
     match wire {
-        Wire::Anthropic => "anthropic",
-        Wire::Responses => "responses",
-        Wire::Chat => "chat",
-        Wire::Google => "google",
-        Wire::Ollama => "ollama",
+        WireFormat::Anthropic => "anthropic",
+        WireFormat::Responses => "responses",
+        WireFormat::Chat => "chat",
+        WireFormat::Google => "google",
+        WireFormat::Ollama => "ollama",
     }
 }
 
 /// Reads an answer that comes in pieces and then ends, and checks that what comes of it is well
 /// formed.
-pub(crate) fn decode<'a>(wire: Wire, pieces: impl IntoIterator<Item = &'a [u8]>) -> Answer {
+pub(crate) fn decode<'a>(wire: WireFormat, pieces: impl IntoIterator<Item = &'a [u8]>) -> Answer {
     let mut decoder = wire.decoder();
     let mut chunks = Vec::new();
     let mut fault = None;

@@ -2,10 +2,10 @@
 
 use artel_types::model::{ModelMessage, ModelRequest, ModelSpec};
 use artel_types::{Money, Secret};
-use artel_wire::{Target, Wire};
+use artel_wire::{WireFormat, WireTarget};
 
 /// The wire format of the request and its reply.
-pub(crate) const WIRE: Wire = Wire::Chat;
+pub(crate) const WIRE: WireFormat = WireFormat::Chat;
 
 /// The model that the request is for.
 pub(crate) const MODEL: &str = "bench-1";
@@ -23,7 +23,7 @@ pub(crate) fn question() -> ModelRequest {
 /// Returns the path and the body of the HTTP request.
 pub(crate) fn sent() -> (String, Vec<u8>) {
     let card = card();
-    let target = Target {
+    let target = WireTarget {
         model: MODEL,
         max_output: card.max_output,
         context: card.context,
