@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 use artel_rules::turn::{AgentRunEnding, RunnableToolCall};
 use artel_tools::{Called, Hands};
 use artel_types::model::ModelReply;
@@ -286,7 +286,7 @@ pub fn record_hooks(chronicle: Chronicle) -> Arc<RecordHook> {
 /// Returns a tool runner that asks about a call whatever policy says.
 pub(crate) fn asking(hands: &Hands, tool: &str) -> Hands {
     hands.moved(hands.bench.clone(), |policy, _| {
-        policy.ask.push(Rule::of_tool(tool));
+        policy.ask.push(PolicyRule::of_tool(tool));
     })
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Nobody, Stop, answer_first};
 use artel_journal::{Filter, Journal, Query};
-use artel_policy::{Answer, Decision, Record};
+use artel_policy::{ConsentRecord, PolicyAnswer, PolicyRuling};
 use artel_testkit::{Random, Scratch, random_trace};
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::{
@@ -43,8 +43,8 @@ impl Scene {
             question: Question {
                 call: "1.1".to_owned(),
                 tool: "bash".to_owned(),
-                decision: Decision::new(Answer::Ask, "default.ask", "it is asked"),
-                record: Record::default(),
+                decision: PolicyRuling::new(PolicyAnswer::Ask, "default.ask", "it is asked"),
+                record: ConsentRecord::default(),
                 offers: Vec::new(),
                 exactly: None,
             },

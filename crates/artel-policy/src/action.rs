@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 /// One action that a call would perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum PolicyAction {
     /// Reads a file or lists a folder.
-    Read(Target),
+    Read(FileTarget),
     /// Creates or changes a file.
-    Write(Target),
+    Write(FileTarget),
     /// Removes a file.
-    Delete(Target),
+    Delete(FileTarget),
     /// Runs shell text, as it would be passed to `bash -c`.
     Shell(String),
     /// Runs these words, without a shell.
@@ -35,9 +35,9 @@ pub enum Action {
 
 /// A file and the tree it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Target {
+pub struct FileTarget {
     /// The tree the file is in.
-    pub place: Place,
+    pub place: TargetTree,
     /// The path relative to that tree. It is resolved when it is used.
     pub path: String,
 }
@@ -45,7 +45,7 @@ pub struct Target {
 /// A file tree known to the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum TargetTree {
     /// The run's own tree.
     Worktree,
     /// A portal, by name.

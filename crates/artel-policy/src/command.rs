@@ -29,8 +29,8 @@ mod soften;
 mod verdict;
 
 pub use batch::judge_line;
-pub use concern::{Concern, concern, sensitive_read};
-pub use reading::{Part, Reading, Redirection, Word};
+pub use concern::{CommandConcern, concern, sensitive_read};
+pub use reading::{ShellAnalysis, ShellRedirection, ShellWord, SimpleShellCommand};
 pub use verdict::{is_covered, judge};
 
 /// The longest text that is judged, in bytes.
@@ -38,7 +38,7 @@ pub const MAX_TEXT: usize = 1024 * 1024;
 
 /// On whose behalf a command is judged, and so whose rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Setting {
+pub enum CommandOrigin {
     /// The rules of a person.
     #[default]
     Person,
@@ -50,18 +50,18 @@ pub enum Setting {
 }
 
 /// Reads a text as it would be passed to `bash -c`. Never fails, and takes linear time.
-pub fn read(text: &str) -> Reading {
+pub fn read(text: &str) -> ShellAnalysis {
     if text.len() > MAX_TEXT {
-        return Reading {
+        return ShellAnalysis {
             refusal: Some(guard::too_long(text.len())),
-            ..Reading::default()
+            ..ShellAnalysis::default()
         };
     }
     launch::read(text)
 }
 
 /// Returns the words to start without a shell, if the text is one plain command.
-pub fn plain_argv(reading: &Reading) -> Option<Vec<String>> {
+pub fn plain_argv(reading: &ShellAnalysis) -> Option<Vec<String>> {
     let [part] = reading.parts() else {
         return None;
     };
@@ -69,7 +69,7 @@ pub fn plain_argv(reading: &Reading) -> Option<Vec<String>> {
         return None;
     }
     // A leading `time` is a shell keyword, not a program.
-    let is_timed = part.words().first().and_then(Word::as_literal) == Some("time");
+    let is_timed = part.words().first().and_then(ShellWord::as_literal) == Some("time");
     let words = part
         .words()
         .iter()

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The three answers, the strictest last: of several answers the greatest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum PolicyAnswer {
     /// The action may run.
     Allow,
     /// A person must agree first.
@@ -17,10 +17,10 @@ pub enum Answer {
 
 /// An answer with its rule and reason, fit for a person and for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct PolicyRuling {
     /// The answer: allow, ask or deny.
     #[serde(rename = "decision")]
-    pub answer: Answer,
+    pub answer: PolicyAnswer,
     /// The deciding rule, as it was written or by its built-in name, such as `never.git-push`.
     pub rule: String,
     /// The reason, as a sentence without a full stop.
@@ -33,9 +33,9 @@ pub struct Decision {
 /// The name that replaces a rule where the walls decided.
 const CONTAINED: &str = "contained";
 
-impl Decision {
+impl PolicyRuling {
     /// Creates a decision made by a rule.
-    pub fn new(answer: Answer, rule: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn new(answer: PolicyAnswer, rule: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             answer,
             rule: rule.into(),
@@ -48,7 +48,7 @@ impl Decision {
     pub fn contained(reason: impl Into<String>) -> Self {
         Self {
             decided_by: DecidedBy::Contained,
-            ..Self::new(Answer::Allow, CONTAINED, reason)
+            ..Self::new(PolicyAnswer::Allow, CONTAINED, reason)
         }
     }
 }

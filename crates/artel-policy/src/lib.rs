@@ -16,12 +16,13 @@ pub mod record;
 pub mod redact;
 pub mod rules;
 
-pub use action::{Action, GitOperation, Place, Target};
+pub use action::{FileTarget, GitOperation, PolicyAction, TargetTree};
 pub use artel_types::{DecidedBy, SandboxOpening};
-pub use decision::{Answer, Decision};
+pub use decision::{PolicyAnswer, PolicyRuling};
 pub use policy::{
-    Admits, Bound, Changes, Commands, Containment, Grant, GrantEntry, GrantFile, OpenConnection,
-    Operation, PathKeep, PathWall, Policy, SandboxWalls, Scope, Situation, StepBound, Uncontained,
-    Walls, WorkFiles, git_may, openings, too_broad,
+    BackgroundConnection, BoundAdmission, CommandApproval, ContainmentMode, Grant, GrantEntry,
+    GrantFile, GrantScope, PathWall, PathWallKind, Policy, PolicyBound, PolicyContext,
+    PortalPermission, RunWalls, SandboxWalls, StepBound, StepWriteAccess, UncontainedReason,
+    WorkFileOwner, git_may, openings, too_broad,
 };
-pub use record::{Record, RecordHash, Resolved};
+pub use record::{ConsentRecord, ConsentRecordFile, ConsentRecordHash};

@@ -10,7 +10,7 @@ mod lexical;
 mod protected;
 mod sensitive;
 
-pub use lexical::{Lexical, lexical};
+pub use lexical::{LexicalLocation, lexical};
 pub use protected::{protected, protected_names};
 pub use sensitive::sensitive;
 

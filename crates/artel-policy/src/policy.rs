@@ -16,30 +16,32 @@ use std::path::PathBuf;
 
 use artel_types::{ForeignSource, SandboxOpening};
 
-pub use containment::{Containment, OpenConnection, SandboxWalls, Uncontained, Walls, WorkFiles};
+pub use containment::{
+    BackgroundConnection, ContainmentMode, RunWalls, SandboxWalls, UncontainedReason, WorkFileOwner,
+};
 pub use git::may as git_may;
-pub use grants::{Grant, GrantEntry, GrantFile, Scope, too_broad};
-pub use path_walls::{PathKeep, PathWall};
+pub use grants::{Grant, GrantEntry, GrantFile, GrantScope, too_broad};
+pub use path_walls::{PathWall, PathWallKind};
 
-use crate::command::{self, Setting};
-use crate::rules::{PathUse, Rule, RuleSet};
-use crate::{Action, Answer, Decision, GitOperation, Place, Target, path};
+use crate::command::{self, CommandOrigin};
+use crate::rules::{PathUse, PolicyRule, PolicyRuleSet};
+use crate::{FileTarget, GitOperation, PolicyAction, PolicyAnswer, PolicyRuling, TargetTree, path};
 
 /// Everything that decides about the calls of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// The bounds of the run; all of them must admit an action.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<PolicyBound>,
     /// The rules that were granted.
     pub grants: Vec<Grant>,
     /// Rules for what is asked about even if it is granted.
-    pub ask: Vec<Rule>,
+    pub ask: Vec<PolicyRule>,
     /// Rules for what is denied.
-    pub deny: Vec<Rule>,
+    pub deny: Vec<PolicyRule>,
     /// Whether commands that can be judged run in the sandbox without a question.
-    pub commands: Commands,
+    pub commands: CommandApproval,
     /// Whether the walls decide about commands that would otherwise be asked about.
-    pub contained: Containment,
+    pub contained: ContainmentMode,
     /// The role that makes the call.
     pub role: String,
     /// The secrets named in the role's own file. If it names none, the built-in list applies.
@@ -53,7 +55,7 @@ pub struct Policy {
 
 /// The handling of commands that can be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Commands {
+pub enum CommandApproval {
     /// They run in the sandbox.
     #[default]
     Allow,
@@ -63,20 +65,20 @@ pub enum Commands {
 
 /// A limit on what a run may do. Anything it does not admit is denied.
 #[derive(Debug, Clone)]
-pub struct Bound {
+pub struct PolicyBound {
     /// The owner of the limit, such as `role tester` or `skill csv-report`.
     pub name: String,
     /// The actions it admits.
-    pub admits: Admits,
+    pub admits: BoundAdmission,
 }
 
 /// The actions that a bound admits.
 #[derive(Debug, Clone)]
-pub enum Admits {
+pub enum BoundAdmission {
     /// Actions that match one of these rules. Tools that touch nothing are always admitted.
-    Rules(Vec<Rule>),
+    Rules(Vec<PolicyRule>),
     /// These operations, on files and in git.
-    Operations(Vec<Operation>),
+    Operations(Vec<PortalPermission>),
     /// The actions that a step of a plan allows.
     Step(StepBound),
     /// Everything except commands in which `git` does something this role may not do.
@@ -95,13 +97,13 @@ pub enum Admits {
 #[derive(Debug, Clone, Default)]
 pub struct StepBound {
     /// Files that may change, such as `Edit(src/**)`. If empty, any file may.
-    pub paths: Vec<Rule>,
+    pub paths: Vec<PolicyRule>,
     /// Files that may not change even if `paths` lists them.
-    pub kept: Vec<Rule>,
+    pub kept: Vec<PolicyRule>,
     /// Commands that may run. If empty, any command that can be judged may.
-    pub commands: Vec<Rule>,
+    pub commands: Vec<PolicyRule>,
     /// Hosts that may be reached.
-    pub hosts: Vec<Rule>,
+    pub hosts: Vec<PolicyRule>,
     /// Declared tools that may be used, with the hosts they declare.
     pub tools: Vec<String>,
     /// All declared tools; other tools are not bounded by their names.
@@ -109,12 +111,12 @@ pub struct StepBound {
     /// Secrets that may be used.
     pub secrets: Vec<String>,
     /// Whether the step may change anything at all.
-    pub changes: Changes,
+    pub changes: StepWriteAccess,
 }
 
 /// The permission of a step to change files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Changes {
+pub enum StepWriteAccess {
     /// The step may change files.
     #[default]
     Some,
@@ -124,7 +126,7 @@ pub enum Changes {
 
 /// A permission that a portal grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum PortalPermission {
     /// Read the portal's files.
     Read,
     /// Make changes in a run's tree.
@@ -135,7 +137,7 @@ pub enum Operation {
 
 /// Facts about the run that a decision depends on and that no model can set.
 #[derive(Debug, Clone, Default)]
-pub struct Situation {
+pub struct PolicyContext {
     /// Whether the sandbox is in force at the required level.
     pub is_walled: bool,
     /// Whether the run's processes can reach hosts.
@@ -150,21 +152,26 @@ pub struct Situation {
     /// The root of the run's tree.
     pub workspace: Option<PathBuf>,
     /// The walls around the run's commands, or `None` where no command is ever contained.
-    pub walls: Option<Walls>,
+    pub walls: Option<RunWalls>,
 }
 
 impl Policy {
     /// Decides about a call: returns the strictest answer to any of its actions.
-    pub fn decide(&self, tool: &str, actions: &[Action], situation: &Situation) -> Decision {
+    pub fn decide(
+        &self,
+        tool: &str,
+        actions: &[PolicyAction],
+        situation: &PolicyContext,
+    ) -> PolicyRuling {
         // The effects of a command line are not known in advance, so with network access it is
         // not confined. The effects of a declared tool were written down by its author.
-        let open = Situation {
+        let open = PolicyContext {
             has_network: situation.has_network || actions.iter().any(reaches),
             walls: situation.walls.clone().map(|walls| opened(walls, actions)),
             ..situation.clone()
         };
         let each = actions.iter().map(|action| match action {
-            Action::Shell(_) => self.decide_one(tool, action, &open),
+            PolicyAction::Shell(_) => self.decide_one(tool, action, &open),
             _ => self.decide_one(tool, action, situation),
         });
         let trifecta = trifecta(actions, situation);
@@ -180,36 +187,41 @@ impl Policy {
 
     /// Returns whether a call is asked about every time, whatever the person allowed before,
     /// because it could carry away different data each time.
-    pub fn asks_every_time(actions: &[Action], situation: &Situation) -> bool {
+    pub fn asks_every_time(actions: &[PolicyAction], situation: &PolicyContext) -> bool {
         trifecta(actions, situation).is_some()
     }
 
     /// Returns the command rules that name secrets for their commands.
-    pub fn secret_rules(&self) -> impl Iterator<Item = &Rule> {
+    pub fn secret_rules(&self) -> impl Iterator<Item = &PolicyRule> {
         let granted = self.grants.iter().map(|grant| &grant.rule);
         let all = granted.chain(&self.ask);
         all.filter(|rule| !rule.secrets().is_empty())
     }
 
-    fn decide_one(&self, tool: &str, action: &Action, situation: &Situation) -> Decision {
+    fn decide_one(
+        &self,
+        tool: &str,
+        action: &PolicyAction,
+        situation: &PolicyContext,
+    ) -> PolicyRuling {
         let decision = self.decide_by_layers(tool, action, situation);
         match action {
-            Action::Nothing => decision,
+            PolicyAction::Nothing => decision,
             _ => self.heed_unreadable(decision),
         }
     }
 
     /// Allows nothing past a ban or ask rule that cannot be read: nobody knows what it was
     /// about.
-    fn heed_unreadable(&self, decision: Decision) -> Decision {
-        let why = |rule: &Rule| rule.reason().unwrap_or_default().to_owned();
-        let unreadable = |rule: &&Rule| rule.is_unreadable();
-        if decision.answer != Answer::Deny
+    fn heed_unreadable(&self, decision: PolicyRuling) -> PolicyRuling {
+        let why = |rule: &PolicyRule| rule.reason().unwrap_or_default().to_owned();
+        let unreadable = |rule: &&PolicyRule| rule.is_unreadable();
+        if decision.answer != PolicyAnswer::Deny
             && let Some(rule) = self.deny.iter().find(unreadable)
         {
             return deny(rule.text(), why(rule));
         }
-        if decision.answer == Answer::Allow
+        if decision.answer == PolicyAnswer::Allow
             && let Some(rule) = self.ask.iter().find(unreadable)
         {
             return ask(rule.text(), why(rule));
@@ -217,15 +229,20 @@ impl Policy {
         decision
     }
 
-    fn decide_by_layers(&self, tool: &str, action: &Action, situation: &Situation) -> Decision {
+    fn decide_by_layers(
+        &self,
+        tool: &str,
+        action: &PolicyAction,
+        situation: &PolicyContext,
+    ) -> PolicyRuling {
         if let Some(never) = never::denies(action) {
             return never;
         }
         if let Some(never) = own::denies(&self.own_folders, action) {
             return never;
         }
-        if let Action::Read(target) = action
-            && target.place == Place::Skill
+        if let PolicyAction::Read(target) = action
+            && target.place == TargetTree::Skill
             && path::sensitive(&target.path).is_none()
         {
             return allow("shipped.skill", "a skill reads its own files");
@@ -238,19 +255,19 @@ impl Policy {
             );
         }
         match action {
-            Action::Nothing => allow("shipped.nothing", "it touches nothing"),
-            Action::Read(target) => self.read(tool, target),
-            Action::Write(target) | Action::Delete(target) => self.write(tool, target),
-            Action::Shell(text) => self.shell(&command::read(text), situation),
-            Action::Words(words) => self.words(tool, words, situation),
-            Action::Network(host) => self.named("fetch", host, "network"),
-            Action::Secret(name) => self.secret(name),
-            Action::Trust { what, .. } => self.named("trust", what, "trust"),
-            Action::Git(operation) => self.git(tool, *operation),
+            PolicyAction::Nothing => allow("shipped.nothing", "it touches nothing"),
+            PolicyAction::Read(target) => self.read(tool, target),
+            PolicyAction::Write(target) | PolicyAction::Delete(target) => self.write(tool, target),
+            PolicyAction::Shell(text) => self.shell(&command::read(text), situation),
+            PolicyAction::Words(words) => self.words(tool, words, situation),
+            PolicyAction::Network(host) => self.named("fetch", host, "network"),
+            PolicyAction::Secret(name) => self.secret(name),
+            PolicyAction::Trust { what, .. } => self.named("trust", what, "trust"),
+            PolicyAction::Git(operation) => self.git(tool, *operation),
         }
     }
 
-    fn read(&self, tool: &str, target: &Target) -> Decision {
+    fn read(&self, tool: &str, target: &FileTarget) -> PolicyRuling {
         if let Some(ruled) = self.ruled(tool, target, PathUse::Reading) {
             return ruled;
         }
@@ -259,7 +276,7 @@ impl Policy {
             return ask(ground, reason);
         }
         match &target.place {
-            Place::Portal(name) if self.portal.as_ref() != Some(name) => ask(
+            TargetTree::Portal(name) if self.portal.as_ref() != Some(name) => ask(
                 "default.other-portal",
                 format!("`@{name}` is not the portal of this run"),
             ),
@@ -270,15 +287,16 @@ impl Policy {
         }
     }
 
-    fn write(&self, tool: &str, target: &Target) -> Decision {
+    fn write(&self, tool: &str, target: &FileTarget) -> PolicyRuling {
         let ruled = self.ruled(tool, target, PathUse::Writing);
         ruled.unwrap_or_else(|| allow("shipped.write", "it is in the run's own tree"))
     }
 
     /// Returns what the written rules say about a file, or `None` if no rule matches.
-    fn ruled(&self, tool: &str, target: &Target, path_use: PathUse) -> Option<Decision> {
-        let covers = |rule: &&Rule| covers_path(rule, tool, &target.path);
-        let catches = |rule: &&Rule| covers(rule) || rule.catches_path(path_use, &target.path);
+    fn ruled(&self, tool: &str, target: &FileTarget, path_use: PathUse) -> Option<PolicyRuling> {
+        let covers = |rule: &&PolicyRule| covers_path(rule, tool, &target.path);
+        let catches =
+            |rule: &&PolicyRule| covers(rule) || rule.catches_path(path_use, &target.path);
         if let Some(rule) = self.deny.iter().find(catches) {
             return Some(deny(rule.text(), "a rule denies it"));
         }
@@ -294,38 +312,38 @@ impl Policy {
             .map(|rule| allow(rule.text(), "it was granted"))
     }
 
-    fn shell(&self, reading: &command::Reading, situation: &Situation) -> Decision {
-        let mut rules = RuleSet {
+    fn shell(&self, reading: &command::ShellAnalysis, situation: &PolicyContext) -> PolicyRuling {
+        let mut rules = PolicyRuleSet {
             allow: self.grants.iter().map(|grant| grant.rule.clone()).collect(),
             ask: self.ask.clone(),
             deny: self.deny.clone(),
         };
-        let is_shipped = self.commands == Commands::Allow && is_confined(situation);
-        if is_shipped && let Ok(any) = Rule::parse("Bash") {
+        let is_shipped = self.commands == CommandApproval::Allow && is_confined(situation);
+        if is_shipped && let Ok(any) = PolicyRule::parse("Bash") {
             rules.allow.push(any);
         }
         let workspace = situation.workspace.as_deref();
-        let decision = command::judge(reading, &rules, Setting::Person, workspace);
+        let decision = command::judge(reading, &rules, CommandOrigin::Person, workspace);
         let decision = match decision.answer {
-            Answer::Allow if decision.rule == "Bash" && is_shipped => allow(
+            PolicyAnswer::Allow if decision.rule == "Bash" && is_shipped => allow(
                 "shipped.commands",
                 "it can be judged, and runs in the sandbox without network and secrets",
             ),
-            Answer::Ask => match containment::blanket(&rules) {
+            PolicyAnswer::Ask => match containment::blanket(&rules) {
                 Some(ruled) => ruled,
                 None => self.contain((reading, &rules), decision, situation),
             },
-            Answer::Allow | Answer::Deny => decision,
+            PolicyAnswer::Allow | PolicyAnswer::Deny => decision,
         };
         self.heed_ban_on_reading(decision)
     }
 
     /// Lets no command run unasked if a rule keeps every file from being read: a wall around
     /// all files would leave a command nothing to run on.
-    fn heed_ban_on_reading(&self, decision: Decision) -> Decision {
+    fn heed_ban_on_reading(&self, decision: PolicyRuling) -> PolicyRuling {
         let mut rules = self.deny.iter().chain(&self.ask);
         match rules.find(|rule| rule.bans_all_reading()) {
-            Some(rule) if decision.answer == Answer::Allow => ask(
+            Some(rule) if decision.answer == PolicyAnswer::Allow => ask(
                 rule.text(),
                 "the rule is about reading any file, and a command may read what it does not name",
             ),
@@ -333,20 +351,20 @@ impl Policy {
         }
     }
 
-    fn words(&self, tool: &str, words: &[String], situation: &Situation) -> Decision {
-        let catches = |rule: &&Rule| rule.admits_tool(tool) || rule.catches_command(words);
+    fn words(&self, tool: &str, words: &[String], situation: &PolicyContext) -> PolicyRuling {
+        let catches = |rule: &&PolicyRule| rule.admits_tool(tool) || rule.catches_command(words);
         if let Some(rule) = self.deny.iter().find(catches) {
             return deny(rule.text(), "a rule denies it");
         }
         if let Some(rule) = self.ask.iter().find(catches) {
             return ask(rule.text(), "a rule says to ask");
         }
-        let covers = |rule: &&Rule| rule.admits_tool(tool) || rule.admits_command(words);
+        let covers = |rule: &&PolicyRule| rule.admits_tool(tool) || rule.admits_command(words);
         let granted = self.grants.iter().map(|grant| &grant.rule).find(covers);
         if let Some(rule) = granted {
             return allow(rule.text(), "it was granted");
         }
-        if self.commands == Commands::Allow && is_confined(situation) {
+        if self.commands == CommandApproval::Allow && is_confined(situation) {
             return allow(
                 "shipped.commands",
                 "its words are known, and it runs in the sandbox without network and secrets",
@@ -355,12 +373,13 @@ impl Policy {
         ask("default.ask", "nobody granted it")
     }
 
-    fn git(&self, tool: &str, operation: GitOperation) -> Decision {
+    fn git(&self, tool: &str, operation: GitOperation) -> PolicyRuling {
         let by_role = git::decide(&self.role, operation);
-        if by_role.answer == Answer::Deny {
+        if by_role.answer == PolicyAnswer::Deny {
             return by_role;
         }
-        let is_about = |rule: &&Rule| git::is_about(rule, tool) || git::is_about_shown(rule, tool);
+        let is_about =
+            |rule: &&PolicyRule| git::is_about(rule, tool) || git::is_about_shown(rule, tool);
         if let Some(rule) = self.deny.iter().find(is_about) {
             return deny(rule.text(), "a rule denies it");
         }
@@ -370,7 +389,7 @@ impl Policy {
         }
     }
 
-    fn secret(&self, name: &str) -> Decision {
+    fn secret(&self, name: &str) -> PolicyRuling {
         let may_hold = match &self.role_secrets {
             Some(named) => named.iter().any(|it| it == name),
             None => grants::may_hold(&self.role, name),
@@ -389,15 +408,15 @@ impl Policy {
     }
 
     /// Decides about a host, a secret or trusted content by the rules that name it.
-    fn named(&self, tool: &str, name: &str, what: &str) -> Decision {
-        let catches = |rule: &&Rule| rule.catches_name(tool, name);
+    fn named(&self, tool: &str, name: &str, what: &str) -> PolicyRuling {
+        let catches = |rule: &&PolicyRule| rule.catches_name(tool, name);
         if let Some(rule) = self.deny.iter().find(catches) {
             return deny(rule.text(), "a rule denies it");
         }
         if let Some(rule) = self.ask.iter().find(catches) {
             return ask(rule.text(), "a rule says to ask");
         }
-        let covers = |rule: &&Rule| rule.admits_name(tool, name);
+        let covers = |rule: &&PolicyRule| rule.admits_name(tool, name);
         let granted = self.grants.iter().map(|grant| &grant.rule).find(covers);
         match granted {
             Some(rule) => allow(rule.text(), "it was granted"),
@@ -409,62 +428,65 @@ impl Policy {
     }
 }
 
-impl Bound {
-    fn admits(&self, tool: &str, action: &Action) -> bool {
+impl PolicyBound {
+    fn admits(&self, tool: &str, action: &PolicyAction) -> bool {
         match &self.admits {
-            Admits::Rules(rules) => rules_admit(rules, tool, action),
-            Admits::GitOf(role) => git::admits(role, action),
-            Admits::RightsOf { role, secrets } => match action {
-                Action::Git(operation) => git::may(role, *operation),
-                Action::Secret(name) => match secrets {
+            BoundAdmission::Rules(rules) => rules_admit(rules, tool, action),
+            BoundAdmission::GitOf(role) => git::admits(role, action),
+            BoundAdmission::RightsOf { role, secrets } => match action {
+                PolicyAction::Git(operation) => git::may(role, *operation),
+                PolicyAction::Secret(name) => match secrets {
                     Some(named) => named.contains(name),
                     None => grants::may_hold(role, name),
                 },
                 _ => true,
             },
-            Admits::Step(step) => step.admits(tool, action),
-            Admits::Operations(operations) => match action {
-                Action::Read(_) => operations.contains(&Operation::Read),
-                Action::Write(_) | Action::Delete(_) | Action::Shell(_) | Action::Words(_) => {
-                    operations.contains(&Operation::Write)
-                }
-                Action::Git(_) => operations.contains(&Operation::Git),
-                Action::Network(_) | Action::Secret(_) | Action::Trust { .. } | Action::Nothing => {
-                    true
-                }
+            BoundAdmission::Step(step) => step.admits(tool, action),
+            BoundAdmission::Operations(operations) => match action {
+                PolicyAction::Read(_) => operations.contains(&PortalPermission::Read),
+                PolicyAction::Write(_)
+                | PolicyAction::Delete(_)
+                | PolicyAction::Shell(_)
+                | PolicyAction::Words(_) => operations.contains(&PortalPermission::Write),
+                PolicyAction::Git(_) => operations.contains(&PortalPermission::Git),
+                PolicyAction::Network(_)
+                | PolicyAction::Secret(_)
+                | PolicyAction::Trust { .. }
+                | PolicyAction::Nothing => true,
             },
         }
     }
 }
 
 impl StepBound {
-    fn admits(&self, tool: &str, action: &Action) -> bool {
-        let any =
-            |rules: &[Rule], path: &str| rules.iter().any(|rule| covers_path(rule, tool, path));
+    fn admits(&self, tool: &str, action: &PolicyAction) -> bool {
+        let any = |rules: &[PolicyRule], path: &str| {
+            rules.iter().any(|rule| covers_path(rule, tool, path))
+        };
         let is_declared = self.declared.iter().any(|name| name == tool);
         let is_listed = self.tools.iter().any(|name| name == tool);
         if is_declared && !is_listed {
             return false;
         }
         match action {
-            Action::Nothing | Action::Read(_) | Action::Trust { .. } => true,
-            Action::Secret(name) => self.secrets.contains(name),
-            Action::Write(target) | Action::Delete(target) => {
-                self.changes == Changes::Some
+            PolicyAction::Nothing | PolicyAction::Read(_) | PolicyAction::Trust { .. } => true,
+            PolicyAction::Secret(name) => self.secrets.contains(name),
+            PolicyAction::Write(target) | PolicyAction::Delete(target) => {
+                self.changes == StepWriteAccess::Some
                     && !any(&self.kept, &target.path)
                     && (self.paths.is_empty() || any(&self.paths, &target.path))
             }
-            Action::Shell(text) => {
+            PolicyAction::Shell(text) => {
                 self.commands.is_empty()
                     || command::is_covered(&command::read(text), &self.commands)
             }
-            Action::Words(words) => tool != SCRIPT || self.admits_script(words),
-            Action::Network(host) => {
+            PolicyAction::Words(words) => tool != SCRIPT || self.admits_script(words),
+            PolicyAction::Network(host) => {
                 let mut hosts = self.hosts.iter();
                 is_declared || hosts.any(|rule| rule.admits_name("fetch", host))
             }
-            Action::Git(operation) => {
-                self.changes == Changes::Some || *operation == crate::GitOperation::Read
+            PolicyAction::Git(operation) => {
+                self.changes == StepWriteAccess::Some || *operation == crate::GitOperation::Read
             }
         }
     }
@@ -481,25 +503,27 @@ impl StepBound {
 /// The tool that runs the scripts of a skill.
 const SCRIPT: &str = "script";
 
-fn rules_admit(rules: &[Rule], tool: &str, action: &Action) -> bool {
+fn rules_admit(rules: &[PolicyRule], tool: &str, action: &PolicyAction) -> bool {
     match action {
-        Action::Nothing | Action::Trust { .. } => true,
-        Action::Read(target) | Action::Write(target) | Action::Delete(target) => rules
-            .iter()
-            .any(|rule| covers_path(rule, tool, &target.path)),
-        Action::Shell(text) => command::is_covered(&command::read(text), rules),
-        Action::Words(words) => rules
+        PolicyAction::Nothing | PolicyAction::Trust { .. } => true,
+        PolicyAction::Read(target) | PolicyAction::Write(target) | PolicyAction::Delete(target) => {
+            rules
+                .iter()
+                .any(|rule| covers_path(rule, tool, &target.path))
+        }
+        PolicyAction::Shell(text) => command::is_covered(&command::read(text), rules),
+        PolicyAction::Words(words) => rules
             .iter()
             .any(|rule| rule.admits_tool(tool) || rule.admits_command(words)),
-        Action::Network(host) => rules.iter().any(|rule| rule.admits_name("fetch", host)),
-        Action::Secret(name) => rules.iter().any(|rule| rule.admits_name("secret", name)),
-        Action::Git(_) => rules.iter().any(|rule| rule.admits_tool(tool)),
+        PolicyAction::Network(host) => rules.iter().any(|rule| rule.admits_name("fetch", host)),
+        PolicyAction::Secret(name) => rules.iter().any(|rule| rule.admits_name("secret", name)),
+        PolicyAction::Git(_) => rules.iter().any(|rule| rule.admits_tool(tool)),
     }
 }
 
 /// Returns whether a rule covers this file. Rules name kinds of tools: `Read` covers every
 /// tool that reads, `Edit` and `Write` every tool that changes files.
-fn covers_path(rule: &Rule, tool: &str, path: &str) -> bool {
+fn covers_path(rule: &PolicyRule, tool: &str, path: &str) -> bool {
     let family: &[&str] = match tool {
         "read" | "glob" | "grep" | "list" => &["read"],
         "write" | "edit" | "multi_edit" | "batch_write" | "apply_patch" | "format" => {
@@ -514,26 +538,26 @@ fn covers_path(rule: &Rule, tool: &str, path: &str) -> bool {
 }
 
 /// Returns whether none of a command's effects can leave the run.
-fn is_confined(situation: &Situation) -> bool {
+fn is_confined(situation: &PolicyContext) -> bool {
     situation.is_walled && !situation.has_network && !situation.has_secrets
 }
 
 /// Returns whether an action connects to a host.
-fn reaches(action: &Action) -> bool {
-    matches!(action, Action::Network(_))
+fn reaches(action: &PolicyAction) -> bool {
+    matches!(action, PolicyAction::Network(_))
 }
 
 /// Returns the walls during a call that itself opens them.
-fn opened(mut walls: Walls, actions: &[Action]) -> Walls {
+fn opened(mut walls: RunWalls, actions: &[PolicyAction]) -> RunWalls {
     walls.openings.extend(openings(actions));
     walls
 }
 
 /// Returns the openings that a call makes in the walls of its run.
-pub fn openings(actions: &[Action]) -> impl Iterator<Item = SandboxOpening> + '_ {
+pub fn openings(actions: &[PolicyAction]) -> impl Iterator<Item = SandboxOpening> + '_ {
     actions.iter().filter_map(|action| match action {
-        Action::Network(_) => Some(SandboxOpening::Network),
-        Action::Secret(_) => Some(SandboxOpening::Secret),
+        PolicyAction::Network(_) => Some(SandboxOpening::Network),
+        PolicyAction::Secret(_) => Some(SandboxOpening::Secret),
         _ => None,
     })
 }
@@ -541,17 +565,17 @@ pub fn openings(actions: &[Action]) -> impl Iterator<Item = SandboxOpening> + '_
 /// Asks if untrusted content was read, a secret is available and there is a way out: that
 /// combination needs a person. The question names the content, the secret and the
 /// destination.
-fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
+fn trifecta(actions: &[PolicyAction], situation: &PolicyContext) -> Option<PolicyRuling> {
     if situation.foreign.is_empty() {
         return None;
     }
     let hosts = actions.iter().filter_map(|action| match action {
-        Action::Network(host) => Some(format!("`{host}`")),
+        PolicyAction::Network(host) => Some(format!("`{host}`")),
         _ => None,
     });
     let hosts: Vec<String> = hosts.collect();
     let used = actions.iter().filter_map(|action| match action {
-        Action::Secret(name) => Some(name),
+        PolicyAction::Secret(name) => Some(name),
         _ => None,
     });
     let used: Vec<&String> = used.collect();
@@ -561,7 +585,7 @@ fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
     let secrets = used.iter().map(|name| format!("`{name}`"));
     let secrets: Vec<String> = secrets.chain(held).collect();
     let walls = situation.walls.as_ref();
-    let keeps_one = walls.is_some_and(|walls| walls.connection == OpenConnection::Held);
+    let keeps_one = walls.is_some_and(|walls| walls.connection == BackgroundConnection::Held);
     let has_network = situation.has_network || keeps_one || !hosts.is_empty();
     let has_secrets = situation.has_secrets || !secrets.is_empty();
     if !(has_network && has_secrets) {
@@ -602,16 +626,16 @@ fn sources_shown(sources: &[ForeignSource]) -> String {
     shown.join(", ")
 }
 
-fn allow(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
-    Decision::new(Answer::Allow, rule, reason)
+fn allow(rule: impl Into<String>, reason: impl Into<String>) -> PolicyRuling {
+    PolicyRuling::new(PolicyAnswer::Allow, rule, reason)
 }
 
-fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
-    Decision::new(Answer::Ask, rule, reason)
+fn ask(rule: impl Into<String>, reason: impl Into<String>) -> PolicyRuling {
+    PolicyRuling::new(PolicyAnswer::Ask, rule, reason)
 }
 
-fn deny(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
-    Decision::new(Answer::Deny, rule, reason)
+fn deny(rule: impl Into<String>, reason: impl Into<String>) -> PolicyRuling {
+    PolicyRuling::new(PolicyAnswer::Deny, rule, reason)
 }
 
 #[cfg(test)]

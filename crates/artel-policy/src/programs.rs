@@ -65,11 +65,11 @@ pub(crate) use names::are_same;
 pub(crate) use view::is_known;
 pub(crate) use why::is_about_effects;
 
-use view::View;
+use view::CommandInspector;
 
 /// A reason not to allow a command without a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubt {
+pub struct CommandDoubt {
     /// The built-in name of the rule, such as `program.starts-another`.
     pub rule: &'static str,
     /// The explanation for a person and for the model.
@@ -78,7 +78,7 @@ pub struct Doubt {
 
 /// A command that another command would start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inner {
+pub enum NestedCommand {
     /// Exactly these words: `timeout 5 git status` starts `git status`.
     Words(Vec<String>),
     /// These words and more that are not known yet: `xargs rm` starts `rm …`.
@@ -89,11 +89,11 @@ pub enum Inner {
 
 /// The findings about one command of literal words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Finding {
+pub struct CommandAssessment {
     /// Why the command cannot be allowed without a question; empty if it is harmless.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<CommandDoubt>,
     /// The commands it would start. Each is judged on its own.
-    pub starts: Vec<Inner>,
+    pub starts: Vec<NestedCommand>,
     /// Whether the command only wraps others. Then those need a grant and the command itself
     /// does not.
     pub is_wrapper: bool,
@@ -106,21 +106,21 @@ pub struct Finding {
 /// Inspects a command: the program and its arguments, all literal.
 ///
 /// Every absolute path counts as outside the project; [`look_within`] can tell.
-pub fn look(words: &[String]) -> Finding {
+pub fn look(words: &[String]) -> CommandAssessment {
     look_within(words, "")
 }
 
 /// Inspects a command whose project lies at `root`, an absolute path without links.
-pub fn look_within(words: &[String], root: &str) -> Finding {
-    let mut view = View::new(root);
+pub fn look_within(words: &[String], root: &str) -> CommandAssessment {
+    let mut view = CommandInspector::new(root);
     view.command(words);
     view.finding
 }
 
 /// Returns the commands that code in some language would start, as far as its literal
 /// texts show them.
-pub(crate) fn launched_by(code: &str) -> Vec<Inner> {
-    let mut view = View::new("");
+pub(crate) fn launched_by(code: &str) -> Vec<NestedCommand> {
+    let mut view = CommandInspector::new("");
     inline::note_launches(&mut view, code);
     view.finding.starts
 }
@@ -133,7 +133,7 @@ pub(crate) fn same_program(name: &str) -> Vec<&'static str> {
         "awk gawk mawk nawk",
         "vi vim nvim editor sensible-editor",
     ];
-    let Some(names::KnownName {
+    let Some(names::KnownProgramName {
         program,
         name: bare,
         ..
@@ -159,8 +159,8 @@ pub fn parts() -> Vec<String> {
 
 /// Inspects a command with one part of the table left out, as named by [`parts`].
 #[doc(hidden)]
-pub fn look_without(words: &[String], part: &str) -> Finding {
-    let mut view = View::new("");
+pub fn look_without(words: &[String], part: &str) -> CommandAssessment {
+    let mut view = CommandInspector::new("");
     view.left_out = Some(part);
     view.command(words);
     view.finding

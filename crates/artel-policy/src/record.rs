@@ -8,11 +8,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Place;
+use crate::TargetTree;
 
 /// Everything about a call that a person's consent is bound to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Record {
+pub struct ConsentRecord {
     /// The name of the tool.
     pub tool: String,
     /// The words that are executed; shell text is the last word.
@@ -23,7 +23,7 @@ pub struct Record {
     /// shown.
     pub environment: Vec<String>,
     /// The files named by the call, resolved, each with its operation.
-    pub targets: Vec<Resolved>,
+    pub targets: Vec<ConsentRecordFile>,
     /// The programs and scripts named by the call, with the hash of their content if it is
     /// known.
     pub contents: Vec<(String, String)>,
@@ -35,7 +35,7 @@ pub struct Record {
 
 /// One resolved file of a record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Resolved {
+pub struct ConsentRecordFile {
     /// The operation: `read`, `write` or `delete`.
     pub operation: String,
     /// The tree it lies in: empty for the run's own tree, `@Name` for a portal.
@@ -47,12 +47,12 @@ pub struct Resolved {
 /// The hash of a record, in hex.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct RecordHash(String);
+pub struct ConsentRecordHash(String);
 
-impl Record {
+impl ConsentRecord {
     /// Returns the hash of every field. Each is written with its length, so that no two
     /// records hash the same bytes.
-    pub fn hash(&self) -> RecordHash {
+    pub fn hash(&self) -> ConsentRecordHash {
         let mut hasher = blake3::Hasher::new();
         let mut put = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -64,7 +64,7 @@ impl Record {
         put(self.cwd.as_bytes());
         put_all(&mut put, &self.environment);
         put(&(self.targets.len() as u64).to_le_bytes());
-        for Resolved {
+        for ConsentRecordFile {
             operation,
             place,
             path,
@@ -81,7 +81,7 @@ impl Record {
         }
         put_all(&mut put, &self.sandbox);
         put(self.input.as_bytes());
-        RecordHash(hasher.finalize().to_hex().to_string())
+        ConsentRecordHash(hasher.finalize().to_hex().to_string())
     }
 
     /// Returns the lines that a person sees; they show every hashed field, with content hashes
@@ -96,7 +96,7 @@ impl Record {
         let words: Vec<_> = self.argv.iter().map(|word| quoted(word)).collect();
         put("runs", words.join(" "));
         put("in", visible(&self.cwd));
-        for Resolved {
+        for ConsentRecordFile {
             operation,
             place,
             path,
@@ -158,20 +158,20 @@ pub fn is_deceptive(letter: char) -> bool {
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-impl RecordHash {
+impl ConsentRecordHash {
     /// Returns the whole hash in hex.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Display for RecordHash {
+impl fmt::Display for ConsentRecordHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TargetTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Worktree => Ok(()),
@@ -185,8 +185,8 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
 
-    fn record() -> Record {
-        Record {
+    fn record() -> ConsentRecord {
+        ConsentRecord {
             tool: "bash".to_owned(),
             argv: vec![
                 "bash".to_owned(),
@@ -195,7 +195,7 @@ mod tests {
             ],
             cwd: "src".to_owned(),
             environment: vec!["PATH".to_owned()],
-            targets: vec![Resolved {
+            targets: vec![ConsentRecordFile {
                 operation: "write".to_owned(),
                 place: String::new(),
                 path: "src/a b".to_owned(),
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_field_changes_the_hash() {
-        let changes: [fn(&mut Record); 10] = [
+        let changes: [fn(&mut ConsentRecord); 10] = [
             |record| record.tool.push('x'),
             |record| record.argv.push(String::new()),
             |record| record.argv.swap(0, 1),
@@ -238,10 +238,10 @@ mod tests {
     fn moving_a_word_between_fields_changes_the_hash() {
         let with = |argv: &[&str], environment: &[&str]| {
             let strings = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-            Record {
+            ConsentRecord {
                 argv: strings(argv),
                 environment: strings(environment),
-                ..Record::default()
+                ..ConsentRecord::default()
             }
             .hash()
         };

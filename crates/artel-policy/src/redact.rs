@@ -32,14 +32,14 @@ use artel_types::{Secret, SecretDetector, SecretRedactor, SecretScanContext, Tex
 use serde_json::Value;
 
 pub use batch::redact_line;
-use scan::Scanner;
+use scan::SecretScanner;
 
 /// Built once: the tables are the same whenever no names are configured.
-static SCANNER: LazyLock<Arc<Scanner>> = LazyLock::new(|| Arc::new(Scanner::new(&[])));
+static SCANNER: LazyLock<Arc<SecretScanner>> = LazyLock::new(|| Arc::new(SecretScanner::new(&[])));
 
 /// A suspected secret: its kind and place, never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SuspectedSecret {
     /// The kind of secret, such as `github token`.
     pub name: &'static str,
     /// The place in the text, in bytes.
@@ -60,7 +60,7 @@ pub fn formats_with_fields(
     if names.is_empty() {
         formats()
     } else {
-        Arc::new(Scanner::new(&names))
+        Arc::new(SecretScanner::new(&names))
     }
 }
 
@@ -70,11 +70,11 @@ pub fn redactor<'a>(known: impl IntoIterator<Item = &'a Secret>) -> SecretRedact
 }
 
 /// Finds suspected secrets, so that a text that must not hold any can be stopped.
-pub fn find_secret_in(text: &str) -> Vec<Found> {
+pub fn find_secret_in(text: &str) -> Vec<SuspectedSecret> {
     let mut all = Vec::new();
     let (text, end) = (text.as_bytes(), TextEnd::Here);
     SCANNER.look_at(text, 0, SecretScanContext::Nothing, end, |range, name| {
-        all.push(Found { name, range });
+        all.push(SuspectedSecret { name, range });
     });
     all
 }

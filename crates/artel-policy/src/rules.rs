@@ -19,13 +19,13 @@ mod set;
 
 use globset::GlobMatcher;
 
-pub use bad::{BadRule, RuleFault};
+pub use bad::{PolicyRuleError, PolicyRuleFault};
 pub use host::RequestedHost;
 pub use paths::PathUse;
-pub use set::RuleSet;
+pub use set::PolicyRuleSet;
 
 use crate::command::words_of;
-use pattern::{Form, Words};
+use pattern::{CommandPattern, PolicyRulePattern};
 
 /// The tool that command rules are about.
 const BASH: &str = "bash";
@@ -38,39 +38,43 @@ const SECRET: &str = "secret";
 
 /// One rule, with the text it was written as.
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub struct PolicyRule {
     text: String,
     tool: String,
-    form: Form,
+    form: PolicyRulePattern,
     reason: Option<String>,
     secrets: Vec<String>,
 }
 
-impl Rule {
+impl PolicyRule {
     /// Parses a rule. Tool names are case-sensitive: `bash(ls)` does not name a tool.
-    pub fn parse(text: &str) -> Result<Self, BadRule> {
+    pub fn parse(text: &str) -> Result<Self, PolicyRuleError> {
         let trimmed = text.trim();
         let (tool, argument) = match trimmed.split_once('(') {
             None => (trimmed, None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
                 Some(argument) => (tool, Some(argument)),
-                None => return Err(BadRule::unclosed(text)),
+                None => return Err(PolicyRuleError::unclosed(text)),
             },
         };
         if !is_tool_name(tool) {
-            return Err(BadRule::tool(text, tool));
+            return Err(PolicyRuleError::tool(text, tool));
         }
         let tool = match names::tool_of(tool) {
             Ok(tool) => tool.to_owned(),
-            Err(right) => return Err(BadRule::misspelled(text, tool, right)),
+            Err(right) => return Err(PolicyRuleError::misspelled(text, tool, right)),
         };
         let form = match argument.map(str::trim) {
-            None => Form::Any,
-            Some("*") => Form::Any,
-            Some("" | ":*") => return Err(BadRule::empty(text)),
-            Some(argument) if tool == BASH => Form::Command(pattern::command(text, argument)?),
-            Some(argument) if tool == FETCH => Form::Host(Box::new(pattern::host(text, argument)?)),
-            Some(argument) => Form::Glob(Box::new(pattern::glob(text, argument)?)),
+            None => PolicyRulePattern::Any,
+            Some("*") => PolicyRulePattern::Any,
+            Some("" | ":*") => return Err(PolicyRuleError::empty(text)),
+            Some(argument) if tool == BASH => {
+                PolicyRulePattern::Command(pattern::command(text, argument)?)
+            }
+            Some(argument) if tool == FETCH => {
+                PolicyRulePattern::Host(Box::new(pattern::host(text, argument)?))
+            }
+            Some(argument) => PolicyRulePattern::Glob(Box::new(pattern::glob(text, argument)?)),
         };
         Ok(Self {
             text: text.to_owned(),
@@ -86,7 +90,7 @@ impl Rule {
         Self {
             text: names::written(name).to_owned(),
             tool: name.to_owned(),
-            form: Form::Any,
+            form: PolicyRulePattern::Any,
             reason: None,
             secrets: Vec::new(),
         }
@@ -115,19 +119,22 @@ impl Rule {
     /// Returns the words that a command must begin with; empty for a rule about every command.
     pub fn prefix(&self) -> &[String] {
         match &self.form {
-            Form::Command(words) => &words.words,
-            Form::Any | Form::Glob(_) | Form::Host(_) | Form::Unreadable => &[],
+            PolicyRulePattern::Command(words) => &words.words,
+            PolicyRulePattern::Any
+            | PolicyRulePattern::Glob(_)
+            | PolicyRulePattern::Host(_)
+            | PolicyRulePattern::Unreadable => &[],
         }
     }
 
     /// Returns whether the rule matches one exact command, without further words.
     pub fn is_exact(&self) -> bool {
-        matches!(&self.form, Form::Command(words) if !words.is_open)
+        matches!(&self.form, PolicyRulePattern::Command(words) if !words.is_open)
     }
 
     /// Returns whether the rule says more than the name of a tool.
     pub fn names_something(&self) -> bool {
-        !matches!(self.form, Form::Any)
+        !matches!(self.form, PolicyRulePattern::Any)
     }
 
     /// Returns whether the rule's tool is built in rather than declared.
@@ -142,10 +149,10 @@ impl Rule {
     }
 
     /// Returns an error if the tool does not exist and looks like a misspelled built-in one.
-    pub fn check_name(&self, declared: &[String]) -> Result<(), BadRule> {
+    pub fn check_name(&self, declared: &[String]) -> Result<(), PolicyRuleError> {
         match names::near(&self.tool) {
             Some(right) if !declared.contains(&self.tool) => {
-                Err(BadRule::near(&self.text, &self.tool, right))
+                Err(PolicyRuleError::near(&self.text, &self.tool, right))
             }
             _ => Ok(()),
         }
@@ -172,25 +179,32 @@ impl Rule {
     /// Returns whether the rule, as a ban or ask rule, matches every command, because it is
     /// about all of them or cannot be read.
     pub fn catches_everything(&self) -> bool {
-        self.tool == BASH && matches!(self.form, Form::Any | Form::Unreadable)
+        self.tool == BASH
+            && matches!(
+                self.form,
+                PolicyRulePattern::Any | PolicyRulePattern::Unreadable
+            )
     }
 
     /// Returns the pattern of the files that the rule names, if any.
     pub fn path_pattern(&self) -> Option<&str> {
         match &self.form {
-            Form::Glob(path) => Some(path.granted.glob().glob()),
-            Form::Any | Form::Command(_) | Form::Host(_) | Form::Unreadable => None,
+            PolicyRulePattern::Glob(path) => Some(path.granted.glob().glob()),
+            PolicyRulePattern::Any
+            | PolicyRulePattern::Command(_)
+            | PolicyRulePattern::Host(_)
+            | PolicyRulePattern::Unreadable => None,
         }
     }
 
     /// Returns whether the rule stands in for a ban or ask rule that cannot be read.
     pub fn is_unreadable(&self) -> bool {
-        matches!(self.form, Form::Unreadable)
+        matches!(self.form, PolicyRulePattern::Unreadable)
     }
 
     /// Returns whether the rule is about every command: `Bash`, `Bash(*)`.
     pub fn is_blanket(&self) -> bool {
-        self.tool == BASH && matches!(self.form, Form::Any)
+        self.tool == BASH && matches!(self.form, PolicyRulePattern::Any)
     }
 
     /// Returns whether the rule grants this command, given by its literal words.
@@ -200,9 +214,11 @@ impl Rule {
     pub fn admits_command(&self, words: &[String]) -> bool {
         self.tool == BASH
             && match &self.form {
-                Form::Any => !words.is_empty(),
-                Form::Command(rule) => rule.admits(words),
-                Form::Glob(_) | Form::Host(_) | Form::Unreadable => false,
+                PolicyRulePattern::Any => !words.is_empty(),
+                PolicyRulePattern::Command(rule) => rule.admits(words),
+                PolicyRulePattern::Glob(_)
+                | PolicyRulePattern::Host(_)
+                | PolicyRulePattern::Unreadable => false,
             }
     }
 
@@ -214,10 +230,10 @@ impl Rule {
     /// Returns whether the rule, as a ban or ask rule, matches this command in any spelling.
     pub fn catches_command(&self, words: &[String]) -> bool {
         match &self.form {
-            Form::Any => self.tool == BASH && !words.is_empty(),
-            Form::Command(rule) => rule.catches(words),
-            Form::Glob(_) | Form::Host(_) => false,
-            Form::Unreadable => true,
+            PolicyRulePattern::Any => self.tool == BASH && !words.is_empty(),
+            PolicyRulePattern::Command(rule) => rule.catches(words),
+            PolicyRulePattern::Glob(_) | PolicyRulePattern::Host(_) => false,
+            PolicyRulePattern::Unreadable => true,
         }
     }
 
@@ -226,18 +242,20 @@ impl Rule {
     pub fn admits_path(&self, tool: &str, path: &str) -> bool {
         self.tool == tool
             && match &self.form {
-                Form::Any => true,
-                Form::Glob(named) => named
+                PolicyRulePattern::Any => true,
+                PolicyRulePattern::Glob(named) => named
                     .granted
                     .is_match(path.strip_prefix("./").unwrap_or(path)),
-                Form::Command(_) | Form::Host(_) | Form::Unreadable => false,
+                PolicyRulePattern::Command(_)
+                | PolicyRulePattern::Host(_)
+                | PolicyRulePattern::Unreadable => false,
             }
     }
 
     /// Returns whether the rule grants this tool as a whole. `mcp__server__*` covers all tools
     /// of a server.
     pub fn admits_tool(&self, tool: &str) -> bool {
-        if !matches!(self.form, Form::Any) {
+        if !matches!(self.form, PolicyRulePattern::Any) {
             return false;
         }
         match self.tool.strip_suffix('*') {
@@ -251,10 +269,10 @@ impl Rule {
     pub fn admits_name(&self, tool: &str, name: &str) -> bool {
         self.tool == tool
             && match &self.form {
-                Form::Any => true,
-                Form::Host(pattern) => pattern.admits(&RequestedHost::read(name)),
-                Form::Glob(named) => named.granted.is_match(name),
-                Form::Command(_) | Form::Unreadable => false,
+                PolicyRulePattern::Any => true,
+                PolicyRulePattern::Host(pattern) => pattern.admits(&RequestedHost::read(name)),
+                PolicyRulePattern::Glob(named) => named.granted.is_match(name),
+                PolicyRulePattern::Command(_) | PolicyRulePattern::Unreadable => false,
             }
     }
 
@@ -263,7 +281,9 @@ impl Rule {
     /// without a port.
     pub fn catches_name(&self, tool: &str, name: &str) -> bool {
         match &self.form {
-            Form::Host(pattern) => self.tool == tool && pattern.catches(&RequestedHost::read(name)),
+            PolicyRulePattern::Host(pattern) => {
+                self.tool == tool && pattern.catches(&RequestedHost::read(name))
+            }
             _ => self.admits_name(tool, name),
         }
     }
@@ -278,7 +298,7 @@ impl Rule {
         Self {
             text: text.to_owned(),
             tool: BASH.to_owned(),
-            form: Form::Unreadable,
+            form: PolicyRulePattern::Unreadable,
             reason: Some("this rule could not be read, so nothing runs without a question".into()),
             secrets: Vec::new(),
         }
@@ -289,7 +309,7 @@ impl Rule {
         Self {
             text: format!("Bash({}:*)", words.join(" ")),
             tool: BASH.to_owned(),
-            form: Form::Command(Words {
+            form: PolicyRulePattern::Command(CommandPattern {
                 words,
                 is_open: true,
                 is_glued: false,

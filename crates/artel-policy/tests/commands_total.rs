@@ -3,17 +3,19 @@
 
 use std::process::Command;
 
-use artel_policy::command::{self, Reading, Setting, Word, judge_line, plain_argv, read};
-use artel_policy::rules::{Rule, RuleSet};
-use artel_policy::{Answer, Decision};
+use artel_policy::command::{
+    self, CommandOrigin, ShellAnalysis, ShellWord, judge_line, plain_argv, read,
+};
+use artel_policy::rules::{PolicyRule, PolicyRuleSet};
+use artel_policy::{PolicyAnswer, PolicyRuling};
 use proptest::prelude::*;
 
-fn decide(text: &str) -> Decision {
-    let rules = RuleSet {
-        allow: vec![Rule::parse("Bash").unwrap()],
-        ..RuleSet::default()
+fn decide(text: &str) -> PolicyRuling {
+    let rules = PolicyRuleSet {
+        allow: vec![PolicyRule::parse("Bash").unwrap()],
+        ..PolicyRuleSet::default()
     };
-    command::judge(&read(text), &rules, Setting::Person, None)
+    command::judge(&read(text), &rules, CommandOrigin::Person, None)
 }
 
 /// Text from the signs that mean something to a shell.
@@ -160,7 +162,7 @@ proptest! {
     fn every_soup_of_signs_gets_a_decision(text in soup()) {
         let decision = decide(&text);
         prop_assert!(!decision.rule.is_empty());
-        if decision.answer == Answer::Allow {
+        if decision.answer == PolicyAnswer::Allow {
             let is_computed = text.contains(['$', '`']);
             let is_quoted = text.contains(['\'', '\\', '#']);
             prop_assert!(!is_computed || is_quoted);
@@ -207,8 +209,8 @@ fn bash_words(folder: &str, texts: &[String]) -> Vec<Vec<Vec<String>>> {
 }
 
 /// The arguments of every `w`, if the text is plain and all its commands are `w`.
-fn own_words(reading: &Reading) -> Option<Vec<Vec<String>>> {
-    let words_of = |words: &[Word]| {
+fn own_words(reading: &ShellAnalysis) -> Option<Vec<Vec<String>>> {
+    let words_of = |words: &[ShellWord]| {
         let words = words
             .iter()
             .map(|word| word.as_literal().map(str::to_owned));
@@ -258,7 +260,7 @@ proptest! {
             .filter(|text| !text.contains('(') && !text.contains("function"))
             .collect();
         let runs = bash_words("found", &texts);
-        let ban = Rule::parse("Bash(w:*)").unwrap();
+        let ban = PolicyRule::parse("Bash(w:*)").unwrap();
         prop_assert_eq!(runs.len(), texts.len());
         for (text, calls) in texts.iter().zip(runs) {
             let reading = read(text);
@@ -292,15 +294,15 @@ fn what_is_too_much_is_denied_not_skipped() {
     ];
     for text in texts {
         let decision = decide(&text);
-        assert_eq!(decision.answer, Answer::Deny, "{decision:?}");
+        assert_eq!(decision.answer, PolicyAnswer::Deny, "{decision:?}");
         assert!(decision.rule.starts_with("limit."), "{decision:?}");
     }
     let many = vec!["ls -la"; 10_000].join(" && ");
-    assert_eq!(decide(&many).answer, Answer::Allow);
+    assert_eq!(decide(&many).answer, PolicyAnswer::Allow);
     let hidden = format!("{many} && rm x");
-    let (rules, _) = RuleSet::parse(&["Bash".into()], &[], &["Bash(rm:*)".into()]);
-    let decision = command::judge(&read(&hidden), &rules, Setting::Person, None);
-    assert_eq!(decision.answer, Answer::Deny);
+    let (rules, _) = PolicyRuleSet::parse(&["Bash".into()], &[], &["Bash(rm:*)".into()]);
+    let decision = command::judge(&read(&hidden), &rules, CommandOrigin::Person, None);
+    assert_eq!(decision.answer, PolicyAnswer::Deny);
 }
 
 /// Hostile and ordinary shapes that fill a whole text.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use artel_policy::programs::{self, Finding, Inner};
+use artel_policy::programs::{self, CommandAssessment, NestedCommand};
 
 /// The rows. `ok` has no doubts and writes exactly what it says, `ask` has at least one doubt and
 /// at least what it says. Behind `=>` stand grounds, `w:` written paths, `r:` read paths and `s:`
@@ -78,7 +78,7 @@ fn every_part_of_the_table_is_needed_by_a_row() {
 
 #[test]
 fn no_words_are_no_program() {
-    assert_eq!(programs::look(&[]), Finding::default());
+    assert_eq!(programs::look(&[]), CommandAssessment::default());
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
-fn fault(row: &Row, found: &Finding) -> Option<String> {
+fn fault(row: &Row, found: &CommandAssessment) -> Option<String> {
     let rules: Vec<&str> = found.doubts.iter().map(|doubt| doubt.rule).collect();
     let starts: Vec<String> = found.starts.iter().map(shown).collect();
     let says = |mark: &str| -> Vec<String> {
@@ -200,11 +200,11 @@ fn fault(row: &Row, found: &Finding) -> Option<String> {
     })
 }
 
-fn shown(start: &Inner) -> String {
+fn shown(start: &NestedCommand) -> String {
     match start {
-        Inner::Words(words) => words.join(" "),
-        Inner::Open(words) => format!("{} …", words.join(" ")),
-        Inner::Script(text) => format!("`{text}`"),
+        NestedCommand::Words(words) => words.join(" "),
+        NestedCommand::Open(words) => format!("{} …", words.join(" ")),
+        NestedCommand::Script(text) => format!("`{text}`"),
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_files::{Guard, Op, Refusal, Root};
-use artel_policy::rules::Rule;
-use artel_policy::{PathWall, Place, Target};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{FileTarget, PathWall, TargetTree};
 
 use crate::notes::Notes;
 use crate::process::{Consent, Jobs, Workroom};
@@ -37,7 +37,7 @@ pub struct Bench {
     /// The secrets that the active skill declares for its scripts.
     pub skill_secrets: Vec<String>,
     /// The command rules that name secrets, set by the run's policy.
-    pub secret_rules: Arc<[Rule]>,
+    pub secret_rules: Arc<[PolicyRule]>,
     /// The paths that the person's rules hide from commands; the git tools leave them out as
     /// well. Set by the run's policy.
     pub path_walls: Arc<[PathWall]>,
@@ -68,7 +68,7 @@ pub type SkillHeld = dyn Fn() -> Option<String> + Send + Sync;
 /// Provides guards that judge resolved paths, on behalf of the run's policy.
 pub trait Judge: Send + Sync {
     /// Returns the guard for one place.
-    fn in_place(&self, place: &Place) -> Arc<dyn Guard + Send + Sync>;
+    fn in_place(&self, place: &TargetTree) -> Arc<dyn Guard + Send + Sync>;
 }
 
 /// A guard that refuses everything. A context has it until a call brings its own guard; no
@@ -76,7 +76,7 @@ pub trait Judge: Send + Sync {
 pub struct NoGuard;
 
 impl Judge for NoGuard {
-    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(|_: &Path, _: Op| {
             Err(Refusal {
                 rule: "never.unjudged".to_owned(),
@@ -143,13 +143,13 @@ impl Bench {
     }
 
     /// Finds the tree of a path, and the path within it. `@Name/path` is in a portal.
-    pub fn find(&self, path: &str) -> Result<(Target, &Root), Trouble> {
+    pub fn find(&self, path: &str) -> Result<(FileTarget, &Root), Trouble> {
         if let Some(found) = self.find_by_whole_path(path) {
             return Ok(found);
         }
         let Some(rest) = path.strip_prefix('@') else {
-            let target = Target {
-                place: Place::Worktree,
+            let target = FileTarget {
+                place: TargetTree::Worktree,
                 path: path.to_owned(),
             };
             return Ok((target, &self.tree));
@@ -158,8 +158,8 @@ impl Bench {
         if name == "skill"
             && let Some(skill) = &self.skill
         {
-            let target = Target {
-                place: Place::Skill,
+            let target = FileTarget {
+                place: TargetTree::Skill,
                 path: inside.to_owned(),
             };
             return Ok((target, skill));
@@ -181,8 +181,8 @@ impl Bench {
             .hint(known)
             .hint(format!("a file of that name in the tree: `./{path}`"))
         })?;
-        let target = Target {
-            place: Place::Portal(name.to_owned()),
+        let target = FileTarget {
+            place: TargetTree::Portal(name.to_owned()),
             path: inside.to_owned(),
         };
         Ok((target, root))
@@ -190,7 +190,7 @@ impl Bench {
 
     /// Finds an absolute path in the skill's folder, or in a folder that the run's tree stands
     /// for.
-    fn find_by_whole_path(&self, path: &str) -> Option<(Target, &Root)> {
+    fn find_by_whole_path(&self, path: &str) -> Option<(FileTarget, &Root)> {
         let whole = Path::new(path);
         if !whole.is_absolute() {
             return None;
@@ -199,12 +199,12 @@ impl Bench {
         if let Some(skill) = &self.skill
             && let Some(path) = inside(skill.path())
         {
-            let place = Place::Skill;
-            return Some((Target { place, path }, skill));
+            let place = TargetTree::Skill;
+            return Some((FileTarget { place, path }, skill));
         }
         let path = self.stands_for.iter().find_map(|folder| inside(folder))?;
-        let place = Place::Worktree;
-        Some((Target { place, path }, &self.tree))
+        let place = TargetTree::Worktree;
+        Some((FileTarget { place, path }, &self.tree))
     }
 
     /// Returns the files that the model has seen so far.

@@ -7,7 +7,7 @@ mod file;
 
 use std::time::Duration;
 
-use artel_policy::{Action, Place, Target};
+use artel_policy::{FileTarget, PolicyAction, TargetTree};
 use artel_types::parse_span;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -113,17 +113,17 @@ impl Tool for Declared {
         &self.card
     }
 
-    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let assembled = self.assemble(input)?;
-        let target = |path: &String| Target {
-            place: Place::Worktree,
+        let target = |path: &String| FileTarget {
+            place: TargetTree::Worktree,
             path: path.clone(),
         };
-        let mut actions = vec![Action::Words(assembled.words)];
-        actions.extend(assembled.reads.iter().map(target).map(Action::Read));
-        actions.extend(assembled.writes.iter().map(target).map(Action::Write));
+        let mut actions = vec![PolicyAction::Words(assembled.words)];
+        actions.extend(assembled.reads.iter().map(target).map(PolicyAction::Read));
+        actions.extend(assembled.writes.iter().map(target).map(PolicyAction::Write));
         actions.extend(process::reached(&process::network(&self.network)?));
-        actions.extend(self.secrets.iter().cloned().map(Action::Secret));
+        actions.extend(self.secrets.iter().cloned().map(PolicyAction::Secret));
         Ok(actions)
     }
 

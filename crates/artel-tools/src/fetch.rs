@@ -11,7 +11,7 @@ mod url;
 
 use std::sync::Arc;
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -49,10 +49,10 @@ impl Tool for Fetch {
         &self.0
     }
 
-    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
         let page = Page::parse(&input.url)?;
-        Ok(vec![Action::Network(page.grant())])
+        Ok(vec![PolicyAction::Network(page.grant())])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use artel_git::{Git, GitError, Identity};
 use artel_policy::rules::RequestedHost;
-use artel_policy::{Action, GitOperation, Place, Target};
+use artel_policy::{FileTarget, GitOperation, PolicyAction, TargetTree};
 use serde_json::{Value, json};
 
 use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind};
@@ -53,20 +53,20 @@ impl Tool for GitTool {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         // Input that does not fit is reported before policy is asked.
         let call = arguments::of(&self.card.name, input)?;
-        let mut actions = vec![Action::Git(self.operation)];
+        let mut actions = vec![PolicyAction::Git(self.operation)];
         actions.extend(call.reads.into_iter().map(|path| {
-            Action::Read(Target {
-                place: Place::Worktree,
+            PolicyAction::Read(FileTarget {
+                place: TargetTree::Worktree,
                 path,
             })
         }));
         let git = repository(bench)?;
         let dangers = git.dangers().map_err(trouble)?;
         if !dangers.0.is_empty() {
-            actions.push(Action::Trust {
+            actions.push(PolicyAction::Trust {
                 what: format!("git:{}", dangers.hash()),
                 shown: dangers
                     .0
@@ -76,7 +76,7 @@ impl Tool for GitTool {
             });
         }
         if self.operation == GitOperation::Remote {
-            actions.push(Action::Network(remote_host(&git, input)?));
+            actions.push(PolicyAction::Network(remote_host(&git, input)?));
         }
         Ok(actions)
     }

@@ -19,7 +19,10 @@ mod written;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_policy::redact::find_in_json;
-use artel_policy::{Action, Answer, Decision, OpenConnection, Policy, Record, Situation, openings};
+use artel_policy::{
+    BackgroundConnection, ConsentRecord, Policy, PolicyAction, PolicyAnswer, PolicyContext,
+    PolicyRuling, openings,
+};
 use artel_types::{Actor, BlobRef, Clock, EventOutcome, Fact, REDACTED, SecretRedactor};
 use serde_json::Value;
 
@@ -46,7 +49,7 @@ pub struct Hands {
     /// the journal.
     granted: Mutex<Arc<GrantedPolicy>>,
     /// Facts about the run that policy asks for.
-    pub situation: Situation,
+    pub situation: PolicyContext,
     /// The openings made in the walls of the run, shared by all runs that work on the same
     /// files.
     pub openings: Arc<Openings>,
@@ -102,7 +105,7 @@ pub trait Approver: Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Called {
     /// The decision about the call.
-    pub decision: Decision,
+    pub decision: PolicyRuling,
     pub result: Result<Observation, Trouble>,
 }
 
@@ -125,7 +128,7 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    fn exactly(&self, actions: &[Action]) -> String {
+    fn exactly(&self, actions: &[PolicyAction]) -> String {
         exact_call(&self.tool.card().name, self.input, actions)
     }
 }
@@ -147,7 +150,7 @@ impl Hands {
             bench,
             granted: Mutex::new(Arc::new(GrantedPolicy::new(&policy, Vec::new()))),
             policy,
-            situation: Situation::default(),
+            situation: PolicyContext::default(),
             openings: Arc::default(),
             marks: ContentMarks::default(),
             log,
@@ -161,7 +164,11 @@ impl Hands {
     /// Creates a tool runner for another place, with the same tools and grants but other
     /// files.
     #[must_use]
-    pub fn moved(&self, bench: Bench, change: impl FnOnce(&mut Policy, &mut Situation)) -> Self {
+    pub fn moved(
+        &self,
+        bench: Bench,
+        change: impl FnOnce(&mut Policy, &mut PolicyContext),
+    ) -> Self {
         let mut policy = self.policy.clone();
         let mut situation = self.situation.clone();
         change(&mut policy, &mut situation);
@@ -196,7 +203,11 @@ impl Hands {
             input,
         };
         if let Some(trouble) = secret_in(input) {
-            let decision = Decision::new(Answer::Deny, "never.secret-in-argument", &trouble.what);
+            let decision = PolicyRuling::new(
+                PolicyAnswer::Deny,
+                "never.secret-in-argument",
+                &trouble.what,
+            );
             self.requested(&call, &[], &decision, "")?;
             return self.not_done(&call, decision, trouble);
         }
@@ -217,20 +228,20 @@ impl Hands {
     fn carry_out(
         &self,
         call: &Call<'_>,
-        mut actions: Vec<Action>,
-        mut decision: Decision,
+        mut actions: Vec<PolicyAction>,
+        mut decision: PolicyRuling,
     ) -> Result<Called, Unfinished> {
         let mut record = self.record(call, &actions);
         for _ in 0..MOST_QUESTIONS {
             let hash = record.hash();
             self.requested(call, &actions, &decision, hash.as_str())?;
             match decision.answer {
-                Answer::Allow => return self.perform(call, &actions, decision),
-                Answer::Deny => {
+                PolicyAnswer::Allow => return self.perform(call, &actions, decision),
+                PolicyAnswer::Deny => {
                     let hints = self.ways_out(&decision);
                     return self.refuse(call, &actions, decision, hints);
                 }
-                Answer::Ask => {}
+                PolicyAnswer::Ask => {}
             }
             let question = self.question(call, &decision, &record, &actions);
             let said = self.approver.as_ref().and_then(|it| it.approve(&question));
@@ -270,19 +281,19 @@ impl Hands {
     fn perform(
         &self,
         call: &Call<'_>,
-        actions: &[Action],
-        decision: Decision,
+        actions: &[PolicyAction],
+        decision: PolicyRuling,
     ) -> Result<Called, Unfinished> {
         let mut bench = self.bench.clone();
         call.id.clone_into(&mut bench.call);
         bench.consent = match decision.answer {
-            Answer::Ask => Consent::To(decision.rule.clone()),
+            PolicyAnswer::Ask => Consent::To(decision.rule.clone()),
             // The person was asked about exactly this call before, and allowed it for the run.
-            Answer::Allow if decision.rule == ALLOWED_BEFORE => {
+            PolicyAnswer::Allow if decision.rule == ALLOWED_BEFORE => {
                 let (policy, situation) = (self.granted(), self.situation_now());
                 Consent::To(policy.asked_rule(&call.tool.card().name, actions, &situation))
             }
-            Answer::Allow | Answer::Deny => Consent::None,
+            PolicyAnswer::Allow | PolicyAnswer::Deny => Consent::None,
         };
         bench.guard = Arc::new(judge::CallJudge::new(
             self.granted(),
@@ -295,7 +306,7 @@ impl Hands {
         self.openings.watch(&self.bench.jobs);
         // A process can keep a secret before its call returns.
         for action in actions {
-            if let Action::Secret(name) = action {
+            if let PolicyAction::Secret(name) = action {
                 self.marks.handed_out(name);
             }
         }
@@ -313,7 +324,7 @@ impl Hands {
 
     /// Returns hints about a denial. If the plan does not allow something that the step needs,
     /// an agent that has the tool for proposals can ask the person.
-    fn ways_out(&self, decision: &Decision) -> &'static [&'static str] {
+    fn ways_out(&self, decision: &PolicyRuling) -> &'static [&'static str] {
         let is_of_plan = decision.rule.starts_with("bound.step ");
         if is_of_plan && self.registry.get("propose_change").is_ok() {
             &["where the step cannot be done without it, `propose_change` asks the person"]
@@ -325,8 +336,8 @@ impl Hands {
     fn refuse(
         &self,
         call: &Call<'_>,
-        actions: &[Action],
-        decision: Decision,
+        actions: &[PolicyAction],
+        decision: PolicyRuling,
         hints: &[&str],
     ) -> Result<Called, Unfinished> {
         let what = format!("not allowed by `{}`: {}", decision.rule, decision.reason);
@@ -343,7 +354,7 @@ impl Hands {
     fn not_done(
         &self,
         call: &Call<'_>,
-        decision: Decision,
+        decision: PolicyRuling,
         trouble: Trouble,
     ) -> Result<Called, Unfinished> {
         let trouble = self.advised(call, trouble);
@@ -366,9 +377,9 @@ impl Hands {
     /// Decides about a call. Only a question can depend on what a person has granted
     /// meanwhile, here or elsewhere, for this run or another of its tree. So the journal is
     /// read only then.
-    fn decide(&self, call: &Call<'_>, actions: &[Action]) -> Decision {
+    fn decide(&self, call: &Call<'_>, actions: &[PolicyAction]) -> PolicyRuling {
         let decision = self.decide_by(&self.granted(), call, actions);
-        if decision.answer != Answer::Ask {
+        if decision.answer != PolicyAnswer::Ask {
             return decision;
         }
         let granted = Arc::new(GrantedPolicy::new(&self.policy, self.log.granted()));
@@ -379,20 +390,25 @@ impl Hands {
 
     /// Returns the current facts of the run, with the openings made in its walls meanwhile and
     /// the content that it has read.
-    fn situation_now(&self) -> Situation {
+    fn situation_now(&self) -> PolicyContext {
         let mut situation = self.marks.in_situation(&self.situation);
         if let Some(walls) = &mut situation.walls {
             walls.openings.extend(self.openings.all());
             // A connection that one run of this work keeps open is open to another run's commands
             // too.
             if self.bench.jobs.keeps_connection() || self.openings.keeps_connection() {
-                walls.connection = OpenConnection::Held;
+                walls.connection = BackgroundConnection::Held;
             }
         }
         situation
     }
 
-    fn decide_by(&self, by: &GrantedPolicy, call: &Call<'_>, actions: &[Action]) -> Decision {
+    fn decide_by(
+        &self,
+        by: &GrantedPolicy,
+        call: &Call<'_>,
+        actions: &[PolicyAction],
+    ) -> PolicyRuling {
         let intent = CallIntent {
             tool: &call.tool.card().name,
             actions,
@@ -416,22 +432,22 @@ impl Hands {
     fn question(
         &self,
         call: &Call<'_>,
-        decision: &Decision,
-        record: &Record,
-        actions: &[Action],
+        decision: &PolicyRuling,
+        record: &ConsentRecord,
+        actions: &[PolicyAction],
     ) -> Question {
         let name = &call.tool.card().name;
         let granted = self.granted();
         let (policy, situation) = (granted.policy(), self.situation_now());
-        let is_open = |action: &&Action| {
+        let is_open = |action: &&PolicyAction| {
             let one = std::slice::from_ref(*action);
-            policy.decide(name, one, &situation).answer == Answer::Ask
+            policy.decide(name, one, &situation).answer == PolicyAnswer::Ask
         };
         let open = actions.iter().filter(is_open);
         let mut question = Question::about((call.id, name), decision, record, open);
         let mut wider = policy.clone();
         wider.grants.extend(question.grants());
-        if wider.decide(name, actions, &situation).answer != Answer::Allow {
+        if wider.decide(name, actions, &situation).answer != PolicyAnswer::Allow {
             question.offers.clear();
         }
         if !Policy::asks_every_time(actions, &situation) {
@@ -467,7 +483,7 @@ impl Hands {
 impl Called {
     fn refused(rule: &str, trouble: Trouble) -> Self {
         Self {
-            decision: Decision::new(Answer::Deny, rule, &trouble.what),
+            decision: PolicyRuling::new(PolicyAnswer::Deny, rule, &trouble.what),
             result: Err(trouble),
         }
     }

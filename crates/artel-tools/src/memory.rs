@@ -52,7 +52,7 @@ mod tests {
     use std::sync::Arc;
 
     use artel_files::Root;
-    use artel_policy::{Place, Target};
+    use artel_policy::{FileTarget, TargetTree};
 
     use crate::seen::Standing;
     use crate::{Bench, NoGuard, Task, TaskState};
@@ -64,8 +64,8 @@ mod tests {
             let tree = Root::open(folder.path()).unwrap();
             Bench::new(tree, Arc::new(NoGuard), "default")
         };
-        let file = Target {
-            place: Place::Worktree,
+        let file = FileTarget {
+            place: TargetTree::Worktree,
             path: "a".to_owned(),
         };
         let (one, two) = (bench(), bench());

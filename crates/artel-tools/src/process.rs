@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artel_policy::{Action, PathWall, Record};
+use artel_policy::{ConsentRecord, PathWall, PolicyAction};
 use artel_rules::excerpt;
 use artel_rules::patience::{self, CommandGracePeriods};
 use artel_sandbox::proxy::{Passage, Proxy, Reach as NetworkReach};
@@ -411,7 +411,7 @@ impl Workroom {
     }
 
     /// Adds what a person should know about the sandbox to a record.
-    pub(crate) fn describe(&self, record: &mut Record) {
+    pub(crate) fn describe(&self, record: &mut ConsentRecord) {
         let engaged = self.sandbox.engaged();
         record.sandbox.insert(0, engaged.level.to_string());
         let writable = self
@@ -496,12 +496,14 @@ pub(crate) fn network(hosts: &[String]) -> Result<Network, Trouble> {
 }
 
 /// Returns the network actions that policy judges, in the spelling that is also used.
-pub(crate) fn reached(network: &Network) -> impl Iterator<Item = Action> + '_ {
+pub(crate) fn reached(network: &Network) -> impl Iterator<Item = PolicyAction> + '_ {
     let hosts = match network {
         Network::Hosts(hosts) => hosts.as_slice(),
         _ => &[],
     };
-    hosts.iter().map(|host| Action::Network(host.to_string()))
+    hosts
+        .iter()
+        .map(|host| PolicyAction::Network(host.to_string()))
 }
 
 fn limit_text(limited: Limited) -> &'static str {

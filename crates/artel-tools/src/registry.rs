@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use artel_policy::rules::Rule;
-use artel_policy::{Action, GitOperation, git_may};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{GitOperation, PolicyAction, git_may};
 use artel_types::model::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub struct Viewer {
     pub role: String,
     /// The rules of the role's own list. Without a list, the role sees everything that fits
     /// it.
-    pub tools: Option<Vec<Rule>>,
+    pub tools: Option<Vec<PolicyRule>>,
 }
 
 impl Entry {
@@ -311,8 +311,8 @@ impl Tool for FindTools {
         &self.card
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

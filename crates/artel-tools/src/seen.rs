@@ -7,15 +7,15 @@
 
 use std::collections::HashMap;
 
-use artel_policy::Target;
+use artel_policy::FileTarget;
 use serde::{Deserialize, Serialize};
 
 /// The files that the model knows, by location.
 #[derive(Debug, Default)]
 pub struct Seen {
-    files: HashMap<Target, Known>,
+    files: HashMap<FileTarget, Known>,
     /// Files whose state has changed since the last record.
-    news: Vec<Target>,
+    news: Vec<FileTarget>,
 }
 
 /// Comparison of a file's current bytes with those that the model knows.
@@ -45,7 +45,7 @@ struct Known {
 /// The new state of one file, or `None` if the file was forgotten.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct News {
-    file: Target,
+    file: FileTarget,
     known: Option<Known>,
 }
 
@@ -64,7 +64,7 @@ mod hex {
 
 impl Seen {
     /// Compares these bytes with those that the model knows of the file.
-    pub fn standing(&self, file: &Target, bytes: &[u8]) -> Standing {
+    pub fn standing(&self, file: &FileTarget, bytes: &[u8]) -> Standing {
         match self.files.get(file) {
             None => Standing::Unread,
             Some(known) if known.hash == blake3::hash(bytes) => Standing::Same,
@@ -79,7 +79,7 @@ impl Seen {
     /// lacks it, because its context may have been shortened meanwhile.
     pub fn send(
         &mut self,
-        file: &Target,
+        file: &FileTarget,
         bytes: &[u8],
         part: Part,
         encoding: Option<&str>,
@@ -106,7 +106,7 @@ impl Seen {
     }
 
     /// Records that the model itself wrote the whole file and so knows these bytes.
-    pub fn wrote(&mut self, file: &Target, bytes: &[u8]) {
+    pub fn wrote(&mut self, file: &FileTarget, bytes: &[u8]) {
         let known = Known {
             hash: blake3::hash(bytes),
             encoding: None,
@@ -118,7 +118,7 @@ impl Seen {
 
     /// Records that the model changed a part of a file. A file that it has not read stays
     /// unread: an edit that matched says nothing about the rest.
-    pub fn edited(&mut self, file: &Target, after: &[u8]) {
+    pub fn edited(&mut self, file: &FileTarget, after: &[u8]) {
         if let Some(known) = self.files.get_mut(file) {
             known.hash = blake3::hash(after);
             known.sent.clear();
@@ -127,12 +127,12 @@ impl Seen {
     }
 
     /// Returns the encoding that the caller named when the file was last read.
-    pub fn encoding(&self, file: &Target) -> Option<&str> {
+    pub fn encoding(&self, file: &FileTarget) -> Option<&str> {
         self.files.get(file)?.encoding.as_deref()
     }
 
     /// Forgets a file that no longer exists.
-    pub fn forget(&mut self, file: &Target) {
+    pub fn forget(&mut self, file: &FileTarget) {
         self.files.remove(file);
         self.note(file);
     }
@@ -145,7 +145,7 @@ impl Seen {
         }
     }
 
-    fn note(&mut self, file: &Target) {
+    fn note(&mut self, file: &FileTarget) {
         if !self.news.contains(file) {
             self.news.push(file.clone());
         }
@@ -174,14 +174,14 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use artel_policy::Place;
+    use artel_policy::TargetTree;
 
     use super::*;
 
-    fn file(path: &str) -> Target {
+    fn file(path: &str) -> FileTarget {
         let path = path.to_owned();
-        let place = Place::Worktree;
-        Target { place, path }
+        let place = TargetTree::Worktree;
+        FileTarget { place, path }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_policy::{Action, command};
+use artel_policy::{PolicyAction, command};
 use artel_rules::patience;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -71,15 +71,15 @@ impl Tool for Bash {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let BashInput {
             command, network, ..
         } = parse(input)?;
         let network = process::network(&network)?;
         let secrets = secrets_for(&command, bench);
-        let mut actions = vec![Action::Shell(command)];
+        let mut actions = vec![PolicyAction::Shell(command)];
         actions.extend(process::reached(&network));
-        actions.extend(secrets.into_iter().map(Action::Secret));
+        actions.extend(secrets.into_iter().map(PolicyAction::Secret));
         Ok(actions)
     }
 
@@ -134,8 +134,8 @@ impl Tool for Job {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -177,8 +177,8 @@ impl Tool for Output {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

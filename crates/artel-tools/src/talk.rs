@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -162,8 +162,8 @@ impl Tool for Todo {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -200,8 +200,8 @@ impl Tool for Remember {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -230,8 +230,8 @@ impl Tool for AskPerson {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -252,8 +252,8 @@ impl Tool for End {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use artel_types::model::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub trait Tool: Send + Sync {
     /// Returns what this call would do, before anything is done. Policy judges the answer.
     /// File names are as the caller wrote them; they are judged again, resolved, when they are
     /// used.
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble>;
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble>;
 
     /// Executes the call. Policy has allowed everything that [`Tool::intends`] returned.
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble>;

@@ -9,7 +9,7 @@ mod validate;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 use artel_types::Failure;
 use serde::Serialize;
 
@@ -149,7 +149,7 @@ fn broken(id: &str, source: AgentSource, failure: &Failure) -> AgentRow {
 }
 
 fn shown(id: &str, role: Role) -> AgentShown {
-    let texts = |rules: &[Rule]| rules.iter().map(|rule| rule.text().to_owned()).collect();
+    let texts = |rules: &[PolicyRule]| rules.iter().map(|rule| rule.text().to_owned()).collect();
     AgentShown {
         row: row(id, &role),
         file: role.file.map(|file| file.display().to_string()),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_config::Settings;
 use artel_policy::Grant;
-use artel_policy::rules::RuleSet;
+use artel_policy::rules::PolicyRuleSet;
 use artel_skills::Skill;
 
 use crate::hands::Role;
@@ -23,7 +23,7 @@ pub(crate) struct Parts {
     /// Each role with the text that it was parsed from.
     pub(crate) roles: Part<(String, Role)>,
     pub(crate) grants: Part<Vec<Grant>>,
-    pub(crate) rules: Part<RuleSet>,
+    pub(crate) rules: Part<PolicyRuleSet>,
     pub(crate) skills: Part<Skill>,
 }
 

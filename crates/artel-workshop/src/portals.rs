@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use artel_journal::{Filter, Query, Reader};
-use artel_policy::{Admits, Bound, Operation};
+use artel_policy::{BoundAdmission, PolicyBound, PortalPermission};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, FailureCode, PortalOpened};
 use serde::Serialize;
@@ -96,7 +96,7 @@ impl FromStr for PortalOperation {
     }
 }
 
-impl From<PortalOperation> for Operation {
+impl From<PortalOperation> for PortalPermission {
     fn from(operation: PortalOperation) -> Self {
         match operation {
             PortalOperation::Read => Self::Read,
@@ -121,10 +121,12 @@ impl Portal {
     }
 
     /// Returns the bound for runs in this portal.
-    pub fn bound(&self) -> Bound {
-        Bound {
+    pub fn bound(&self) -> PolicyBound {
+        PolicyBound {
             name: format!("portal {}", self.name),
-            admits: Admits::Operations(self.operations.iter().map(|&it| it.into()).collect()),
+            admits: BoundAdmission::Operations(
+                self.operations.iter().map(|&it| it.into()).collect(),
+            ),
         }
     }
 

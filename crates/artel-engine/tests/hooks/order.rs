@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use artel_engine::hooks::{Action, Answer, BuiltIn, Event, Gate, Heard, Hook, Source, Verdict};
-use artel_policy::{Answer as Say, Decision, Record};
+use artel_policy::{ConsentRecord, PolicyAnswer as Say, PolicyRuling};
 use artel_tools::{Approver, Question, Reply, Said};
 use serde_json::{Value, json};
 
@@ -144,10 +144,10 @@ pub(crate) fn questions_pass_hooks_first() {
     let question = Question {
         call: "c1".to_owned(),
         tool: "bash".to_owned(),
-        decision: Decision::new(Say::Ask, "default.ask", "it is asked"),
-        record: Record {
+        decision: PolicyRuling::new(Say::Ask, "default.ask", "it is asked"),
+        record: ConsentRecord {
             input: json!({"command": "make deploy"}).to_string(),
-            ..Record::default()
+            ..ConsentRecord::default()
         },
         offers: Vec::new(),
         exactly: None,

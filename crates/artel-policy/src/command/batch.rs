@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Setting, judge, read};
-use crate::rules::{BadRule, RuleSet};
-use crate::{Answer, Decision};
+use super::{CommandOrigin, judge, read};
+use crate::rules::{PolicyRuleError, PolicyRuleSet};
+use crate::{PolicyAnswer, PolicyRuling};
 
 #[derive(Deserialize)]
-struct Case {
+struct CommandBatchLine {
     #[serde(default)]
     allow: Vec<String>,
     #[serde(default)]
@@ -15,12 +15,12 @@ struct Case {
     #[serde(default)]
     deny: Vec<String>,
     command: String,
-    context: Option<Context>,
+    context: Option<CommandBatchContext>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Context {
+enum CommandBatchContext {
     Skill,
     SkillUntrusted,
 }
@@ -28,8 +28,8 @@ enum Context {
 /// The printed form of a decision. Batch checks are always decided by rules, so the output
 /// does not say so.
 #[derive(Serialize)]
-struct Printed<'d> {
-    decision: Answer,
+struct CommandBatchReply<'d> {
+    decision: PolicyAnswer,
     rule: &'d str,
     reason: &'d str,
 }
@@ -38,15 +38,15 @@ struct Printed<'d> {
 ///
 /// The rules in the object are the whole policy. A line that cannot be judged is denied.
 pub fn judge_line(line: &str) -> String {
-    let decision = match serde_json::from_str::<Case>(line) {
+    let decision = match serde_json::from_str::<CommandBatchLine>(line) {
         Ok(case) => case.decide(),
-        Err(cause) => Decision::new(
-            Answer::Deny,
+        Err(cause) => PolicyRuling::new(
+            PolicyAnswer::Deny,
             "batch.unreadable",
             format!("this line cannot be judged: {cause}"),
         ),
     };
-    let printed = Printed {
+    let printed = CommandBatchReply {
         decision: decision.answer,
         rule: &decision.rule,
         reason: &decision.reason,
@@ -57,18 +57,18 @@ pub fn judge_line(line: &str) -> String {
     })
 }
 
-impl Case {
-    fn decide(&self) -> Decision {
-        let (mut rules, mut bad) = RuleSet::parse(&self.allow, &self.ask, &self.deny);
+impl CommandBatchLine {
+    fn decide(&self) -> PolicyRuling {
+        let (mut rules, mut bad) = PolicyRuleSet::parse(&self.allow, &self.ask, &self.deny);
         bad.extend(rules.refuse_misspelled(&[]));
         let setting = match self.context {
-            None => Setting::Person,
-            Some(Context::Skill) => Setting::Skill,
-            Some(Context::SkillUntrusted) => Setting::SkillUntrusted,
+            None => CommandOrigin::Person,
+            Some(CommandBatchContext::Skill) => CommandOrigin::Skill,
+            Some(CommandBatchContext::SkillUntrusted) => CommandOrigin::SkillUntrusted,
         };
         let mut decision = judge(&read(&self.command), &rules, setting, None);
         if !bad.is_empty() {
-            let reports: Vec<String> = bad.iter().map(BadRule::to_string).collect();
+            let reports: Vec<String> = bad.iter().map(PolicyRuleError::to_string).collect();
             decision.reason = format!("{} ({})", decision.reason, reports.join("; "));
         }
         decision

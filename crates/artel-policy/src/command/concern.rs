@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use super::course::{Course, Ground};
-use super::reading::{Launch, Reading};
+use super::course::{PathDoubt, ShellWorkingDirectory};
+use super::reading::{CommandLaunch, ShellAnalysis};
 use super::soften::PLAIN_WRITE;
 use super::verdict;
 use crate::programs::is_about_effects;
-use crate::rules::RuleSet;
-use crate::{Answer, Decision};
+use crate::rules::PolicyRuleSet;
+use crate::{PolicyAnswer, PolicyRuling};
 
 /// A reason to ask the person that walls cannot settle, the gravest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Concern {
+pub enum CommandConcern {
     /// One of the person's own rules says to ask.
     PersonsRule,
     /// The command names a file that may hold keys. Its output goes to a model, beyond any
@@ -24,25 +24,29 @@ pub enum Concern {
 }
 
 /// Returns the gravest concern about a text, or `None` if walls can judge it.
-pub fn concern(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Option<Concern> {
+pub fn concern(
+    reading: &ShellAnalysis,
+    rules: &PolicyRuleSet,
+    workspace: Option<&Path>,
+) -> Option<CommandConcern> {
     if verdict::asking_rule(reading, rules, workspace).is_some() {
-        return Some(Concern::PersonsRule);
+        return Some(CommandConcern::PersonsRule);
     }
     if sensitive_read(reading, workspace).is_some() {
-        return Some(Concern::Sensitive);
+        return Some(CommandConcern::Sensitive);
     }
-    (!is_readable(reading)).then_some(Concern::Unreadable)
+    (!is_readable(reading)).then_some(CommandConcern::Unreadable)
 }
 
 /// Returns the question to ask if a text names a file to read that may hold keys.
-pub fn sensitive_read(reading: &Reading, workspace: Option<&Path>) -> Option<Decision> {
-    let Ground { rule, reason } = sensitive_ground(reading, workspace)?;
+pub fn sensitive_read(reading: &ShellAnalysis, workspace: Option<&Path>) -> Option<PolicyRuling> {
+    let PathDoubt { rule, reason } = sensitive_ground(reading, workspace)?;
     let reason = format!("{reason}, and what a command prints goes to the model");
-    Some(Decision::new(Answer::Ask, rule, reason))
+    Some(PolicyRuling::new(PolicyAnswer::Ask, rule, reason))
 }
 
-fn sensitive_ground(reading: &Reading, workspace: Option<&Path>) -> Option<Ground> {
-    let mut course = Course::new(workspace);
+fn sensitive_ground(reading: &ShellAnalysis, workspace: Option<&Path>) -> Option<PathDoubt> {
+    let mut course = ShellWorkingDirectory::new(workspace);
     for launch in &reading.launches {
         let mut reads = launch.finding.reads.iter();
         if let Some(ground) = reads.find_map(|path| course.read(path)) {
@@ -52,7 +56,7 @@ fn sensitive_ground(reading: &Reading, workspace: Option<&Path>) -> Option<Groun
             let _outside = course.change(&launch.words);
         }
     }
-    let course = Course::new(workspace);
+    let course = ShellWorkingDirectory::new(workspace);
     let mut redirections = reading.parts.iter().flat_map(|part| &part.redirections);
     redirections.find_map(|one| {
         let target = &one.target.text;
@@ -61,7 +65,7 @@ fn sensitive_ground(reading: &Reading, workspace: Option<&Path>) -> Option<Groun
 }
 
 /// Returns whether every program the text starts is known by its words.
-fn is_readable(reading: &Reading) -> bool {
+fn is_readable(reading: &ShellAnalysis) -> bool {
     let mut doubts = reading.doubts.iter();
     let mut launches = reading.launches.iter();
     reading.refusal.is_none()
@@ -69,7 +73,7 @@ fn is_readable(reading: &Reading) -> bool {
         && launches.all(is_known)
 }
 
-fn is_known(launch: &Launch) -> bool {
+fn is_known(launch: &CommandLaunch) -> bool {
     let mut doubts = launch.finding.doubts.iter();
     !verdict::is_open_ended(launch)
         && verdict::odd_words(launch).is_none()

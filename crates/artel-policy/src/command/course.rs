@@ -16,19 +16,19 @@ const PLAIN_ENDINGS: &[&str] = &[
 
 /// The directory a command line has changed to, as names below the root of the workspace.
 #[derive(Debug)]
-pub(super) struct Course<'a> {
+pub(super) struct ShellWorkingDirectory<'a> {
     workspace: Option<&'a Path>,
     at: Vec<String>,
 }
 
 /// Why a path needs a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Ground {
+pub(super) struct PathDoubt {
     pub(super) rule: &'static str,
     pub(super) reason: String,
 }
 
-impl<'a> Course<'a> {
+impl<'a> ShellWorkingDirectory<'a> {
     pub(super) fn new(workspace: Option<&'a Path>) -> Self {
         Self {
             workspace,
@@ -37,7 +37,7 @@ impl<'a> Course<'a> {
     }
 
     /// Follows a change of directory, or returns why it needs a question.
-    pub(super) fn change(&mut self, words: &[String]) -> Option<Ground> {
+    pub(super) fn change(&mut self, words: &[String]) -> Option<PathDoubt> {
         let mut operands = words
             .iter()
             .skip(1)
@@ -45,7 +45,7 @@ impl<'a> Course<'a> {
         let target = match (operands.next(), operands.next()) {
             (Some(target), None) if !target.starts_with('-') && !target.is_empty() => target,
             _ => {
-                return Some(Ground {
+                return Some(PathDoubt {
                     rule: "path.outside",
                     reason: "it changes to a directory that is not named".to_owned(),
                 });
@@ -69,7 +69,7 @@ impl<'a> Course<'a> {
 
     /// Returns why writing to a path needs a question. The path is resolved both from the
     /// current directory and from the root, because a change of directory can fail.
-    pub(super) fn write(&self, target: &str) -> Option<Ground> {
+    pub(super) fn write(&self, target: &str) -> Option<PathDoubt> {
         if SINKS.contains(&target) {
             return None;
         }
@@ -84,7 +84,7 @@ impl<'a> Course<'a> {
                 return Some(guarded(ground, target));
             }
         }
-        is_loose(target).then(|| Ground {
+        is_loose(target).then(|| PathDoubt {
             rule: "shell.glob",
             reason: format!("nobody knows which files `{target}` stands for"),
         })
@@ -100,13 +100,13 @@ impl<'a> Course<'a> {
     }
 
     /// Returns why reading a path needs a question.
-    pub(super) fn read(&self, target: &str) -> Option<Ground> {
+    pub(super) fn read(&self, target: &str) -> Option<PathDoubt> {
         let place = match self.resolve(&self.at, target) {
             Some(place) => place.join("/"),
             None => target.to_owned(),
         };
         let ground = path::sensitive(&place)?;
-        Some(Ground {
+        Some(PathDoubt {
             rule: ground,
             reason: format!("`{target}` may hold secrets"),
         })
@@ -154,15 +154,15 @@ fn is_loose(target: &str) -> bool {
     tail.contains('/') || !ending.is_some_and(|ending| PLAIN_ENDINGS.contains(&ending))
 }
 
-fn outside(target: &str) -> Ground {
-    Ground {
+fn outside(target: &str) -> PathDoubt {
+    PathDoubt {
         rule: "path.outside",
         reason: format!("`{target}` lies outside the workspace"),
     }
 }
 
-fn guarded(rule: &'static str, target: &str) -> Ground {
-    Ground {
+fn guarded(rule: &'static str, target: &str) -> PathDoubt {
+    PathDoubt {
         rule,
         reason: format!("`{target}` is protected"),
     }

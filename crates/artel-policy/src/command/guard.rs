@@ -1,8 +1,8 @@
 //! Limits on the text that is parsed, and characters that a reader cannot see.
 
 use super::MAX_TEXT;
-use super::scan::{Limit, MAX_NESTING, MAX_PARTS};
-use crate::programs::Doubt;
+use super::scan::{MAX_NESTING, MAX_PARTS, ShellScanLimit};
+use crate::programs::CommandDoubt;
 
 /// Limit on commands that start one another.
 pub(super) const MAX_WRAPPERS: usize = 12;
@@ -36,15 +36,15 @@ pub(super) fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' | '\u{e000}'..='\u{f8ff}')
 }
 
-pub(super) fn hidden_doubt(c: char) -> Doubt {
-    Doubt {
+pub(super) fn hidden_doubt(c: char) -> CommandDoubt {
+    CommandDoubt {
         rule: "text.hidden",
         reason: format!("it holds U+{:04X}, which does not show", u32::from(c)),
     }
 }
 
-pub(super) fn too_long(length: usize) -> Doubt {
-    Doubt {
+pub(super) fn too_long(length: usize) -> CommandDoubt {
+    CommandDoubt {
         rule: "limit.length",
         reason: format!(
             "{length} bytes are more than the {MAX_TEXT} that are judged; put it into a script"
@@ -52,21 +52,21 @@ pub(super) fn too_long(length: usize) -> Doubt {
     }
 }
 
-pub(super) fn beyond(limit: Limit) -> Doubt {
+pub(super) fn beyond(limit: ShellScanLimit) -> CommandDoubt {
     match limit {
-        Limit::Nesting => Doubt {
+        ShellScanLimit::Nesting => CommandDoubt {
             rule: "limit.nesting",
             reason: format!("it is nested deeper than {MAX_NESTING} levels"),
         },
-        Limit::Parts => Doubt {
+        ShellScanLimit::Parts => CommandDoubt {
             rule: "limit.commands",
             reason: format!("it holds more than {MAX_PARTS} commands"),
         },
     }
 }
 
-pub(super) fn too_many_wrappers() -> Doubt {
-    Doubt {
+pub(super) fn too_many_wrappers() -> CommandDoubt {
+    CommandDoubt {
         rule: "limit.wrappers",
         reason: format!("more than {MAX_WRAPPERS} commands start one another"),
     }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use super::guard;
 use super::opinion;
-use super::reading::{Launch, Part, Reading};
-use super::scan::{Found, MAX_PARTS, scan};
+use super::reading::{CommandLaunch, ShellAnalysis, SimpleShellCommand};
+use super::scan::{MAX_PARTS, ShellScanResult, scan};
 use super::soften::soften;
-use crate::programs::{Doubt, Inner, is_known, launched_by, look, same_program};
+use crate::programs::{CommandDoubt, NestedCommand, is_known, launched_by, look, same_program};
 
 /// Programs that run shell text given to them.
 const SHELLS: &[&str] = &[
@@ -29,8 +29,8 @@ const MAX_RENAMED: usize = 64;
 const MAX_OUTER: usize = 64;
 
 /// Reads a text whose length is within the limit.
-pub(super) fn read(text: &str) -> Reading {
-    let mut reading = Reading::default();
+pub(super) fn read(text: &str) -> ShellAnalysis {
+    let mut reading = ShellAnalysis::default();
     if let Some(c) = guard::hidden(text) {
         reading.doubts.push(guard::hidden_doubt(c));
         let visible: String = text.chars().filter(|c| !guard::is_hidden(*c)).collect();
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Reading {
 }
 
 /// Has the other parsers check a text, and records the doubts.
-fn examine(text: &str, found: &mut Found, reading: &mut Reading) {
+fn examine(text: &str, found: &mut ShellScanResult, reading: &mut ShellAnalysis) {
     if let Some(limit) = found.limit {
         reading.refusal.get_or_insert(guard::beyond(limit));
         return;
@@ -63,8 +63,8 @@ fn examine(text: &str, found: &mut Found, reading: &mut Reading) {
 }
 
 /// Follows every command to the commands it starts.
-fn follow(reading: &mut Reading, found: &Found, depth: usize) {
-    let mut renamed = Renamed::default();
+fn follow(reading: &mut ShellAnalysis, found: &ShellScanResult, depth: usize) {
+    let mut renamed = CommandAliases::default();
     for part in &found.parts {
         let words = part.likely_words();
         renamed.note(part, &words);
@@ -72,10 +72,10 @@ fn follow(reading: &mut Reading, found: &Found, depth: usize) {
             hint(reading, &text, depth + 1);
         }
         if !words.is_empty() {
-            let next = Launch {
+            let next = CommandLaunch {
                 words,
                 has_pattern: part.words.iter().any(|word| word.glob_at.is_some()),
-                ..Launch::default()
+                ..CommandLaunch::default()
             };
             launch(reading, next, depth);
         }
@@ -87,8 +87,10 @@ fn follow(reading: &mut Reading, found: &Found, depth: usize) {
         // The program reading the body may run it as code that starts programs.
         for start in launched_by(body) {
             match start {
-                Inner::Script(text) => hint(reading, &text, depth + 1),
-                Inner::Words(words) | Inner::Open(words) => reading.hints.push(words),
+                NestedCommand::Script(text) => hint(reading, &text, depth + 1),
+                NestedCommand::Words(words) | NestedCommand::Open(words) => {
+                    reading.hints.push(words)
+                }
             }
         }
     }
@@ -97,11 +99,11 @@ fn follow(reading: &mut Reading, found: &Found, depth: usize) {
 /// New names that a text gives to commands, recorded so that a ban still sees the real
 /// program.
 #[derive(Debug, Default)]
-struct Renamed(HashMap<String, String>);
+struct CommandAliases(HashMap<String, String>);
 
-impl Renamed {
+impl CommandAliases {
     /// Notes `alias a=rm`, `BASH_ALIASES[a]=rm`, `hash -p /bin/rm a` and `ln -s /bin/rm a`.
-    fn note(&mut self, part: &Part, words: &[String]) {
+    fn note(&mut self, part: &SimpleShellCommand, words: &[String]) {
         for assignment in &part.assignments {
             let entry = assignment.strip_prefix("BASH_ALIASES[");
             if let Some((name, meaning)) = entry.and_then(|entry| entry.split_once("]=")) {
@@ -142,7 +144,7 @@ impl Renamed {
     }
 }
 
-fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
+fn launch(reading: &mut ShellAnalysis, mut launched: CommandLaunch, depth: usize) {
     if depth > guard::MAX_WRAPPERS || reading.launches.len() > 2 * MAX_PARTS {
         reading.refusal.get_or_insert_with(guard::too_many_wrappers);
         return;
@@ -164,9 +166,9 @@ fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
     reading.launches.push(launched);
     for inner in starts {
         let (words, is_open) = match inner {
-            Inner::Words(words) => (words, false),
-            Inner::Open(words) => (words, true),
-            Inner::Script(text) => {
+            NestedCommand::Words(words) => (words, false),
+            NestedCommand::Open(words) => (words, true),
+            NestedCommand::Script(text) => {
                 script(reading, &text, depth + 1);
                 continue;
             }
@@ -177,12 +179,12 @@ fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
         }
         let begins = outer.len().saturating_sub(words.len());
         let is_tail = outer.len() <= MAX_OUTER && outer.ends_with(&words) && !is_open;
-        let next = Launch {
+        let next = CommandLaunch {
             words,
             is_open,
             has_pattern,
             outer: is_tail.then(|| (outer.clone(), begins)),
-            ..Launch::default()
+            ..CommandLaunch::default()
         };
         launch(reading, next, depth + 1);
     }
@@ -218,7 +220,7 @@ fn tails(words: &[String]) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn script(reading: &mut Reading, text: &str, depth: usize) {
+fn script(reading: &mut ShellAnalysis, text: &str, depth: usize) {
     if depth > guard::MAX_WRAPPERS {
         reading.refusal.get_or_insert_with(guard::too_many_wrappers);
         return;
@@ -229,20 +231,20 @@ fn script(reading: &mut Reading, text: &str, depth: usize) {
     follow(reading, &found, depth);
 }
 
-fn nameless() -> Doubt {
-    Doubt {
+fn nameless() -> CommandDoubt {
+    CommandDoubt {
         rule: "program.unknown",
         reason: "it starts a command that is not named".to_owned(),
     }
 }
 
 /// Looks for commands in a text that may be run, so that bans apply to them.
-fn hint(reading: &mut Reading, text: &str, depth: usize) {
+fn hint(reading: &mut ShellAnalysis, text: &str, depth: usize) {
     if depth > guard::MAX_WRAPPERS {
         reading.refusal.get_or_insert_with(guard::too_many_wrappers);
         return;
     }
-    let mut inner = Reading::default();
+    let mut inner = ShellAnalysis::default();
     let found = scan(text);
     follow(&mut inner, &found, depth);
     reading.hints.extend(inner.words().map(<[String]>::to_vec));
@@ -255,8 +257,8 @@ fn hint(reading: &mut Reading, text: &str, depth: usize) {
 /// Returns the texts that a shell among the commands may read: here-documents, and the
 /// output of `echo` and `printf`. In plain text they must be in the same pipeline as the
 /// shell.
-fn fed_texts(found: &Found) -> Vec<String> {
-    let is_shell = |part: &Part| {
+fn fed_texts(found: &ShellScanResult) -> Vec<String> {
+    let is_shell = |part: &SimpleShellCommand| {
         let mut names = part.words.iter().map(|word| base_name(&word.text));
         !is_printer(part) && names.any(|name| SHELLS.contains(&name))
     };
@@ -283,7 +285,7 @@ fn fed_texts(found: &Found) -> Vec<String> {
     texts
 }
 
-fn is_printer(part: &Part) -> bool {
+fn is_printer(part: &SimpleShellCommand) -> bool {
     let program = part.words.first().map(|word| base_name(&word.text));
     matches!(program, Some("echo" | "printf"))
 }

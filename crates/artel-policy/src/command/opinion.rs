@@ -11,15 +11,15 @@ use std::ops::ControlFlow;
 use brush_parser::{Parser, ParserOptions, ast};
 use tree_sitter::{Node, ParseOptions};
 
-use super::scan::{Found, single_word};
-use crate::programs::Doubt;
+use super::scan::{ShellScanResult, single_word};
+use crate::programs::CommandDoubt;
 
 /// Number of progress reports that tree-sitter may make per byte of text before it is
 /// stopped.
 const STEPS_PER_BYTE: usize = 4;
 
 /// Returns a doubt if the parsers disagree about a plain text.
-pub(super) fn disagreement(text: &str, found: &Found) -> Option<Doubt> {
+pub(super) fn disagreement(text: &str, found: &ShellScanResult) -> Option<CommandDoubt> {
     let own = found.parts.iter().map(|part| part.words.iter());
     let is_alike = brush_commands(text).is_some_and(|brush| {
         brush.len() == found.parts.len()
@@ -30,7 +30,7 @@ pub(super) fn disagreement(text: &str, found: &Found) -> Option<Doubt> {
     if is_alike && tree_agrees(text, found) {
         return None;
     }
-    Some(Doubt {
+    Some(CommandDoubt {
         rule: "shell.ambiguous",
         reason: "shells may read it in different ways".to_owned(),
     })
@@ -94,7 +94,7 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// Returns whether tree-sitter sees the same operators at the same places, and no others.
-fn tree_agrees(text: &str, found: &Found) -> bool {
+fn tree_agrees(text: &str, found: &ShellScanResult) -> bool {
     let Some(tree) = parse(text) else {
         return false;
     };

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::Answer;
+use crate::PolicyAnswer;
 
 /// Words of Artel's command line that change what an agent may do.
 const SWITCHES: &[&str] = &[
@@ -27,7 +27,7 @@ const BODIES: &[&str] = &[
 /// Decides about commands that could change what an agent may do. Artel's own command line
 /// is denied where it would; other uses of it, and anything that could reach Artel's
 /// interface, are asked about.
-pub(super) fn own_command(words: &[String]) -> Option<Answer> {
+pub(super) fn own_command(words: &[String]) -> Option<PolicyAnswer> {
     let (program, arguments) = words.split_first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     if name == "artel" {
@@ -36,7 +36,11 @@ pub(super) fn own_command(words: &[String]) -> Option<Answer> {
             .filter(|word| !word.starts_with('-'))
             .take(3);
         let is_switch = nouns.any(|word| SWITCHES.contains(&word.as_str()));
-        return Some(if is_switch { Answer::Deny } else { Answer::Ask });
+        return Some(if is_switch {
+            PolicyAnswer::Deny
+        } else {
+            PolicyAnswer::Ask
+        });
     }
     let has_socket = arguments.iter().any(|word| word.contains("artel.sock"));
     let local = || arguments.iter().filter(|word| names_this_machine(word));
@@ -49,7 +53,7 @@ pub(super) fn own_command(words: &[String]) -> Option<Answer> {
         || CLIENTS.contains(&name)
             && arguments.iter().any(|word| changes(word))
             && local().next().is_some();
-    reaches.then_some(Answer::Ask)
+    reaches.then_some(PolicyAnswer::Ask)
 }
 
 /// Returns whether a word makes a request change something.

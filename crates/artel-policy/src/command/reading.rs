@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use crate::programs::{Doubt, Finding};
+use crate::programs::{CommandAssessment, CommandDoubt};
 
 /// One simple command as written.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Part {
-    pub(super) words: Vec<Word>,
+pub struct SimpleShellCommand {
+    pub(super) words: Vec<ShellWord>,
     /// Leading assignments, such as `PATH=/tmp`.
     pub(super) assignments: Vec<String>,
-    pub(super) redirections: Vec<Redirection>,
+    pub(super) redirections: Vec<ShellRedirection>,
     /// The number of the pipeline; all its commands share it.
     #[serde(skip)]
     pub(super) pipeline: usize,
@@ -18,7 +18,7 @@ pub struct Part {
 
 /// One word of a command.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Word {
+pub struct ShellWord {
     /// The word without its quotes. Where the shell computes something, only the known part.
     pub(super) text: String,
     /// Whether the shell still computes part of it.
@@ -39,15 +39,15 @@ pub struct Word {
 
 /// A redirection of a command.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Redirection {
+pub struct ShellRedirection {
     pub(super) descriptor: Option<String>,
     pub(super) operator: &'static str,
-    pub(super) target: Word,
+    pub(super) target: ShellWord,
 }
 
 /// A command that would really start, as written or through a wrapper.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Launch {
+pub(super) struct CommandLaunch {
     pub(super) words: Vec<String>,
     /// Whether more words follow that are not known yet.
     pub(super) is_open: bool,
@@ -56,22 +56,22 @@ pub(super) struct Launch {
     /// The command line that starts it, and the index there of its first word. A rule that
     /// names the wrapper together with the inner command (`npx tsc`) grants both.
     pub(super) outer: Option<(Vec<String>, usize)>,
-    pub(super) finding: Finding,
+    pub(super) finding: CommandAssessment,
 }
 
 /// A parsed shell text.
 #[derive(Debug, Default)]
-pub struct Reading {
-    pub(super) parts: Vec<Part>,
-    pub(super) launches: Vec<Launch>,
+pub struct ShellAnalysis {
+    pub(super) parts: Vec<SimpleShellCommand>,
+    pub(super) launches: Vec<CommandLaunch>,
     /// Commands in text that may be fed to a shell. Bans apply to them too.
     pub(super) hints: Vec<Vec<String>>,
     /// Commands it may run under other names or through unknown programs. Only bans and the
     /// person's ask rules apply to them.
     pub(super) also: Vec<Vec<String>>,
-    pub(super) doubts: Vec<Doubt>,
+    pub(super) doubts: Vec<CommandDoubt>,
     /// Why the text is not judged at all.
-    pub(super) refusal: Option<Doubt>,
+    pub(super) refusal: Option<CommandDoubt>,
     pub(super) has_operators: bool,
     /// Whether one of the commands gets a here-document.
     pub(super) has_input: bool,
@@ -79,9 +79,9 @@ pub struct Reading {
     pub(super) writes_plainly: bool,
 }
 
-impl Part {
+impl SimpleShellCommand {
     /// Returns the words of the command; the first is the program.
-    pub fn words(&self) -> &[Word] {
+    pub fn words(&self) -> &[ShellWord] {
         &self.words
     }
 
@@ -91,18 +91,18 @@ impl Part {
     }
 
     /// Returns the redirections as written.
-    pub fn redirections(&self) -> &[Redirection] {
+    pub fn redirections(&self) -> &[ShellRedirection] {
         &self.redirections
     }
 
     /// Returns the words as the shell would most likely pass them on. Computed parts are
     /// filled in as far as the text shows them; an unset variable is empty and dropped.
     pub(super) fn likely_words(&self) -> Vec<String> {
-        self.words.iter().flat_map(Word::likely).collect()
+        self.words.iter().flat_map(ShellWord::likely).collect()
     }
 }
 
-impl Word {
+impl ShellWord {
     pub(super) fn literal(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -154,14 +154,14 @@ impl Word {
     }
 }
 
-impl Redirection {
+impl ShellRedirection {
     /// Returns the operator, such as `>>`.
     pub fn operator(&self) -> &str {
         self.operator
     }
 
     /// Returns the file or descriptor it redirects to or from.
-    pub fn target(&self) -> &Word {
+    pub fn target(&self) -> &ShellWord {
         &self.target
     }
 
@@ -196,9 +196,9 @@ impl Redirection {
     }
 }
 
-impl Reading {
+impl ShellAnalysis {
     /// Returns every simple command in the text, wherever it stands.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[SimpleShellCommand] {
         &self.parts
     }
 
@@ -209,18 +209,18 @@ impl Reading {
         launched.chain(self.hints.iter().map(Vec::as_slice))
     }
 
-    /// Like [`Reading::words`], with the other commands that may be run.
+    /// Like [`ShellAnalysis::words`], with the other commands that may be run.
     pub(super) fn likely_words(&self) -> impl Iterator<Item = &[String]> {
         self.words().chain(self.also.iter().map(Vec::as_slice))
     }
 
     /// Returns why the text itself cannot be allowed without a question.
-    pub fn doubts(&self) -> &[Doubt] {
+    pub fn doubts(&self) -> &[CommandDoubt] {
         &self.doubts
     }
 
     /// Returns why the text is not judged at all, or `None` if it is.
-    pub fn refusal(&self) -> Option<&Doubt> {
+    pub fn refusal(&self) -> Option<&CommandDoubt> {
         self.refusal.as_ref()
     }
 

@@ -13,10 +13,10 @@ mod word;
 
 use std::collections::HashMap;
 
-use super::reading::{Part, Word};
-use crate::programs::Doubt;
-use frame::{End, Frame, Place};
-use redirect::Heredoc;
+use super::reading::{ShellWord, SimpleShellCommand};
+use crate::programs::CommandDoubt;
+use frame::{ShellControlOperator, ShellScanFrame, ShellWordPosition};
+use redirect::PendingHeredoc;
 
 /// Limit on the nesting of parentheses, substitutions and quotes.
 pub(super) const MAX_NESTING: usize = 50;
@@ -29,45 +29,45 @@ const MAX_VALUE: usize = 64;
 const MAX_VARIABLES: usize = 256;
 
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) parts: Vec<Part>,
+pub(super) struct ShellScanResult {
+    pub(super) parts: Vec<SimpleShellCommand>,
     /// The bodies of here-documents and here-strings.
     pub(super) bodies: Vec<String>,
-    pub(super) doubts: Vec<Doubt>,
+    pub(super) doubts: Vec<CommandDoubt>,
     /// `&&`, `||`, `;` and `|`, with the byte position of each.
     pub(super) operators: Vec<(usize, &'static str)>,
     /// Whether line ends separate commands.
     pub(super) has_lines: bool,
     /// The limit that stopped the scan, if one did.
-    pub(super) limit: Option<Limit>,
+    pub(super) limit: Option<ShellScanLimit>,
     variables: HashMap<String, String>,
     pipelines: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum ShellScanLimit {
     Nesting,
     Parts,
 }
 
-pub(super) struct Scan<'a> {
+pub(super) struct ShellScanner<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
     /// Nesting of arithmetic, where `<<` shifts and `#` gives a base.
     arithmetic: usize,
-    pending: Vec<Heredoc>,
-    found: Found,
+    pending: Vec<PendingHeredoc>,
+    found: ShellScanResult,
 }
 
 /// Scans a text from beginning to end.
-pub(super) fn scan(text: &str) -> Found {
-    let mut scan = Scan::over(text);
+pub(super) fn scan(text: &str) -> ShellScanResult {
+    let mut scan = ShellScanner::over(text);
     scan.script(None);
     scan.found
 }
 
-impl<'a> Scan<'a> {
+impl<'a> ShellScanner<'a> {
     fn over(text: &'a str) -> Self {
         Self {
             text,
@@ -75,7 +75,7 @@ impl<'a> Scan<'a> {
             depth: 0,
             arithmetic: 0,
             pending: Vec::new(),
-            found: Found::default(),
+            found: ShellScanResult::default(),
         }
     }
 
@@ -94,14 +94,14 @@ impl<'a> Scan<'a> {
     /// Records why the text is not plain, once per rule.
     fn doubt(&mut self, rule: &'static str, reason: &str) {
         if self.found.doubts.iter().all(|doubt| doubt.rule != rule) {
-            self.found.doubts.push(Doubt {
+            self.found.doubts.push(CommandDoubt {
                 rule,
                 reason: reason.to_owned(),
             });
         }
     }
 
-    fn stop(&mut self, limit: Limit) {
+    fn stop(&mut self, limit: ShellScanLimit) {
         self.found.limit.get_or_insert(limit);
         self.at = self.text.len();
     }
@@ -109,7 +109,7 @@ impl<'a> Scan<'a> {
     /// Reads one level deeper, unless the nesting limit is reached.
     fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
         if self.depth >= MAX_NESTING {
-            self.stop(Limit::Nesting);
+            self.stop(ShellScanLimit::Nesting);
             return;
         }
         self.depth += 1;
@@ -118,11 +118,11 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads another text as part of this one, such as a text between backquotes.
-    fn other_text(&mut self, text: &str, read: impl FnOnce(&mut Scan<'_>)) {
-        let mut inner = Scan {
+    fn other_text(&mut self, text: &str, read: impl FnOnce(&mut ShellScanner<'_>)) {
+        let mut inner = ShellScanner {
             depth: self.depth,
             found: std::mem::take(&mut self.found),
-            ..Scan::over(text)
+            ..ShellScanner::over(text)
         };
         inner.deeper(read);
         self.found = inner.found;
@@ -137,7 +137,7 @@ impl<'a> Scan<'a> {
     }
 
     fn script(&mut self, close: Option<u8>) {
-        let mut frame = Frame::new(self.next_pipeline());
+        let mut frame = ShellScanFrame::new(self.next_pipeline());
         loop {
             self.skip_blanks();
             let Some(byte) = self.byte() else {
@@ -147,14 +147,14 @@ impl<'a> Scan<'a> {
                 }
                 return;
             };
-            if frame.place == Place::Test && b"&|()<>;\n".contains(&byte) {
+            if frame.place == ShellWordPosition::Test && b"&|()<>;\n".contains(&byte) {
                 self.at += 1;
                 continue;
             }
             match byte {
                 b'\n' => {
                     self.at += 1;
-                    self.end(&mut frame, End::Line);
+                    self.end(&mut frame, ShellControlOperator::Line);
                     self.read_bodies();
                 }
                 b'#' if self.arithmetic == 0 => self.skip_comment(),
@@ -163,8 +163,8 @@ impl<'a> Scan<'a> {
                 b'(' => self.open(&mut frame),
                 b')' => {
                     self.at += 1;
-                    if frame.place == Place::Pattern {
-                        frame.place = Place::Start;
+                    if frame.place == ShellWordPosition::Pattern {
+                        frame.place = ShellWordPosition::Start;
                     } else if close == Some(b')') {
                         self.finish(&mut frame);
                         return;
@@ -205,7 +205,7 @@ impl<'a> Scan<'a> {
         self.at += line;
     }
 
-    fn semicolon(&mut self, frame: &mut Frame) {
+    fn semicolon(&mut self, frame: &mut ShellScanFrame) {
         let start = self.at;
         self.at += 1;
         if matches!(self.byte(), Some(b';' | b'&')) {
@@ -214,34 +214,34 @@ impl<'a> Scan<'a> {
             }
             self.doubt("shell.control-flow", "it chooses between cases");
             self.finish(frame);
-            *frame = Frame::at_pattern(self.next_pipeline());
+            *frame = ShellScanFrame::at_pattern(self.next_pipeline());
             return;
         }
         self.found.operators.push((start, ";"));
-        self.end(frame, End::Sequence);
+        self.end(frame, ShellControlOperator::Sequence);
     }
 
-    fn operator(&mut self, frame: &mut Frame) {
+    fn operator(&mut self, frame: &mut ShellScanFrame) {
         let start = self.at;
         let rest = self.rest();
         let (operator, end) = if rest.starts_with("&&") {
-            ("&&", End::And)
+            ("&&", ShellControlOperator::And)
         } else if rest.starts_with("||") {
-            ("||", End::Or)
+            ("||", ShellControlOperator::Or)
         } else if rest.starts_with("&>") {
             return self.redirection(frame);
         } else if rest.starts_with("|&") {
             self.doubt("shell.operator", "`|&` joins it to the next command");
-            ("|&", End::Pipe)
+            ("|&", ShellControlOperator::Pipe)
         } else if rest.starts_with('|') {
-            if frame.place == Place::Pattern {
+            if frame.place == ShellWordPosition::Pattern {
                 self.at += 1;
                 return;
             }
-            ("|", End::Pipe)
+            ("|", ShellControlOperator::Pipe)
         } else {
             self.doubt("shell.background", "`&` starts it in the background");
-            ("&", End::Background)
+            ("&", ShellControlOperator::Background)
         };
         self.at += operator.len();
         self.found.operators.push((start, operator));
@@ -249,16 +249,16 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads what follows an opening parenthesis that is not part of a word.
-    fn open(&mut self, frame: &mut Frame) {
+    fn open(&mut self, frame: &mut ShellScanFrame) {
         self.at += 1;
-        if frame.place == Place::Pattern {
+        if frame.place == ShellWordPosition::Pattern {
             return;
         }
         self.skip_blanks();
         if self.byte() == Some(b')') && !frame.is_empty() {
             self.at += 1;
             self.doubt("shell.function", "it defines a function");
-            *frame = Frame::new(frame.pipeline);
+            *frame = ShellScanFrame::new(frame.pipeline);
             return;
         }
         self.doubt("shell.subshell", "commands stand in parentheses");
@@ -266,8 +266,8 @@ impl<'a> Scan<'a> {
         self.arithmetic += usize::from(is_arithmetic);
         self.group();
         self.arithmetic -= usize::from(is_arithmetic);
-        if frame.place == Place::Start {
-            frame.place = Place::Closed;
+        if frame.place == ShellWordPosition::Start {
+            frame.place = ShellWordPosition::Closed;
         }
     }
 
@@ -283,8 +283,8 @@ impl<'a> Scan<'a> {
 }
 
 /// Reads a text as one word, or returns `None` if it is more than one.
-pub(super) fn single_word(text: &str) -> Option<Word> {
-    let mut scan = Scan::over(text);
+pub(super) fn single_word(text: &str) -> Option<ShellWord> {
+    let mut scan = ShellScanner::over(text);
     let word = scan.word();
     (scan.at == text.len()).then_some(word)
 }

@@ -5,8 +5,8 @@
 //! the body.
 
 use super::opinion;
-use super::scan::{Found, scan};
-use crate::programs::Doubt;
+use super::scan::{ShellScanResult, scan};
+use crate::programs::CommandDoubt;
 
 /// The rule of a text that is plain except for redirections that write files. The targets
 /// are judged as paths, so this is no reason to ask where the root of the workspace is
@@ -16,8 +16,8 @@ const HEREDOC: &str = "shell.heredoc";
 
 /// Withdraws the doubts about a here-document that is only data, and returns whether all
 /// redirections are plain writes.
-pub(super) fn soften(text: &str, found: &mut Found) -> bool {
-    let is_soft = |doubt: &Doubt| matches!(doubt.rule, PLAIN_WRITE | HEREDOC);
+pub(super) fn soften(text: &str, found: &mut ShellScanResult) -> bool {
+    let is_soft = |doubt: &CommandDoubt| matches!(doubt.rule, PLAIN_WRITE | HEREDOC);
     if found.doubts.is_empty() || !found.doubts.iter().all(is_soft) || found.limit.is_some() {
         return false;
     }
@@ -30,7 +30,7 @@ pub(super) fn soften(text: &str, found: &mut Found) -> bool {
         return false;
     };
     let again = scan(&rest);
-    let words = |found: &Found| {
+    let words = |found: &ShellScanResult| {
         let parts = found.parts.iter().map(|part| part.likely_words());
         parts.collect::<Vec<_>>()
     };
@@ -84,12 +84,12 @@ fn lift(text: &str, body: &str) -> Option<String> {
 mod tests {
     use std::path::Path;
 
-    use crate::Answer;
-    use crate::command::{Setting, judge, plain_argv, read};
-    use crate::rules::RuleSet;
+    use crate::PolicyAnswer;
+    use crate::command::{CommandOrigin, judge, plain_argv, read};
+    use crate::rules::PolicyRuleSet;
 
-    fn answer(text: &str, workspace: Option<&Path>, setting: Setting) -> Answer {
-        let (rules, _) = RuleSet::parse(&["Bash".to_owned()], &[], &[]);
+    fn answer(text: &str, workspace: Option<&Path>, setting: CommandOrigin) -> PolicyAnswer {
+        let (rules, _) = PolicyRuleSet::parse(&["Bash".to_owned()], &[], &[]);
         judge(&read(text), &rules, setting, workspace).answer
     }
 
@@ -104,18 +104,18 @@ mod tests {
             "echo x > /home/me/project/a.txt",
         ] {
             assert_eq!(
-                answer(written, root, Setting::Person),
-                Answer::Allow,
+                answer(written, root, CommandOrigin::Person),
+                PolicyAnswer::Allow,
                 "{written}"
             );
             assert_eq!(
-                answer(written, None, Setting::Person),
-                Answer::Ask,
+                answer(written, None, CommandOrigin::Person),
+                PolicyAnswer::Ask,
                 "{written}"
             );
             assert_eq!(
-                answer(written, root, Setting::Skill),
-                Answer::Ask,
+                answer(written, root, CommandOrigin::Skill),
+                PolicyAnswer::Ask,
                 "{written}"
             );
         }
@@ -138,8 +138,8 @@ mod tests {
             "cd .. && echo x > y",
         ] {
             assert_eq!(
-                answer(doubtful, root, Setting::Person),
-                Answer::Ask,
+                answer(doubtful, root, CommandOrigin::Person),
+                PolicyAnswer::Ask,
                 "{doubtful}"
             );
         }

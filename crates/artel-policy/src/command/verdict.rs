@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::Setting;
-use super::course::{Course, Ground};
+use super::CommandOrigin;
+use super::course::{PathDoubt, ShellWorkingDirectory};
 use super::own::own_command;
-use super::reading::{Launch, Reading, is_assignable};
+use super::reading::{CommandLaunch, ShellAnalysis, is_assignable};
 use super::soften::PLAIN_WRITE;
-use crate::programs::Doubt;
-use crate::rules::{PathUse, Rule, RuleSet};
-use crate::{Answer, Decision};
+use crate::programs::CommandDoubt;
+use crate::rules::{PathUse, PolicyRule, PolicyRuleSet};
+use crate::{PolicyAnswer, PolicyRuling};
 
 /// Programs that only print, whatever operands they get.
 const HARMLESS: &[&str] = &[
@@ -53,36 +53,40 @@ const READS_PROGRAM: &[&str] = &[
 /// `workspace` is the root that may be written to: absolute paths below it count as
 /// inside. Without it every absolute path is outside.
 pub fn judge(
-    reading: &Reading,
-    rules: &RuleSet,
-    setting: Setting,
+    reading: &ShellAnalysis,
+    rules: &PolicyRuleSet,
+    setting: CommandOrigin,
     workspace: Option<&Path>,
-) -> Decision {
+) -> PolicyRuling {
     if let Some(denied) = denied(reading, rules, workspace) {
         return denied;
     }
     if let Some(question) = question(reading, rules, setting, workspace) {
         return question;
     }
-    let bench = Bench { rules, setting };
-    let mut course = Course::new(workspace);
-    let mut granted: Option<&Rule> = None;
+    let bench = LaunchJudge { rules, setting };
+    let mut course = ShellWorkingDirectory::new(workspace);
+    let mut granted: Option<&PolicyRule> = None;
     for launch in &reading.launches {
         match bench.try_launch(launch, &mut course) {
             // The widest rule that was needed is the one reported.
-            Ok(Some(rule)) if !granted.is_some_and(Rule::is_blanket) => granted = Some(rule),
+            Ok(Some(rule)) if !granted.is_some_and(PolicyRule::is_blanket) => granted = Some(rule),
             Ok(_) => {}
             Err(question) => return question,
         }
     }
     match granted {
-        Some(rule) => Decision::new(Answer::Allow, rule.text(), "every command of it is granted"),
+        Some(rule) => PolicyRuling::new(
+            PolicyAnswer::Allow,
+            rule.text(),
+            "every command of it is granted",
+        ),
         None => ask("shell.empty", "there is no command in it"),
     }
 }
 
 /// Returns whether the rules cover every command of a text, as a bound requires.
-pub fn is_covered(reading: &Reading, rules: &[Rule]) -> bool {
+pub fn is_covered(reading: &ShellAnalysis, rules: &[PolicyRule]) -> bool {
     let mut launches = reading.launches.iter();
     let mut parts = reading.parts.iter();
     reading.refusal.is_none()
@@ -93,7 +97,7 @@ pub fn is_covered(reading: &Reading, rules: &[Rule]) -> bool {
         })
 }
 
-fn admits(rule: &Rule, launch: &Launch) -> bool {
+fn admits(rule: &PolicyRule, launch: &CommandLaunch) -> bool {
     if launch.is_open {
         rule.admits_open_command(&launch.words)
     } else {
@@ -107,15 +111,15 @@ fn admits(rule: &Rule, launch: &Launch) -> bool {
 /// Finds a rule about a file that a command of the text touches: `Read(private/**)` also
 /// covers `cat private/key`. A bare `Read` covers only the tool of that name.
 fn path_rule<'a>(
-    reading: &Reading,
-    rules: &'a [Rule],
+    reading: &ShellAnalysis,
+    rules: &'a [PolicyRule],
     workspace: Option<&Path>,
-) -> Option<&'a Rule> {
+) -> Option<&'a PolicyRule> {
     let rules = || rules.iter().filter(|rule| rule.names_something());
     rules().next()?;
-    let mut course = Course::new(workspace);
+    let mut course = ShellWorkingDirectory::new(workspace);
     for launch in &reading.launches {
-        let touches = |rule: &&Rule| {
+        let touches = |rule: &&PolicyRule| {
             let reads = launch
                 .finding
                 .reads
@@ -140,7 +144,7 @@ fn path_rule<'a>(
             let _outside = course.change(&launch.words);
         }
     }
-    let course = Course::new(workspace);
+    let course = ShellWorkingDirectory::new(workspace);
     let redirections = reading.parts.iter().flat_map(|part| &part.redirections);
     // A here-document does not name a file.
     let redirected: Vec<_> = redirections
@@ -159,34 +163,46 @@ fn path_rule<'a>(
     })
 }
 
-fn denied(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Option<Decision> {
+fn denied(
+    reading: &ShellAnalysis,
+    rules: &PolicyRuleSet,
+    workspace: Option<&Path>,
+) -> Option<PolicyRuling> {
     if let Some(refusal) = &reading.refusal {
-        return Some(Decision::new(Answer::Deny, refusal.rule, &refusal.reason));
+        return Some(PolicyRuling::new(
+            PolicyAnswer::Deny,
+            refusal.rule,
+            &refusal.reason,
+        ));
     }
     for words in reading.likely_words() {
         if let Some(rule) = rules.deny.iter().find(|rule| rule.catches_command(words)) {
             let reason = format!("`{}` is denied", shown(words));
-            return Some(Decision::new(Answer::Deny, rule.text(), reason));
+            return Some(PolicyRuling::new(PolicyAnswer::Deny, rule.text(), reason));
         }
     }
     for words in reading.words() {
-        if own_command(words) == Some(Answer::Deny) {
+        if own_command(words) == Some(PolicyAnswer::Deny) {
             let reason = "an agent cannot change what it may do";
-            return Some(Decision::new(Answer::Deny, "never.self-grant", reason));
+            return Some(PolicyRuling::new(
+                PolicyAnswer::Deny,
+                "never.self-grant",
+                reason,
+            ));
         }
     }
     path_rule(reading, &rules.deny, workspace).map(|rule| {
         let reason = "it touches a file that is denied";
-        Decision::new(Answer::Deny, rule.text(), reason)
+        PolicyRuling::new(PolicyAnswer::Deny, rule.text(), reason)
     })
 }
 
 /// Returns the question if one of the person's own rules says to ask.
 pub(super) fn asking_rule(
-    reading: &Reading,
-    rules: &RuleSet,
+    reading: &ShellAnalysis,
+    rules: &PolicyRuleSet,
     workspace: Option<&Path>,
-) -> Option<Decision> {
+) -> Option<PolicyRuling> {
     for words in reading.likely_words() {
         if let Some(rule) = rules.ask.iter().find(|rule| rule.catches_command(words)) {
             let reason = rule.reason().unwrap_or("a rule says to ask");
@@ -199,11 +215,11 @@ pub(super) fn asking_rule(
 
 /// Returns the question that the text as a whole raises, whatever is granted.
 fn question(
-    reading: &Reading,
-    rules: &RuleSet,
-    setting: Setting,
+    reading: &ShellAnalysis,
+    rules: &PolicyRuleSet,
+    setting: CommandOrigin,
     workspace: Option<&Path>,
-) -> Option<Decision> {
+) -> Option<PolicyRuling> {
     if let Some(decision) = asking_rule(reading, rules, workspace) {
         return Some(decision);
     }
@@ -211,7 +227,7 @@ fn question(
         let reason = "it uses Artel's own command line or interface";
         return Some(ask("ask.own-command", reason));
     }
-    let course = Course::new(workspace);
+    let course = ShellWorkingDirectory::new(workspace);
     for redirection in reading.parts.iter().flat_map(|part| &part.redirections) {
         if redirection.is_write()
             && !redirection.is_harmless()
@@ -220,35 +236,36 @@ fn question(
             return Some(ask_for(&ground));
         }
     }
-    let is_judged = reading.writes_plainly && workspace.is_some() && setting == Setting::Person;
+    let is_judged =
+        reading.writes_plainly && workspace.is_some() && setting == CommandOrigin::Person;
     let mut doubts = reading.doubts.iter();
     let doubt = doubts.find(|doubt| !is_judged || doubt.rule != PLAIN_WRITE);
-    if let Some(Doubt { rule, reason }) = doubt {
+    if let Some(CommandDoubt { rule, reason }) = doubt {
         return Some(ask(*rule, reason.as_str()));
     }
-    if setting != Setting::Person && reading.has_operators {
+    if setting != CommandOrigin::Person && reading.has_operators {
         return Some(ask("skill.operators", "a line of a skill is one command"));
     }
     None
 }
 
 /// Decides about single commands.
-struct Bench<'a> {
-    rules: &'a RuleSet,
-    setting: Setting,
+struct LaunchJudge<'a> {
+    rules: &'a PolicyRuleSet,
+    setting: CommandOrigin,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> LaunchJudge<'a> {
     /// Returns the rule that grants a command, or `None` if it needs no grant of its own.
     fn try_launch(
         &self,
-        launch: &Launch,
-        course: &mut Course<'_>,
-    ) -> Result<Option<&'a Rule>, Decision> {
+        launch: &CommandLaunch,
+        course: &mut ShellWorkingDirectory<'_>,
+    ) -> Result<Option<&'a PolicyRule>, PolicyRuling> {
         if let Some(question) = odd_words(launch) {
             return Err(question);
         }
-        if let Some(Doubt { rule, reason }) = launch.finding.doubts.first() {
+        if let Some(CommandDoubt { rule, reason }) = launch.finding.doubts.first() {
             return Err(ask(*rule, reason.as_str()));
         }
         if let Some(ground) = paths(launch, course) {
@@ -269,19 +286,19 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn counts(&self, rule: &Rule) -> bool {
-        self.setting != Setting::SkillUntrusted || !rule.is_blanket()
+    fn counts(&self, rule: &PolicyRule) -> bool {
+        self.setting != CommandOrigin::SkillUntrusted || !rule.is_blanket()
     }
 }
 
 /// Returns whether a program that could do harm gets words that are not known yet.
-pub(super) fn is_open_ended(launch: &Launch) -> bool {
+pub(super) fn is_open_ended(launch: &CommandLaunch) -> bool {
     let program = launch.words.first().map(String::as_str);
     launch.is_open && !program.is_some_and(|program| HARMLESS.contains(&program))
 }
 
 /// Returns a question about words that are not what they seem.
-pub(super) fn odd_words(launch: &Launch) -> Option<Decision> {
+pub(super) fn odd_words(launch: &CommandLaunch) -> Option<PolicyRuling> {
     let program = launch.words.first()?;
     if !program.is_ascii() || program.is_empty() || program.contains(char::is_whitespace) {
         return Some(ask(
@@ -308,12 +325,12 @@ pub(super) fn odd_words(launch: &Launch) -> Option<Decision> {
     })
 }
 
-fn paths(launch: &Launch, course: &mut Course<'_>) -> Option<Ground> {
+fn paths(launch: &CommandLaunch, course: &mut ShellWorkingDirectory<'_>) -> Option<PathDoubt> {
     if is_change(launch) {
         return course.change(&launch.words);
     }
     if course.has_moved() && launch.words[0].rsplit('/').next() == Some("git") {
-        return Some(Ground {
+        return Some(PathDoubt {
             rule: "program.works-elsewhere",
             reason: "git would work in the directory it changed to, which may be a repository \
                      of its own"
@@ -326,15 +343,15 @@ fn paths(launch: &Launch, course: &mut Course<'_>) -> Option<Ground> {
     written.or_else(|| reads.filter_map(|path| course.read(path)).next())
 }
 
-pub(super) fn is_change(launch: &Launch) -> bool {
+pub(super) fn is_change(launch: &CommandLaunch) -> bool {
     matches!(launch.words[0].as_str(), "cd" | "pushd")
 }
 
-fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
-    Decision::new(Answer::Ask, rule, reason)
+fn ask(rule: impl Into<String>, reason: impl Into<String>) -> PolicyRuling {
+    PolicyRuling::new(PolicyAnswer::Ask, rule, reason)
 }
 
-fn ask_for(ground: &Ground) -> Decision {
+fn ask_for(ground: &PathDoubt) -> PolicyRuling {
     ask(ground.rule, ground.reason.as_str())
 }
 

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 /// The place a path leads to by its text. A link can make this wrong, so it is only ever a
 /// reason to ask or refuse; the code that opens the file resolves it by handle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lexical {
+pub enum LexicalLocation {
     /// Beneath the root: relative, without `.` and `..`; the root itself is `.`.
     Inside(String),
     /// Above or beside the root, or in a home folder.
@@ -18,32 +18,33 @@ pub enum Lexical {
 /// Returns where a path leads, component by component. Relative paths start at the root;
 /// absolute paths are inside only if the root is known and they lie beneath it. A leading
 /// `~` is a home folder, as in the shell, and never the root.
-pub fn lexical(path: &str, root: Option<&Path>) -> Lexical {
+pub fn lexical(path: &str, root: Option<&Path>) -> LexicalLocation {
     if path.is_empty() || path.contains('\0') {
-        return Lexical::Unclear;
+        return LexicalLocation::Unclear;
     }
     if let Some(home) = path.strip_prefix('~') {
         return match home.chars().next() {
-            Some('+' | '-' | '0'..='9') => Lexical::Unclear,
-            _ => Lexical::Outside,
+            Some('+' | '-' | '0'..='9') => LexicalLocation::Unclear,
+            _ => LexicalLocation::Outside,
         };
     }
     let path = Path::new(path);
     if path.is_absolute() {
         return match root {
             Some(root) => absolute(path, root),
-            None => Lexical::Outside,
+            None => LexicalLocation::Outside,
         };
     }
     // A relative path that leaves the root is outside, even if it comes back by name.
-    flatten(path).map_or(Lexical::Outside, |path| inside(&path))
+    flatten(path).map_or(LexicalLocation::Outside, |path| inside(&path))
 }
 
-fn absolute(path: &Path, root: &Path) -> Lexical {
+fn absolute(path: &Path, root: &Path) -> LexicalLocation {
     let (Some(path), Some(root)) = (flatten(path), flatten(root)) else {
-        return Lexical::Unclear;
+        return LexicalLocation::Unclear;
     };
-    path.strip_prefix(&root).map_or(Lexical::Outside, inside)
+    path.strip_prefix(&root)
+        .map_or(LexicalLocation::Outside, inside)
 }
 
 /// Returns the path without `.` and `..`, or `None` if it climbs above where it starts. As
@@ -64,9 +65,9 @@ fn flatten(path: &Path) -> Option<PathBuf> {
     Some(flat)
 }
 
-fn inside(relative: &Path) -> Lexical {
+fn inside(relative: &Path) -> LexicalLocation {
     if relative.as_os_str().is_empty() {
-        return Lexical::Inside(".".to_owned());
+        return LexicalLocation::Inside(".".to_owned());
     }
-    Lexical::Inside(relative.to_string_lossy().into_owned())
+    LexicalLocation::Inside(relative.to_string_lossy().into_owned())
 }

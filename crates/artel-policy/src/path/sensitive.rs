@@ -353,11 +353,11 @@ fn find(
 }
 
 /// Compares owned components with literal ones at the end of a path.
-trait EndsWithRun {
+trait EndsWithComponents {
     fn ends_with_run(&self, run: &[&str]) -> bool;
 }
 
-impl EndsWithRun for [String] {
+impl EndsWithComponents for [String] {
     fn ends_with_run(&self, run: &[&str]) -> bool {
         self.len() >= run.len() && self[self.len() - run.len()..].iter().eq(run.iter())
     }

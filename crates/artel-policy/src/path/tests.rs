@@ -246,33 +246,33 @@ fn source_and_samples_stay_readable() {
 
 #[test]
 fn where_a_path_leads_by_its_letters() {
-    let inside = |path: &str| Lexical::Inside(path.to_owned());
+    let inside = |path: &str| LexicalLocation::Inside(path.to_owned());
     let table = [
         ("src/main.rs", inside("src/main.rs")),
         ("./src//a/./b/", inside("src/a/b")),
         (".", inside(".")),
         ("a/..", inside(".")),
         ("a/../b", inside("b")),
-        ("..", Lexical::Outside),
-        ("a/../../b", Lexical::Outside),
-        ("../proj/x", Lexical::Outside),
+        ("..", LexicalLocation::Outside),
+        ("a/../../b", LexicalLocation::Outside),
+        ("../proj/x", LexicalLocation::Outside),
         ("/work/proj", inside(".")),
         ("/work/proj/x", inside("x")),
         ("//work/./proj//x", inside("x")),
         ("/work/other/../proj/x", inside("x")),
-        ("/work/proj/../x", Lexical::Outside),
-        ("/work/proj-evil/x", Lexical::Outside),
-        ("/work/Proj/x", Lexical::Outside),
-        ("/", Lexical::Outside),
-        ("/proc/self/root/work/proj/x", Lexical::Outside),
+        ("/work/proj/../x", LexicalLocation::Outside),
+        ("/work/proj-evil/x", LexicalLocation::Outside),
+        ("/work/Proj/x", LexicalLocation::Outside),
+        ("/", LexicalLocation::Outside),
+        ("/proc/self/root/work/proj/x", LexicalLocation::Outside),
         ("/../../work/proj/x", inside("x")),
-        ("~", Lexical::Outside),
-        ("~/x", Lexical::Outside),
-        ("~root/x", Lexical::Outside),
-        ("~+/x", Lexical::Unclear),
+        ("~", LexicalLocation::Outside),
+        ("~/x", LexicalLocation::Outside),
+        ("~root/x", LexicalLocation::Outside),
+        ("~+/x", LexicalLocation::Unclear),
         ("a/~", inside("a/~")),
-        ("", Lexical::Unclear),
-        ("a\0b", Lexical::Unclear),
+        ("", LexicalLocation::Unclear),
+        ("a\0b", LexicalLocation::Unclear),
         ("a\nb", inside("a\nb")),
         ("a\\..\\b", inside("a\\..\\b")),
     ];
@@ -283,7 +283,7 @@ fn where_a_path_leads_by_its_letters() {
             "{path:?}"
         );
     }
-    assert_eq!(lexical("/work/proj/x", None), Lexical::Outside);
+    assert_eq!(lexical("/work/proj/x", None), LexicalLocation::Outside);
     assert_eq!(lexical("x", None), inside("x"));
 }
 
@@ -309,7 +309,7 @@ proptest! {
 
     #[test]
     fn what_is_inside_has_no_way_up(path in "[a./~]{0,12}") {
-        if let Lexical::Inside(path) = lexical(&path, None) {
+        if let LexicalLocation::Inside(path) = lexical(&path, None) {
             prop_assert!(path == "." || path.split('/').all(|name| !matches!(name, "" | "." | "..")));
         }
     }

@@ -11,14 +11,14 @@ use std::fmt;
 
 use artel_types::SandboxOpening;
 
-use super::{Admits, Bound, Commands, Policy, Situation};
-use crate::command::{self, Concern, Reading};
-use crate::rules::{Rule, RuleSet};
-use crate::{Answer, Decision};
+use super::{BoundAdmission, CommandApproval, Policy, PolicyBound, PolicyContext};
+use crate::command::{self, CommandConcern, ShellAnalysis};
+use crate::rules::{PolicyRule, PolicyRuleSet};
+use crate::{PolicyAnswer, PolicyRuling};
 
 /// The setting that allows walls to decide at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Containment {
+pub enum ContainmentMode {
     /// Walls decide where they are complete.
     #[default]
     On,
@@ -28,15 +28,15 @@ pub enum Containment {
 
 /// The walls that contain the commands of a run: facts that no model can set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Walls {
+pub struct RunWalls {
     /// The extent to which the sandbox is in force.
     pub sandbox: SandboxWalls,
     /// The owner of the files that commands work on.
-    pub files: WorkFiles,
+    pub files: WorkFileOwner,
     /// The openings made in the walls during this run so far.
     pub openings: BTreeSet<SandboxOpening>,
     /// Whether a background job of the run can still reach a host.
-    pub connection: OpenConnection,
+    pub connection: BackgroundConnection,
 }
 
 /// The extent to which the sandbox is in force.
@@ -51,7 +51,7 @@ pub enum SandboxWalls {
 
 /// The owner of the files that commands work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WorkFiles {
+pub enum WorkFileOwner {
     /// The person's own files.
     #[default]
     Person,
@@ -61,7 +61,7 @@ pub enum WorkFiles {
 
 /// Whether a background job of the run still has a connection to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OpenConnection {
+pub enum BackgroundConnection {
     /// No background job can.
     #[default]
     None,
@@ -71,7 +71,7 @@ pub enum OpenConnection {
 
 /// Why rules decide about a command and not the walls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Uncontained {
+pub enum UncontainedReason {
     /// Commands of this kind are never contained: a batch check, a line of a skill, a hook.
     Never,
     /// The settings turn it off, or the profile does.
@@ -90,7 +90,7 @@ pub enum Uncontained {
     Connection,
 }
 
-impl fmt::Display for Uncontained {
+impl fmt::Display for UncontainedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Never => "commands of this kind are never contained",
@@ -105,12 +105,12 @@ impl fmt::Display for Uncontained {
     }
 }
 
-impl Walls {
+impl RunWalls {
     /// Returns the walls of a run in a copy, without any opening.
     pub fn whole() -> Self {
         Self {
             sandbox: SandboxWalls::Full,
-            files: WorkFiles::Copy,
+            files: WorkFileOwner::Copy,
             ..Self::default()
         }
     }
@@ -118,24 +118,33 @@ impl Walls {
 
 impl Policy {
     /// Returns what keeps the walls from deciding, or `None` if they decide.
-    pub fn uncontained(&self, situation: &Situation) -> Option<Uncontained> {
+    pub fn uncontained(&self, situation: &PolicyContext) -> Option<UncontainedReason> {
         let Some(walls) = &situation.walls else {
-            return Some(Uncontained::Never);
+            return Some(UncontainedReason::Never);
         };
         let opened = |opening| walls.openings.contains(&opening);
         let reaches = situation.has_network || opened(SandboxOpening::Network);
         let was_given = !situation.held_secrets.is_empty() || opened(SandboxOpening::Secret);
         let holds = situation.has_secrets || was_given;
         let grounds = [
-            (self.contained == Containment::Off, Uncontained::Setting),
-            (self.commands == Commands::Ask, Uncontained::Questions),
-            (walls.sandbox != SandboxWalls::Full, Uncontained::Level),
-            (walls.files != WorkFiles::Copy, Uncontained::Files),
-            (reaches || self.grants_a_host(), Uncontained::Network),
-            (holds, Uncontained::Secret),
             (
-                walls.connection == OpenConnection::Held,
-                Uncontained::Connection,
+                self.contained == ContainmentMode::Off,
+                UncontainedReason::Setting,
+            ),
+            (
+                self.commands == CommandApproval::Ask,
+                UncontainedReason::Questions,
+            ),
+            (
+                walls.sandbox != SandboxWalls::Full,
+                UncontainedReason::Level,
+            ),
+            (walls.files != WorkFileOwner::Copy, UncontainedReason::Files),
+            (reaches || self.grants_a_host(), UncontainedReason::Network),
+            (holds, UncontainedReason::Secret),
+            (
+                walls.connection == BackgroundConnection::Held,
+                UncontainedReason::Connection,
             ),
         ];
         let found = grounds.into_iter().find(|(is_so, _)| *is_so);
@@ -146,32 +155,32 @@ impl Policy {
     fn grants_a_host(&self) -> bool {
         let mut grants = self.grants.iter();
         let is_granted = grants.any(|grant| grant.rule.tool() == "fetch");
-        is_granted && self.bounds.iter().all(Bound::can_admit_hosts)
+        is_granted && self.bounds.iter().all(PolicyBound::can_admit_hosts)
     }
 
     /// Lets a command run that would be asked about, if the walls can judge it.
     pub(super) fn contain(
         &self,
-        (reading, rules): (&Reading, &RuleSet),
-        asked: Decision,
-        situation: &Situation,
-    ) -> Decision {
+        (reading, rules): (&ShellAnalysis, &PolicyRuleSet),
+        asked: PolicyRuling,
+        situation: &PolicyContext,
+    ) -> PolicyRuling {
         if self.uncontained(situation).is_some() {
             return asked;
         }
         let workspace = situation.workspace.as_deref();
         match command::concern(reading, rules, workspace) {
-            Some(Concern::PersonsRule) => return asked,
-            Some(Concern::Sensitive) => {
+            Some(CommandConcern::PersonsRule) => return asked,
+            Some(CommandConcern::Sensitive) => {
                 return command::sensitive_read(reading, workspace).unwrap_or(asked);
             }
-            Some(Concern::Unreadable) => {
+            Some(CommandConcern::Unreadable) => {
                 if let Some(whose) = self.names_commands() {
                     let reason = format!(
                         "{}; {whose} names commands, and this could be one of them",
                         asked.reason
                     );
-                    return Decision { reason, ..asked };
+                    return PolicyRuling { reason, ..asked };
                 }
             }
             None => {}
@@ -181,7 +190,7 @@ impl Policy {
              otherwise Artel would ask: {} ({})",
             asked.reason, asked.rule
         );
-        Decision::contained(reason)
+        PolicyRuling::contained(reason)
     }
 
     /// Returns the source of rules that name particular commands, if any. Then a command that
@@ -196,13 +205,15 @@ impl Policy {
     }
 }
 
-impl Bound {
+impl PolicyBound {
     /// Returns whether the bound could admit any host at all.
     fn can_admit_hosts(&self) -> bool {
         match &self.admits {
-            Admits::Rules(rules) => rules.iter().any(|rule| rule.tool() == "fetch"),
-            Admits::Step(step) => !step.hosts.is_empty(),
-            Admits::Operations(_) | Admits::GitOf(_) | Admits::RightsOf { .. } => true,
+            BoundAdmission::Rules(rules) => rules.iter().any(|rule| rule.tool() == "fetch"),
+            BoundAdmission::Step(step) => !step.hosts.is_empty(),
+            BoundAdmission::Operations(_)
+            | BoundAdmission::GitOf(_)
+            | BoundAdmission::RightsOf { .. } => true,
         }
     }
 
@@ -210,22 +221,28 @@ impl Bound {
     /// what a role does in git: no command within them writes to a repository.
     fn lists_commands(&self) -> bool {
         match &self.admits {
-            Admits::Rules(rules) => !rules.iter().any(Rule::is_blanket),
-            Admits::Step(step) => !step.commands.is_empty(),
-            Admits::Operations(_) | Admits::GitOf(_) | Admits::RightsOf { .. } => false,
+            BoundAdmission::Rules(rules) => !rules.iter().any(PolicyRule::is_blanket),
+            BoundAdmission::Step(step) => !step.commands.is_empty(),
+            BoundAdmission::Operations(_)
+            | BoundAdmission::GitOf(_)
+            | BoundAdmission::RightsOf { .. } => false,
         }
     }
 }
 
 /// Returns the answer of a rule about every command, which applies whatever the words are.
-pub(super) fn blanket(rules: &RuleSet) -> Option<Decision> {
+pub(super) fn blanket(rules: &PolicyRuleSet) -> Option<PolicyRuling> {
     let deny = rules.deny.iter().find(|rule| rule.catches_everything());
     if let Some(rule) = deny {
-        return Some(Decision::new(Answer::Deny, rule.text(), "a rule denies it"));
+        return Some(PolicyRuling::new(
+            PolicyAnswer::Deny,
+            rule.text(),
+            "a rule denies it",
+        ));
     }
     let ask = rules.ask.iter().find(|rule| rule.catches_everything())?;
     let reason = ask.reason().unwrap_or("a rule says to ask");
-    Some(Decision::new(Answer::Ask, ask.text(), reason))
+    Some(PolicyRuling::new(PolicyAnswer::Ask, ask.text(), reason))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::never::git_subcommand;
 use super::{allow, deny};
-use crate::rules::Rule;
-use crate::{Action, Decision, GitOperation, command};
+use crate::rules::PolicyRule;
+use crate::{GitOperation, PolicyAction, PolicyRuling, command};
 
 /// Returns whether a role may perform this git operation. A role that is not in the matrix
 /// may only read.
@@ -22,7 +22,7 @@ pub fn may(role: &str, operation: GitOperation) -> bool {
     }
 }
 
-pub(super) fn decide(role: &str, operation: GitOperation) -> Decision {
+pub(super) fn decide(role: &str, operation: GitOperation) -> PolicyRuling {
     if may(role, operation) {
         return allow("shipped.git", "the role may do that in the run's own tree");
     }
@@ -35,7 +35,7 @@ pub(super) fn decide(role: &str, operation: GitOperation) -> Decision {
 
 /// Returns whether a ban or ask rule covers a git tool: by its name, by `Git` for all of
 /// them, or by the equivalent command. A rule about every command does not cover tools.
-pub(super) fn is_about(rule: &Rule, tool: &str) -> bool {
+pub(super) fn is_about(rule: &PolicyRule, tool: &str) -> bool {
     let Some(does) = tool.strip_prefix("git_") else {
         return rule.admits_tool(tool);
     };
@@ -49,7 +49,7 @@ pub(super) fn is_about(rule: &Rule, tool: &str) -> bool {
 
 /// Returns whether a ban or ask rule on reading any file covers a git tool, because that
 /// tool shows file contents.
-pub(super) fn is_about_shown(rule: &Rule, tool: &str) -> bool {
+pub(super) fn is_about_shown(rule: &PolicyRule, tool: &str) -> bool {
     const SHOWING: [&str; 4] = ["git_blame", "git_diff", "git_diff_between", "git_show"];
     rule.bans_all_reading() && SHOWING.contains(&tool)
 }
@@ -85,11 +85,11 @@ fn commands_of(does: &str) -> &'static [&'static str] {
 
 /// Returns whether the role may do everything that the command would do in `git`, so that
 /// the shell is not a way around the matrix. All other commands and actions are admitted.
-pub(super) fn admits(role: &str, action: &Action) -> bool {
+pub(super) fn admits(role: &str, action: &PolicyAction) -> bool {
     let may = |words: &[String]| operation(words).is_none_or(|does| may(role, does));
     match action {
-        Action::Shell(text) => command::read(text).words().all(may),
-        Action::Words(words) => may(words),
+        PolicyAction::Shell(text) => command::read(text).words().all(may),
+        PolicyAction::Words(words) => may(words),
         _ => true,
     }
 }

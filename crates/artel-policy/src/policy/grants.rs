@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rules::{BadRule, Rule};
+use crate::rules::{PolicyRule, PolicyRuleError};
 
 /// One thing that a person allowed.
 #[derive(Debug, Clone)]
 pub struct Grant {
     /// The rule for what is allowed.
-    pub rule: Rule,
+    pub rule: PolicyRule,
     /// The reach of the grant.
-    pub scope: Scope,
+    pub scope: GrantScope,
     /// The reason in the person's words.
     pub reason: String,
 }
@@ -18,7 +18,7 @@ pub struct Grant {
 /// The reach of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum GrantScope {
     /// Only this call.
     Once,
     /// This run and all runs of its tree.
@@ -50,7 +50,7 @@ pub struct GrantEntry {
     pub at: String,
 }
 
-impl Scope {
+impl GrantScope {
     /// Returns the stored word for the scope.
     pub fn word(self) -> &'static str {
         match self {
@@ -64,14 +64,15 @@ impl Scope {
 impl GrantFile {
     /// Parses the file. If one rule is broken, the whole file is rejected; an outdated rule
     /// grants nothing and leaves the others in force.
-    pub fn parse(text: &str) -> Result<(Self, Vec<Grant>), BadRule> {
-        let file: Self = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
+    pub fn parse(text: &str) -> Result<(Self, Vec<Grant>), PolicyRuleError> {
+        let file: Self =
+            toml::from_str(text).map_err(|cause| PolicyRuleError::in_file(text, &cause))?;
         let mut grants = Vec::new();
         for entry in &file.grants {
-            match Rule::parse(&entry.rule) {
+            match PolicyRule::parse(&entry.rule) {
                 Ok(rule) => grants.push(Grant {
                     rule,
-                    scope: Scope::Always,
+                    scope: GrantScope::Always,
                     reason: entry.reason.clone(),
                 }),
                 Err(bad) if bad.is_outdated() => {}
@@ -82,10 +83,10 @@ impl GrantFile {
     }
 
     /// Returns the rules in the file that no longer grant anything.
-    pub fn outdated(&self) -> Vec<BadRule> {
+    pub fn outdated(&self) -> Vec<PolicyRuleError> {
         let rules = self.grants.iter();
         rules
-            .filter_map(|entry| Rule::parse(&entry.rule).err())
+            .filter_map(|entry| PolicyRule::parse(&entry.rule).err())
             .collect()
     }
 
@@ -186,7 +187,7 @@ const RUNS_ANYTHING: &[&str] = &[
 
 /// Returns why a rule is too broad to be granted permanently, with a narrower one to use,
 /// or `None` if it is not.
-pub fn too_broad(rule: &Rule) -> Option<String> {
+pub fn too_broad(rule: &PolicyRule) -> Option<String> {
     if !rule.tool().eq_ignore_ascii_case("bash") {
         return None;
     }

@@ -1,20 +1,20 @@
 //! Actions that are never allowed: built in, and not lifted by any rule or grant.
 
 use super::deny;
-use crate::{Action, Decision, GitOperation, Place, command, path};
+use crate::{GitOperation, PolicyAction, PolicyRuling, TargetTree, command, path};
 
 /// Returns the denial of an action that is never allowed.
-pub(super) fn denies(action: &Action) -> Option<Decision> {
+pub(super) fn denies(action: &PolicyAction) -> Option<PolicyRuling> {
     match action {
-        Action::Write(target) | Action::Delete(target) => {
-            if let Place::Portal(name) = &target.place {
+        PolicyAction::Write(target) | PolicyAction::Delete(target) => {
+            if let TargetTree::Portal(name) = &target.place {
                 let reason = format!(
                     "files of `@{name}` are changed only by approving a changeset; work in the \
                      run's own tree"
                 );
                 return Some(deny("never.portal-tree", reason));
             }
-            if target.place == Place::Skill {
+            if target.place == TargetTree::Skill {
                 let reason = "a skill's own files are never changed; write into the run's tree";
                 return Some(deny("never.skill-folder", reason));
             }
@@ -22,22 +22,22 @@ pub(super) fn denies(action: &Action) -> Option<Decision> {
             let reason = format!("agents never write `{}`", target.path);
             Some(deny(ground, reason))
         }
-        Action::Shell(text) => command::read(text).words().find_map(command_denied),
-        Action::Words(words) => command_denied(words),
-        Action::Git(GitOperation::Push) => Some(push()),
-        Action::Git(GitOperation::Merge) => Some(merge()),
-        Action::Git(GitOperation::Rewrite) => Some(rewrite()),
-        Action::Git(_)
-        | Action::Read(_)
-        | Action::Network(_)
-        | Action::Secret(_)
-        | Action::Trust { .. }
-        | Action::Nothing => None,
+        PolicyAction::Shell(text) => command::read(text).words().find_map(command_denied),
+        PolicyAction::Words(words) => command_denied(words),
+        PolicyAction::Git(GitOperation::Push) => Some(push()),
+        PolicyAction::Git(GitOperation::Merge) => Some(merge()),
+        PolicyAction::Git(GitOperation::Rewrite) => Some(rewrite()),
+        PolicyAction::Git(_)
+        | PolicyAction::Read(_)
+        | PolicyAction::Network(_)
+        | PolicyAction::Secret(_)
+        | PolicyAction::Trust { .. }
+        | PolicyAction::Nothing => None,
     }
 }
 
 /// Returns the denial for the words of one command.
-fn command_denied(words: &[String]) -> Option<Decision> {
+fn command_denied(words: &[String]) -> Option<PolicyRuling> {
     let (program, arguments) = words.split_first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     match name {
@@ -68,7 +68,7 @@ pub(super) fn git_subcommand(arguments: &[String]) -> Option<(&str, &[String])> 
     }
 }
 
-fn git_denied(arguments: &[String]) -> Option<Decision> {
+fn git_denied(arguments: &[String]) -> Option<PolicyRuling> {
     let (subcommand, rest) = git_subcommand(arguments)?;
     let options: Vec<&str> = rest.iter().map(String::as_str).collect();
     let has = |least: &str, whole: &str| {
@@ -97,21 +97,21 @@ fn git_denied(arguments: &[String]) -> Option<Decision> {
     }
 }
 
-fn push() -> Decision {
+fn push() -> PolicyRuling {
     deny(
         "never.git-push",
         "pushing leaves this machine; a person pushes after the run",
     )
 }
 
-fn merge() -> Decision {
+fn merge() -> PolicyRuling {
     deny(
         "never.git-merge",
         "a person merges, by approving the changeset",
     )
 }
 
-fn rewrite() -> Decision {
+fn rewrite() -> PolicyRuling {
     deny(
         "never.git-history",
         "history is not rewritten; make a new commit instead",

@@ -4,17 +4,17 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::deny;
-use crate::{Action, Decision, Place};
+use crate::{PolicyAction, PolicyRuling, TargetTree};
 
 /// Returns the denial of a change to one of these folders or files. A folder that contains
 /// one cannot be removed either.
-pub(super) fn denies(own_folders: &[PathBuf], action: &Action) -> Option<Decision> {
+pub(super) fn denies(own_folders: &[PathBuf], action: &PolicyAction) -> Option<PolicyRuling> {
     let (target, is_removed) = match action {
-        Action::Write(target) => (target, false),
-        Action::Delete(target) => (target, true),
+        PolicyAction::Write(target) => (target, false),
+        PolicyAction::Delete(target) => (target, true),
         _ => return None,
     };
-    if target.place != Place::Worktree {
+    if target.place != TargetTree::Worktree {
         return None;
     }
     let path: PathBuf = Path::new(&target.path)
@@ -33,32 +33,38 @@ pub(super) fn denies(own_folders: &[PathBuf], action: &Action) -> Option<Decisio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Target;
+    use crate::FileTarget;
 
     #[test]
     fn only_what_is_a_workshops_own_is_kept() {
         let own = ["Inbox", "lib/skills/greet", "Agents"].map(PathBuf::from);
-        let file = |place: Place, path: &str| Target {
+        let file = |place: TargetTree, path: &str| FileTarget {
             place,
             path: path.to_owned(),
         };
-        let here = |path: &str| file(Place::Worktree, path);
+        let here = |path: &str| file(TargetTree::Worktree, path);
         for (action, denied) in [
-            (Action::Write(here("Inbox/Active/x.md")), true),
-            (Action::Write(here("./Inbox/Active/x.md")), true),
-            (Action::Write(here("Inbox")), true),
-            (Action::Delete(here("Agents/a.md")), true),
-            (Action::Write(here("lib/skills/greet/SKILL.md")), true),
-            (Action::Write(here("lib/skills/other/SKILL.md")), false),
-            (Action::Write(here("lib/skills")), false),
-            (Action::Delete(here("lib/skills")), true),
-            (Action::Write(here("src/Inbox/x.md")), false),
-            (Action::Write(here("Inboxes/x.md")), false),
-            (Action::Read(here("Inbox/Active/x.md")), false),
-            (Action::Write(file(Place::Skill, "Inbox/x")), false),
+            (PolicyAction::Write(here("Inbox/Active/x.md")), true),
+            (PolicyAction::Write(here("./Inbox/Active/x.md")), true),
+            (PolicyAction::Write(here("Inbox")), true),
+            (PolicyAction::Delete(here("Agents/a.md")), true),
+            (PolicyAction::Write(here("lib/skills/greet/SKILL.md")), true),
+            (
+                PolicyAction::Write(here("lib/skills/other/SKILL.md")),
+                false,
+            ),
+            (PolicyAction::Write(here("lib/skills")), false),
+            (PolicyAction::Delete(here("lib/skills")), true),
+            (PolicyAction::Write(here("src/Inbox/x.md")), false),
+            (PolicyAction::Write(here("Inboxes/x.md")), false),
+            (PolicyAction::Read(here("Inbox/Active/x.md")), false),
+            (
+                PolicyAction::Write(file(TargetTree::Skill, "Inbox/x")),
+                false,
+            ),
         ] {
             assert_eq!(denies(&own, &action).is_some(), denied, "{action:?}");
         }
-        assert_eq!(denies(&[], &Action::Write(here("Inbox/x"))), None);
+        assert_eq!(denies(&[], &PolicyAction::Write(here("Inbox/x"))), None);
     }
 }

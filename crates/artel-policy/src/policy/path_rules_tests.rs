@@ -5,35 +5,35 @@ use super::*;
 /// Returns whether a rule stops this use of a path, for tools and for commands.
 fn is_kept(rule: &str, path_use: PathUse, path: &str) -> [bool; 2] {
     let policy = Policy {
-        deny: vec![Rule::parse(rule).unwrap()],
+        deny: vec![PolicyRule::parse(rule).unwrap()],
         role: "engineer".to_owned(),
         ..Policy::default()
     };
-    let target = Target {
-        place: Place::Worktree,
+    let target = FileTarget {
+        place: TargetTree::Worktree,
         path: path.to_owned(),
     };
-    let situation = Situation {
+    let situation = PolicyContext {
         is_walled: true,
         workspace: Some("/work/tree".into()),
-        walls: Some(Walls::whole()),
-        ..Situation::default()
+        walls: Some(RunWalls::whole()),
+        ..PolicyContext::default()
     };
     let (tools, action, keeps): (&[&str], _, _) = match path_use {
         PathUse::Reading => (
             &["read", "grep", "glob", "list", "of_the_project"],
-            Action::Read(target),
-            PathKeep::Reading,
+            PolicyAction::Read(target),
+            PathWallKind::Reading,
         ),
         PathUse::Writing => (
             &["write", "edit", "apply_patch", "of_the_project"],
-            Action::Write(target),
-            PathKeep::Writing,
+            PolicyAction::Write(target),
+            PathWallKind::Writing,
         ),
     };
     let mut tools = tools.iter().map(|tool| {
         let answer = policy.decide(tool, std::slice::from_ref(&action), &situation);
-        answer.answer == Answer::Deny
+        answer.answer == PolicyAnswer::Deny
     });
     let by_tools = tools.next().unwrap();
     assert!(
@@ -42,9 +42,9 @@ fn is_kept(rule: &str, path_use: PathUse, path: &str) -> [bool; 2] {
     );
     let mut walls = policy.path_walls().into_iter();
     let by_walls = walls.any(|wall| wall.keeps == keeps && wall.covers(path));
-    let command = [Action::Shell("./w.sh".to_owned())];
+    let command = [PolicyAction::Shell("./w.sh".to_owned())];
     let command = policy.decide("bash", &command, &situation);
-    let is_asked = path_use == PathUse::Reading && command.answer != Answer::Allow;
+    let is_asked = path_use == PathUse::Reading && command.answer != PolicyAnswer::Allow;
     [by_tools, by_walls || is_asked]
 }
 
@@ -92,28 +92,32 @@ fn a_ban_on_all_reading_allows_no_command() {
     let rules = |texts: &[&str]| {
         texts
             .iter()
-            .map(|text| Rule::parse(text).unwrap())
+            .map(|text| PolicyRule::parse(text).unwrap())
             .collect()
     };
-    let situation = Situation {
+    let situation = PolicyContext {
         is_walled: true,
         workspace: Some("/work/tree".into()),
-        walls: Some(Walls::whole()),
-        ..Situation::default()
+        walls: Some(RunWalls::whole()),
+        ..PolicyContext::default()
     };
     for (deny, command, answer) in [
-        (&["Read(*)"][..], "./w.sh", Answer::Ask),
-        (&["Read"], "echo $HOME", Answer::Ask),
-        (&["Read(**)"], "make", Answer::Ask),
-        (&["Read", "Bash"], "echo $HOME", Answer::Deny),
-        (&["Read", "Bash(rm:*)"], "rm x", Answer::Deny),
-        (&["Edit"], "make", Answer::Allow),
+        (&["Read(*)"][..], "./w.sh", PolicyAnswer::Ask),
+        (&["Read"], "echo $HOME", PolicyAnswer::Ask),
+        (&["Read(**)"], "make", PolicyAnswer::Ask),
+        (&["Read", "Bash"], "echo $HOME", PolicyAnswer::Deny),
+        (&["Read", "Bash(rm:*)"], "rm x", PolicyAnswer::Deny),
+        (&["Edit"], "make", PolicyAnswer::Allow),
     ] {
         let policy = Policy {
             deny: rules(deny),
             ..Policy::default()
         };
-        let decision = policy.decide("bash", &[Action::Shell(command.to_owned())], &situation);
+        let decision = policy.decide(
+            "bash",
+            &[PolicyAction::Shell(command.to_owned())],
+            &situation,
+        );
         assert_eq!(decision.answer, answer, "{deny:?} {command}: {decision:?}");
     }
 }

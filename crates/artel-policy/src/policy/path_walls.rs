@@ -4,24 +4,24 @@
 //! Computed words contain no names. So where rules name paths, those paths are missing
 //! from the view of commands (reading) or read-only in it (writing).
 
-use super::{Admits, Bound, Changes, Operation, Policy};
-use crate::Answer;
-use crate::rules::{PathUse, Rule};
+use super::{BoundAdmission, Policy, PolicyBound, PortalPermission, StepWriteAccess};
+use crate::PolicyAnswer;
+use crate::rules::{PathUse, PolicyRule};
 
 /// A path rule of the person, translated for the view of commands.
 #[derive(Debug, Clone)]
 pub struct PathWall {
     /// The rule. Its pattern is relative to the run's tree.
-    pub rule: Rule,
+    pub rule: PolicyRule,
     /// The use of files that the wall stops.
-    pub keeps: PathKeep,
+    pub keeps: PathWallKind,
     /// The rule's answer. An asking rule is not a wall for a command that the person approved.
-    pub answer: Answer,
+    pub answer: PolicyAnswer,
 }
 
 /// The use of files that a wall around a path stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathKeep {
+pub enum PathWallKind {
     /// Reading: the path is missing from the view.
     Reading,
     /// Writing: the path is read-only in the view.
@@ -35,8 +35,8 @@ impl PathWall {
     /// Returns whether a path in the tree is behind this wall.
     pub fn covers(&self, path: &str) -> bool {
         let path_use = match self.keeps {
-            PathKeep::Reading => PathUse::Reading,
-            PathKeep::Writing => PathUse::Writing,
+            PathWallKind::Reading => PathUse::Reading,
+            PathWallKind::Writing => PathUse::Writing,
         };
         self.rule.catches_path(path_use, path)
     }
@@ -47,12 +47,12 @@ impl PathWall {
     }
 }
 
-impl Bound {
+impl PolicyBound {
     /// Creates the bound of a role that lists its tools.
-    pub fn of_role(role: &str, tools: Vec<Rule>) -> Self {
+    pub fn of_role(role: &str, tools: Vec<PolicyRule>) -> Self {
         Self {
             name: format!("{OF_A_ROLE}{role}"),
-            admits: Admits::Rules(tools),
+            admits: BoundAdmission::Rules(tools),
         }
     }
 
@@ -62,12 +62,12 @@ impl Bound {
 
     /// Returns whether this bounds a step that only looks, in a copy that is thrown away.
     fn is_of_a_look(&self) -> bool {
-        matches!(&self.admits, Admits::Step(step) if step.changes == Changes::None)
+        matches!(&self.admits, BoundAdmission::Step(step) if step.changes == StepWriteAccess::None)
     }
 }
 
 /// Returns whether a tool on a role's list changes files. A declared tool may.
-fn may_write(rule: &Rule) -> bool {
+fn may_write(rule: &PolicyRule) -> bool {
     rule.is_about_changing_files() || !rule.is_about_built_in()
 }
 
@@ -76,27 +76,29 @@ impl Policy {
     /// the tree read-only. That includes the bound of a role that only reads, except in a copy
     /// that is thrown away.
     pub fn changes_files(&self) -> bool {
-        let is_thrown_away = self.bounds.iter().any(Bound::is_of_a_look);
-        let may = |bound: &Bound| match &bound.admits {
-            Admits::Operations(operations) => operations.contains(&Operation::Write),
-            Admits::Rules(rules) => {
+        let is_thrown_away = self.bounds.iter().any(PolicyBound::is_of_a_look);
+        let may = |bound: &PolicyBound| match &bound.admits {
+            BoundAdmission::Operations(operations) => operations.contains(&PortalPermission::Write),
+            BoundAdmission::Rules(rules) => {
                 is_thrown_away || !bound.is_of_a_role() || rules.iter().any(may_write)
             }
-            Admits::Step(_) | Admits::GitOf(_) | Admits::RightsOf { .. } => true,
+            BoundAdmission::Step(_)
+            | BoundAdmission::GitOf(_)
+            | BoundAdmission::RightsOf { .. } => true,
         };
         self.bounds.iter().all(may)
     }
 
     /// Returns the walls that follow from the person's rules.
     pub fn path_walls(&self) -> Vec<PathWall> {
-        let denied = self.deny.iter().map(|rule| (rule, Answer::Deny));
-        let asked = self.ask.iter().map(|rule| (rule, Answer::Ask));
+        let denied = self.deny.iter().map(|rule| (rule, PolicyAnswer::Deny));
+        let asked = self.ask.iter().map(|rule| (rule, PolicyAnswer::Ask));
         let walls = denied.chain(asked).filter_map(|(rule, answer)| {
             let keeps = match rule.path_use()? {
                 // Without any file no command can run, so the command is asked about instead.
                 PathUse::Reading if !rule.names_something() => return None,
-                PathUse::Reading => PathKeep::Reading,
-                PathUse::Writing => PathKeep::Writing,
+                PathUse::Reading => PathWallKind::Reading,
+                PathUse::Writing => PathWallKind::Writing,
             };
             let rule = rule.clone();
             Some(PathWall {

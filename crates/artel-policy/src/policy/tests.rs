@@ -3,31 +3,31 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{GitOperation, rules::Rule};
+use crate::{GitOperation, rules::PolicyRule};
 
-fn rule(text: &str) -> Rule {
-    Rule::parse(text).unwrap()
+fn rule(text: &str) -> PolicyRule {
+    PolicyRule::parse(text).unwrap()
 }
 
-fn file(path: &str) -> Target {
-    Target {
-        place: Place::Worktree,
+fn file(path: &str) -> FileTarget {
+    FileTarget {
+        place: TargetTree::Worktree,
         path: path.to_owned(),
     }
 }
 
-fn in_portal(name: &str, path: &str) -> Target {
-    Target {
-        place: Place::Portal(name.to_owned()),
+fn in_portal(name: &str, path: &str) -> FileTarget {
+    FileTarget {
+        place: TargetTree::Portal(name.to_owned()),
         path: path.to_owned(),
     }
 }
 
-fn walled() -> Situation {
-    Situation {
+fn walled() -> PolicyContext {
+    PolicyContext {
         is_walled: true,
         workspace: Some("/work/tree".into()),
-        ..Situation::default()
+        ..PolicyContext::default()
     }
 }
 
@@ -42,45 +42,74 @@ fn engineer() -> Policy {
 fn grant(text: &str) -> Grant {
     Grant {
         rule: rule(text),
-        scope: Scope::Run,
+        scope: GrantScope::Run,
         reason: String::new(),
     }
 }
 
 /// Asks about one action and returns the answer and the rule.
-fn asked(policy: &Policy, tool: &str, action: Action, situation: &Situation) -> (Answer, String) {
+fn asked(
+    policy: &Policy,
+    tool: &str,
+    action: PolicyAction,
+    situation: &PolicyContext,
+) -> (PolicyAnswer, String) {
     let decision = policy.decide(tool, &[action], situation);
     (decision.answer, decision.rule)
 }
 
 #[test]
 fn shipped_grants_are_what_they_say() {
-    use Answer::{Allow, Ask, Deny};
+    use PolicyAnswer::{Allow, Ask, Deny};
     let policy = engineer();
-    let shell = |text: &str| Action::Shell(text.to_owned());
-    let cases: Vec<(&str, Action, Answer)> = vec![
-        ("read", Action::Read(file("src/main.rs")), Allow),
+    let shell = |text: &str| PolicyAction::Shell(text.to_owned());
+    let cases: Vec<(&str, PolicyAction, PolicyAnswer)> = vec![
+        ("read", PolicyAction::Read(file("src/main.rs")), Allow),
         (
             "read",
-            Action::Read(in_portal("shop", "src/main.rs")),
+            PolicyAction::Read(in_portal("shop", "src/main.rs")),
             Allow,
         ),
-        ("read", Action::Read(in_portal("other", "src/main.rs")), Ask),
-        ("read", Action::Read(file(".env")), Ask),
-        ("read", Action::Read(in_portal("shop", "deploy/.env")), Ask),
-        ("write", Action::Write(file("src/new.rs")), Allow),
-        ("edit", Action::Write(file("src/main.rs")), Allow),
+        (
+            "read",
+            PolicyAction::Read(in_portal("other", "src/main.rs")),
+            Ask,
+        ),
+        ("read", PolicyAction::Read(file(".env")), Ask),
+        (
+            "read",
+            PolicyAction::Read(in_portal("shop", "deploy/.env")),
+            Ask,
+        ),
+        ("write", PolicyAction::Write(file("src/new.rs")), Allow),
+        ("edit", PolicyAction::Write(file("src/main.rs")), Allow),
         (
             "write",
-            Action::Write(in_portal("shop", "src/main.rs")),
+            PolicyAction::Write(in_portal("shop", "src/main.rs")),
             Deny,
         ),
-        ("write", Action::Write(file(".git/hooks/pre-commit")), Deny),
-        ("write", Action::Write(file("sub/.GIT/config")), Deny),
-        ("write", Action::Write(file(".artel/journal.db")), Deny),
-        ("write", Action::Write(file("Policy/grants.toml")), Deny),
-        ("write", Action::Write(file("artel.toml")), Deny),
-        ("apply_patch", Action::Delete(file("src/old.rs")), Allow),
+        (
+            "write",
+            PolicyAction::Write(file(".git/hooks/pre-commit")),
+            Deny,
+        ),
+        ("write", PolicyAction::Write(file("sub/.GIT/config")), Deny),
+        (
+            "write",
+            PolicyAction::Write(file(".artel/journal.db")),
+            Deny,
+        ),
+        (
+            "write",
+            PolicyAction::Write(file("Policy/grants.toml")),
+            Deny,
+        ),
+        ("write", PolicyAction::Write(file("artel.toml")), Deny),
+        (
+            "apply_patch",
+            PolicyAction::Delete(file("src/old.rs")),
+            Allow,
+        ),
         ("bash", shell("cargo test --workspace"), Allow),
         ("bash", shell("ls -la && git status"), Allow),
         ("bash", shell("echo $(id)"), Ask),
@@ -93,9 +122,9 @@ fn shipped_grants_are_what_they_say() {
         ("bash", shell("git rebase -i main"), Deny),
         ("bash", shell("artel policy grant 'Bash(*)'"), Deny),
         ("bash", shell("/usr/bin/artel workshop trust ."), Deny),
-        ("fetch", Action::Network("docs.rs".to_owned()), Ask),
-        ("create_pr", Action::Secret("github".to_owned()), Ask),
-        ("todo", Action::Nothing, Allow),
+        ("fetch", PolicyAction::Network("docs.rs".to_owned()), Ask),
+        ("create_pr", PolicyAction::Secret("github".to_owned()), Ask),
+        ("todo", PolicyAction::Nothing, Allow),
     ];
     for (tool, action, expected) in cases {
         let shown = format!("{tool} {action:?}");
@@ -106,37 +135,40 @@ fn shipped_grants_are_what_they_say() {
 
 #[test]
 fn commands_ask_without_walls_with_network_with_secrets_or_by_setting() {
-    let command = || Action::Shell("cargo test".to_owned());
+    let command = || PolicyAction::Shell("cargo test".to_owned());
     let open = [
-        Situation {
+        PolicyContext {
             is_walled: false,
             ..walled()
         },
-        Situation {
+        PolicyContext {
             has_network: true,
             ..walled()
         },
-        Situation {
+        PolicyContext {
             has_secrets: true,
             ..walled()
         },
     ];
     for situation in open {
         let (answer, _) = asked(&engineer(), "bash", command(), &situation);
-        assert_eq!(answer, Answer::Ask, "{situation:?}");
+        assert_eq!(answer, PolicyAnswer::Ask, "{situation:?}");
     }
     let careful = Policy {
-        commands: Commands::Ask,
+        commands: CommandApproval::Ask,
         ..engineer()
     };
-    assert_eq!(asked(&careful, "bash", command(), &walled()).0, Answer::Ask);
+    assert_eq!(
+        asked(&careful, "bash", command(), &walled()).0,
+        PolicyAnswer::Ask
+    );
     let granted = Policy {
         grants: vec![grant("Bash(cargo test:*)")],
         ..careful
     };
     assert_eq!(
         asked(&granted, "bash", command(), &walled()),
-        (Answer::Allow, "Bash(cargo test:*)".to_owned())
+        (PolicyAnswer::Allow, "Bash(cargo test:*)".to_owned())
     );
 }
 
@@ -144,8 +176,8 @@ fn commands_ask_without_walls_with_network_with_secrets_or_by_setting() {
 #[test]
 fn a_command_that_reaches_a_host_is_granted_with_it() {
     let actions = [
-        Action::Shell("curl https://docs.rs/x".to_owned()),
-        Action::Network("docs.rs".to_owned()),
+        PolicyAction::Shell("curl https://docs.rs/x".to_owned()),
+        PolicyAction::Network("docs.rs".to_owned()),
     ];
     let answer = |grants: &[&str]| {
         let policy = Policy {
@@ -154,16 +186,22 @@ fn a_command_that_reaches_a_host_is_granted_with_it() {
         };
         policy.decide("bash", &actions, &walled()).answer
     };
-    assert_eq!(answer(&[]), Answer::Ask);
-    assert_eq!(answer(&["Fetch(docs.rs)"]), Answer::Ask);
-    assert_eq!(answer(&["Bash(curl:*)"]), Answer::Ask);
-    assert_eq!(answer(&["Bash(curl:*)", "Fetch(other.rs)"]), Answer::Ask);
-    assert_eq!(answer(&["Bash(curl:*)", "Fetch(docs.rs)"]), Answer::Allow);
+    assert_eq!(answer(&[]), PolicyAnswer::Ask);
+    assert_eq!(answer(&["Fetch(docs.rs)"]), PolicyAnswer::Ask);
+    assert_eq!(answer(&["Bash(curl:*)"]), PolicyAnswer::Ask);
+    assert_eq!(
+        answer(&["Bash(curl:*)", "Fetch(other.rs)"]),
+        PolicyAnswer::Ask
+    );
+    assert_eq!(
+        answer(&["Bash(curl:*)", "Fetch(docs.rs)"]),
+        PolicyAnswer::Allow
+    );
 }
 
 #[test]
 fn deny_beats_ask_beats_grant_beats_shipped() {
-    let action = || Action::Read(file("private/a.txt"));
+    let action = || PolicyAction::Read(file("private/a.txt"));
     let base = engineer();
     let granted = Policy {
         grants: vec![grant("Read(private/**)")],
@@ -177,7 +215,10 @@ fn deny_beats_ask_beats_grant_beats_shipped() {
         ask: vec![rule("Read(private/**)")],
         ..granted
     };
-    assert_eq!(asked(&asks, "read", action(), &walled()).0, Answer::Ask);
+    assert_eq!(
+        asked(&asks, "read", action(), &walled()).0,
+        PolicyAnswer::Ask
+    );
     let denies = Policy {
         deny: vec![rule("Read(private/*)")],
         ..asks
@@ -185,7 +226,7 @@ fn deny_beats_ask_beats_grant_beats_shipped() {
     for tool in ["read", "grep", "glob", "list"] {
         assert_eq!(
             asked(&denies, tool, action(), &walled()).0,
-            Answer::Deny,
+            PolicyAnswer::Deny,
             "{tool}"
         );
     }
@@ -194,10 +235,10 @@ fn deny_beats_ask_beats_grant_beats_shipped() {
         ..engineer()
     };
     for tool in ["write", "edit", "multi_edit", "apply_patch", "batch_write"] {
-        let action = Action::Write(file("private/a.txt"));
+        let action = PolicyAction::Write(file("private/a.txt"));
         assert_eq!(
             asked(&edits, tool, action, &walled()).0,
-            Answer::Deny,
+            PolicyAnswer::Deny,
             "{tool}"
         );
     }
@@ -205,40 +246,62 @@ fn deny_beats_ask_beats_grant_beats_shipped() {
 
 #[test]
 fn a_grant_of_a_sensitive_file_is_by_name_only() {
-    let action = || Action::Read(file(".env"));
+    let action = || PolicyAction::Read(file(".env"));
     let bare = Policy {
         grants: vec![grant("Read")],
         ..engineer()
     };
-    assert_eq!(asked(&bare, "read", action(), &walled()).0, Answer::Ask);
+    assert_eq!(
+        asked(&bare, "read", action(), &walled()).0,
+        PolicyAnswer::Ask
+    );
     let named = Policy {
         grants: vec![grant("Read(.env)")],
         ..engineer()
     };
-    assert_eq!(asked(&named, "read", action(), &walled()).0, Answer::Allow);
+    assert_eq!(
+        asked(&named, "read", action(), &walled()).0,
+        PolicyAnswer::Allow
+    );
 }
 
 #[test]
 fn what_a_bound_does_not_admit_is_denied_whatever_is_granted() {
-    let bound = |rules: &[&str]| Bound {
+    let bound = |rules: &[&str]| PolicyBound {
         name: "skill csv-report".to_owned(),
-        admits: Admits::Rules(rules.iter().map(|text| rule(text)).collect()),
+        admits: BoundAdmission::Rules(rules.iter().map(|text| rule(text)).collect()),
     };
     let policy = Policy {
         bounds: vec![bound(&["Read", "Bash(wc:*)", "Edit(out/**)"])],
         grants: vec![grant("Bash(rm:*)"), grant("Fetch(docs.rs)")],
         ..engineer()
     };
-    let shell = |text: &str| Action::Shell(text.to_owned());
+    let shell = |text: &str| PolicyAction::Shell(text.to_owned());
     let cases = [
-        ("read", Action::Read(file("a.csv")), Answer::Allow),
-        ("bash", shell("wc -l a.csv"), Answer::Allow),
-        ("bash", shell("rm a.csv"), Answer::Deny),
-        ("bash", shell("wc -l a.csv; rm a.csv"), Answer::Deny),
-        ("write", Action::Write(file("out/a.md")), Answer::Allow),
-        ("write", Action::Write(file("src/a.md")), Answer::Deny),
-        ("fetch", Action::Network("docs.rs".to_owned()), Answer::Deny),
-        ("finish", Action::Nothing, Answer::Allow),
+        (
+            "read",
+            PolicyAction::Read(file("a.csv")),
+            PolicyAnswer::Allow,
+        ),
+        ("bash", shell("wc -l a.csv"), PolicyAnswer::Allow),
+        ("bash", shell("rm a.csv"), PolicyAnswer::Deny),
+        ("bash", shell("wc -l a.csv; rm a.csv"), PolicyAnswer::Deny),
+        (
+            "write",
+            PolicyAction::Write(file("out/a.md")),
+            PolicyAnswer::Allow,
+        ),
+        (
+            "write",
+            PolicyAction::Write(file("src/a.md")),
+            PolicyAnswer::Deny,
+        ),
+        (
+            "fetch",
+            PolicyAction::Network("docs.rs".to_owned()),
+            PolicyAnswer::Deny,
+        ),
+        ("finish", PolicyAction::Nothing, PolicyAnswer::Allow),
     ];
     for (tool, action, expected) in cases {
         let shown = format!("{action:?}");
@@ -249,28 +312,28 @@ fn what_a_bound_does_not_admit_is_denied_whatever_is_granted() {
         );
     }
     let reads = Policy {
-        bounds: vec![Bound {
+        bounds: vec![PolicyBound {
             name: "portal shop".to_owned(),
-            admits: Admits::Operations(vec![Operation::Read]),
+            admits: BoundAdmission::Operations(vec![PortalPermission::Read]),
         }],
         ..engineer()
     };
     assert_eq!(
-        asked(&reads, "read", Action::Read(file("a")), &walled()).0,
-        Answer::Allow
+        asked(&reads, "read", PolicyAction::Read(file("a")), &walled()).0,
+        PolicyAnswer::Allow
     );
     assert_eq!(
-        asked(&reads, "write", Action::Write(file("a")), &walled()).0,
-        Answer::Deny
+        asked(&reads, "write", PolicyAction::Write(file("a")), &walled()).0,
+        PolicyAnswer::Deny
     );
     assert_eq!(
         asked(&reads, "bash", shell("ls"), &walled()).0,
-        Answer::Deny
+        PolicyAnswer::Deny
     );
-    let commit = Action::Git(GitOperation::Commit);
+    let commit = PolicyAction::Git(GitOperation::Commit);
     assert_eq!(
         asked(&reads, "git_commit", commit, &walled()).0,
-        Answer::Deny
+        PolicyAnswer::Deny
     );
 }
 
@@ -304,9 +367,13 @@ fn the_git_matrix_is_exact() {
                 role: (*role).to_owned(),
                 ..Policy::default()
             };
-            let (answer, _) = asked(&policy, "git_x", Action::Git(operation), &walled());
-            assert_eq!(answer == Answer::Allow, expected, "{role} {operation:?}");
-            assert_ne!(answer, Answer::Ask, "{role} {operation:?}");
+            let (answer, _) = asked(&policy, "git_x", PolicyAction::Git(operation), &walled());
+            assert_eq!(
+                answer == PolicyAnswer::Allow,
+                expected,
+                "{role} {operation:?}"
+            );
+            assert_ne!(answer, PolicyAnswer::Ask, "{role} {operation:?}");
         }
     }
 }
@@ -317,15 +384,18 @@ fn the_git_matrix_holds_in_the_shell() {
     let may = |role: &str, text: &str| {
         let policy = Policy {
             role: role.to_owned(),
-            bounds: vec![Bound {
+            bounds: vec![PolicyBound {
                 name: "git".to_owned(),
-                admits: Admits::GitOf(role.to_owned()),
+                admits: BoundAdmission::GitOf(role.to_owned()),
             }],
             ..Policy::default()
         };
-        let shell = Action::Shell(text.to_owned());
+        let shell = PolicyAction::Shell(text.to_owned());
         let (answer, rule) = asked(&policy, "bash", shell, &walled());
-        assert!(rule != "bound.git" || answer == Answer::Deny, "{text}");
+        assert!(
+            rule != "bound.git" || answer == PolicyAnswer::Deny,
+            "{text}"
+        );
         !(rule == "bound.git" || rule.starts_with("never."))
     };
     // Columns: engineer, inspector, architect, librarian.
@@ -376,7 +446,7 @@ fn the_git_matrix_holds_in_the_shell() {
 
 #[test]
 fn secrets_are_for_some_roles_and_the_first_use_asks() {
-    let secret = || Action::Secret("github".to_owned());
+    let secret = || PolicyAction::Secret("github".to_owned());
     let with = |role: &str, grants: Vec<Grant>| Policy {
         role: role.to_owned(),
         grants,
@@ -390,11 +460,11 @@ fn secrets_are_for_some_roles_and_the_first_use_asks() {
             &walled()
         )
         .0,
-        Answer::Deny
+        PolicyAnswer::Deny
     );
     assert_eq!(
         asked(&with("engineer", vec![]), "x", secret(), &walled()).0,
-        Answer::Ask
+        PolicyAnswer::Ask
     );
     assert_eq!(
         asked(
@@ -404,7 +474,7 @@ fn secrets_are_for_some_roles_and_the_first_use_asks() {
             &walled()
         )
         .0,
-        Answer::Allow
+        PolicyAnswer::Allow
     );
     assert_eq!(
         asked(
@@ -414,7 +484,7 @@ fn secrets_are_for_some_roles_and_the_first_use_asks() {
             &walled()
         )
         .0,
-        Answer::Ask
+        PolicyAnswer::Ask
     );
 }
 
@@ -427,18 +497,18 @@ fn the_file_of_a_role_says_which_secrets_it_may_use() {
         grants: vec![grant("Secret(github)")],
         ..Policy::default()
     };
-    let github = || Action::Secret("github".to_owned());
+    let github = || PolicyAction::Secret("github".to_owned());
     for (role, named, expected) in [
-        ("deployer", None, Answer::Deny),
-        ("deployer", Some(&["github"][..]), Answer::Allow),
-        ("deployer", Some(&["bank"]), Answer::Deny),
-        ("engineer", None, Answer::Allow),
-        ("engineer", Some(&["bank"]), Answer::Deny),
-        ("tester", Some(&["github"]), Answer::Allow),
+        ("deployer", None, PolicyAnswer::Deny),
+        ("deployer", Some(&["github"][..]), PolicyAnswer::Allow),
+        ("deployer", Some(&["bank"]), PolicyAnswer::Deny),
+        ("engineer", None, PolicyAnswer::Allow),
+        ("engineer", Some(&["bank"]), PolicyAnswer::Deny),
+        ("tester", Some(&["github"]), PolicyAnswer::Allow),
     ] {
         let decision = policy(role, named).decide("x", &[github()], &walled());
         assert_eq!(decision.answer, expected, "{role} {named:?}");
-        if expected == Answer::Deny {
+        if expected == PolicyAnswer::Deny {
             let way = format!("in `secrets:` of `Agents/{role}.md`");
             assert!(decision.reason.contains(&way), "{}", decision.reason);
         }
@@ -451,9 +521,9 @@ fn the_file_of_a_role_says_which_secrets_it_may_use() {
 fn a_step_uses_the_secrets_and_declared_tools_that_it_lists() {
     let words = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
     let step = |tools: &[&str], secrets: &[&str]| Policy {
-        bounds: vec![Bound {
+        bounds: vec![PolicyBound {
             name: "step deploy".to_owned(),
-            admits: Admits::Step(StepBound {
+            admits: BoundAdmission::Step(StepBound {
                 tools: words(tools),
                 declared: words(&["deploy", "lint"]),
                 secrets: words(secrets),
@@ -469,27 +539,51 @@ fn a_step_uses_the_secrets_and_declared_tools_that_it_lists() {
     };
     let deploy = || {
         vec![
-            Action::Words(words(&["deploy", "now"])),
-            Action::Network("api.github.com".to_owned()),
-            Action::Secret("github".to_owned()),
+            PolicyAction::Words(words(&["deploy", "now"])),
+            PolicyAction::Network("api.github.com".to_owned()),
+            PolicyAction::Secret("github".to_owned()),
         ]
     };
-    let secret = || vec![Action::Secret("github".to_owned())];
-    let fetch = || vec![Action::Network("api.github.com".to_owned())];
+    let secret = || vec![PolicyAction::Secret("github".to_owned())];
+    let fetch = || vec![PolicyAction::Network("api.github.com".to_owned())];
     for (tools, secrets, tool, actions, expected) in [
-        (&[][..], &[][..], "deploy", deploy(), Answer::Deny),
-        (&["deploy"], &[], "deploy", deploy(), Answer::Deny),
-        (&[], &["github"], "deploy", deploy(), Answer::Deny),
-        (&["lint"], &["github"], "deploy", deploy(), Answer::Deny),
-        (&["deploy"], &["bank"], "deploy", deploy(), Answer::Deny),
-        (&["deploy"], &["github"], "deploy", deploy(), Answer::Allow),
-        (&[], &[], "bash", secret(), Answer::Deny),
-        (&[], &["github"], "bash", secret(), Answer::Allow),
-        (&["deploy"], &["github"], "fetch", fetch(), Answer::Deny),
+        (&[][..], &[][..], "deploy", deploy(), PolicyAnswer::Deny),
+        (&["deploy"], &[], "deploy", deploy(), PolicyAnswer::Deny),
+        (&[], &["github"], "deploy", deploy(), PolicyAnswer::Deny),
+        (
+            &["lint"],
+            &["github"],
+            "deploy",
+            deploy(),
+            PolicyAnswer::Deny,
+        ),
+        (
+            &["deploy"],
+            &["bank"],
+            "deploy",
+            deploy(),
+            PolicyAnswer::Deny,
+        ),
+        (
+            &["deploy"],
+            &["github"],
+            "deploy",
+            deploy(),
+            PolicyAnswer::Allow,
+        ),
+        (&[], &[], "bash", secret(), PolicyAnswer::Deny),
+        (&[], &["github"], "bash", secret(), PolicyAnswer::Allow),
+        (
+            &["deploy"],
+            &["github"],
+            "fetch",
+            fetch(),
+            PolicyAnswer::Deny,
+        ),
     ] {
         let decision = step(tools, secrets).decide(tool, &actions, &walled());
         assert_eq!(decision.answer, expected, "{tools:?} {secrets:?} {tool}");
-        if expected == Answer::Deny {
+        if expected == PolicyAnswer::Deny {
             assert_eq!(decision.rule, "bound.step deploy");
         }
     }
@@ -502,19 +596,19 @@ fn strangers_words_a_secret_and_a_way_out_ask_together() {
         ..engineer()
     };
     let actions = [
-        Action::Secret("github".to_owned()),
-        Action::Network("api.github.com".to_owned()),
+        PolicyAction::Secret("github".to_owned()),
+        PolicyAction::Network("api.github.com".to_owned()),
     ];
     assert_eq!(
         policy.decide("x", &actions, &walled()).answer,
-        Answer::Allow
+        PolicyAnswer::Allow
     );
     let foreign = [
         ForeignSource::host("docs.rs"),
         ForeignSource::skill("helper"),
         ForeignSource::file("@Other/notes.md"),
     ];
-    let stained = Situation {
+    let stained = PolicyContext {
         foreign: foreign.to_vec(),
         ..walled()
     };
@@ -526,9 +620,12 @@ fn strangers_words_a_secret_and_a_way_out_ask_together() {
          `@Other/notes.md`), and this call could send the secret `github` to `api.github.com`"
     );
     for alone in [&actions[..1], &actions[1..]] {
-        assert_eq!(policy.decide("x", alone, &stained).answer, Answer::Allow);
+        assert_eq!(
+            policy.decide("x", alone, &stained).answer,
+            PolicyAnswer::Allow
+        );
     }
-    let holding = Situation {
+    let holding = PolicyContext {
         held_secrets: vec!["github".to_owned()],
         ..stained
     };
@@ -541,11 +638,14 @@ fn strangers_words_a_secret_and_a_way_out_ask_together() {
         "{}",
         decision.reason
     );
-    let unread = Situation {
+    let unread = PolicyContext {
         foreign: Vec::new(),
         ..holding
     };
-    assert_eq!(policy.decide("x", &actions, &unread).answer, Answer::Allow);
+    assert_eq!(
+        policy.decide("x", &actions, &unread).answer,
+        PolicyAnswer::Allow
+    );
 }
 
 #[test]
@@ -603,15 +703,15 @@ proptest! {
     /// Every text gets an answer, and a grant never overturns a denial.
     #[test]
     fn a_grant_never_lifts_a_denial(text in "(git |push|merge|artel|;|&&|\\$\\(|\\)| |reset --hard|ls){0,8}") {
-        let action = [Action::Shell(text)];
+        let action = [PolicyAction::Shell(text)];
         let plain = engineer().decide("bash", &action, &walled());
         let wide = Policy {
             grants: vec![grant("Bash"), grant("Bash(git push:*)")],
             ..engineer()
         };
         let granted = wide.decide("bash", &action, &walled());
-        if plain.answer == Answer::Deny {
-            prop_assert_eq!(granted.answer, Answer::Deny);
+        if plain.answer == PolicyAnswer::Deny {
+            prop_assert_eq!(granted.answer, PolicyAnswer::Deny);
         }
         prop_assert!(granted.answer <= plain.answer);
     }

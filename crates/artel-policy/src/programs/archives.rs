@@ -1,26 +1,26 @@
 //! Archives and compression: `tar` above all, which can start programs in many ways.
 
-use super::options::{self, Parsed};
+use super::options::{self, ParsedProgramArguments};
 use super::table::{
-    Entry, Operands, Program, Role, Style, Why, asks, asks_flag, calls, checks, reads, starts,
-    writes,
+    DoubtReason, OperandMeaning, ProgramOptionEntry, ProgramOptionStyle, ProgramPurpose,
+    ProgramSpec, asks, asks_flag, calls, checks, reads, starts, writes,
 };
-use super::view::View;
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("tar gtar bsdtar")
-        .style(Style::Raw)
-        .operands(Operands::Call(tar)),
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("tar gtar bsdtar")
+        .style(ProgramOptionStyle::Raw)
+        .operands(OperandMeaning::Call(tar)),
     TAR,
-    Program::works("zip")
-        .style(Style::Raw)
-        .operands(Operands::Call(zip)),
-    Program::works("unzip")
+    ProgramSpec::works("zip")
+        .style(ProgramOptionStyle::Raw)
+        .operands(OperandMeaning::Call(zip)),
+    ProgramSpec::works("unzip")
         .values(&["-P -x"])
-        .entries(&[writes("-d"), asks_flag("-:", Why::Elsewhere)])
+        .entries(&[writes("-d"), asks_flag("-:", DoubtReason::Elsewhere)])
         .flags(&["-l -t -v -p -c -z -Z"])
-        .operands(Operands::Call(unzip)),
-    Program::works(
+        .operands(OperandMeaning::Call(unzip)),
+    ProgramSpec::works(
         "gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma lzip zstd unzstd lz4 pigz \
         pbzip2 brotli compress uncompress",
     )
@@ -30,37 +30,37 @@ pub(super) const TABLE: &[Program] = &[
         writes("-o --output --output-dir-flat --output-dir-mirror"),
         reads("-D --files --filelist --patch-from"),
     ])
-    .operands(Operands::Call(compress)),
-    Program::works("7z 7za 7zr 7zz p7zip")
-        .style(Style::Dash)
+    .operands(OperandMeaning::Call(compress)),
+    ProgramSpec::works("7z 7za 7zr 7zz p7zip")
+        .style(ProgramOptionStyle::Dash)
         .entries(&[
             writes("-o*"),
-            asks_flag("-sdel", Why::Writes),
-            asks("-w*", Why::Writes),
+            asks_flag("-sdel", DoubtReason::Writes),
+            asks("-w*", DoubtReason::Writes),
         ])
-        .operands(Operands::Call(seven_zip)),
-    Program::works("rar unrar").operands(Operands::Call(seven_zip)),
-    Program::works("cpio")
+        .operands(OperandMeaning::Call(seven_zip)),
+    ProgramSpec::works("rar unrar").operands(OperandMeaning::Call(seven_zip)),
+    ProgramSpec::works("cpio")
         .values(&["-H --format -C --io-size -M --message -R --owner"])
         .entries(&[
             writes("-O -F --file"),
             starts("--rsh-command"),
-            asks_flag("--absolute-filenames", Why::Elsewhere),
-            asks_flag("-i --extract -p --pass-through", Why::Writes),
-            asks("-D --directory", Why::Elsewhere),
+            asks_flag("--absolute-filenames", DoubtReason::Elsewhere),
+            asks_flag("-i --extract -p --pass-through", DoubtReason::Writes),
+            asks("-D --directory", DoubtReason::Elsewhere),
         ])
-        .operands(Operands::Write),
-    Program::works("ar gar llvm-ar ranlib")
-        .entries(&[asks("--plugin", Why::Loads)])
-        .operands(Operands::Call(ar)),
-    Program::works("pax shar unshar").operands(Operands::Doubt(Why::Starts)),
-    Program::works("zipinfo zipgrep zipnote")
-        .role(Role::Reads)
-        .operands(Operands::Read),
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("ar gar llvm-ar ranlib")
+        .entries(&[asks("--plugin", DoubtReason::Loads)])
+        .operands(OperandMeaning::Call(ar)),
+    ProgramSpec::works("pax shar unshar").operands(OperandMeaning::Doubt(DoubtReason::Starts)),
+    ProgramSpec::works("zipinfo zipgrep zipnote")
+        .role(ProgramPurpose::Reads)
+        .operands(OperandMeaning::Read),
 ];
 
 /// The options of `tar`, kept apart because the old form is first turned into them.
-const TAR: Program = Program::works("tar-options")
+const TAR: ProgramSpec = ProgramSpec::works("tar-options")
     .values(&[
         "-b --blocking-factor -H --format -K --starting-file -L --tape-length -N --newer",
         "--after-date -V --label --exclude --group --owner --mtime --mode --pax-option \
@@ -71,7 +71,7 @@ const TAR: Program = Program::works("tar-options")
     ])
     .flags(TAR_FLAGS)
     .entries(TAR_ENTRIES)
-    .operands(Operands::Call(tar_operands));
+    .operands(OperandMeaning::Call(tar_operands));
 
 const TAR_FLAGS: &[&str] = &[
     "-c --create -x --extract --get -t --list -r --append -u --update -A --catenate --concatenate",
@@ -79,7 +79,7 @@ const TAR_FLAGS: &[&str] = &[
     "--occurrence --gzip --bzip2 --xz --zstd --lzma --force-local",
 ];
 
-const TAR_ENTRIES: &[Entry] = &[
+const TAR_ENTRIES: &[ProgramOptionEntry] = &[
     starts("-I --use-compress-program"),
     starts("--to-command"),
     starts("-F --info-script --new-volume-script"),
@@ -87,44 +87,47 @@ const TAR_ENTRIES: &[Entry] = &[
     calls("--checkpoint-action", checkpoint_action),
     asks_flag(
         "-P --absolute-names --absolute-paths --insecure",
-        Why::Elsewhere,
+        DoubtReason::Elsewhere,
     ),
-    asks_flag("--remove-files", Why::Writes),
-    asks("--transform --xform", Why::Elsewhere),
+    asks_flag("--remove-files", DoubtReason::Writes),
+    asks("--transform --xform", DoubtReason::Elsewhere),
     checks("-s", renames),
-    asks("-T --files-from", Why::Loads),
+    asks("-T --files-from", DoubtReason::Loads),
     reads("-X --exclude-from"),
     writes("-g --listed-incremental --index-file --volno-file"),
     writes("-C --directory --cd"),
-    asks("--one-top-level", Why::Elsewhere).glued(),
-    asks_flag("--keep-directory-symlink -h --dereference", Why::Elsewhere),
+    asks("--one-top-level", DoubtReason::Elsewhere).glued(),
+    asks_flag(
+        "--keep-directory-symlink -h --dereference",
+        DoubtReason::Elsewhere,
+    ),
     checks("-f --file", archive_place),
 ];
 
-fn checkpoint_action(view: &mut View<'_>, action: &str) {
+fn checkpoint_action(view: &mut CommandInspector<'_>, action: &str) {
     let is_plain = matches!(action, "dot" | "." | "echo" | "bell" | "totals");
     let is_plain = is_plain || action.starts_with("echo=") || action.starts_with("ttyout=");
     if !is_plain {
-        view.doubt_word(Why::Starts, action);
+        view.doubt_word(DoubtReason::Starts, action);
         view.start_script(action.trim_start_matches("exec="));
     }
 }
 
 /// Doubts `-s` with a value that renames members, as in BSD `tar`. In GNU `tar` the option
 /// takes no value.
-fn renames(value: &str) -> Option<Why> {
+fn renames(value: &str) -> Option<DoubtReason> {
     let is_pattern = value.matches([',', '/', '|', '#', '@']).count() > 2;
-    is_pattern.then_some(Why::Elsewhere)
+    is_pattern.then_some(DoubtReason::Elsewhere)
 }
 
 /// Doubts `host:file`, which is fetched through a remote shell.
-fn archive_place(path: &str) -> Option<Why> {
+fn archive_place(path: &str) -> Option<DoubtReason> {
     let before = path.split('/').next().unwrap_or_default();
-    before.contains(':').then_some(Why::Remote)
+    before.contains(':').then_some(DoubtReason::Remote)
 }
 
 /// Turns the old form, `tar xfI archive program`, into options and reads those.
-fn tar(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn tar(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let mut words = parsed.operands.iter().map(|word| (*word).to_owned());
     let mut turned = Vec::new();
     let first = words.next().unwrap_or_default();
@@ -147,7 +150,7 @@ fn tar(view: &mut View<'_>, parsed: &Parsed<'_>) {
     super::operands::take(view, program, &parsed);
 }
 
-fn tar_operands(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn tar_operands(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let extracts = parsed.has("-x --extract --get");
     let lists = parsed.has("-t --list -d --diff --compare");
     for archive in parsed.values_of("-f --file") {
@@ -160,7 +163,7 @@ fn tar_operands(view: &mut View<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
         if operand.starts_with('@') {
             // BSD `tar` copies the members of another archive here.
-            view.doubt_word(Why::Loads, operand);
+            view.doubt_word(DoubtReason::Loads, operand);
         }
         if extracts && !parsed.has("-O --to-stdout") {
             view.write(operand);
@@ -171,7 +174,7 @@ fn tar_operands(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Records that named members are written, wherever their names lead.
-fn unzip(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn unzip(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let only_shows = parsed.has("-l -t -v -p -c -z -Z");
     for (at, path) in parsed.operands.iter().enumerate() {
         if at == 0 || only_shows {
@@ -184,7 +187,7 @@ fn unzip(view: &mut View<'_>, parsed: &Parsed<'_>) {
 
 /// Reads the words by code, because the short options have one or two letters and can be
 /// joined.
-fn zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn zip(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let mut words = parsed.operands.iter();
     let mut is_archive = true;
     while let Some(word) = words.next() {
@@ -193,7 +196,7 @@ fn zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
         if short.is_some_and(|short| short.contains("TT"))
             || long.is_some_and(|long| long.starts_with("unz") || long.starts_with("TT"))
         {
-            view.doubt_word(Why::Starts, word);
+            view.doubt_word(DoubtReason::Starts, word);
             if let Some(command) = words.next() {
                 view.start_script(command);
             }
@@ -207,7 +210,7 @@ fn zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
             let value = words.next().copied().unwrap_or(word);
             view.write(word.split_once('=').map_or(value, |(_, value)| value));
         } else if short.is_some_and(|short| short.contains('m')) || long == Some("move") {
-            view.doubt_word(Why::Writes, word);
+            view.doubt_word(DoubtReason::Writes, word);
         } else if short.is_none() && long.is_none() {
             if is_archive {
                 view.write(word);
@@ -219,7 +222,7 @@ fn zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn compress(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn compress(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let only_shows = parsed.has("-c --stdout --to-stdout -t --test -l --list");
     for path in &parsed.operands {
         if only_shows {
@@ -235,7 +238,7 @@ fn compress(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn seven_zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn seven_zip(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
@@ -243,7 +246,7 @@ fn seven_zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
         let is_made = at == 0 && matches!(*sub, "a" | "u" | "d" | "rn" | "m" | "mf")
             || at > 0 && matches!(*sub, "x" | "e");
         if path.starts_with('@') {
-            view.doubt_word(Why::Loads, path);
+            view.doubt_word(DoubtReason::Loads, path);
         } else if is_made {
             view.write(path);
         } else {
@@ -252,7 +255,7 @@ fn seven_zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn ar(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn ar(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let only_shows = parsed
         .operands
         .first()

@@ -5,31 +5,32 @@
 //! print statement ends. That is enough to tell `NR > 1` from `print > "file"`. Where awks
 //! disagree about what is a regular expression and what a division, it asks.
 
-use super::options::Parsed;
-use super::table::{Operands, Program, Why, asks, asks_flag};
-use super::view::View;
+use super::options::ParsedProgramArguments;
+use super::table::{DoubtReason, OperandMeaning, ProgramSpec, asks, asks_flag};
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[Program::reads("awk gawk mawk nawk original-awk bwk")
-    .values(&["-F --field-separator -v --assign -e --source"])
-    .flags(&[
-        "--posix --traditional --re-interval --sandbox --version --help --characters-as-bytes",
-        "--lint --csv --bignum --use-lc-numeric --optimize --no-optimize --non-decimal-data",
-        "-P -c -r -S -V -h -b -L? -k -M -N -O -s -n -t -C",
-    ])
-    .entries(&[
-        asks("-f --file -E --exec", Why::Loads),
-        asks("-i --include -l --load", Why::Loads),
-        asks("-W", Why::Inline),
-        asks_flag(
-            "-d --dump-variables -p --profile -o --pretty-print",
-            Why::Writes,
-        )
-        .glued(),
-        asks_flag("-D --debug", Why::Interactive).glued(),
-    ])
-    .operands(Operands::Call(awk))];
+pub(super) const TABLE: &[ProgramSpec] =
+    &[ProgramSpec::reads("awk gawk mawk nawk original-awk bwk")
+        .values(&["-F --field-separator -v --assign -e --source"])
+        .flags(&[
+            "--posix --traditional --re-interval --sandbox --version --help --characters-as-bytes",
+            "--lint --csv --bignum --use-lc-numeric --optimize --no-optimize --non-decimal-data",
+            "-P -c -r -S -V -h -b -L? -k -M -N -O -s -n -t -C",
+        ])
+        .entries(&[
+            asks("-f --file -E --exec", DoubtReason::Loads),
+            asks("-i --include -l --load", DoubtReason::Loads),
+            asks("-W", DoubtReason::Inline),
+            asks_flag(
+                "-d --dump-variables -p --profile -o --pretty-print",
+                DoubtReason::Writes,
+            )
+            .glued(),
+            asks_flag("-D --debug", DoubtReason::Interactive).glued(),
+        ])
+        .operands(OperandMeaning::Call(awk))];
 
-fn awk(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn awk(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let mut files = parsed.operands.as_slice();
     if !parsed.has("-f --file -E --exec -e --source") {
         let Some((program, rest)) = files.split_first() else {
@@ -57,37 +58,39 @@ fn is_assignment(operand: &str) -> bool {
     })
 }
 
-fn judge(view: &mut View<'_>, program: &str) {
+fn judge(view: &mut CommandInspector<'_>, program: &str) {
     view.doubt_open_text(program);
     let tokens = match tokens(program) {
         Some(tokens) if !names_system(program) => tokens,
         Some(tokens) => {
-            view.doubt_word(Why::Starts, program);
+            view.doubt_word(DoubtReason::Starts, program);
             tokens
         }
-        None => return view.doubt_word(Why::Unknown, program),
+        None => return view.doubt_word(DoubtReason::Unknown, program),
     };
-    let mut statement = Statement::default();
+    let mut statement = AwkStatementState::default();
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1);
         let after = tokens.get(at + 2);
         statement.step(token);
         match token {
-            Token::Sign("|" | "|&") => {
-                view.doubt_word(Why::Starts, program);
+            AwkToken::Sign("|" | "|&") => {
+                view.doubt_word(DoubtReason::Starts, program);
                 let texts = [tokens.get(at.wrapping_sub(1)), next];
                 for text in texts.into_iter().flatten() {
                     start_text(view, text);
                 }
             }
             // awk reads the values stored there as files.
-            Token::Word("ARGV") => view.doubt_word(Why::Elsewhere, program),
-            Token::Sign("@") => view.doubt_word(Why::Loads, program),
-            Token::Sign(">" | ">>") if statement.is_printing_here() => {
+            AwkToken::Word("ARGV") => view.doubt_word(DoubtReason::Elsewhere, program),
+            AwkToken::Sign("@") => view.doubt_word(DoubtReason::Loads, program),
+            AwkToken::Sign(">" | ">>") if statement.is_printing_here() => {
                 written(view, program, next, after);
             }
-            Token::Sign("<") if statement.has_getline => view.doubt_word(Why::Elsewhere, program),
-            Token::Word("system") => {
+            AwkToken::Sign("<") if statement.has_getline => {
+                view.doubt_word(DoubtReason::Elsewhere, program)
+            }
+            AwkToken::Word("system") => {
                 tokens
                     .iter()
                     .skip(at + 1)
@@ -99,20 +102,25 @@ fn judge(view: &mut View<'_>, program: &str) {
     }
 }
 
-fn start_text(view: &mut View<'_>, token: &Token<'_>) {
-    if let Token::Text(text) = token {
+fn start_text(view: &mut CommandInspector<'_>, token: &AwkToken<'_>) {
+    if let AwkToken::Text(text) = token {
         view.start_script(text);
     }
 }
 
 /// Records that a print writes a file, unless it plainly goes to one of the standard
 /// streams.
-fn written(view: &mut View<'_>, program: &str, to: Option<&Token<'_>>, after: Option<&Token<'_>>) {
-    let ends = matches!(after, None | Some(Token::Sign("}" | ";" | "\n")));
+fn written(
+    view: &mut CommandInspector<'_>,
+    program: &str,
+    to: Option<&AwkToken<'_>>,
+    after: Option<&AwkToken<'_>>,
+) {
+    let ends = matches!(after, None | Some(AwkToken::Sign("}" | ";" | "\n")));
     match to {
-        Some(Token::Text("/dev/stderr" | "/dev/stdout")) if ends => {}
-        Some(Token::Text(path)) if ends => view.write(path),
-        _ => view.doubt_word(Why::Writes, program),
+        Some(AwkToken::Text("/dev/stderr" | "/dev/stdout")) if ends => {}
+        Some(AwkToken::Text(path)) if ends => view.write(path),
+        _ => view.doubt_word(DoubtReason::Writes, program),
     }
 }
 
@@ -126,7 +134,7 @@ fn names_system(program: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'p> {
+enum AwkToken<'p> {
     Word(&'p str),
     Number,
     Text(&'p str),
@@ -136,25 +144,25 @@ enum Token<'p> {
 
 /// Position of the reader within a statement.
 #[derive(Debug, Default)]
-struct Statement {
+struct AwkStatementState {
     depth: usize,
     /// The parenthesis depth at which a print began, if one did.
     printing: Option<usize>,
     has_getline: bool,
 }
 
-impl Statement {
-    fn step(&mut self, token: &Token<'_>) {
+impl AwkStatementState {
+    fn step(&mut self, token: &AwkToken<'_>) {
         match token {
-            Token::Sign("(" | "[") => self.depth += 1,
-            Token::Sign(")" | "]") => self.depth = self.depth.saturating_sub(1),
-            Token::Sign(";" | "\n" | "{" | "}") => {
+            AwkToken::Sign("(" | "[") => self.depth += 1,
+            AwkToken::Sign(")" | "]") => self.depth = self.depth.saturating_sub(1),
+            AwkToken::Sign(";" | "\n" | "{" | "}") => {
                 self.printing = None;
                 self.has_getline = false;
                 self.depth = 0;
             }
-            Token::Word("print" | "printf") => self.printing = Some(self.depth),
-            Token::Word("getline") => self.has_getline = true,
+            AwkToken::Word("print" | "printf") => self.printing = Some(self.depth),
+            AwkToken::Word("getline") => self.has_getline = true,
             _ => {}
         }
     }
@@ -165,8 +173,8 @@ impl Statement {
 }
 
 /// Splits a program into tokens, or returns `None` if awks would not agree on it.
-fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
-    let mut lexer = Lexer {
+fn tokens(program: &str) -> Option<Vec<AwkToken<'_>>> {
+    let mut lexer = AwkLexer {
         program,
         at: 0,
         tokens: Vec::new(),
@@ -177,10 +185,10 @@ fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
     Some(lexer.tokens)
 }
 
-struct Lexer<'p> {
+struct AwkLexer<'p> {
     program: &'p str,
     at: usize,
-    tokens: Vec<Token<'p>>,
+    tokens: Vec<AwkToken<'p>>,
     /// For each open parenthesis, whether it belongs to an `if`, `while` or `for`.
     headers: Vec<bool>,
     /// Whether the last token closed such a header: then a statement follows, not an operator.
@@ -193,7 +201,7 @@ const SIGNS: &[&str] = &[
     ",", "?", ":", "$", "@", "\n",
 ];
 
-impl<'p> Lexer<'p> {
+impl<'p> AwkLexer<'p> {
     fn step(&mut self) -> Option<bool> {
         let rest = self.program.get(self.at..)?;
         let Some(letter) = rest.chars().next() else {
@@ -205,24 +213,27 @@ impl<'p> Lexer<'p> {
             '#' => self.at += rest.find('\n').unwrap_or(rest.len()),
             '"' => self.text(rest)?,
             '/' if self.is_regex_next()? => self.regex(rest)?,
-            '/' => self.push(Token::Sign("/"), if rest.starts_with("/=") { 2 } else { 1 }),
+            '/' => self.push(
+                AwkToken::Sign("/"),
+                if rest.starts_with("/=") { 2 } else { 1 },
+            ),
             '0'..='9' | '.' => {
                 let end =
                     rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.');
-                self.push(Token::Number, end.unwrap_or(rest.len()));
+                self.push(AwkToken::Number, end.unwrap_or(rest.len()));
             }
             '_' | 'a'..='z' | 'A'..='Z' => {
                 let end =
                     rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
                 let end = end.unwrap_or(rest.len());
-                self.push(Token::Word(&rest[..end]), end);
+                self.push(AwkToken::Word(&rest[..end]), end);
             }
             _ => self.sign(rest)?,
         }
         Some(true)
     }
 
-    fn push(&mut self, token: Token<'p>, length: usize) {
+    fn push(&mut self, token: AwkToken<'p>, length: usize) {
         self.closed_header = false;
         self.tokens.push(token);
         self.at += length;
@@ -232,9 +243,9 @@ impl<'p> Lexer<'p> {
         let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign))?;
         let heads = matches!(
             self.tokens.last(),
-            Some(Token::Word("if" | "while" | "for"))
+            Some(AwkToken::Word("if" | "while" | "for"))
         );
-        self.push(Token::Sign(sign), sign.len());
+        self.push(AwkToken::Sign(sign), sign.len());
         if *sign == "(" {
             self.headers.push(heads);
         } else if *sign == ")" {
@@ -252,7 +263,7 @@ impl<'p> Lexer<'p> {
                 }
                 '\n' => return None,
                 '"' => {
-                    self.push(Token::Text(&rest[1..at]), at + 1);
+                    self.push(AwkToken::Text(&rest[1..at]), at + 1);
                     return Some(());
                 }
                 _ => {}
@@ -273,7 +284,7 @@ impl<'p> Lexer<'p> {
                 // Some awks end the regular expression here, others do not.
                 '/' if in_brackets => return None,
                 '/' => {
-                    self.push(Token::Regex, at + 1);
+                    self.push(AwkToken::Regex, at + 1);
                     return Some(());
                 }
                 '[' if !in_brackets => {
@@ -291,18 +302,20 @@ impl<'p> Lexer<'p> {
     /// Returns whether a slash begins a regular expression here, or `None` if that is unclear.
     fn is_regex_next(&self) -> Option<bool> {
         Some(match self.tokens.last() {
-            Some(Token::Word("getline" | "length")) => return None,
-            Some(Token::Word(word)) => is_keyword(word),
-            Some(Token::Number | Token::Text(_) | Token::Regex | Token::Sign("]")) => false,
-            Some(Token::Sign(")")) => self.closed_header,
-            Some(Token::Sign("++" | "--")) => {
+            Some(AwkToken::Word("getline" | "length")) => return None,
+            Some(AwkToken::Word(word)) => is_keyword(word),
+            Some(AwkToken::Number | AwkToken::Text(_) | AwkToken::Regex | AwkToken::Sign("]")) => {
+                false
+            }
+            Some(AwkToken::Sign(")")) => self.closed_header,
+            Some(AwkToken::Sign("++" | "--")) => {
                 let before = self
                     .tokens
                     .len()
                     .checked_sub(2)
                     .and_then(|at| self.tokens.get(at));
                 match before {
-                    Some(Token::Word(_) | Token::Number | Token::Sign("]" | ")")) => false,
+                    Some(AwkToken::Word(_) | AwkToken::Number | AwkToken::Sign("]" | ")")) => false,
                     _ => return None,
                 }
             }

@@ -1,16 +1,16 @@
 //! Checks that apply to every program, and those for programs that no table lists.
 
-use super::table::Why;
-use super::view::View;
+use super::table::DoubtReason;
+use super::view::CommandInspector;
 
 /// Asks about words that name a device or something that belongs to another process.
-pub(super) fn check_devices(view: &mut View<'_>, words: &[String]) {
+pub(super) fn check_devices(view: &mut CommandInspector<'_>, words: &[String]) {
     for word in words {
         if let Some(path) = named_in(word, "/dev/").find(|path| !is_plain_device(path)) {
-            view.doubt_word(Why::Device, path);
+            view.doubt_word(DoubtReason::Device, path);
         }
         if let Some(path) = named_in(word, "/proc/").find(|path| is_process(path)) {
-            view.doubt_word(Why::Device, path);
+            view.doubt_word(DoubtReason::Device, path);
         }
     }
 }
@@ -33,7 +33,7 @@ fn named_in<'w>(word: &'w str, beginning: &'static str) -> impl Iterator<Item = 
 
 /// Inspects a program that is in no table. The grant names it, so only options and paths
 /// that speak for themselves count.
-pub(super) fn unknown_program(view: &mut View<'_>, words: &[String]) {
+pub(super) fn unknown_program(view: &mut CommandInspector<'_>, words: &[String]) {
     let is_value = |word: &&String| !word.starts_with('-');
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
@@ -41,7 +41,7 @@ pub(super) fn unknown_program(view: &mut View<'_>, words: &[String]) {
             break;
         }
         if view.leads_out(word) {
-            view.doubt_word(Why::Elsewhere, word);
+            view.doubt_word(DoubtReason::Elsewhere, word);
         }
         if !word.starts_with('-') || word == "-" {
             view.read(word);
@@ -55,11 +55,11 @@ pub(super) fn unknown_program(view: &mut View<'_>, words: &[String]) {
             "--exec" | "--exec-batch" | "--exec-cmd" | "--shell-cmd" | "--pager" | "--editor"
             | "--rsh" | "--shell" | "--on-change" | "--hook" | "--wrapper" | "--launcher"
             | "--runner" | "--test-runner" | "--debugger" | "--browser" | "--compiler"
-            | "--linker" => view.doubt_word(Why::Starts, name),
+            | "--linker" => view.doubt_word(DoubtReason::Starts, name),
             "--plugin" | "--plugins" | "--preload" | "--init-script" | "--require" | "--load"
             | "--loader" | "--import" | "--bootstrap" | "--addon" | "--extension"
-            | "--init-file" | "--rulesdir" => view.doubt_word(Why::Loads, name),
-            "--eval" | "--execute" | "--command" => view.doubt_word(Why::Inline, name),
+            | "--init-file" | "--rulesdir" => view.doubt_word(DoubtReason::Loads, name),
+            "--eval" | "--execute" | "--command" => view.doubt_word(DoubtReason::Inline, name),
             "-o" | "--output" | "--out" | "--outfile" | "--output-file" | "--output-dir"
             | "--out-dir" | "--outdir" | "--out-file" | "--log-file" | "--logfile" => {
                 let value = glued.or_else(|| words.next_if(is_value).map(String::as_str));
@@ -68,7 +68,7 @@ pub(super) fn unknown_program(view: &mut View<'_>, words: &[String]) {
             "--config" | "--config-file" | "--rcfile" => {
                 let value = glued.or_else(|| words.next_if(is_value).map(String::as_str));
                 if value.is_some_and(|value| view.strays(value)) {
-                    view.doubt_word(Why::Loads, name);
+                    view.doubt_word(DoubtReason::Loads, name);
                 }
             }
             _ => {}

@@ -1,22 +1,23 @@
 //! Test runners, linters and formatters: other configuration and plugins are asked about.
 
-use super::options::Parsed;
+use super::options::ParsedProgramArguments;
 use super::table::{
-    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, checks, lists, writes,
+    DoubtReason, OperandMeaning, ProgramOptionEntry, ProgramOptionStyle, ProgramSpec,
+    ProgramSubcommands, asks, asks_flag, checks, lists, writes,
 };
-use super::view::View;
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("rollup").entries(&[
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("rollup").entries(&[
         checks("-c --config", is_named),
-        asks("-p --plugin --configPlugin", Why::Loads),
+        asks("-p --plugin --configPlugin", DoubtReason::Loads),
         writes("-o --file -d --dir"),
     ]),
-    Program::works("golangci-lint staticcheck govulncheck")
+    ProgramSpec::works("golangci-lint staticcheck govulncheck")
         .confined()
-        .entries(&[asks("-c --config --path-prefix", Why::Loads)])
-        .operands(Operands::Subs(&GOLANGCI)),
-    Program::works("pytest py.test")
+        .entries(&[asks("-c --config --path-prefix", DoubtReason::Loads)])
+        .operands(OperandMeaning::Subs(&GOLANGCI)),
+    ProgramSpec::works("pytest py.test")
         .values(PYTEST_VALUES)
         .flags(&[
             "--co --collect-only --cov --cov-append --cov-branch --doctest-modules --exitfirst \
@@ -30,8 +31,8 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .entries(PYTEST)
         .confined()
-        .operands(Operands::Call(inside_paths)),
-    Program::works("eslint eslint_d jshint stylelint standard xo oxlint")
+        .operands(OperandMeaning::Call(inside_paths)),
+    ProgramSpec::works("eslint eslint_d jshint stylelint standard xo oxlint")
         .values(&[
             "--ext --max-warnings --format-name --ignore-pattern --rule --global --env \
             --parser-options",
@@ -39,27 +40,27 @@ pub(super) const TABLE: &[Program] = &[
         .flags(&["--fix-dry-run --cache --color --quiet --no-eslintrc"])
         .confined()
         .entries(&[
-            asks("-c --config", Why::Loads),
+            asks("-c --config", DoubtReason::Loads),
             asks(
                 "--rulesdir --resolve-plugins-relative-to --plugin --parser --custom-syntax \
                     --config-basedir --custom-formatter",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             checks("-f --format --formatter", names_module),
             writes("-o --output-file --cache-location --cache-file"),
-            asks("--env-info --init", Why::Interactive),
+            asks("--env-info --init", DoubtReason::Interactive),
         ])
-        .operands(Operands::Read),
-    Program::works("prettier biome dprint")
+        .operands(OperandMeaning::Read),
+    ProgramSpec::works("prettier biome dprint")
         .values(&["--parser --tab-width --print-width --log-level --ignore-path --stdin-filepath"])
         .flags(&["--write -w --check -c --list-different -l --cache"])
         .confined()
         .entries(&[
-            asks("--plugin --plugin-search-dir", Why::Loads),
-            asks("--config --config-path", Why::Loads),
+            asks("--plugin --plugin-search-dir", DoubtReason::Loads),
+            asks("--config --config-path", DoubtReason::Loads),
         ])
-        .operands(Operands::Call(prettier)),
-    Program::works(
+        .operands(OperandMeaning::Call(prettier)),
+    ProgramSpec::works(
         "jest vitest mocha ava tap c8 nyc karma cypress playwright webpack vite esbuild parcel \
             turbo nx lerna next nuxt astro svelte-kit ng vue-cli-service storybook",
     )
@@ -73,8 +74,8 @@ pub(super) const TABLE: &[Program] = &[
     ])
     .confined()
     .entries(JS_RUNNERS)
-    .operands(Operands::Call(js_runner)),
-    Program::works(
+    .operands(OperandMeaning::Call(js_runner)),
+    ProgramSpec::works(
         "ruff black isort autopep8 yapf flake8 pylint mypy pyright bandit pyupgrade \
         djlint sqlfluff rubocop shellcheck shfmt clang-format ktlint hadolint \
         yamllint markdownlint actionlint taplo",
@@ -89,45 +90,45 @@ pub(super) const TABLE: &[Program] = &[
         asks(
             "--pythonpath --venvpath --vfsoverlay --ruleset -R --append-config --shadow-file \
                 --export-fixes --createstub",
-            Why::Loads,
+            DoubtReason::Loads,
         ),
-        asks_flag("--server", Why::Socket),
+        asks_flag("--server", DoubtReason::Socket),
         checks("-f --format --output-format", names_module),
         asks(
             "--config --config-file --rcfile -c --settings-path --settings-file",
-            Why::Loads,
+            DoubtReason::Loads,
         ),
         asks(
             "--load-plugins --init-hook --custom-typeshed-dir --python-executable \
                 --plugin -r --require --load",
-            Why::Loads,
+            DoubtReason::Loads,
         ),
-        asks("--install-types --install", Why::Installs).glued(),
+        asks("--install-types --install", DoubtReason::Installs).glued(),
         writes(
             "-o --output-file --output --cache-dir --html-report --xml-report \
                 --txt-report --junit-xml --any-exprs-report",
         ),
     ])
-    .operands(Operands::Call(formatted)),
-    Program::works("coverage")
-        .style(Style::Posix)
-        .operands(Operands::Call(coverage)),
-    Program::works("clang-tidy")
-        .style(Style::Dash)
+    .operands(OperandMeaning::Call(formatted)),
+    ProgramSpec::works("coverage")
+        .style(ProgramOptionStyle::Posix)
+        .operands(OperandMeaning::Call(coverage)),
+    ProgramSpec::works("clang-tidy")
+        .style(ProgramOptionStyle::Dash)
         .values(&["-checks -header-filter -p -format-style"])
         .flags(&["-fix -fix-errors -quiet -list-checks"])
         .confined()
         .entries(&[asks(
             "-load* -config-file -vfsoverlay -export-fixes -plugin*",
-            Why::Loads,
+            DoubtReason::Loads,
         )])
-        .operands(Operands::Call(formatted)),
-    Program::works("pre-commit lefthook husky")
-        .entries(&[asks("-c --config", Why::Loads)])
-        .operands(Operands::Subs(&PRE_COMMIT)),
+        .operands(OperandMeaning::Call(formatted)),
+    ProgramSpec::works("pre-commit lefthook husky")
+        .entries(&[asks("-c --config", DoubtReason::Loads)])
+        .operands(OperandMeaning::Subs(&PRE_COMMIT)),
 ];
 
-const JS_RUNNERS: &[Entry] = &[
+const JS_RUNNERS: &[ProgramOptionEntry] = &[
     asks(
         "-c --config --config-file --configFile --rootDir --root --roots --globalSetup \
             --globalTeardown --setupFiles --setupFilesAfterEnv --setupTestFrameworkScriptFile \
@@ -135,13 +136,13 @@ const JS_RUNNERS: &[Entry] = &[
             --snapshotSerializers --testResultsProcessor --watchPlugins --moduleDirectories \
             --modulePaths --moduleNameMapper --dependencyExtractor --haste --projects \
             --prettierPath --coverageProvider --opts --package",
-        Why::Loads,
+        DoubtReason::Loads,
     ),
     asks(
         "-r --require --import --loader --transform --runner --resolver --reporters --plugin \
             --file -n --node-option --before --after --inject --customProviderModule --tsconfig \
             --ts-config",
-        Why::Loads,
+        DoubtReason::Loads,
     ),
     checks("--filter", names_script),
     checks("-R --reporter --ui -u --coverageReporters", names_module),
@@ -150,28 +151,35 @@ const JS_RUNNERS: &[Entry] = &[
             --output-path --output --report-dir --reports-dir --temp-dir --dist-dir --cache-dir \
             --cacheDir --metafile --profile --summarize -o",
     ),
-    asks("--cwd --globals --context -P --project", Why::Elsewhere),
+    asks(
+        "--cwd --globals --context -P --project",
+        DoubtReason::Elsewhere,
+    ),
     asks(
         "--browser --api --servedir --serve --host -H --hostname",
-        Why::Socket,
+        DoubtReason::Socket,
     )
     .glued(),
-    asks_flag("--open", Why::Starts),
+    asks_flag("--open", DoubtReason::Starts),
 ];
 
 /// Asks about subcommands of these runners that start, install or publish something else.
-fn js_runner(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn js_runner(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
     let doubt = match (view.name.as_str(), *sub) {
-        ("nx" | "lerna" | "turbo" | "ng", "exec") => Some(Why::Starts),
-        ("lerna" | "nx", "publish" | "release" | "import" | "migrate") => Some(Why::Installs),
-        ("ng", "add" | "update" | "generate" | "g" | "new" | "config") => Some(Why::Installs),
-        ("turbo", "link" | "login" | "unlink") => Some(Why::Service),
-        ("playwright", "install" | "install-deps") => Some(Why::Installs),
+        ("nx" | "lerna" | "turbo" | "ng", "exec") => Some(DoubtReason::Starts),
+        ("lerna" | "nx", "publish" | "release" | "import" | "migrate") => {
+            Some(DoubtReason::Installs)
+        }
+        ("ng", "add" | "update" | "generate" | "g" | "new" | "config") => {
+            Some(DoubtReason::Installs)
+        }
+        ("turbo", "link" | "login" | "unlink") => Some(DoubtReason::Service),
+        ("playwright", "install" | "install-deps") => Some(DoubtReason::Installs),
         ("playwright" | "cypress", "open" | "codegen" | "show-report" | "show-trace") => {
-            Some(Why::Interactive)
+            Some(DoubtReason::Interactive)
         }
         ("nyc" | "c8", _) if !lists("report merge check-coverage instrument", sub) => {
             view.start_words(&parsed.operands);
@@ -189,23 +197,23 @@ fn js_runner(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-const GOLANGCI: Subs = Subs {
+const GOLANGCI: ProgramSubcommands = ProgramSubcommands {
     plain: "run linters version help fmt",
-    doubtful: &[("custom config cache", Why::Loads)],
+    doubtful: &[("custom config cache", DoubtReason::Loads)],
     starting: "",
     writing: "",
     unknown: None,
 };
 
-const PRE_COMMIT: Subs = Subs {
+const PRE_COMMIT: ProgramSubcommands = ProgramSubcommands {
     plain: "run validate-config sample-config help",
     doubtful: &[(
         "install uninstall add init migrate-config autoupdate try-repo clean",
-        Why::Installs,
+        DoubtReason::Installs,
     )],
     starting: "",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
 const PYTEST_VALUES: &[&str] = &[
@@ -214,58 +222,60 @@ const PYTEST_VALUES: &[&str] = &[
     "--import-mode --log-format --log-date-format --show-capture --verbosity --cov-fail-under",
 ];
 
-const PYTEST: &[Entry] = &[
+const PYTEST: &[ProgramOptionEntry] = &[
     checks("-p", other_plugin),
     asks(
         "-c --config-file -o --override-ini --cov-config",
-        Why::Loads,
+        DoubtReason::Loads,
     ),
-    asks("--rootdir --confcutdir --basetemp", Why::Elsewhere),
-    asks_flag("--pyargs", Why::Elsewhere),
-    asks_flag("--pdb --trace", Why::Interactive),
-    asks("--pdbcls", Why::Loads),
-    asks("--pastebin", Why::Sends),
-    asks("--debug", Why::Writes).glued(),
-    asks("--tx --px --rsyncdir -d", Why::Starts),
+    asks("--rootdir --confcutdir --basetemp", DoubtReason::Elsewhere),
+    asks_flag("--pyargs", DoubtReason::Elsewhere),
+    asks_flag("--pdb --trace", DoubtReason::Interactive),
+    asks("--pdbcls", DoubtReason::Loads),
+    asks("--pastebin", DoubtReason::Sends),
+    asks("--debug", DoubtReason::Writes).glued(),
+    asks("--tx --px --rsyncdir -d", DoubtReason::Starts),
     writes("--junitxml --junit-xml --resultlog --log-file --report-log --html --json-report-file"),
     checks("--cov-report", reports_elsewhere),
 ];
 
-pub(super) fn names_module(value: &str) -> Option<Why> {
-    value.contains(['/', '.', '@']).then_some(Why::Loads)
+pub(super) fn names_module(value: &str) -> Option<DoubtReason> {
+    value
+        .contains(['/', '.', '@'])
+        .then_some(DoubtReason::Loads)
 }
 
-fn names_script(value: &str) -> Option<Why> {
+fn names_script(value: &str) -> Option<DoubtReason> {
     let is_script = [".js", ".cjs", ".mjs", ".ts"]
         .iter()
         .any(|end| value.ends_with(end));
-    (is_script || View::new("").leads_out(value)).then_some(Why::Loads)
+    (is_script || CommandInspector::new("").leads_out(value)).then_some(DoubtReason::Loads)
 }
 
-fn other_plugin(value: &str) -> Option<Why> {
-    (!value.starts_with("no:")).then_some(Why::Loads)
+fn other_plugin(value: &str) -> Option<DoubtReason> {
+    (!value.starts_with("no:")).then_some(DoubtReason::Loads)
 }
 
-fn reports_elsewhere(value: &str) -> Option<Why> {
+fn reports_elsewhere(value: &str) -> Option<DoubtReason> {
     let place = value.split_once(':').map(|(_, place)| place);
-    let leads_out = |place| View::new("").leads_out(place);
-    place.is_some_and(leads_out).then_some(Why::Writes)
+    let leads_out = |place| CommandInspector::new("").leads_out(place);
+    place.is_some_and(leads_out).then_some(DoubtReason::Writes)
 }
 
 /// Asks about tests outside the project: they are not the project's own.
-fn inside_paths(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn inside_paths(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for operand in &parsed.operands {
         let path = operand.split("::").next().unwrap_or(operand);
         if view.strays(path) {
-            view.doubt_word(Why::Elsewhere, operand);
+            view.doubt_word(DoubtReason::Elsewhere, operand);
         }
         if path.starts_with('@') {
-            view.doubt_word(Why::Loads, operand);
+            view.doubt_word(DoubtReason::Loads, operand);
         }
     }
 }
 
-fn coverage(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn coverage(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let mut words = parsed.operands.iter().skip(1);
     while let Some(word) = words.next() {
         match word.split('=').next().unwrap_or(word) {
@@ -274,22 +284,22 @@ fn coverage(view: &mut View<'_>, parsed: &Parsed<'_>) {
                 let command: Vec<String> = command.map(str::to_owned).collect();
                 return view.also(&command);
             }
-            "--rcfile" => view.doubt_word(Why::Loads, word),
+            "--rcfile" => view.doubt_word(DoubtReason::Loads, word),
             "-o" | "-d" | "--directory" => view.write(words.next().copied().unwrap_or_default()),
-            _ if view.leads_out(word) => view.doubt_word(Why::Elsewhere, word),
+            _ if view.leads_out(word) => view.doubt_word(DoubtReason::Elsewhere, word),
             _ => {}
         }
     }
 }
 
 /// Doubts a configuration that is named: it is not the project's default one.
-fn is_named(value: &str) -> Option<Why> {
-    (!value.is_empty() && !value.starts_with('-')).then_some(Why::Loads)
+fn is_named(value: &str) -> Option<DoubtReason> {
+    (!value.is_empty() && !value.starts_with('-')).then_some(DoubtReason::Loads)
 }
 
 /// Records the files that are written, which only `--write` causes. The project as a whole
 /// is the intended target.
-fn prettier(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn prettier(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let writes = parsed.has("--write -w");
     for path in &parsed.operands {
         match *path {
@@ -302,17 +312,17 @@ fn prettier(view: &mut View<'_>, parsed: &Parsed<'_>) {
 
 /// Records the files of a formatter. Writing them inside the project is what it was
 /// granted for.
-fn formatted(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn formatted(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let behind = parsed.operands.get(parsed.before_end..).unwrap_or_default();
     if !behind.is_empty() && view.name == "clang-tidy" {
         super::builds::pass_on(view, "clang", behind);
     }
     for path in &parsed.operands {
         if path.starts_with('@') {
-            view.doubt_word(Why::Loads, path);
+            view.doubt_word(DoubtReason::Loads, path);
         }
         if *path == "server" && view.name == "ruff" {
-            view.doubt_word(Why::Socket, path);
+            view.doubt_word(DoubtReason::Socket, path);
         }
         if view.strays(path) || crate::path::protected(path).is_some() {
             view.write(path);

@@ -2,55 +2,58 @@
 //! about.
 
 use super::builds::{leaves, names_linker, names_specification};
-use super::options::Parsed;
+use super::options::ParsedProgramArguments;
 use super::table::{
-    Entry, Operands, Program, Role, Style, Why, asks, asks_flag, calls, checks, reads, starts,
-    writes,
+    DoubtReason, OperandMeaning, ProgramOptionEntry, ProgramOptionStyle, ProgramPurpose,
+    ProgramSpec, asks, asks_flag, calls, checks, reads, starts, writes,
 };
-use super::view::{View, base_name};
+use super::view::{CommandInspector, base_name};
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("gcc g++ cc c++ clang clang++ cpp tcc x86_64-linux-gnu-gcc")
-        .style(Style::Dash)
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("gcc g++ cc c++ clang clang++ cpp tcc x86_64-linux-gnu-gcc")
+        .style(ProgramOptionStyle::Dash)
         .values(&[
             "-I* -L* -l* -D* -U* -x -std -include -isystem* -MT -MQ -arch -target -T \
             -u -z",
         ])
         .confined()
         .entries(CC)
-        .operands(Operands::Call(compiler)),
-    Program::works("ld ld.gold ld.lld lld as gas ld.bfd mold")
-        .style(Style::Dash)
+        .operands(OperandMeaning::Call(compiler)),
+    ProgramSpec::works("ld ld.gold ld.lld lld as gas ld.bfd mold")
+        .style(ProgramOptionStyle::Dash)
         .values(&["-L* -l* -T* -m* -e* -z* -rpath -soname -u"])
         .confined()
         .entries(&[
             writes("-o* --output -Map --Map --dependency-file --out-implib --MD"),
             calls("-a*", listing),
-            asks("-plugin* --plugin* -dynamic-linker* -I*", Why::Loads),
+            asks(
+                "-plugin* --plugin* -dynamic-linker* -I*",
+                DoubtReason::Loads,
+            ),
         ])
-        .operands(Operands::Call(compiler)),
-    Program::works("objcopy strip patchelf install_name_tool")
-        .operands(Operands::Write)
+        .operands(OperandMeaning::Call(compiler)),
+    ProgramSpec::works("objcopy strip patchelf install_name_tool")
+        .operands(OperandMeaning::Write)
         .values(&["-j -R -K -N -O -I -F"])
-        .entries(&[writes("-o --output"), asks("--plugin", Why::Loads)]),
-    Program::works("rustdoc")
+        .entries(&[writes("-o --output"), asks("--plugin", DoubtReason::Loads)]),
+    ProgramSpec::works("rustdoc")
         .values(&["--edition --cfg --crate-name --crate-type -A -W -D -F --cap-lints"])
         .confined()
         .entries(&[
             starts("--test-runtool --runtool --test-builder --test-builder-wrapper"),
             asks(
                 "--theme --html-in-header --html-before-content --html-after-content",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             writes("-o --output --out-dir --persist-doctests"),
             calls("-C --codegen -Z -L --extern", rust_setting),
             asks(
                 "--sysroot --markdown-css --extend-css --index-page",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
         ])
-        .operands(Operands::Call(compiler)),
-    Program::works("rustc clippy-driver")
+        .operands(OperandMeaning::Call(compiler)),
+    ProgramSpec::works("rustc clippy-driver")
         .values(&[
             "-D -A -W -F -l --cap-lints --cfg --check-cfg --crate-name --crate-type \
                 --edition -O",
@@ -62,40 +65,43 @@ pub(super) const TABLE: &[Program] = &[
             checks("--target", names_specification),
             writes("-o --out-dir --dep-info"),
             checks("--emit", emits_elsewhere),
-            asks("--sysroot --remap-path-scope", Why::Loads),
+            asks("--sysroot --remap-path-scope", DoubtReason::Loads),
         ])
-        .operands(Operands::Call(compiler)),
-    Program::works("rustfmt")
+        .operands(OperandMeaning::Call(compiler)),
+    ProgramSpec::works("rustfmt")
         .values(&["--edition --emit --color --style-edition --file-lines"])
         .flags(&["--check -v -q -l"])
-        .entries(&[asks("--config-path", Why::Loads), reads("--print-config")])
-        .operands(Operands::Write),
-    Program::works("gofmt goimports gofumpt")
+        .entries(&[
+            asks("--config-path", DoubtReason::Loads),
+            reads("--print-config"),
+        ])
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("gofmt goimports gofumpt")
         .values(&["-r -srcdir -local"])
         .entries(&[
-            asks_flag("-w", Why::Writes),
+            asks_flag("-w", DoubtReason::Writes),
             writes("-cpuprofile -memprofile"),
         ])
-        .style(Style::Dash)
-        .role(Role::Reads)
-        .operands(Operands::Read),
-    Program::works("javac java kotlinc scalac groovy jshell jar")
-        .style(Style::Dash)
+        .style(ProgramOptionStyle::Dash)
+        .role(ProgramPurpose::Reads)
+        .operands(OperandMeaning::Read),
+    ProgramSpec::works("javac java kotlinc scalac groovy jshell jar")
+        .style(ProgramOptionStyle::Dash)
         .values(&["-source -target --release -Xmx* -Xms*"])
         .flags(&["-version --version"])
         .confined()
         .entries(&[
             asks(
                 "-XX:VMOptionsFile* -XX:StartFlightRecording* -Xlog* -Xloggc* -script",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             asks(
                 "-agentlib* -agentpath* -javaagent* -Xbootclasspath* -Xrun*",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             asks(
                 "-processor -processorpath --processor-path -Xplugin*",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             calls(
                 "-cp -classpath -class-path -p -module-path -upgrade-module-path",
@@ -103,13 +109,13 @@ pub(super) const TABLE: &[Program] = &[
             ),
             asks(
                 "-XX:OnError* -XX:OnOutOfMemoryError* -XX:Flags* -J*",
-                Why::Starts,
+                DoubtReason::Starts,
             ),
-            asks("-e", Why::Inline),
+            asks("-e", DoubtReason::Inline),
             writes("-d -s -h -f"),
         ])
-        .operands(Operands::Call(java)),
-    Program::works("tsc tsserver vue-tsc")
+        .operands(OperandMeaning::Call(java)),
+    ProgramSpec::works("tsc tsserver vue-tsc")
         .values(&["-t --target -m --module --lib --jsx"])
         .confined()
         .entries(&[
@@ -118,17 +124,20 @@ pub(super) const TABLE: &[Program] = &[
                 --generateCpuProfile",
             ),
             checks("-p --project -b --build", other_tsconfig),
-            asks("--plugins", Why::Loads),
+            asks("--plugins", DoubtReason::Loads),
         ])
-        .operands(Operands::Call(compiler)),
-    Program::works("buf flatc thrift")
-        .style(Style::Dash)
+        .operands(OperandMeaning::Call(compiler)),
+    ProgramSpec::works("buf flatc thrift")
+        .style(ProgramOptionStyle::Dash)
         .values(&["-I*"])
         .confined()
-        .entries(&[asks("--plugin* --template", Why::Starts), writes("-o*")])
-        .operands(Operands::Call(compiler)),
-    Program::works("protoc")
-        .style(Style::Dash)
+        .entries(&[
+            asks("--plugin* --template", DoubtReason::Starts),
+            writes("-o*"),
+        ])
+        .operands(OperandMeaning::Call(compiler)),
+    ProgramSpec::works("protoc")
+        .style(ProgramOptionStyle::Dash)
         .values(&["-I* --proto_path -go_opt -go-grpc_opt -python_opt -ts_opt -js_opt -rust_opt"])
         .flags(&[
             "-version -help -include_imports -include_source_info -decode_raw \
@@ -136,26 +145,29 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .strict()
         .entries(&[
-            asks("--plugin*", Why::Starts),
+            asks("--plugin*", DoubtReason::Starts),
             writes(
                 "-cpp_out -python_out -java_out \
             -go_out -js_out -ts_out -csharp_out -ruby_out -php_out -kotlin_out -rust_out \
             -grpc_out -go-grpc_out -descriptor_set_out -dependency_out -o*",
             ),
         ])
-        .operands(Operands::Call(compiler)),
+        .operands(OperandMeaning::Call(compiler)),
 ];
 
-const CC: &[Entry] = &[
+const CC: &[ProgramOptionEntry] = &[
     writes("-o*"),
     writes("-MF* -MJ* -serialize-diagnostics -aux-info -dependency-file -index-store-path"),
-    asks("-B*", Why::Loads),
+    asks("-B*", DoubtReason::Loads),
     starts("-wrapper"),
-    asks("-fplugin* -specs* --specs* -fuse-ld* -ld-path*", Why::Loads),
+    asks(
+        "-fplugin* -specs* --specs* -fuse-ld* -ld-path*",
+        DoubtReason::Loads,
+    ),
     asks(
         "-Xclang -load -fpass-plugin* -mllvm -fprofile-use* -iplugindir* -fmodule-mapper* \
             -ccc-gcc-name -ccc-install-dir -resource-dir -cc1 -auxbase*",
-        Why::Loads,
+        DoubtReason::Loads,
     ),
     calls(
         "-Wl,* -Wa,* -Wp,* -Xlinker -Xassembler -Xpreprocessor",
@@ -163,37 +175,37 @@ const CC: &[Entry] = &[
     ),
     asks(
         "--config* -gcc-toolchain* --sysroot* -dumpdir -save-temps*",
-        Why::Elsewhere,
+        DoubtReason::Elsewhere,
     )
     .glued(),
 ];
 
-fn other_tsconfig(path: &str) -> Option<Why> {
+fn other_tsconfig(path: &str) -> Option<DoubtReason> {
     let name = base_name(path);
     let is_own = name.starts_with("tsconfig") || !name.contains('.') || name == ".";
-    (leaves(path) || !is_own).then_some(Why::Loads)
+    (leaves(path) || !is_own).then_some(DoubtReason::Loads)
 }
 
-fn emits_elsewhere(value: &str) -> Option<Why> {
+fn emits_elsewhere(value: &str) -> Option<DoubtReason> {
     let mut paths = value.split(',').filter_map(|kind| kind.split_once('='));
-    let leads_out = |path: &str| View::new("").leads_out(path);
+    let leads_out = |path: &str| CommandInspector::new("").leads_out(path);
     paths
         .any(|(_, path)| leads_out(path))
-        .then_some(Why::Writes)
+        .then_some(DoubtReason::Writes)
 }
 
 /// Checks options handed to the linker, the assembler or the preprocessor, with commas for
 /// blanks.
-fn passed_on(view: &mut View<'_>, value: &str) {
+fn passed_on(view: &mut CommandInspector<'_>, value: &str) {
     if let Some(why) = names_linker(value) {
         view.doubt_word(why, value);
     } else if view.leads_out(value) || value.starts_with('@') {
-        view.doubt_word(Why::Writes, value);
+        view.doubt_word(DoubtReason::Writes, value);
     }
 }
 
 /// Records the listing that the assembler writes for `-a=file`.
-fn listing(view: &mut View<'_>, value: &str) {
+fn listing(view: &mut CommandInspector<'_>, value: &str) {
     if let Some((_, path)) = value.split_once('=') {
         view.write(path);
     } else if !value.chars().all(|key| "acdghilmns".contains(key)) {
@@ -202,34 +214,34 @@ fn listing(view: &mut View<'_>, value: &str) {
 }
 
 /// Asks about settings of `rustc` that load code or name a place outside the project.
-fn rust_setting(view: &mut View<'_>, value: &str) {
+fn rust_setting(view: &mut CommandInspector<'_>, value: &str) {
     let loads = ["passes=", "llvm-args", "plugins", "dlltool", "save-temps"];
     if let Some(why) = names_linker(value) {
         view.doubt_word(why, value);
     } else if view.leads_out(value) || loads.iter().any(|name| value.contains(name)) {
-        view.doubt_word(Why::Loads, value);
+        view.doubt_word(DoubtReason::Loads, value);
     }
 }
 
 /// Asks about `@file`, which holds more options.
-fn compiler(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn compiler(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for operand in &parsed.operands {
         if operand.starts_with('@') {
-            view.doubt_word(Why::Loads, operand);
+            view.doubt_word(DoubtReason::Loads, operand);
         }
         view.read(operand);
     }
 }
 
-fn java(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn java(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for operand in &parsed.operands {
         if operand.starts_with('@') || view.strays(operand) {
-            view.doubt_word(Why::Loads, operand);
+            view.doubt_word(DoubtReason::Loads, operand);
         }
         view.read(operand);
     }
     if view.name == "jshell" {
-        view.doubt_word(Why::Inline, "");
+        view.doubt_word(DoubtReason::Inline, "");
     }
     if view.name == "jar"
         && parsed
@@ -246,10 +258,10 @@ fn java(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Checks every directory of the list, because code is loaded from each.
-fn class_path(view: &mut View<'_>, value: &str) {
+fn class_path(view: &mut CommandInspector<'_>, value: &str) {
     for path in value.split(':') {
         if view.strays(path) {
-            view.doubt_word(Why::Loads, path);
+            view.doubt_word(DoubtReason::Loads, path);
         }
     }
 }

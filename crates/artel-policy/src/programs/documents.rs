@@ -1,132 +1,146 @@
 //! Typesetting, documentation and drawing: programs that run others on request.
 
 use super::inline;
-use super::options::Parsed;
+use super::options::ParsedProgramArguments;
 use super::table::{
-    Operands, Program, Style, Subs, Why, asks, asks_flag, calls, inside, starts, writes,
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramSpec, ProgramSubcommands, asks,
+    asks_flag, calls, inside, starts, writes,
 };
-use super::view::View;
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works(
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works(
         "tex latex pdftex pdflatex xetex xelatex luatex lualatex luahbtex etex ptex platex uplatex \
             dvilualatex pdfcsplain lamed omega",
     )
-    .style(Style::Dash)
+    .style(ProgramOptionStyle::Dash)
     .values(&["-interaction -jobname -output-format"])
     .flags(&["-halt-on-error -file-line-error -draftmode -synctex -version -help -no-shell-escape"])
     .confined()
     .entries(&[
         asks_flag(
             "-shell-escape* -enable-write18 -shell-restricted",
-            Why::Starts,
+            DoubtReason::Starts,
         ),
         asks(
             "-cnf-line -lua* -fmt -progname -translate-file -luaonly -ini",
-            Why::Loads,
+            DoubtReason::Loads,
         ),
         writes("-output-directory -output-comment -recorder-file"),
     ])
-    .operands(Operands::Call(tex)),
-    Program::works("latexmk")
-        .style(Style::Dash)
+    .operands(OperandMeaning::Call(tex)),
+    ProgramSpec::works("latexmk")
+        .style(ProgramOptionStyle::Dash)
         .flags(&[
             "-pdf -xelatex -lualatex -c -C -f -g -silent -quiet -version -bibtex -halt-on-error",
         ])
         .confined()
         .entries(&[
             calls("-e", inline::code),
-            asks("-r", Why::Loads),
-            asks_flag("-shell-escape -enable-write18 -pv -pvc -gui", Why::Starts),
+            asks("-r", DoubtReason::Loads),
+            asks_flag(
+                "-shell-escape -enable-write18 -pv -pvc -gui",
+                DoubtReason::Starts,
+            ),
             asks(
                 "-pdflatex -latex -usepretex* -pretex -latexoption -pdflatexoption -view \
                 -print -xelatexoption -lualatexoption",
-                Why::Starts,
+                DoubtReason::Starts,
             )
             .glued(),
             writes("-outdir -output-directory -auxdir -aux-directory -out2dir"),
         ])
-        .operands(Operands::Call(tex)),
-    Program::works("tectonic typst").confined().entries(&[
+        .operands(OperandMeaning::Call(tex)),
+    ProgramSpec::works("tectonic typst").confined().entries(&[
         asks(
             "-Z --untrusted --web-bundle --bundle --package-path",
-            Why::Loads,
+            DoubtReason::Loads,
         ),
         writes("-o --outdir --output --makefile-rules --timings"),
-        asks_flag("--open", Why::Starts).glued(),
+        asks_flag("--open", DoubtReason::Starts).glued(),
     ]),
-    Program::works("dvips dvipdfmx bibtex biber makeindex")
-        .style(Style::Dash)
+    ProgramSpec::works("dvips dvipdfmx bibtex biber makeindex")
+        .style(ProgramOptionStyle::Dash)
         .confined()
-        .entries(&[writes("-o* -output*"), asks_flag("-R0 -z", Why::Starts)]),
-    Program::works("context mtxrun texdoc").operands(Operands::Doubt(Why::Starts)),
-    Program::works("sphinx-build sphinx-apidoc mkdocs mdbook hugo jekyll doxygen")
+        .entries(&[
+            writes("-o* -output*"),
+            asks_flag("-R0 -z", DoubtReason::Starts),
+        ]),
+    ProgramSpec::works("context mtxrun texdoc")
+        .operands(OperandMeaning::Doubt(DoubtReason::Starts)),
+    ProgramSpec::works("sphinx-build sphinx-apidoc mkdocs mdbook hugo jekyll doxygen")
         .confined()
         .entries(&[
             asks(
                 "-c --config --config-file -D -f --source --themesDir",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             writes("-d --dest-dir --site-dir --destination -o -w"),
-            asks_flag("--open", Why::Starts),
+            asks_flag("--open", DoubtReason::Starts),
         ])
-        .operands(Operands::Subs(&SITES)),
-    Program::works("m4 gm4")
+        .operands(OperandMeaning::Subs(&SITES)),
+    ProgramSpec::works("m4 gm4")
         .confined()
         .entries(&[
-            asks("-I --include -R --reload-state", Why::Loads),
+            asks("-I --include -R --reload-state", DoubtReason::Loads),
             calls("-D --define", inline::code),
         ])
-        .operands(Operands::Call(commands)),
-    Program::works("gnuplot dc")
+        .operands(OperandMeaning::Call(commands)),
+    ProgramSpec::works("gnuplot dc")
         .confined()
         .entries(&[
             calls("-e --expression", inline::code),
-            asks("-c -f --file -I --include -R --reload-state", Why::Loads),
+            asks(
+                "-c -f --file -I --include -R --reload-state",
+                DoubtReason::Loads,
+            ),
         ])
-        .operands(Operands::Call(commands)),
-    Program::works("dot neato fdp sfdp twopi circo mmdc plantuml")
+        .operands(OperandMeaning::Call(commands)),
+    ProgramSpec::works("dot neato fdp sfdp twopi circo mmdc plantuml")
         .confined()
         .entries(&[
             writes("-o --output"),
-            asks_flag("-O", Why::Writes),
-            asks("-l -c --configFile --puppeteerConfigFile", Why::Loads),
+            asks_flag("-O", DoubtReason::Writes),
+            asks(
+                "-l -c --configFile --puppeteerConfigFile",
+                DoubtReason::Loads,
+            ),
         ]),
-    Program::works("ctags etags gtags cscope indent astyle uncrustify")
+    ProgramSpec::works("ctags etags gtags cscope indent astyle uncrustify")
         .confined()
         .entries(&[
             writes("-f -o --output"),
             asks(
                 "--options --langdef --pre-load -c --options-maybe",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
         ]),
-    Program::works("cppcheck lcov genhtml gcovr gcov llvm-cov llvm-profdata")
-        .style(Style::Dash)
+    ProgramSpec::works("cppcheck lcov genhtml gcovr gcov llvm-cov llvm-profdata")
+        .style(ProgramOptionStyle::Dash)
         .confined()
         .entries(&[
             asks(
                 "--addon --clang --library --rule-file --project --config-file --rc",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             starts("--gcov-tool --gcov-executable -Xdemangler"),
             writes("-o* --output --output-file --html-details --cppcheck-build-dir"),
         ]),
-    Program::works("opt llc lli nasm yasm")
-        .style(Style::Dash)
+    ProgramSpec::works("opt llc lli nasm yasm")
+        .style(ProgramOptionStyle::Dash)
         .confined()
         .entries(&[
-            asks("-load* -load-pass-plugin* -@", Why::Loads),
-            inside("-I*", Why::Loads),
+            asks("-load* -load-pass-plugin* -@", DoubtReason::Loads),
+            inside("-I*", DoubtReason::Loads),
             writes("-o* -l*"),
         ]),
 ];
 
-const SITES: Subs = Subs {
+const SITES: ProgramSubcommands = ProgramSubcommands {
     plain: "",
     doubtful: &[
-        ("serve server deploy gh-deploy watch", Why::Socket),
-        ("mod", Why::Installs),
+        ("serve server deploy gh-deploy watch", DoubtReason::Socket),
+        ("mod", DoubtReason::Installs),
     ],
     starting: "",
     writing: "",
@@ -134,20 +148,20 @@ const SITES: Subs = Subs {
 };
 
 /// Asks about a document in the command line itself, which is code.
-fn tex(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn tex(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for operand in &parsed.operands {
         if operand.starts_with(['\\', '&', '*']) {
-            view.doubt_word(Why::Inline, operand);
+            view.doubt_word(DoubtReason::Inline, operand);
         }
         view.read(operand);
     }
 }
 
 /// Asks if no file is named, because commands then come from standard input.
-fn commands(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn commands(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let file = parsed.operands.first().copied().unwrap_or("-");
     if file == "-" {
-        view.doubt_word(Why::Inline, file);
+        view.doubt_word(DoubtReason::Inline, file);
     }
     view.read(file);
 }

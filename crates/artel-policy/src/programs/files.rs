@@ -1,88 +1,91 @@
 //! Programs that create, move, change and delete files: what they write is named.
 
-use super::options::Parsed;
-use super::table::{Operands, Program, Style, Why, asks, asks_flag, inside, reads, starts, writes};
-use super::view::View;
+use super::options::ParsedProgramArguments;
+use super::table::{
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramSpec, asks, asks_flag, inside, reads,
+    starts, writes,
+};
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("cp gcp")
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("cp gcp")
         .values(&["-S --suffix --backup --sparse --context --no-preserve"])
         .flags(&["--backup --context --preserve --reflink -s --symbolic-link -l --link"])
         .entries(&[writes("-t --target-directory")])
-        .operands(Operands::Call(copy)),
-    Program::works("install ginstall")
+        .operands(OperandMeaning::Call(copy)),
+    ProgramSpec::works("install ginstall")
         .values(&["-m --mode -o --owner -g --group -S --suffix"])
         .flags(&["-d --directory"])
         .entries(&[writes("-t --target-directory"), starts("--strip-program")])
-        .operands(Operands::Call(install)),
-    Program::works("mv gmv")
+        .operands(OperandMeaning::Call(install)),
+    ProgramSpec::works("mv gmv")
         .values(&["-S --suffix"])
         .entries(&[writes("-t --target-directory")])
-        .operands(Operands::Write),
-    Program::works("ln gln")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("ln gln")
         .values(&["-S --suffix"])
         .flags(&["-s --symbolic -r --relative"])
         .entries(&[writes("-t --target-directory")])
-        .operands(Operands::Call(link)),
-    Program::works("link").operands(Operands::Call(link)),
-    Program::works("rm grm unlink rmdir shred srm trash trash-put")
+        .operands(OperandMeaning::Call(link)),
+    ProgramSpec::works("link").operands(OperandMeaning::Call(link)),
+    ProgramSpec::works("rm grm unlink rmdir shred srm trash trash-put")
         .values(&["-n --iterations -s --size --random-source"])
-        .operands(Operands::Write),
-    Program::works("mkdir gmkdir mkfifo")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("mkdir gmkdir mkfifo")
         .values(&["-m --mode"])
-        .operands(Operands::Write),
-    Program::works("mknod").operands(Operands::Doubt(Why::Device)),
-    Program::works("touch gtouch")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("mknod").operands(OperandMeaning::Doubt(DoubtReason::Device)),
+    ProgramSpec::works("touch gtouch")
         .values(&["-d --date -t --time"])
         .entries(&[reads("-r --reference")])
-        .operands(Operands::Write),
-    Program::works("truncate")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("truncate")
         .values(&["-s --size"])
         .entries(&[reads("-r --reference")])
-        .operands(Operands::Write),
-    Program::works("fallocate")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("fallocate")
         .values(&["-l --length -o --offset"])
-        .operands(Operands::Write),
-    Program::works("chmod gchmod")
-        .style(Style::Raw)
-        .operands(Operands::Call(change_mode)),
-    Program::works("chown gchown chgrp chcon setfacl chattr")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("chmod gchmod")
+        .style(ProgramOptionStyle::Raw)
+        .operands(OperandMeaning::Call(change_mode)),
+    ProgramSpec::works("chown gchown chgrp chcon setfacl chattr")
         .entries(&[reads(
             "--reference --restore -M --modify-file -X --remove-file",
         )])
-        .operands(Operands::SkipThenWrite("--reference")),
-    Program::works("setcap").operands(Operands::Doubt(Why::Privilege)),
-    Program::works("split gsplit")
+        .operands(OperandMeaning::SkipThenWrite("--reference")),
+    ProgramSpec::works("setcap").operands(OperandMeaning::Doubt(DoubtReason::Privilege)),
+    ProgramSpec::works("split gsplit")
         .values(&[
             "-a --suffix-length -b --bytes -C --line-bytes -l --lines -n --number -t \
             --separator",
         ])
         .flags(&["--additional-suffix --hex-suffixes --numeric-suffixes -x -d -e -u"])
         .entries(&[starts("--filter")])
-        .operands(Operands::Call(split)),
-    Program::works("csplit")
+        .operands(OperandMeaning::Call(split)),
+    ProgramSpec::works("csplit")
         .values(&["-b --suffix-format -n --digits"])
         .entries(&[writes("-f --prefix")])
-        .operands(Operands::Ignored),
-    Program::works("mktemp")
+        .operands(OperandMeaning::Ignored),
+    ProgramSpec::works("mktemp")
         .values(&["--suffix"])
         .entries(&[writes("-p --tmpdir")])
-        .operands(Operands::Write),
-    Program::works("dd").operands(Operands::Call(dd)),
-    Program::works("patch")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("dd").operands(OperandMeaning::Call(dd)),
+    ProgramSpec::works("patch")
         .values(&["-p --strip -F --fuzz -V -B --prefix -z --suffix -Y -D --ifdef"])
         .flags(&["--dry-run"])
         .entries(&[
             writes("-o --output -r --reject-file"),
             reads("-i --input"),
-            asks("-d --directory", Why::Elsewhere),
+            asks("-d --directory", DoubtReason::Elsewhere),
         ])
-        .operands(Operands::Call(patch)),
-    Program::works("rename prename perl-rename file-rename")
-        .entries(&[asks("-e", Why::Inline)])
-        .operands(Operands::Call(rename)),
-    Program::works("mmv vidir qmv").operands(Operands::Doubt(Why::Interactive)),
-    Program::works("rsync")
+        .operands(OperandMeaning::Call(patch)),
+    ProgramSpec::works("rename prename perl-rename file-rename")
+        .entries(&[asks("-e", DoubtReason::Inline)])
+        .operands(OperandMeaning::Call(rename)),
+    ProgramSpec::works("mmv vidir qmv").operands(OperandMeaning::Doubt(DoubtReason::Interactive)),
+    ProgramSpec::works("rsync")
         .values(&[
             "-f --filter --exclude --include --bwlimit --max-size --min-size --block-size --port",
             "--chmod --chown --timeout --contimeout --info --debug --suffix --out-format --usermap",
@@ -97,11 +100,11 @@ pub(super) const TABLE: &[Program] = &[
             starts("--rsync-path"),
             asks_flag(
                 "--daemon --server --sender --remove-source-files",
-                Why::Service,
+                DoubtReason::Service,
             ),
             asks(
                 "--config --sockopts --early-input -M --remote-option",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             writes(
                 "--log-file --backup-dir --temp-dir -T --partial-dir --write-batch \
@@ -109,17 +112,20 @@ pub(super) const TABLE: &[Program] = &[
             ),
             asks(
                 "--password-file --files-from --exclude-from --include-from --read-batch",
-                Why::Sends,
+                DoubtReason::Sends,
             ),
-            inside("--copy-dest --compare-dest --link-dest", Why::Elsewhere),
+            inside(
+                "--copy-dest --compare-dest --link-dest",
+                DoubtReason::Elsewhere,
+            ),
         ])
-        .operands(Operands::Call(rsync)),
-    Program::works("symlinks cryfs fusermount mount umount losetup mkfs fdisk parted swapon")
-        .operands(Operands::Doubt(Why::Privilege)),
+        .operands(OperandMeaning::Call(rsync)),
+    ProgramSpec::works("symlinks cryfs fusermount mount umount losetup mkfs fdisk parted swapon")
+        .operands(OperandMeaning::Doubt(DoubtReason::Privilege)),
 ];
 
 /// Records the operands of `install`: with `-d`, each is a directory to create.
-fn install(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn install(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let operands = parsed.operands.as_slice();
     if parsed.has("-d --directory") {
         return operands.iter().for_each(|path| view.write(path));
@@ -129,7 +135,7 @@ fn install(view: &mut View<'_>, parsed: &Parsed<'_>) {
 
 /// Records the last operand as written, unless an option names the target, and checks
 /// links like `ln` does.
-fn copy(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn copy(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let operands = parsed.operands.as_slice();
     let sources = match operands.split_last() {
         Some((last, sources)) if !parsed.has("-t --target-directory") => {
@@ -141,7 +147,7 @@ fn copy(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let links = parsed.has("-s --symbolic-link -l --link") && view.name != "install";
     for path in sources {
         if links && view.strays(path) {
-            view.doubt_word(Why::LinksOut, path);
+            view.doubt_word(DoubtReason::LinksOut, path);
         }
         view.read(path);
     }
@@ -149,7 +155,7 @@ fn copy(view: &mut View<'_>, parsed: &Parsed<'_>) {
 
 /// Asks about a link that leads out of the project: writing through it would leave the
 /// project too.
-fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn link(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let operands = parsed.operands.as_slice();
     let is_target_named = parsed.has("-t --target-directory");
     let targets = match operands {
@@ -178,7 +184,7 @@ fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
         };
         let climbs = from.is_none() && (target.starts_with("..") || target.contains("/.."));
         if view.strays(&seen) || climbs {
-            view.doubt_word(Why::LinksOut, target);
+            view.doubt_word(DoubtReason::LinksOut, target);
         }
         // Another name for a protected file is a way to write it.
         if crate::path::protected(target).is_some() {
@@ -193,7 +199,7 @@ fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Reads the words by code, because a mode may begin with a dash like an option.
-fn change_mode(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn change_mode(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let is_option = |word: &str| {
         let keys = word.strip_prefix('-').unwrap_or_default();
         !keys.is_empty() && keys.chars().all(|key| "Rvcf-".contains(key))
@@ -211,13 +217,13 @@ fn change_mode(view: &mut View<'_>, parsed: &Parsed<'_>) {
             has_mode = true;
             let is_number = word.chars().all(|digit| digit.is_ascii_digit());
             if word.contains('s') || is_number && word.len() == 4 && !word.starts_with('0') {
-                view.doubt_word(Why::Privilege, word);
+                view.doubt_word(DoubtReason::Privilege, word);
             }
         }
     }
 }
 
-fn split(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn split(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if let Some(input) = parsed.operands.first() {
         view.read(input);
     }
@@ -226,7 +232,7 @@ fn split(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn dd(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn dd(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for operand in &parsed.operands {
         if let Some(path) = operand.strip_prefix("of=") {
             view.write(path);
@@ -237,10 +243,10 @@ fn dd(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Asks about a patch: it names the files it writes, and nobody has read it yet.
-fn patch(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn patch(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if !parsed.has("--dry-run") {
         let name = view.name.clone();
-        view.doubt(Why::Writes, &name);
+        view.doubt(DoubtReason::Writes, &name);
     }
     if let Some(path) = parsed.operands.first() {
         view.write(path);
@@ -253,19 +259,19 @@ fn patch(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Asks about `rename`: Perl's version runs its first operand, the other takes two words.
-fn rename(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn rename(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((expression, files)) = parsed.operands.split_first() else {
         return;
     };
-    view.doubt_word(Why::Inline, expression);
+    view.doubt_word(DoubtReason::Inline, expression);
     files.iter().for_each(|path| view.write(path));
 }
 
-fn rsync(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn rsync(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for path in &parsed.operands {
         let host = path.split('/').next().unwrap_or_default();
         if host.contains(':') {
-            view.doubt_word(Why::Sends, path);
+            view.doubt_word(DoubtReason::Sends, path);
         }
     }
     let Some((last, sources)) = parsed.operands.split_last() else {

@@ -1,14 +1,16 @@
 //! `find` and similar programs: searches that can start, delete and write.
 
-use super::options::Parsed;
-use super::table::{Operands, Program, Style, Why, asks, lists, reads, starts};
-use super::view::{UNKNOWN_WORD, View};
+use super::options::ParsedProgramArguments;
+use super::table::{
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramSpec, asks, lists, reads, starts,
+};
+use super::view::{CommandInspector, UNKNOWN_WORD};
 
-pub(super) const TABLE: &[Program] = &[
-    Program::reads("find gfind")
-        .style(Style::Raw)
-        .operands(Operands::Call(find)),
-    Program::reads("fd fdfind")
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::reads("find gfind")
+        .style(ProgramOptionStyle::Raw)
+        .operands(OperandMeaning::Call(find)),
+    ProgramSpec::reads("fd fdfind")
         .values(&[
             "-e --extension -t --type -d --max-depth --min-depth --exact-depth -E --exclude",
             "-S --size -c --color -j --threads -o --owner --changed-within --changed-before",
@@ -16,11 +18,11 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .entries(&[
             starts("-x --exec -X --exec-batch"),
-            asks("-C --base-directory --ignore-file", Why::Elsewhere),
+            asks("-C --base-directory --ignore-file", DoubtReason::Elsewhere),
             reads("--search-path"),
         ])
-        .operands(Operands::SkipThenRead("")),
-    Program::reads("locate plocate mlocate").entries(&[reads("-d --database")]),
+        .operands(OperandMeaning::SkipThenRead("")),
+    ProgramSpec::reads("locate plocate mlocate").entries(&[reads("-d --database")]),
 ];
 
 /// Parts of an expression without a value.
@@ -35,7 +37,7 @@ const VALUED: &str = "-amin -anewer -atime -cmin -cnewer -context -ctime -fstype
     -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype -maxdepth \
     -mindepth -regextype -printf -D -Bmin -Btime -flags";
 
-fn find(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn find(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let words = parsed.operands.as_slice();
     let mut at = 0;
     let mut in_expression = false;
@@ -44,10 +46,10 @@ fn find(view: &mut View<'_>, parsed: &Parsed<'_>) {
         let value = words.get(at).copied().unwrap_or_default();
         let is_part = word.starts_with('-') && word.len() > 1 || lists("! ( ) ,", word);
         if word.starts_with(UNKNOWN_WORD) {
-            view.doubt_word(Why::OpenWords, word);
+            view.doubt_word(DoubtReason::OpenWords, word);
         } else if !is_part {
             if in_expression {
-                view.doubt_word(Why::Unknown, word);
+                view.doubt_word(DoubtReason::Unknown, word);
             }
             view.read(word);
             continue;
@@ -55,7 +57,7 @@ fn find(view: &mut View<'_>, parsed: &Parsed<'_>) {
         in_expression |= !lists("-H -L -P -D -E -X -s -d -x --", word) && !word.starts_with("-O");
         match word {
             "-exec" | "-execdir" | "-ok" | "-okdir" => at += execute(view, word, &words[at..]),
-            "-delete" => view.doubt_word(Why::Writes, word),
+            "-delete" => view.doubt_word(DoubtReason::Writes, word),
             "-fprint" | "-fprint0" | "-fls" => {
                 view.write(value);
                 at += 1;
@@ -70,7 +72,7 @@ fn find(view: &mut View<'_>, parsed: &Parsed<'_>) {
             }
             _ if lists(VALUED, word) || is_newer(word) => at += 1,
             _ if lists(ALONE, word) || word == "--" || word.starts_with("-O") => {}
-            _ => view.doubt_word(Why::Unknown, word),
+            _ => view.doubt_word(DoubtReason::Unknown, word),
         }
     }
 }
@@ -82,16 +84,16 @@ fn is_newer(word: &str) -> bool {
 }
 
 /// Checks a command in the expression and returns how many words it has.
-fn execute(view: &mut View<'_>, action: &str, words: &[&str]) -> usize {
+fn execute(view: &mut CommandInspector<'_>, action: &str, words: &[&str]) -> usize {
     let ends =
         |at: usize| words[at] == ";" || (words[at] == "+" && at > 0 && words[at - 1] == "{}");
     let end = (0..words.len()).find(|at| ends(*at));
     if end.is_none() {
-        view.doubt_word(Why::Unknown, action);
+        view.doubt_word(DoubtReason::Unknown, action);
     }
     if action != "-exec" {
         // In another directory the same names mean different files.
-        view.doubt_word(Why::Elsewhere, action);
+        view.doubt_word(DoubtReason::Elsewhere, action);
     }
     let end = end.unwrap_or(words.len());
     let known: Vec<String> = words[..end].iter().map(|word| (*word).to_owned()).collect();

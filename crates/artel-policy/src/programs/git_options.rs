@@ -1,7 +1,9 @@
 //! Options that several subcommands of `git` share.
 
-use super::table::{Entry, Why, asks, asks_flag, calls, checks, lists, starts, writes};
-use super::view::View;
+use super::table::{
+    DoubtReason, ProgramOptionEntry, asks, asks_flag, calls, checks, lists, starts, writes,
+};
+use super::view::CommandInspector;
 
 /// Options of every subcommand that shows differences.
 pub(super) const DIFF: &str = "-U? --unified -X? -p -u --patch -s --no-patch --raw \
@@ -21,42 +23,42 @@ pub(super) const DIFF_VALUES: &str = "-l -S -G -I --stat-width --stat-name-width
     --inter-hunk-context --output-indicator-new --output-indicator-old \
     --output-indicator-context --ignore-matching-lines --diff-algorithm --anchored \
     --word-diff-regex --color-moved-ws --rotate-to --skip-to --find-object --diff-filter";
-pub(super) const DIFF_ENTRIES: &[Entry] = &[
+pub(super) const DIFF_ENTRIES: &[ProgramOptionEntry] = &[
     writes("--output"),
-    asks_flag("--ext-diff --textconv", Why::Starts),
-    asks_flag("--no-index", Why::Elsewhere),
+    asks_flag("--ext-diff --textconv", DoubtReason::Starts),
+    asks_flag("--no-index", DoubtReason::Elsewhere),
     taken("-O"),
 ];
 
 /// Options of every subcommand that walks through history or makes and checks signatures.
-pub(super) const LOG_ENTRIES: &[Entry] = &[
-    asks_flag("--show-signature", Why::Starts),
+pub(super) const LOG_ENTRIES: &[ProgramOptionEntry] = &[
+    asks_flag("--show-signature", DoubtReason::Starts),
     checks("--pretty --format", asks_signature).glued(),
 ];
 
 /// Options that make or check signatures with a program that a setting names.
-pub(super) const SIGN_ENTRIES: &[Entry] = &[
-    asks_flag("-S --gpg-sign", Why::Starts).glued(),
-    asks_flag("--verify-signatures", Why::Starts),
+pub(super) const SIGN_ENTRIES: &[ProgramOptionEntry] = &[
+    asks_flag("-S --gpg-sign", DoubtReason::Starts).glued(),
+    asks_flag("--verify-signatures", DoubtReason::Starts),
 ];
 
 /// Creates the entry for options whose value is a file that git reads; it must lie in the
 /// project.
-pub(super) const fn taken(options: &'static str) -> Entry {
+pub(super) const fn taken(options: &'static str) -> ProgramOptionEntry {
     calls(options, take_file)
 }
 
-fn take_file(view: &mut View<'_>, path: &str) {
+fn take_file(view: &mut CommandInspector<'_>, path: &str) {
     if view.strays(path) {
-        view.doubt_word(Why::Sends, path);
+        view.doubt_word(DoubtReason::Sends, path);
     }
     view.read(path);
 }
 
 /// Doubts formats such as `%G?` and `%(signature)`, which check a signature.
-pub(super) fn asks_signature(format: &str) -> Option<Why> {
+pub(super) fn asks_signature(format: &str) -> Option<DoubtReason> {
     let is_asked = format.contains("%G") || format.contains("%(signature");
-    is_asked.then_some(Why::Starts)
+    is_asked.then_some(DoubtReason::Starts)
 }
 
 /// Options of every subcommand that walks through history.
@@ -84,14 +86,14 @@ pub(super) const REMOTE: &str = "-v --verbose -q --quiet --all -a --append --ato
     --show-forced-updates --write-commit-graph --set-upstream --recurse-submodules -j --jobs";
 pub(super) const REMOTE_VALUES: &str = "--depth --shallow-since --shallow-exclude --deepen \
     --refmap -o --server-option --negotiation-tip --filter";
-pub(super) const UPLOAD: &[Entry] = &[starts("--upload-pack")];
+pub(super) const UPLOAD: &[ProgramOptionEntry] = &[starts("--upload-pack")];
 
 pub(super) const MERGE: &str = "--stat -n --summary --log --squash --commit --ff \
     --ff-only --rerere-autoupdate -v --verbose -q --quiet --abort --quit \
     --continue --skip --allow-unrelated-histories --progress --autostash --no-gpg-sign --no-verify-signatures \
     --overwrite-ignore --signoff --no-verify --verify --no-commit --no-edit --no-ff --no-stat";
 pub(super) const MERGE_VALUES: &str = "-X --strategy-option --cleanup -m --message --into-name";
-pub(super) const MERGE_ENTRIES: &[Entry] = &[checks("-s --strategy", other_strategy)];
+pub(super) const MERGE_ENTRIES: &[ProgramOptionEntry] = &[checks("-s --strategy", other_strategy)];
 
 pub(super) const CHECKOUT: &str = "-q --quiet --progress -m --merge -d --detach -t --track \
     --guess --overlay --recurse-submodules --overwrite-ignore --ignore-other-worktrees --ours \
@@ -99,9 +101,9 @@ pub(super) const CHECKOUT: &str = "-q --quiet --progress -m --merge -d --detach 
     --no-guess --no-overlay";
 pub(super) const CHECKOUT_VALUES: &str = "-b -B -c -C --create --conflict --orphan -s --source \
     -U --unified --inter-hunk-context";
-pub(super) const CHECKOUT_ENTRIES: &[Entry] = &[
-    asks_flag("-f --force --discard-changes", Why::Loses),
-    asks("--force-create", Why::Loses),
+pub(super) const CHECKOUT_ENTRIES: &[ProgramOptionEntry] = &[
+    asks_flag("-f --force --discard-changes", DoubtReason::Loses),
+    asks("--force-create", DoubtReason::Loses),
     taken("--pathspec-from-file"),
 ];
 
@@ -111,6 +113,6 @@ pub(super) const LISTING: &str = "-n? -l --list -i --ignore-case --omit-empty --
 pub(super) const LISTING_VALUES: &str = "--sort --points-at --format --count --exclude";
 
 /// Doubts strategies that git does not know: they are separate programs.
-pub(super) fn other_strategy(name: &str) -> Option<Why> {
-    (!lists("ort recursive resolve octopus ours subtree", name)).then_some(Why::Starts)
+pub(super) fn other_strategy(name: &str) -> Option<DoubtReason> {
+    (!lists("ort recursive resolve octopus ours subtree", name)).then_some(DoubtReason::Starts)
 }

@@ -9,11 +9,12 @@ use super::git_options::{
     REMOTE_VALUES, SIGN_ENTRIES, UPLOAD, asks_signature, other_strategy, taken,
 };
 use super::table::{
-    Operands, Program, Why, asks, asks_flag, checks, inside, reads, starts, writes,
+    DoubtReason, OperandMeaning, ProgramSpec, asks, asks_flag, checks, inside, reads, starts,
+    writes,
 };
 
-pub(super) const TABLE: &[Program] = &[
-    Program::reads("git-log git-show git-whatchanged git-reflog git-shortlog git-rev-list")
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::reads("git-log git-show git-whatchanged git-reflog git-shortlog git-rev-list")
         .strict()
         .flags(&[
             DIFF,
@@ -24,8 +25,8 @@ pub(super) const TABLE: &[Program] = &[
         .values(&[DIFF_VALUES, LOG_VALUES, "--group"])
         .entries(LOG_ENTRIES)
         .shared(DIFF_ENTRIES)
-        .operands(Operands::Call(git::history)),
-    Program::reads(
+        .operands(OperandMeaning::Call(git::history)),
+    ProgramSpec::reads(
         "git-diff git-diff-tree git-diff-index git-diff-files git-range-diff \
         git-cherry git-diff-pairs",
     )
@@ -38,8 +39,8 @@ pub(super) const TABLE: &[Program] = &[
     .values(&[DIFF_VALUES, LOG_VALUES, "--creation-factor"])
     .entries(LOG_ENTRIES)
     .shared(DIFF_ENTRIES)
-    .operands(Operands::Call(git::paths)),
-    Program::works("git-status")
+    .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-status")
         .strict()
         .flags(&[
             "-v --verbose -s --short -b --branch --show-stash --ahead-behind --porcelain \
@@ -47,8 +48,8 @@ pub(super) const TABLE: &[Program] = &[
             "-u? --untracked-files --ignored --ignore-submodules --column --no-renames \
                 --find-renames -M?",
         ])
-        .operands(Operands::Call(git::paths)),
-    Program::works("git-blame git-annotate")
+        .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-blame git-annotate")
         .strict()
         .flags(&[
             "--incremental --root --show-stats --progress --score-debug -f --show-name -n \
@@ -59,8 +60,8 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .values(&["-L --ignore-rev --date --since"])
         .entries(&[taken("--contents -S --ignore-revs-file")])
-        .operands(Operands::Call(git::paths)),
-    Program::works("git-branch git-tag git-for-each-ref git-show-ref")
+        .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-branch git-tag git-for-each-ref git-show-ref")
         .strict()
         .flags(&[
             LISTING,
@@ -77,13 +78,13 @@ pub(super) const TABLE: &[Program] = &[
             "-u --local-user --set-upstream-to --message -m --cleanup --trailer",
         ])
         .entries(&[
-            asks_flag("--edit-description -e --edit", Why::Interactive),
-            asks_flag("-f --force", Why::Loses),
+            asks_flag("--edit-description -e --edit", DoubtReason::Interactive),
+            asks_flag("-f --force", DoubtReason::Loses),
             taken("-F --file"),
             checks("--format", asks_signature),
         ])
-        .operands(Operands::Call(git::references)),
-    Program::works("git-grep")
+        .operands(OperandMeaning::Call(git::references)),
+    ProgramSpec::works("git-grep")
         .strict()
         .flags(&[
             "--cached --untracked --exclude-standard --recurse-submodules -v --invert-match -i -w",
@@ -102,12 +103,12 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .entries(&[
             starts("-O --open-files-in-pager").glued(),
-            asks_flag("--textconv --ext-grep", Why::Starts),
-            asks_flag("--no-index", Why::Elsewhere),
+            asks_flag("--textconv --ext-grep", DoubtReason::Starts),
+            asks_flag("--no-index", DoubtReason::Elsewhere),
             taken("-f"),
         ])
-        .operands(Operands::Call(git::paths)),
-    Program::works(
+        .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works(
         "git-ls-files git-ls-tree git-check-ignore git-check-attr git-describe git-name-rev \
             git-merge-base git-count-objects git-var git-version git-check-ref-format \
             git-verify-pack git-patch-id git-stripspace git-show-branch git-fsck",
@@ -137,9 +138,9 @@ pub(super) const TABLE: &[Program] = &[
                 --source --refs",
     ])
     .entries(&[taken("-X --exclude-from")])
-    .operands(Operands::Call(git::paths)),
-    Program::works("git-rev-parse"),
-    Program::works("git-cat-file")
+    .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-rev-parse"),
+    ProgramSpec::works("git-cat-file")
         .strict()
         .flags(&[
             "-e -p -t -s --allow-unknown-type --use-mailmap --batch --batch-check \
@@ -147,20 +148,23 @@ pub(super) const TABLE: &[Program] = &[
             "--buffer --unordered --batch-command",
         ])
         .entries(&[
-            asks_flag("--textconv --filters", Why::Starts),
-            asks_flag("--follow-symlinks", Why::Elsewhere),
+            asks_flag("--textconv --filters", DoubtReason::Starts),
+            asks_flag("--follow-symlinks", DoubtReason::Elsewhere),
             reads("--path"),
         ])
-        .operands(Operands::Call(git::paths)),
-    Program::works("git-symbolic-ref")
+        .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-symbolic-ref")
         .strict()
         .flags(&["-q --quiet --short --recurse"])
-        .operands(Operands::Call(git::symbolic_ref)),
-    Program::works("git-help")
+        .operands(OperandMeaning::Call(git::symbolic_ref)),
+    ProgramSpec::works("git-help")
         .strict()
         .flags(&["-a --all -g --guides -c --config --verbose"])
-        .entries(&[asks_flag("-w --web -i --info -m --man", Why::Starts)]),
-    Program::works("git-add git-stage")
+        .entries(&[asks_flag(
+            "-w --web -i --info -m --man",
+            DoubtReason::Starts,
+        )]),
+    ProgramSpec::works("git-add git-stage")
         .strict()
         .flags(&[
             "-n --dry-run -v --verbose -i --interactive -p --patch -f --force -u --update \
@@ -171,11 +175,11 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .values(&["--chmod -U --unified --inter-hunk-context"])
         .entries(&[
-            asks_flag("-e --edit", Why::Interactive),
+            asks_flag("-e --edit", DoubtReason::Interactive),
             taken("--pathspec-from-file"),
         ])
-        .operands(Operands::Call(git::paths)),
-    Program::works("git-commit")
+        .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-commit")
         .strict()
         .flags(&[
             "-q --quiet -v --verbose --reset-author -s --signoff --no-edit --status \
@@ -192,17 +196,17 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .entries(&[
             taken("-F --file -t --template --pathspec-from-file"),
-            asks_flag("-e --edit", Why::Interactive),
-            asks("-c --reedit-message", Why::Interactive),
+            asks_flag("-e --edit", DoubtReason::Interactive),
+            asks("-c --reedit-message", DoubtReason::Interactive),
         ])
         .shared(SIGN_ENTRIES),
-    Program::works("git-checkout git-switch git-restore")
+    ProgramSpec::works("git-checkout git-switch git-restore")
         .strict()
         .flags(&[CHECKOUT, "-S --staged -W --worktree --ignore-unmerged"])
         .values(&[CHECKOUT_VALUES])
         .shared(CHECKOUT_ENTRIES)
-        .operands(Operands::Call(git::checkout)),
-    Program::works("git-reset")
+        .operands(OperandMeaning::Call(git::checkout)),
+    ProgramSpec::works("git-reset")
         .strict()
         .flags(&[
             "-q --quiet --no-refresh --refresh --mixed --soft --keep --recurse-submodules -p \
@@ -210,22 +214,22 @@ pub(super) const TABLE: &[Program] = &[
             "--intent-to-add --pathspec-file-nul",
         ])
         .entries(&[
-            asks_flag("--hard --merge", Why::Loses),
+            asks_flag("--hard --merge", DoubtReason::Loses),
             taken("--pathspec-from-file"),
         ])
-        .operands(Operands::Call(git::paths)),
-    Program::works("git-rm git-mv")
+        .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-rm git-mv")
         .strict()
         .flags(&[
             "-n --dry-run -q --quiet --cached -r --ignore-unmatch --sparse -v --verbose \
             -k --pathspec-file-nul",
         ])
         .entries(&[
-            asks_flag("-f --force", Why::Loses),
+            asks_flag("-f --force", DoubtReason::Loses),
             taken("--pathspec-from-file"),
         ])
-        .operands(Operands::Write),
-    Program::works("git-stash")
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("git-stash")
         .strict()
         .flags(&[
             DIFF,
@@ -235,12 +239,12 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .values(&[DIFF_VALUES, LOG_VALUES, "-m --message"])
         .entries(&[
-            asks_flag("--ext-diff --textconv", Why::Starts),
-            asks("--output", Why::Writes),
+            asks_flag("--ext-diff --textconv", DoubtReason::Starts),
+            asks("--output", DoubtReason::Writes),
             taken("--pathspec-from-file"),
         ])
-        .operands(Operands::Call(git::stash)),
-    Program::works("git-cherry-pick git-revert")
+        .operands(OperandMeaning::Call(git::stash)),
+    ProgramSpec::works("git-cherry-pick git-revert")
         .strict()
         .flags(&[
             MERGE,
@@ -250,21 +254,21 @@ pub(super) const TABLE: &[Program] = &[
         .values(&["-X --strategy-option --cleanup -m --mainline --empty"])
         .entries(&[
             checks("--strategy", other_strategy),
-            asks_flag("-e --edit", Why::Interactive),
+            asks_flag("-e --edit", DoubtReason::Interactive),
         ])
         .shared(SIGN_ENTRIES),
-    Program::works("git-merge")
+    ProgramSpec::works("git-merge")
         .strict()
         .flags(&[MERGE])
         .values(&[MERGE_VALUES])
         .shared(MERGE_ENTRIES)
         .entries(&[
             taken("-F --file"),
-            asks_flag("-e --edit", Why::Interactive),
-            asks_flag("-S --gpg-sign", Why::Starts).glued(),
-            asks_flag("--verify-signatures", Why::Starts),
+            asks_flag("-e --edit", DoubtReason::Interactive),
+            asks_flag("-S --gpg-sign", DoubtReason::Starts).glued(),
+            asks_flag("--verify-signatures", DoubtReason::Starts),
         ]),
-    Program::works("git-rebase")
+    ProgramSpec::works("git-rebase")
         .strict()
         .flags(&[
             MERGE,
@@ -279,32 +283,32 @@ pub(super) const TABLE: &[Program] = &[
         .shared(MERGE_ENTRIES)
         .entries(&[
             starts("-x --exec"),
-            asks_flag("-S --gpg-sign", Why::Starts).glued(),
+            asks_flag("-S --gpg-sign", DoubtReason::Starts).glued(),
             asks_flag(
                 "-i --interactive --edit-todo -p --preserve-merges",
-                Why::Interactive,
+                DoubtReason::Interactive,
             ),
         ])
-        .operands(Operands::Ignored),
-    Program::works("git-fetch")
+        .operands(OperandMeaning::Ignored),
+    ProgramSpec::works("git-fetch")
         .strict()
         .flags(&[REMOTE])
         .values(&[REMOTE_VALUES])
         .shared(UPLOAD)
-        .operands(Operands::Call(git::remote)),
-    Program::works("git-pull")
+        .operands(OperandMeaning::Call(git::remote)),
+    ProgramSpec::works("git-pull")
         .strict()
         .flags(&[MERGE, REMOTE, "-r? --rebase --no-rebase"])
         .values(&[MERGE_VALUES, REMOTE_VALUES])
         .shared(UPLOAD)
         .entries(&[
             checks("-s --strategy", other_strategy),
-            asks_flag("-e --edit", Why::Interactive),
-            asks_flag("-S --gpg-sign", Why::Starts).glued(),
-            asks_flag("--verify-signatures", Why::Starts),
+            asks_flag("-e --edit", DoubtReason::Interactive),
+            asks_flag("-S --gpg-sign", DoubtReason::Starts).glued(),
+            asks_flag("--verify-signatures", DoubtReason::Starts),
         ])
-        .operands(Operands::Call(git::remote)),
-    Program::works("git-ls-remote")
+        .operands(OperandMeaning::Call(git::remote)),
+    ProgramSpec::works("git-ls-remote")
         .strict()
         .flags(&[
             "-q --quiet -t --tags -b --branches -h --heads --refs --get-url --exit-code \
@@ -312,8 +316,8 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .values(&["--sort -o --server-option"])
         .entries(&[starts("--upload-pack --exec")])
-        .operands(Operands::Call(git::remote)),
-    Program::works("git-push")
+        .operands(OperandMeaning::Call(git::remote)),
+    ProgramSpec::works("git-push")
         .strict()
         .flags(&[
             "-v --verbose -q --quiet --all --branches --tags -n --dry-run --porcelain --thin \
@@ -325,15 +329,15 @@ pub(super) const TABLE: &[Program] = &[
         .values(&["-o --push-option --recurse-submodules"])
         .entries(&[
             starts("--receive-pack --exec"),
-            asks("--signed", Why::Starts).glued(),
+            asks("--signed", DoubtReason::Starts).glued(),
             asks_flag(
                 "-f --force --force-with-lease --mirror -d --delete --prune",
-                Why::Loses,
+                DoubtReason::Loses,
             ),
-            asks("--repo", Why::Elsewhere),
+            asks("--repo", DoubtReason::Elsewhere),
         ])
-        .operands(Operands::Call(git::push)),
-    Program::works("git-clone")
+        .operands(OperandMeaning::Call(git::push)),
+    ProgramSpec::works("git-clone")
         .strict()
         .flags(&[
             "-v --verbose -q --quiet --progress --reject-shallow -n --no-checkout -l --local \
@@ -348,26 +352,26 @@ pub(super) const TABLE: &[Program] = &[
             --ref-format --server-option --filter",
         ])
         .entries(&[
-            asks("-c --config --template", Why::Loads),
+            asks("-c --config --template", DoubtReason::Loads),
             starts("-u --upload-pack"),
             asks(
                 "--reference --reference-if-able --separate-git-dir --bundle-uri",
-                Why::Elsewhere,
+                DoubtReason::Elsewhere,
             ),
-            asks_flag("--bare --mirror -s --shared", Why::Elsewhere),
+            asks_flag("--bare --mirror -s --shared", DoubtReason::Elsewhere),
         ])
-        .operands(Operands::Call(git::clone)),
-    Program::works("git-init")
+        .operands(OperandMeaning::Call(git::clone)),
+    ProgramSpec::works("git-init")
         .strict()
         .flags(&["-q --quiet --shared"])
         .values(&["-b --initial-branch --object-format --ref-format"])
         .entries(&[
-            asks("--template", Why::Loads),
-            asks("--separate-git-dir", Why::Elsewhere),
-            asks_flag("--bare", Why::Elsewhere),
+            asks("--template", DoubtReason::Loads),
+            asks("--separate-git-dir", DoubtReason::Elsewhere),
+            asks_flag("--bare", DoubtReason::Elsewhere),
         ])
-        .operands(Operands::Call(git::made)),
-    Program::works("git-config")
+        .operands(OperandMeaning::Call(git::made)),
+    ProgramSpec::works("git-config")
         .strict()
         .flags(&[
             "--global --system --local --worktree --get --get-all --get-regexp --get-urlmatch \
@@ -378,65 +382,65 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .values(&["--type --default --value --url"])
         .entries(&[
-            asks("-f --file --blob", Why::Elsewhere),
+            asks("-f --file --blob", DoubtReason::Elsewhere),
             asks_flag(
                 "--add --replace-all --unset --unset-all --rename-section \
                 --remove-section",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
-            asks_flag("-e --edit", Why::Interactive),
+            asks_flag("-e --edit", DoubtReason::Interactive),
         ])
-        .operands(Operands::Call(git::config)),
-    Program::works("git-worktree")
+        .operands(OperandMeaning::Call(git::config)),
+    ProgramSpec::works("git-worktree")
         .strict()
         .flags(&[
             "-f -d --detach --checkout --no-checkout --guess-remote --track --lock -q \
             --quiet --porcelain -z -v --verbose -n --dry-run --orphan --relative-paths",
         ])
         .values(&["-b -B --reason --expire"])
-        .entries(&[asks_flag("--force", Why::Loses)])
-        .operands(Operands::Call(git::worktree)),
-    Program::works("git-submodule")
+        .entries(&[asks_flag("--force", DoubtReason::Loses)])
+        .operands(OperandMeaning::Call(git::worktree)),
+    ProgramSpec::works("git-submodule")
         .strict()
         .flags(&[
             "-q --quiet --cached --init --recursive --progress --no-fetch -N --checkout --merge \
                 --rebase --single-branch --files --recommend-shallow --remote --force -f",
         ])
         .values(&["--depth -j --jobs --filter --branch -b --name -n --summary-limit"])
-        .entries(&[asks("--reference", Why::Elsewhere)])
-        .operands(Operands::Call(git::submodule)),
-    Program::works("git-remote")
+        .entries(&[asks("--reference", DoubtReason::Elsewhere)])
+        .operands(OperandMeaning::Call(git::submodule)),
+    ProgramSpec::works("git-remote")
         .strict()
         .flags(&["-v --verbose -n --dry-run --all --push -p --prune"])
-        .operands(Operands::Call(git::remotes)),
-    Program::works("git-bisect")
+        .operands(OperandMeaning::Call(git::remotes)),
+    ProgramSpec::works("git-bisect")
         .strict()
         .flags(&["--no-checkout --first-parent"])
         .values(&["--term-new --term-bad --term-old --term-good"])
-        .operands(Operands::Call(git::bisect)),
-    Program::works("git-notes")
+        .operands(OperandMeaning::Call(git::bisect)),
+    ProgramSpec::works("git-notes")
         .strict()
         .flags(&["-f --force --allow-empty --stdin -q -v --no-stripspace"])
         .values(&["--ref -m --message -c -C --reuse-message --separator"])
         .entries(&[taken("-F --file")])
-        .operands(Operands::Call(git::notes)),
-    Program::works("git-bundle")
+        .operands(OperandMeaning::Call(git::notes)),
+    ProgramSpec::works("git-bundle")
         .strict()
         .flags(&["-q --quiet --progress --all --branches --tags"])
         .values(&["--since --version"])
-        .operands(Operands::Call(git::bundle)),
-    Program::works("git-archive")
+        .operands(OperandMeaning::Call(git::bundle)),
+    ProgramSpec::works("git-archive")
         .strict()
         .flags(&["-l --list -v --verbose --worktree-attributes"])
         .values(&["--format --prefix --mtime --add-virtual-file"])
         .entries(&[
             writes("-o --output"),
-            asks("--remote", Why::Elsewhere),
+            asks("--remote", DoubtReason::Elsewhere),
             starts("--exec"),
             taken("--add-file"),
         ])
-        .operands(Operands::Call(git::paths)),
-    Program::works("git-format-patch")
+        .operands(OperandMeaning::Call(git::paths)),
+    ProgramSpec::works("git-format-patch")
         .strict()
         .flags(&[
             DIFF,
@@ -455,10 +459,10 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .entries(&[
             writes("-o --output-directory --output"),
-            asks_flag("--ext-diff --textconv", Why::Starts),
+            asks_flag("--ext-diff --textconv", DoubtReason::Starts),
             taken("--signature-file --description-file"),
         ]),
-    Program::works("git-apply")
+    ProgramSpec::works("git-apply")
         .strict()
         .flags(&[
             "--stat --numstat --summary --check --index -N --intent-to-add --cached --apply -3 \
@@ -470,35 +474,35 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .values(&["-p --whitespace --exclude --include"])
         .entries(&[
-            inside("--directory", Why::Elsewhere),
-            asks_flag("--unsafe-paths", Why::Elsewhere),
+            inside("--directory", DoubtReason::Elsewhere),
+            asks_flag("--unsafe-paths", DoubtReason::Elsewhere),
             writes("--build-fake-ancestor"),
         ])
-        .operands(Operands::Call(git::apply)),
-    Program::works("git-clean")
+        .operands(OperandMeaning::Call(git::apply)),
+    ProgramSpec::works("git-clean")
         .strict()
         .flags(&["-n --dry-run -d -f --force -x -X -q --quiet -i --interactive"])
         .values(&["-e --exclude"])
-        .operands(Operands::Call(git::clean)),
-    Program::works("git-gc")
+        .operands(OperandMeaning::Call(git::clean)),
+    ProgramSpec::works("git-gc")
         .strict()
         .flags(&["-q --quiet --auto --aggressive --cruft --detach --no-prune"])
-        .entries(&[asks_flag("--prune --force", Why::Loses)]),
-    Program::doubtful(
+        .entries(&[asks_flag("--prune --force", DoubtReason::Loses)]),
+    ProgramSpec::doubtful(
         "git-difftool git-mergetool git-filter-branch git-filter-repo git-hook git-maintenance \
             git-daemon git-instaweb git-web--browse git-send-email git-svn git-p4 git-cvsserver \
             git-shell git-upload-pack git-receive-pack git-upload-archive git-for-each-repo \
             git-gui git-citool gitk",
-        Why::Starts,
+        DoubtReason::Starts,
     ),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "git-credential git-credential-store git-credential-cache git-imap-send git-request-pull",
-        Why::Service,
+        DoubtReason::Service,
     ),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "git-am git-quiltimport git-fast-import git-update-ref git-prune git-replace \
             git-read-tree git-checkout-index git-unpack-objects git-update-index \
             git-sparse-checkout git-repack",
-        Why::Loses,
+        DoubtReason::Loses,
     ),
 ];

@@ -4,8 +4,8 @@
 //! seen when the code starts it by a literal text: `os.system("rm x")`, `["rm", "-f",
 //! "x"]`.
 
-use super::table::Why;
-use super::view::View;
+use super::table::DoubtReason;
+use super::view::CommandInspector;
 
 /// Names that start a program in the languages used in command lines.
 const LAUNCHERS: &[&str] = &[
@@ -36,21 +36,21 @@ const LAUNCHERS: &[&str] = &[
 const MOST: usize = 32;
 
 /// A literal text, and whether only a comma separates it from the previous one.
-struct Literal {
+struct InlineCodeLiteral {
     at: usize,
     text: String,
     is_joined: bool,
 }
 
 /// Asks about code in a command, and records what it would start.
-pub(super) fn code(view: &mut View<'_>, text: &str) {
+pub(super) fn code(view: &mut CommandInspector<'_>, text: &str) {
     let quoted: String = text.chars().take(40).collect();
-    view.doubt_word(Why::Inline, &quoted);
+    view.doubt_word(DoubtReason::Inline, &quoted);
     note_launches(view, text);
 }
 
 /// Records the commands that code would start by literal texts.
-pub(super) fn note_launches(view: &mut View<'_>, code: &str) {
+pub(super) fn note_launches(view: &mut CommandInspector<'_>, code: &str) {
     let found = LAUNCHERS.iter().filter_map(|name| code.find(name)).min();
     let Some(launch) = found else {
         return;
@@ -69,7 +69,7 @@ pub(super) fn note_launches(view: &mut View<'_>, code: &str) {
 }
 
 /// Treats the texts of one list as the words of one command.
-fn start_row(view: &mut View<'_>, row: &mut Vec<String>) {
+fn start_row(view: &mut CommandInspector<'_>, row: &mut Vec<String>) {
     if row.len() > 1 {
         let words: Vec<&str> = row.iter().map(String::as_str).collect();
         view.start_words(&words);
@@ -84,7 +84,7 @@ fn start_row(view: &mut View<'_>, row: &mut Vec<String>) {
 }
 
 /// Returns the quoted texts of code in order, including `qx{…}`, `%x(…)` and `%w[…]`.
-fn literals(code: &str) -> Vec<Literal> {
+fn literals(code: &str) -> Vec<InlineCodeLiteral> {
     let mut found = Vec::new();
     let mut between = String::new();
     let mut letters = code.char_indices();
@@ -108,7 +108,7 @@ fn literals(code: &str) -> Vec<Literal> {
         }
         let joins = |letter: char| ", \t\n[(".contains(letter);
         let is_joined = between.contains(',') && between.chars().all(joins);
-        found.push(Literal {
+        found.push(InlineCodeLiteral {
             at,
             text,
             is_joined,

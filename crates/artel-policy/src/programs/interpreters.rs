@@ -2,29 +2,29 @@
 //! command line, code from standard input and preloaded code are asked about.
 
 use super::inline;
-use super::options::Parsed;
+use super::options::ParsedProgramArguments;
 use super::table::{
-    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, calls, checks, inside, lists,
-    writes,
+    DoubtReason, OperandMeaning, ProgramOptionEntry, ProgramOptionStyle, ProgramSpec,
+    ProgramSubcommands, asks, asks_flag, calls, checks, inside, lists, writes,
 };
-use super::view::View;
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("python pypy")
-        .style(Style::Posix)
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("python pypy")
+        .style(ProgramOptionStyle::Posix)
         .values(&["-W"])
         .strict()
         .flags(&["-V --version -h --help -b -B -d -E -I -O -P -q -s -S -u -v -x -R -t"])
         .entries(&[
             calls("-c", inline::code).last(),
-            asks_flag("-i", Why::Interactive),
+            asks_flag("-i", DoubtReason::Interactive),
             checks("-X", python_setting),
-            asks("--check-hash-based-pycs", Why::Loads),
+            asks("--check-hash-based-pycs", DoubtReason::Loads),
             calls("-m", module_named).last(),
         ])
-        .operands(Operands::Call(python)),
-    Program::works("node nodejs")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(python)),
+    ProgramSpec::works("node nodejs")
+        .style(ProgramOptionStyle::Posix)
         .strict()
         .values(&[
             "--test-name-pattern --test-concurrency --test-timeout --title --unhandled-rejections",
@@ -42,7 +42,7 @@ pub(super) const TABLE: &[Program] = &[
             calls("-e --eval -p --print", inline::code),
             asks(
                 "-r --require --import --loader --experimental-loader",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             checks("--test-reporter", names_file),
             checks(
@@ -52,76 +52,80 @@ pub(super) const TABLE: &[Program] = &[
             .glued(),
             asks(
                 "--inspect --inspect-brk --inspect-port --inspect-wait --debug-port",
-                Why::Socket,
+                DoubtReason::Socket,
             )
             .glued(),
             asks(
                 "--env-file --env-file-if-exists --openssl-config --icu-data-dir \
                 --experimental-config-file",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             asks(
                 "--snapshot-blob --build-snapshot --experimental-sea-config",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             writes(
                 "--cpu-prof-dir --heap-prof-dir --redirect-warnings --report-directory \
                 --diagnostic-dir --test-reporter-destination",
             ),
-            asks_flag("-i --interactive", Why::Interactive),
+            asks_flag("-i --interactive", DoubtReason::Interactive),
         ])
-        .operands(Operands::Call(script)),
-    Program::works("tsx ts-node ts-node-esm ts-node-dev nodemon")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("tsx ts-node ts-node-esm ts-node-dev nodemon")
+        .style(ProgramOptionStyle::Posix)
         .flags(&["-v --version -h --help -T --transpile-only --files --esm"])
         .entries(&[
             calls("-e --eval -p --print", inline::code),
             asks(
                 "-r --require --import --loader -P --project -C --compiler -x --exec",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
         ])
-        .operands(Operands::Call(script)),
-    Program::works("deno")
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("deno")
         .confined()
         .flags(&["-A --allow-all --allow-read --allow-write --allow-net --allow-env --allow-run"])
         .entries(&[
             asks(
                 "-c --config --import-map --env-file --preload --lock --cert --import --require \
                 --plugin",
-                Why::Loads,
+                DoubtReason::Loads,
             )
             .glued(),
-            inside("--cwd", Why::Elsewhere),
-            asks("--inspect --inspect-brk --inspect-wait", Why::Socket).glued(),
+            inside("--cwd", DoubtReason::Elsewhere),
+            asks(
+                "--inspect --inspect-brk --inspect-wait",
+                DoubtReason::Socket,
+            )
+            .glued(),
             writes("-o --output --coverage --junit-path"),
         ])
-        .operands(Operands::Call(deno)),
-    Program::works("ruby jruby irb")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(deno)),
+    ProgramSpec::works("ruby jruby irb")
+        .style(ProgramOptionStyle::Posix)
         .values(&["-E --encoding --external-encoding --internal-encoding"])
         .flags(&["-v --version -h --help -w -W? -c"])
         .entries(&[
             calls("-e", inline::code),
-            asks("-r -I -C --require", Why::Loads),
-            asks_flag("-i", Why::Writes).glued(),
-            asks_flag("-n -p -a -s -S -x", Why::Inline),
+            asks("-r -I -C --require", DoubtReason::Loads),
+            asks_flag("-i", DoubtReason::Writes).glued(),
+            asks_flag("-n -p -a -s -S -x", DoubtReason::Inline),
         ])
-        .operands(Operands::Call(script)),
-    Program::works("perl")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("perl")
+        .style(ProgramOptionStyle::Posix)
         .flags(&["-v -V? -h -w -W -X -t -T -u -U -c"])
         .entries(&[
             calls("-e -E", inline::code),
-            asks("-M -m -I", Why::Loads),
-            asks_flag("-d -D", Why::Loads).glued(),
-            asks_flag("-i", Why::Writes).glued(),
-            asks_flag("-n -p -a -s -S", Why::Inline),
-            asks_flag("-x", Why::Elsewhere).glued(),
+            asks("-M -m -I", DoubtReason::Loads),
+            asks_flag("-d -D", DoubtReason::Loads).glued(),
+            asks_flag("-i", DoubtReason::Writes).glued(),
+            asks_flag("-n -p -a -s -S", DoubtReason::Inline),
+            asks_flag("-x", DoubtReason::Elsewhere).glued(),
         ])
-        .operands(Operands::Call(script)),
-    Program::works("php php-cgi")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("php php-cgi")
+        .style(ProgramOptionStyle::Posix)
         .flags(&["-v --version -h --help -l --syntax-check -i --info -m --modules -n -q"])
         .entries(&[
             calls(
@@ -129,26 +133,29 @@ pub(super) const TABLE: &[Program] = &[
                 --process-file",
                 inline::code,
             ),
-            asks("-c --php-ini -d --define -z --zend-extension", Why::Loads),
-            asks("-S --server -t --docroot", Why::Socket),
-            asks_flag("-a --interactive", Why::Interactive),
+            asks(
+                "-c --php-ini -d --define -z --zend-extension",
+                DoubtReason::Loads,
+            ),
+            asks("-S --server -t --docroot", DoubtReason::Socket),
+            asks_flag("-a --interactive", DoubtReason::Interactive),
         ])
         .values(&["-f --file"])
-        .operands(Operands::Call(script)),
-    Program::works("lua luajit texlua")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("lua luajit texlua")
+        .style(ProgramOptionStyle::Posix)
         .flags(&["-v -W -E"])
         .entries(&[
             calls("-e", inline::code),
-            asks("-l -j", Why::Loads),
-            asks_flag("-i", Why::Interactive),
+            asks("-l -j", DoubtReason::Loads),
+            asks_flag("-i", DoubtReason::Interactive),
         ])
-        .operands(Operands::Call(script)),
-    Program::works(
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works(
         "Rscript R julia octave octave-cli ghci runghc runhaskell guile racket sbcl \
         clisp scheme elixir iex erl escript clojure clj groovysh",
     )
-    .style(Style::Posix)
+    .style(ProgramOptionStyle::Posix)
     .flags(&["--version --help -v -h --vanilla --no-save --quiet --slave -q"])
     .entries(&[
         calls(
@@ -158,57 +165,60 @@ pub(super) const TABLE: &[Program] = &[
         asks(
             "-l -L --load -i --require --project --sysimage -J --startup-file --init-file \
                 -P --path --file -f",
-            Why::Loads,
+            DoubtReason::Loads,
         ),
     ])
-    .operands(Operands::Call(script)),
-    Program::works("swipl prolog")
-        .style(Style::Posix)
+    .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("swipl prolog")
+        .style(ProgramOptionStyle::Posix)
         .flags(&["--version --help -v -h -q --quiet -O"])
         .entries(&[
             calls("-g -t -c --goal --toplevel", inline::code),
-            asks("-f -F -l -s -x -p", Why::Loads),
+            asks("-f -F -l -s -x -p", DoubtReason::Loads),
         ])
-        .operands(Operands::Call(script)),
-    Program::doubtful("pdb ipdb pudb", Why::Interactive)
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::doubtful("pdb ipdb pudb", DoubtReason::Interactive)
+        .style(ProgramOptionStyle::Posix)
         .values(&["-m"])
         .entries(&[calls("-c --command", inline::code)])
-        .operands(Operands::Call(script)),
-    Program::works("tclsh wish osascript jimsh ocaml utop scala amm")
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("tclsh wish osascript jimsh ocaml utop scala amm")
         .entries(&[calls("-e", inline::code)])
-        .operands(Operands::Call(script)),
-    Program::works("sqlite3 sqlite")
-        .style(Style::Dash)
+        .operands(OperandMeaning::Call(script)),
+    ProgramSpec::works("sqlite3 sqlite")
+        .style(ProgramOptionStyle::Dash)
         .values(&["-separator -nullvalue -newline -mmap -vfs -lookaside -pagecache"])
         .flags(&[
             "-readonly -csv -json -header -noheader -column -line -list -box -markdown \
             -batch -bail -version -echo -table -html -quote -safe",
         ])
         .entries(&[
-            asks("-init", Why::Loads),
+            asks("-init", DoubtReason::Loads),
             calls("-cmd", sql),
-            asks("-A*", Why::Writes),
-            asks_flag("-interactive -unsafe-testing -append -zip", Why::Loads),
+            asks("-A*", DoubtReason::Writes),
+            asks_flag(
+                "-interactive -unsafe-testing -append -zip",
+                DoubtReason::Loads,
+            ),
         ])
-        .operands(Operands::Call(sqlite)),
-    Program::works("duckdb")
-        .style(Style::Dash)
-        .entries(&[asks("-init -f -c -s -cmd", Why::Inline)])
-        .operands(Operands::Call(sqlite)),
-    Program::works("psql")
+        .operands(OperandMeaning::Call(sqlite)),
+    ProgramSpec::works("duckdb")
+        .style(ProgramOptionStyle::Dash)
+        .entries(&[asks("-init -f -c -s -cmd", DoubtReason::Inline)])
+        .operands(OperandMeaning::Call(sqlite)),
+    ProgramSpec::works("psql")
         .values(&[
             "-h --host -p --port -U --username -d --dbname -F --field-separator -P \
             --pset -T",
         ])
         .entries(&[
             calls("-c --command", psql),
-            asks("-f --file", Why::Loads),
+            asks("-f --file", DoubtReason::Loads),
             writes("-o --output -L --log-file"),
-            asks("-v --set --variable", Why::Loads),
+            asks("-v --set --variable", DoubtReason::Loads),
         ])
-        .operands(Operands::Call(database)),
-    Program::works("mysql mariadb")
+        .operands(OperandMeaning::Call(database)),
+    ProgramSpec::works("mysql mariadb")
         .values(&["-h --host -P --port -u --user -D --database"])
         .flags(&["-p? --password --protocol"])
         .entries(&[
@@ -217,46 +227,47 @@ pub(super) const TABLE: &[Program] = &[
             asks(
                 "--defaults-file --defaults-extra-file --init-command --plugin-dir --tee \
                 --defaults-group-suffix --login-path",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
-            asks("-S --socket", Why::Socket),
-            asks_flag("--local-infile", Why::Sends),
+            asks("-S --socket", DoubtReason::Socket),
+            asks_flag("--local-infile", DoubtReason::Sends),
         ])
-        .operands(Operands::Call(database)),
-    Program::works("redis-cli valkey-cli mongo mongosh cqlsh clickhouse-client")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(database)),
+    ProgramSpec::works("redis-cli valkey-cli mongo mongosh cqlsh clickhouse-client")
+        .style(ProgramOptionStyle::Posix)
         .values(&["-h -p -n -a -u --host --port --user --pass"])
         .entries(&[
             asks(
                 "--eval -x -f --file --functions-rdb --rdb --pipe",
-                Why::Inline,
+                DoubtReason::Inline,
             ),
-            asks("-s", Why::Socket),
+            asks("-s", DoubtReason::Socket),
             asks(
                 "--config --config-file --sslCAFile --cacert --cert --key",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
         ])
-        .operands(Operands::Call(redis)),
-    Program::works("pg_dump mysqldump pg_restore").entries(&[writes("-f --file -r --result-file")]),
-    Program::works("rails mix artisan")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(redis)),
+    ProgramSpec::works("pg_dump mysqldump pg_restore")
+        .entries(&[writes("-f --file -r --result-file")]),
+    ProgramSpec::works("rails mix artisan")
+        .style(ProgramOptionStyle::Posix)
         .confined()
-        .operands(Operands::Subs(&RAILS)),
-    Program::works("jupyter ipython jupyter-nbconvert papermill")
-        .operands(Operands::Subs(&JUPYTER)),
+        .operands(OperandMeaning::Subs(&RAILS)),
+    ProgramSpec::works("jupyter ipython jupyter-nbconvert papermill")
+        .operands(OperandMeaning::Subs(&JUPYTER)),
 ];
 
-const RAILS: Subs = Subs {
+const RAILS: ProgramSubcommands = ProgramSubcommands {
     plain: "",
     doubtful: &[
         (
             "runner r console c dbconsole db server s run eval cmd do tinker serve",
-            Why::Inline,
+            DoubtReason::Inline,
         ),
         (
             "new plugin local.hex local.rebar archive.install escript.install",
-            Why::Installs,
+            DoubtReason::Installs,
         ),
     ],
     starting: "",
@@ -264,15 +275,15 @@ const RAILS: Subs = Subs {
     unknown: None,
 };
 
-const JUPYTER: Subs = Subs {
+const JUPYTER: ProgramSubcommands = ProgramSubcommands {
     plain: "--version kernelspec troubleshoot",
     doubtful: &[(
         "notebook lab console nbconvert execute run server",
-        Why::Inline,
+        DoubtReason::Inline,
     )],
     starting: "",
     writing: "",
-    unknown: Some(Why::Inline),
+    unknown: Some(DoubtReason::Inline),
 };
 
 /// Modules that run other code, serve, install or write.
@@ -290,32 +301,34 @@ const DOUBTFUL_MODULES: &str = "pdb timeit code runpy webbrowser ensurepip zipfi
 const TOOL_MODULES: &str = "pip pytest black ruff mypy flake8 pylint isort coverage bandit yapf \
     autopep8 pyright nox tox poetry pdm hatch";
 
-const fn starts_pager() -> Entry {
+const fn starts_pager() -> ProgramOptionEntry {
     super::table::starts("--pager")
 }
 
-fn names_file(value: &str) -> Option<Why> {
-    value.contains(['/', '.', ':']).then_some(Why::Loads)
+fn names_file(value: &str) -> Option<DoubtReason> {
+    value
+        .contains(['/', '.', ':'])
+        .then_some(DoubtReason::Loads)
 }
 
 /// Doubts an option without a glued value: it is unclear whether the next word belongs to
 /// it.
-fn is_apart(value: &str) -> Option<Why> {
-    value.is_empty().then_some(Why::Unknown)
+fn is_apart(value: &str) -> Option<DoubtReason> {
+    value.is_empty().then_some(DoubtReason::Unknown)
 }
 
-fn python_setting(value: &str) -> Option<Why> {
+fn python_setting(value: &str) -> Option<DoubtReason> {
     let name = value.split('=').next().unwrap_or_default();
-    lists("pycache_prefix presite", name).then_some(Why::Loads)
+    lists("pycache_prefix presite", name).then_some(DoubtReason::Loads)
 }
 
-fn module_named(view: &mut View<'_>, module: &str) {
+fn module_named(view: &mut CommandInspector<'_>, module: &str) {
     if lists(DOUBTFUL_MODULES, module) || module.is_empty() || view.strays(module) {
-        view.doubt_word(Why::Loads, &format!("-m {module}"));
+        view.doubt_word(DoubtReason::Loads, &format!("-m {module}"));
     }
 }
 
-fn python(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn python(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if parsed.has("-V --version -h --help -c") {
         return;
     }
@@ -329,7 +342,7 @@ fn python(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
     for word in &parsed.operands {
         if view.leads_out(word) {
-            view.doubt_word(Why::Elsewhere, word);
+            view.doubt_word(DoubtReason::Elsewhere, word);
         }
     }
     let operands = parsed.operands.iter().filter(|word| !word.starts_with('-'));
@@ -344,7 +357,7 @@ fn python(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Checks the first operand, which is a file with code.
-fn script(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn script(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if parsed.has(
         "-v --version -h --help -V -e --eval -p --print -r --run -E --info -i --info \
         -m --modules",
@@ -355,12 +368,12 @@ fn script(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let Some(file) = named.or(parsed.operands.first().copied()) else {
         if !parsed.has("--test") {
             let name = view.name.clone();
-            view.doubt(Why::Inline, &name);
+            view.doubt(DoubtReason::Inline, &name);
         }
         return;
     };
     if file == "-" || file == "CMD" && view.name == "R" {
-        view.doubt_word(Why::Inline, file);
+        view.doubt_word(DoubtReason::Inline, file);
     } else if file == "artisan" && view.name == "php" {
         let words: Vec<String> = parsed
             .operands
@@ -369,40 +382,40 @@ fn script(view: &mut View<'_>, parsed: &Parsed<'_>) {
             .collect();
         view.also(&words);
     } else if file == "/dev/stdin" {
-        view.doubt_word(Why::Inline, file);
+        view.doubt_word(DoubtReason::Inline, file);
     } else if view.strays(file) || file.contains("://") || file.starts_with("data:") {
-        view.doubt_word(Why::Loads, file);
+        view.doubt_word(DoubtReason::Loads, file);
     }
     view.read(file);
 }
 
-fn deno(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn deno(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
-        return view.doubt_word(Why::Interactive, "");
+        return view.doubt_word(DoubtReason::Interactive, "");
     };
     match *sub {
-        "serve" => view.doubt_word(Why::Socket, sub),
+        "serve" => view.doubt_word(DoubtReason::Socket, sub),
         "task" | "types" | "outdated" => {}
         "run" | "fmt" | "lint" | "check" | "test" | "bench" | "info" | "doc" => {
             if let Some(file) = rest.first()
                 && (view.strays(file) || file.contains(':') || *file == "-")
             {
-                view.doubt_word(Why::Loads, file);
+                view.doubt_word(DoubtReason::Loads, file);
             }
         }
         "eval" | "repl" | "jupyter" => {
-            view.doubt_word(Why::Inline, sub);
+            view.doubt_word(DoubtReason::Inline, sub);
             inline::note_launches(view, &rest.join(" "));
         }
         "install" | "uninstall" | "publish" | "upgrade" | "add" | "init" | "compile" => {
-            view.doubt_word(Why::Installs, sub);
+            view.doubt_word(DoubtReason::Installs, sub);
         }
-        _ => view.doubt_word(Why::Unknown, sub),
+        _ => view.doubt_word(DoubtReason::Unknown, sub),
     }
 }
 
 /// Asks about SQL that reaches beyond the database it was pointed at.
-fn sql(view: &mut View<'_>, text: &str) {
+fn sql(view: &mut CommandInspector<'_>, text: &str) {
     view.doubt_open_text(text);
     let lower = text.to_ascii_lowercase();
     let words = [
@@ -417,7 +430,7 @@ fn sql(view: &mut View<'_>, text: &str) {
         "writable_schema",
     ];
     if text.trim_start().starts_with('.') && !is_plain_dot(&lower) || lower.contains("\n.") {
-        view.doubt_word(Why::Starts, text);
+        view.doubt_word(DoubtReason::Starts, text);
         let shell = text
             .trim_start()
             .split_once(' ')
@@ -425,15 +438,15 @@ fn sql(view: &mut View<'_>, text: &str) {
         view.start_script(shell);
     }
     if words.iter().any(|word| lower.contains(word)) {
-        view.doubt_word(Why::Writes, text);
+        view.doubt_word(DoubtReason::Writes, text);
     }
     if lower.contains("load_extension") {
-        view.doubt_word(Why::Loads, text);
+        view.doubt_word(DoubtReason::Loads, text);
     }
     // Matches `edit(text, program)`, with any blanks before the parenthesis.
     let is_call = |rest: &str| rest.trim_start().starts_with('(');
     if lower.split("edit").skip(1).any(is_call) {
-        view.doubt_word(Why::Starts, text);
+        view.doubt_word(DoubtReason::Starts, text);
     }
 }
 
@@ -449,9 +462,9 @@ fn is_plain_dot(text: &str) -> bool {
     lists(plain, name)
 }
 
-fn sqlite(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn sqlite(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((file, texts)) = parsed.operands.split_first() else {
-        return view.doubt_word(Why::Inline, "");
+        return view.doubt_word(DoubtReason::Inline, "");
     };
     if parsed.has("-readonly") {
         view.read(file);
@@ -459,12 +472,12 @@ fn sqlite(view: &mut View<'_>, parsed: &Parsed<'_>) {
         view.write(file);
     }
     if texts.is_empty() && !parsed.has("-cmd -version") {
-        view.doubt_word(Why::Inline, file);
+        view.doubt_word(DoubtReason::Inline, file);
     }
     texts.iter().for_each(|text| sql(view, text));
 }
 
-fn psql(view: &mut View<'_>, text: &str) {
+fn psql(view: &mut CommandInspector<'_>, text: &str) {
     view.doubt_open_text(text);
     let lower = text.to_ascii_lowercase();
     let harmless = ["\\d", "\\l", "\\conninfo", "\\timing", "\\x", "\\z"];
@@ -472,16 +485,16 @@ fn psql(view: &mut View<'_>, text: &str) {
     if lower.contains('\\') && !harmless.iter().any(|command| trimmed.starts_with(command))
         || lower.contains("\\!")
     {
-        view.doubt_word(Why::Starts, text);
+        view.doubt_word(DoubtReason::Starts, text);
         let shell = text.split_once("\\!").map_or("", |(_, shell)| shell);
         view.start_script(shell);
     }
     if lower.contains("copy ") || lower.contains("pg_read") || lower.contains("lo_") {
-        view.doubt_word(Why::Sends, text);
+        view.doubt_word(DoubtReason::Sends, text);
     }
 }
 
-fn mysql(view: &mut View<'_>, text: &str) {
+fn mysql(view: &mut CommandInspector<'_>, text: &str) {
     view.doubt_open_text(text);
     let lower = text.to_ascii_lowercase();
     let words = [
@@ -496,25 +509,25 @@ fn mysql(view: &mut View<'_>, text: &str) {
         "tee ",
     ];
     if words.iter().any(|word| lower.contains(word)) {
-        view.doubt_word(Why::Starts, text);
+        view.doubt_word(DoubtReason::Starts, text);
     }
 }
 
 /// Asks if no command is given, because statements then come from standard input.
-fn database(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn database(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if !parsed.has("-c --command -e --execute") {
         let name = view.name.clone();
-        view.doubt(Why::Inline, &name);
+        view.doubt(DoubtReason::Inline, &name);
     }
 }
 
-fn redis(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn redis(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some(command) = parsed.operands.first() else {
-        return view.doubt_word(Why::Inline, "");
+        return view.doubt_word(DoubtReason::Inline, "");
     };
     let harmful = "config eval evalsha script module debug slaveof replicaof shutdown save \
         bgsave migrate flushall flushdb function acl";
     if lists(harmful, &command.to_ascii_lowercase()) {
-        view.doubt_word(Why::Service, command);
+        view.doubt_word(DoubtReason::Service, command);
     }
 }

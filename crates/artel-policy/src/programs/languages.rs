@@ -2,54 +2,58 @@
 
 use super::inline;
 use super::table::{
-    Operands, Program, Style, Subs, Why, asks, calls, checks, inside, starts, writes,
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramSpec, ProgramSubcommands, asks, calls,
+    checks, inside, starts, writes,
 };
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("stack cabal")
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("stack cabal")
         .confined()
         .entries(&[
             asks(
                 "--stack-yaml --project-file --ghc-options --with-gcc -w --with-compiler",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             starts("--exec"),
-            asks("--docker --nix", Why::Starts).glued(),
+            asks("--docker --nix", DoubtReason::Starts).glued(),
         ])
-        .operands(Operands::Subs(&HASKELL)),
-    Program::works("ghc")
-        .style(Style::Dash)
+        .operands(OperandMeaning::Subs(&HASKELL)),
+    ProgramSpec::works("ghc")
+        .style(ProgramOptionStyle::Dash)
         .confined()
         .entries(&[
-            asks("-pgm* -fplugin* -F -package-db -optl* -optc*", Why::Loads),
+            asks(
+                "-pgm* -fplugin* -F -package-db -optl* -optc*",
+                DoubtReason::Loads,
+            ),
             calls("-e", inline::code),
             writes("-o -odir -hidir -outputdir -dumpdir"),
         ]),
-    Program::works("ocamlfind ocamlopt ocamlc dune opam")
-        .style(Style::Dash)
+    ProgramSpec::works("ocamlfind ocamlopt ocamlc dune opam")
+        .style(ProgramOptionStyle::Dash)
         .confined()
         .entries(&[
-            asks("-pp -ppx -plugin -cc -as -I", Why::Loads),
-            inside("--root --workspace", Why::Elsewhere),
+            asks("-pp -ppx -plugin -cc -as -I", DoubtReason::Loads),
+            inside("--root --workspace", DoubtReason::Elsewhere),
             calls("-e", inline::code),
             writes("-o"),
         ])
-        .operands(Operands::Subs(&OCAML)),
-    Program::works("zig nim crystal dart flutter")
-        .style(Style::Dash)
+        .operands(OperandMeaning::Subs(&OCAML)),
+    ProgramSpec::works("zig nim crystal dart flutter")
+        .style(ProgramOptionStyle::Dash)
         .confined()
         .entries(&[
             asks(
                 "--build-file --zig-lib-dir --test-cmd --test-cmd-bin --passC* --passL* --gcc*",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             calls("-e --eval", inline::code),
-            asks("-o:* --out:*", Why::Writes),
+            asks("-o:* --out:*", DoubtReason::Writes),
             writes("-o -p --prefix --output"),
-            asks("-r", Why::Starts),
+            asks("-r", DoubtReason::Starts),
         ])
-        .operands(Operands::Subs(&TOOLS)),
-    Program::works("rspec minitest cucumber phpunit phpstan phpcs psalm busted luacheck")
+        .operands(OperandMeaning::Subs(&TOOLS)),
+    ProgramSpec::works("rspec minitest cucumber phpunit phpstan phpcs psalm busted luacheck")
         .confined()
         .values(&["-e --example -t --tag --filter --seed -P --pattern --testsuite"])
         .entries(&[
@@ -57,7 +61,7 @@ pub(super) const TABLE: &[Program] = &[
                 "-r --require -I -O --options -c --configuration --config --bootstrap --printer \
                 --include-path --extension -d --helper --standard -a --autoload-file --drb \
                 --default-path",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             checks("-f --format --formatter", super::checkers::names_module),
             writes(
@@ -66,25 +70,25 @@ pub(super) const TABLE: &[Program] = &[
         ]),
 ];
 
-const HASKELL: Subs = Subs {
+const HASKELL: ProgramSubcommands = ProgramSubcommands {
     plain: "build test bench clean haddock run repl-options list-bin check sdist path ls",
     doubtful: &[
-        ("exec runghc runhaskell", Why::Starts),
-        ("ghci repl", Why::Interactive),
-        ("install upload", Why::Installs),
+        ("exec runghc runhaskell", DoubtReason::Starts),
+        ("ghci repl", DoubtReason::Interactive),
+        ("install upload", DoubtReason::Installs),
     ],
     starting: "",
     writing: "",
     unknown: None,
 };
 
-const OCAML: Subs = Subs {
+const OCAML: ProgramSubcommands = ProgramSubcommands {
     plain: "build test clean fmt runtest list show",
     doubtful: &[
-        ("exec utop", Why::Starts),
+        ("exec utop", DoubtReason::Starts),
         (
             "install pin upgrade switch remove repository",
-            Why::Installs,
+            DoubtReason::Installs,
         ),
     ],
     starting: "",
@@ -92,11 +96,11 @@ const OCAML: Subs = Subs {
     unknown: None,
 };
 
-const TOOLS: Subs = Subs {
+const TOOLS: ProgramSubcommands = ProgramSubcommands {
     plain: "build test check fmt format analyze doctor spec tool c compile js",
     doubtful: &[
-        ("eval e secret i play", Why::Inline),
-        ("pub config upgrade channel install", Why::Installs),
+        ("eval e secret i play", DoubtReason::Inline),
+        ("pub config upgrade channel install", DoubtReason::Installs),
     ],
     starting: "",
     writing: "",

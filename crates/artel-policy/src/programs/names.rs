@@ -4,12 +4,12 @@
 //! The names of the table come first; only names that the table does not have are taken
 //! apart.
 
-use super::table::{self, Program};
+use super::table::{self, ProgramSpec};
 
 /// A name found in the table, and the version that followed it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KnownName<'n> {
-    pub(super) program: &'static Program,
+pub(super) struct KnownProgramName<'n> {
+    pub(super) program: &'static ProgramSpec,
     pub(super) name: &'n str,
     version: &'n str,
 }
@@ -42,12 +42,12 @@ const BUILDS: &[&str] = &[
 const MOST: usize = 4;
 
 /// Finds a program by the base name of the word that starts it.
-pub(super) fn known(name: &str) -> Option<KnownName<'_>> {
+pub(super) fn known(name: &str) -> Option<KnownProgramName<'_>> {
     let mut known = (name, "");
     for _ in 0..=MOST {
         let (name, version) = known;
         if let Some(program) = table::find(name) {
-            return Some(KnownName {
+            return Some(KnownProgramName {
                 program,
                 name,
                 version,

@@ -1,16 +1,23 @@
 //! The meaning of a program's operands.
 
-use super::options::Parsed;
-use super::table::{Operands, Program, Style, Subs, Unknown, Why, lists};
-use super::view::View;
+use super::options::ParsedProgramArguments;
+use super::table::{
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramSpec, ProgramSubcommands,
+    UnknownOptionHandling, lists,
+};
+use super::view::CommandInspector;
 
 /// Records what the operands of a program do.
-pub(super) fn take(view: &mut View<'_>, program: &'static Program, parsed: &Parsed<'_>) {
-    if program.unknown == Unknown::Inside && view.has_part(program, "confined") {
+pub(super) fn take(
+    view: &mut CommandInspector<'_>,
+    program: &'static ProgramSpec,
+    parsed: &ParsedProgramArguments<'_>,
+) {
+    if program.unknown == UnknownOptionHandling::Inside && view.has_part(program, "confined") {
         keep_inside(view, program, parsed);
     }
     let subs = match program.operands {
-        Operands::Subs(subs) => subs,
+        OperandMeaning::Subs(subs) => subs,
         _ if !view.has_part(program, "operands") => return,
         _ => return take_plain(view, program, parsed),
     };
@@ -19,10 +26,14 @@ pub(super) fn take(view: &mut View<'_>, program: &'static Program, parsed: &Pars
 
 /// Asks about operands that lead out of the project. Words after `--` belong to the
 /// program that is started; the labels of some tools begin with two slashes.
-fn keep_inside(view: &mut View<'_>, program: &Program, parsed: &Parsed<'_>) {
+fn keep_inside(
+    view: &mut CommandInspector<'_>,
+    program: &ProgramSpec,
+    parsed: &ParsedProgramArguments<'_>,
+) {
     let has_labels = lists("bazel bazelisk buck2", &view.name);
     let own = match program.style {
-        Style::Posix => parsed
+        ProgramOptionStyle::Posix => parsed
             .operands
             .iter()
             .take_while(|word| **word != "--")
@@ -32,43 +43,52 @@ fn keep_inside(view: &mut View<'_>, program: &Program, parsed: &Parsed<'_>) {
     for operand in parsed.operands.iter().take(own) {
         let is_label = has_labels && operand.starts_with("//");
         if !is_label && view.leads_out(operand) {
-            view.doubt_word(Why::Elsewhere, operand);
+            view.doubt_word(DoubtReason::Elsewhere, operand);
         }
     }
 }
 
-fn take_plain(view: &mut View<'_>, program: &'static Program, parsed: &Parsed<'_>) {
+fn take_plain(
+    view: &mut CommandInspector<'_>,
+    program: &'static ProgramSpec,
+    parsed: &ParsedProgramArguments<'_>,
+) {
     let operands = parsed.operands.as_slice();
     match program.operands {
-        Operands::Ignored | Operands::Subs(_) => {}
-        Operands::Read => operands.iter().for_each(|path| view.read(path)),
-        Operands::Write => operands.iter().for_each(|path| view.write(path)),
-        Operands::SkipThenRead(unless) => {
+        OperandMeaning::Ignored | OperandMeaning::Subs(_) => {}
+        OperandMeaning::Read => operands.iter().for_each(|path| view.read(path)),
+        OperandMeaning::Write => operands.iter().for_each(|path| view.write(path)),
+        OperandMeaning::SkipThenRead(unless) => {
             let files = &operands[own_words(parsed, unless)..];
             files.iter().for_each(|path| view.read(path));
         }
-        Operands::SkipThenWrite(unless) => {
+        OperandMeaning::SkipThenWrite(unless) => {
             let files = &operands[own_words(parsed, unless)..];
             files.iter().for_each(|path| view.write(path));
         }
-        Operands::Command(own) => {
+        OperandMeaning::Command(own) => {
             view.start_words(operands.get(own..).unwrap_or_default());
         }
-        Operands::Doubt(why) => {
+        OperandMeaning::Doubt(why) => {
             if let Some(operand) = operands.first() {
                 view.doubt_word(why, operand);
             }
         }
-        Operands::Call(call) => call(view, parsed),
+        OperandMeaning::Call(call) => call(view, parsed),
     }
 }
 
 /// Returns how many leading operands are not files: one, unless an option replaces it.
-fn own_words(parsed: &Parsed<'_>, unless: &str) -> usize {
+fn own_words(parsed: &ParsedProgramArguments<'_>, unless: &str) -> usize {
     usize::from(!parsed.has(unless)).min(parsed.operands.len())
 }
 
-fn take_sub(view: &mut View<'_>, program: &'static Program, subs: &Subs, parsed: &Parsed<'_>) {
+fn take_sub(
+    view: &mut CommandInspector<'_>,
+    program: &'static ProgramSpec,
+    subs: &ProgramSubcommands,
+    parsed: &ParsedProgramArguments<'_>,
+) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
@@ -92,7 +112,7 @@ fn take_sub(view: &mut View<'_>, program: &'static Program, subs: &Subs, parsed:
     }
     let is_doubtful = subs.doubtful.iter().any(|(names, _)| lists(names, sub));
     let behind = parsed.operands.get(parsed.before_end..).unwrap_or_default();
-    if is_doubtful && !behind.is_empty() && program.style != Style::Posix {
+    if is_doubtful && !behind.is_empty() && program.style != ProgramOptionStyle::Posix {
         // A doubtful subcommand may still start something that a rule denies.
         view.start_words(behind);
     } else if lists("exec x run dlx", sub) && !lists(subs.starting, sub) && !rest.is_empty() {
@@ -100,8 +120,14 @@ fn take_sub(view: &mut View<'_>, program: &'static Program, subs: &Subs, parsed:
     }
 }
 
-fn note_started(view: &mut View<'_>, subs: &Subs, sub: &str, rest: &[&str]) {
-    let launches = |(names, why): &(&str, Why)| lists(names, sub) && *why == Why::Starts;
+fn note_started(
+    view: &mut CommandInspector<'_>,
+    subs: &ProgramSubcommands,
+    sub: &str,
+    rest: &[&str],
+) {
+    let launches =
+        |(names, why): &(&str, DoubtReason)| lists(names, sub) && *why == DoubtReason::Starts;
     if subs.doubtful.iter().any(launches) {
         view.start_words(rest);
     }

@@ -1,12 +1,15 @@
 //! Parses options: clusters, glued values, abbreviations, the end of options.
 
-use super::index::{self, Index, Known};
-use super::table::{Act, Entry, Program, Style, Takes, Unknown, Why, lists};
-use super::view::{UNKNOWN_WORD, View};
+use super::index::{self, KnownProgramOption, ProgramOptionIndex};
+use super::table::{
+    DoubtReason, OptionEffect, OptionValueSyntax, ProgramOptionEntry, ProgramOptionStyle,
+    ProgramSpec, UnknownOptionHandling, lists,
+};
+use super::view::{CommandInspector, UNKNOWN_WORD};
 
 /// The words of a command, split into options and operands.
 #[derive(Debug, Default)]
-pub(super) struct Parsed<'w> {
+pub(super) struct ParsedProgramArguments<'w> {
     /// Words that are neither an option nor the value of one.
     pub(super) operands: Vec<&'w str>,
     /// Number of operands before `--`.
@@ -15,7 +18,7 @@ pub(super) struct Parsed<'w> {
     pub(super) seen: Vec<(&'static str, &'w str)>,
 }
 
-impl<'w> Parsed<'w> {
+impl<'w> ParsedProgramArguments<'w> {
     /// Returns whether one of these options was given.
     pub(super) fn has(&self, options: &str) -> bool {
         self.values_of(options).next().is_some()
@@ -31,19 +34,19 @@ impl<'w> Parsed<'w> {
 
 /// Splits the words and records what the options do.
 pub(super) fn read<'w>(
-    view: &mut View<'_>,
-    program: &'static Program,
+    view: &mut CommandInspector<'_>,
+    program: &'static ProgramSpec,
     words: &'w [String],
-) -> Parsed<'w> {
-    let mut reader = Reader {
+) -> ParsedProgramArguments<'w> {
+    let mut reader = ProgramArgumentReader {
         program,
         index: index::of(program),
         words,
         at: 0,
-        parsed: Parsed::default(),
+        parsed: ParsedProgramArguments::default(),
         found: Vec::new(),
     };
-    if program.style == Style::Raw {
+    if program.style == ProgramOptionStyle::Raw {
         reader.take_rest();
     }
     while let Some(word) = words.get(reader.at) {
@@ -54,15 +57,15 @@ pub(super) fn read<'w>(
             break;
         }
         if may_become_option(word) && program.has_harm() {
-            view.doubt_word(Why::OpenWords, word);
+            view.doubt_word(DoubtReason::OpenWords, word);
         }
         if !word.starts_with('-') || word == "-" {
             reader.parsed.operands.push(word);
             reader.parsed.before_end += 1;
-            if program.style == Style::Posix {
+            if program.style == ProgramOptionStyle::Posix {
                 reader.take_rest();
             }
-        } else if program.style == Style::Dash {
+        } else if program.style == ProgramOptionStyle::Dash {
             reader.dash(view, word);
         } else if word.starts_with("--") {
             reader.long(view, word);
@@ -73,16 +76,16 @@ pub(super) fn read<'w>(
     reader.finish(view)
 }
 
-struct Reader<'w> {
-    program: &'static Program,
-    index: &'static Index,
+struct ProgramArgumentReader<'w> {
+    program: &'static ProgramSpec,
+    index: &'static ProgramOptionIndex,
     words: &'w [String],
     at: usize,
-    parsed: Parsed<'w>,
-    found: Vec<(&'static Entry, &'static str, &'w str)>,
+    parsed: ParsedProgramArguments<'w>,
+    found: Vec<(&'static ProgramOptionEntry, &'static str, &'w str)>,
 }
 
-impl<'w> Reader<'w> {
+impl<'w> ProgramArgumentReader<'w> {
     fn take_rest(&mut self) {
         let rest = self.words.get(self.at..).unwrap_or_default();
         self.parsed.operands.extend(rest.iter().map(String::as_str));
@@ -104,19 +107,19 @@ impl<'w> Reader<'w> {
         let is_long = word.starts_with("--");
         let known = match word.strip_prefix('-').and_then(|rest| rest.chars().next()) {
             None => return false,
-            Some(_) if self.program.style == Style::Dash => {
+            Some(_) if self.program.style == ProgramOptionStyle::Dash => {
                 self.index.dash(word).map(|(known, _)| known)
             }
             Some(_) if is_long => self.index.long(word.split('=').next().unwrap_or(word)),
             Some(letter) => self.index.short(letter),
         };
         let entry = known.and_then(|known| known.entry);
-        entry.is_some_and(|entry| !matches!(entry.act, Act::Read)) && word != "--"
+        entry.is_some_and(|entry| !matches!(entry.act, OptionEffect::Read)) && word != "--"
     }
 
-    fn note(&mut self, known: Known, value: &'w str) {
+    fn note(&mut self, known: KnownProgramOption, value: &'w str) {
         self.parsed.seen.push((known.spelling, value));
-        if known.takes == Takes::Last {
+        if known.takes == OptionValueSyntax::Last {
             self.take_rest();
         }
         if let Some(entry) = known.entry {
@@ -124,19 +127,19 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn unknown(&self, view: &mut View<'_>, word: &str) {
+    fn unknown(&self, view: &mut CommandInspector<'_>, word: &str) {
         match self.program.unknown {
-            Unknown::Fine => {}
-            Unknown::Asks => view.doubt_word(Why::Unknown, word),
-            Unknown::Inside => {
+            UnknownOptionHandling::Fine => {}
+            UnknownOptionHandling::Asks => view.doubt_word(DoubtReason::Unknown, word),
+            UnknownOptionHandling::Inside => {
                 if view.leads_out(word) && view.has_part(self.program, "confined") {
-                    view.doubt_word(Why::Elsewhere, word);
+                    view.doubt_word(DoubtReason::Elsewhere, word);
                 }
             }
         }
     }
 
-    fn long(&mut self, view: &mut View<'_>, word: &'w str) {
+    fn long(&mut self, view: &mut CommandInspector<'_>, word: &'w str) {
         let (name, glued) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
@@ -146,13 +149,13 @@ impl<'w> Reader<'w> {
         };
         let value = match (glued, known.takes) {
             (Some(value), _) => value,
-            (None, Takes::Value | Takes::Last) => self.next_word(),
+            (None, OptionValueSyntax::Value | OptionValueSyntax::Last) => self.next_word(),
             _ => "",
         };
         self.note(known, value);
     }
 
-    fn cluster(&mut self, view: &mut View<'_>, word: &'w str) {
+    fn cluster(&mut self, view: &mut CommandInspector<'_>, word: &'w str) {
         for (at, letter) in word.char_indices().skip(1) {
             let rest = word.get(at + letter.len_utf8()..).unwrap_or_default();
             let Some(known) = self.index.short(letter) else {
@@ -162,25 +165,25 @@ impl<'w> Reader<'w> {
                 continue;
             };
             match known.takes {
-                Takes::Nothing => self.note(known, ""),
-                Takes::Value | Takes::Last if rest.is_empty() => {
+                OptionValueSyntax::Nothing => self.note(known, ""),
+                OptionValueSyntax::Value | OptionValueSyntax::Last if rest.is_empty() => {
                     let value = self.next_word();
                     return self.note(known, value);
                 }
-                Takes::Value | Takes::Glued | Takes::Last => {
+                OptionValueSyntax::Value | OptionValueSyntax::Glued | OptionValueSyntax::Last => {
                     return self.note(known, rest);
                 }
             }
         }
     }
 
-    fn dash(&mut self, view: &mut View<'_>, word: &'w str) {
+    fn dash(&mut self, view: &mut CommandInspector<'_>, word: &'w str) {
         let Some((known, glued)) = self.index.dash(word) else {
             return self.unknown(view, word);
         };
         let value = match (glued, known.takes) {
             (Some(value), _) => value,
-            (None, Takes::Value) => self.next_word(),
+            (None, OptionValueSyntax::Value) => self.next_word(),
             _ => "",
         };
         self.note(known, value);
@@ -188,7 +191,7 @@ impl<'w> Reader<'w> {
 
     /// Applies the options. This comes last because the subcommand decides which of them it
     /// has.
-    fn finish(self, view: &mut View<'_>) -> Parsed<'w> {
+    fn finish(self, view: &mut CommandInspector<'_>) -> ParsedProgramArguments<'w> {
         let sub = self.parsed.operands.first().copied().unwrap_or_default();
         for (entry, spelling, value) in self.found {
             let counts = entry.only.is_empty() || lists(entry.only, sub);
@@ -200,33 +203,33 @@ impl<'w> Reader<'w> {
     }
 }
 
-fn act(view: &mut View<'_>, entry: &Entry, spelling: &str, value: &str) {
+fn act(view: &mut CommandInspector<'_>, entry: &ProgramOptionEntry, spelling: &str, value: &str) {
     match entry.act {
-        Act::Doubt(why) => view.doubt_word(why, spelling),
-        Act::Write => {
+        OptionEffect::Doubt(why) => view.doubt_word(why, spelling),
+        OptionEffect::Write => {
             view.write(value);
             if value.is_empty() {
-                view.doubt_word(Why::Writes, spelling);
+                view.doubt_word(DoubtReason::Writes, spelling);
             }
         }
-        Act::Read => view.read(value),
-        Act::Start => {
-            view.doubt_word(Why::Starts, spelling);
+        OptionEffect::Read => view.read(value),
+        OptionEffect::Start => {
+            view.doubt_word(DoubtReason::Starts, spelling);
             if !value.is_empty() {
                 view.start_script(value);
             }
         }
-        Act::Inside(why) => {
+        OptionEffect::Inside(why) => {
             if view.strays(value) {
                 view.doubt_word(why, &format!("{spelling} {value}"));
             }
         }
-        Act::Check(check) => {
+        OptionEffect::Check(check) => {
             if let Some(why) = check(value) {
                 view.doubt_word(why, &format!("{spelling} {value}"));
             }
         }
-        Act::Call(call) => call(view, value),
+        OptionEffect::Call(call) => call(view, value),
     }
 }
 

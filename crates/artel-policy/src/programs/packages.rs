@@ -4,15 +4,15 @@
 //! used.
 
 use super::inline;
-use super::options::Parsed;
+use super::options::ParsedProgramArguments;
 use super::table::{
-    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, calls, inside, lists, starts,
-    writes,
+    DoubtReason, OperandMeaning, ProgramOptionEntry, ProgramOptionStyle, ProgramSpec,
+    ProgramSubcommands, asks, asks_flag, calls, inside, lists, starts, writes,
 };
-use super::view::View;
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("npm pnpm yarn")
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("npm pnpm yarn")
         .values(&[
             "-w --workspace --filter --loglevel --omit --include --tag --otp --depth \
             --reporter",
@@ -23,19 +23,22 @@ pub(super) const TABLE: &[Program] = &[
                 --no-save",
         ])
         .entries(NPM)
-        .operands(Operands::Call(npm)),
-    Program::works("npx bunx pnpx")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(npm)),
+    ProgramSpec::works("npx bunx pnpx")
+        .style(ProgramOptionStyle::Posix)
         .flags(&["-y --yes --no --no-install -q --quiet --ignore-existing --bun"])
         .values(&["-w --workspace"])
         .entries(&[
-            asks("-p --package", Why::Installs),
+            asks("-p --package", DoubtReason::Installs),
             starts("-c --call"),
             starts("--shell --script-shell --node-arg"),
-            asks("--prefix --userconfig --registry --cache", Why::Elsewhere),
+            asks(
+                "--prefix --userconfig --registry --cache",
+                DoubtReason::Elsewhere,
+            ),
         ])
-        .operands(Operands::Command(0)),
-    Program::works("bun")
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::works("bun")
         .values(&["--filter --timeout --rerun-each --bail"])
         .flags(&[
             "--version --revision --silent --if-present --hot --watch --coverage \
@@ -45,77 +48,81 @@ pub(super) const TABLE: &[Program] = &[
             calls("-e --eval -p --print", inline::code),
             asks(
                 "-r --preload --require --import -c --config --env-file --define",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
-            asks("--cwd", Why::Elsewhere),
-            asks_flag("-g --global", Why::Installs),
-            asks("--inspect --inspect-brk --inspect-wait", Why::Socket).glued(),
+            asks("--cwd", DoubtReason::Elsewhere),
+            asks_flag("-g --global", DoubtReason::Installs),
+            asks(
+                "--inspect --inspect-brk --inspect-wait",
+                DoubtReason::Socket,
+            )
+            .glued(),
             writes("--outdir --outfile"),
         ])
-        .operands(Operands::Call(bun)),
-    Program::works("corepack nvm fnm volta n pyenv rbenv sdk")
-        .operands(Operands::Doubt(Why::Installs)),
-    Program::works("pip pip3 pipx")
+        .operands(OperandMeaning::Call(bun)),
+    ProgramSpec::works("corepack nvm fnm volta n pyenv rbenv sdk")
+        .operands(OperandMeaning::Doubt(DoubtReason::Installs)),
+    ProgramSpec::works("pip pip3 pipx")
         .values(&[
             "-c --constraint --timeout --retries --format --proxy --exclude \
             --python-version",
         ])
         .flags(&["--upgrade -U --user-agent --no-deps --quiet --progress-bar --pre --dry-run"])
         .entries(PIP)
-        .operands(Operands::Call(pip)),
-    Program::works("uv")
+        .operands(OperandMeaning::Call(pip)),
+    ProgramSpec::works("uv")
         .values(&["--extra --group --python -p --with --package --color --resolution"])
         .flags(&["--all-extras --frozen --locked --no-sync --dev --quiet --upgrade -m --module"])
-        .style(Style::Posix)
+        .style(ProgramOptionStyle::Posix)
         .entries(&[
             asks(
                 "--directory --project --config-file --env-file",
-                Why::Elsewhere,
+                DoubtReason::Elsewhere,
             ),
             asks(
                 "--index-url --index --extra-index-url --default-index -i",
-                Why::Elsewhere,
+                DoubtReason::Elsewhere,
             ),
         ])
-        .operands(Operands::Call(uv)),
-    Program::works("poetry pipenv pdm rye hatch conda mamba micromamba")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(uv)),
+    ProgramSpec::works("poetry pipenv pdm rye hatch conda mamba micromamba")
+        .style(ProgramOptionStyle::Posix)
         .entries(&[asks(
             "-C --directory --project -p --prefix -n",
-            Why::Elsewhere,
+            DoubtReason::Elsewhere,
         )])
-        .operands(Operands::Subs(&POETRY)),
-    Program::works("bundle bundler")
-        .style(Style::Posix)
-        .entries(&[asks("--gemfile --path", Why::Elsewhere)])
-        .operands(Operands::Subs(&BUNDLE)),
-    Program::works("gem").operands(Operands::Subs(&GEM)),
-    Program::works("composer")
-        .entries(&[asks("-d --working-dir", Why::Elsewhere)])
-        .operands(Operands::Subs(&COMPOSER)),
-    Program::works("twine easy_install").operands(Operands::Doubt(Why::Installs)),
-    Program::doubtful(
+        .operands(OperandMeaning::Subs(&POETRY)),
+    ProgramSpec::works("bundle bundler")
+        .style(ProgramOptionStyle::Posix)
+        .entries(&[asks("--gemfile --path", DoubtReason::Elsewhere)])
+        .operands(OperandMeaning::Subs(&BUNDLE)),
+    ProgramSpec::works("gem").operands(OperandMeaning::Subs(&GEM)),
+    ProgramSpec::works("composer")
+        .entries(&[asks("-d --working-dir", DoubtReason::Elsewhere)])
+        .operands(OperandMeaning::Subs(&COMPOSER)),
+    ProgramSpec::works("twine easy_install").operands(OperandMeaning::Doubt(DoubtReason::Installs)),
+    ProgramSpec::doubtful(
         "apt apt-get aptitude dpkg yum dnf rpm pacman zypper apk brew port snap emerge \
             xbps-install pkg opkg",
-        Why::Installs,
+        DoubtReason::Installs,
     ),
 ];
 
-const NPM: &[Entry] = &[
-    inside("--prefix -C --dir --cwd", Why::Elsewhere),
+const NPM: &[ProgramOptionEntry] = &[
+    inside("--prefix -C --dir --cwd", DoubtReason::Elsewhere),
     starts("--script-shell --shell"),
     starts("--editor --viewer --browser --init-module"),
-    asks_flag("-g --global", Why::Installs),
-    asks("--location", Why::Installs),
+    asks_flag("-g --global", DoubtReason::Installs),
+    asks("--location", DoubtReason::Installs),
     asks(
         "--node-options --userconfig --globalconfig --onload-script --use-yarnrc",
-        Why::Loads,
+        DoubtReason::Loads,
     ),
     asks(
         "--registry --proxy --https-proxy --cache --store-dir --modules-folder",
-        Why::Elsewhere,
+        DoubtReason::Elsewhere,
     ),
-    asks("-c --call", Why::Starts).of("exec x"),
+    asks("-c --call", DoubtReason::Starts).of("exec x"),
     writes("--pack-destination"),
 ];
 
@@ -132,93 +139,93 @@ const NPM_DOUBTFUL: &str = "publish unpublish config c set set-script token logi
     dist-tag dist-tags profile star stars unstar pkg shrinkwrap setup self-update global env \
     server deploy cache completion trust sbom repo bugs docs home plugin policies unplug";
 
-const PIP: &[Entry] = &[
+const PIP: &[ProgramOptionEntry] = &[
     asks(
         "-i --index-url --extra-index-url -f --find-links --trusted-host",
-        Why::Elsewhere,
+        DoubtReason::Elsewhere,
     ),
     asks(
         "-t --target --prefix --root --src --build -b --user",
-        Why::Installs,
+        DoubtReason::Installs,
     ),
     asks(
         "--python --config-settings --global-option --install-option --cert --client-cert",
-        Why::Loads,
+        DoubtReason::Loads,
     ),
-    asks_flag("--break-system-packages", Why::Installs),
+    asks_flag("--break-system-packages", DoubtReason::Installs),
     calls("-r --requirement", requirements),
-    inside("-e --editable", Why::Installs),
+    inside("-e --editable", DoubtReason::Installs),
     writes("--log --report -d --dest --download-dir -w --wheel-dir --cache-dir"),
 ];
 
-const POETRY: Subs = Subs {
+const POETRY: ProgramSubcommands = ProgramSubcommands {
     plain: "install add remove update lock show check build version env about sync list info \
         search graph verify test fmt",
     doubtful: &[
         (
             "publish config self source cache plugin init new create activate",
-            Why::Installs,
+            DoubtReason::Installs,
         ),
-        ("shell", Why::Interactive),
+        ("shell", DoubtReason::Interactive),
     ],
     starting: "run",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
-const BUNDLE: Subs = Subs {
+const BUNDLE: ProgramSubcommands = ProgramSubcommands {
     plain: "install check list show outdated info update add remove lock version help doctor clean",
     doubtful: &[
-        ("config plugin init gem inject", Why::Loads),
-        ("console open viz", Why::Interactive),
+        ("config plugin init gem inject", DoubtReason::Loads),
+        ("console open viz", DoubtReason::Interactive),
     ],
     starting: "exec",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
-const GEM: Subs = Subs {
+const GEM: ProgramSubcommands = ProgramSubcommands {
     plain: "list search query info contents environment env outdated which dependency help \
         specification",
     doubtful: &[
         (
             "install i update uninstall push yank owner signin signout build fetch unpack",
-            Why::Installs,
+            DoubtReason::Installs,
         ),
-        ("exec server open cert", Why::Starts),
+        ("exec server open cert", DoubtReason::Starts),
     ],
     starting: "",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
-const COMPOSER: Subs = Subs {
+const COMPOSER: ProgramSubcommands = ProgramSubcommands {
     plain: "install update require remove show validate outdated audit dump-autoload run-script \
         run test check-platform-reqs why why-not licenses status about diagnose",
     doubtful: &[
         (
             "global config create-project self-update selfupdate init archive browse home",
-            Why::Installs,
+            DoubtReason::Installs,
         ),
-        ("exec", Why::Starts),
+        ("exec", DoubtReason::Starts),
     ],
     starting: "",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
-fn npm(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn npm(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
     match *sub {
         "exec" | "x" | "dlx" | "node" => view.start_words(&started(sub, rest)),
         _ if lists(NPM_INSTALLS, sub) => packages(view, rest),
-        _ if lists(NPM_DOUBTFUL, sub) => view.doubt_word(Why::Installs, sub),
+        _ if lists(NPM_DOUBTFUL, sub) => view.doubt_word(DoubtReason::Installs, sub),
         // Among the remaining subcommands, pnpm and yarn run scripts of the project by their
         // names.
         _ if lists(NPM_PLAIN, sub) || view.name != "npm" => {}
-        _ => view.doubt_word(Why::Unknown, sub),
+        _ => view.doubt_word(DoubtReason::Unknown, sub),
     }
 }
 
@@ -228,7 +235,7 @@ fn started<'w>(sub: &'w str, rest: &[&'w str]) -> Vec<&'w str> {
     program.into_iter().chain(rest.iter().copied()).collect()
 }
 
-fn bun(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn bun(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
@@ -237,26 +244,26 @@ fn bun(view: &mut View<'_>, parsed: &Parsed<'_>) {
         "exec" => rest.iter().for_each(|text| view.start_script(text)),
         "install" | "i" | "add" | "a" => packages(view, rest),
         "publish" | "link" | "init" | "create" | "c" | "upgrade" | "repl" => {
-            view.doubt_word(Why::Installs, sub);
+            view.doubt_word(DoubtReason::Installs, sub);
         }
         "run" => run_file(view, rest),
         _ => run_file(view, &parsed.operands),
     }
 }
 
-fn run_file(view: &mut View<'_>, words: &[&str]) {
+fn run_file(view: &mut CommandInspector<'_>, words: &[&str]) {
     if let Some(file) = words.first()
         && (*file == "-" || view.strays(file))
     {
-        view.doubt_word(Why::Loads, file);
+        view.doubt_word(DoubtReason::Loads, file);
     }
 }
 
 /// Asks about packages that do not come from the registry by name.
-fn packages(view: &mut View<'_>, specifications: &[&str]) {
+fn packages(view: &mut CommandInspector<'_>, specifications: &[&str]) {
     for specification in specifications {
         if !is_registry_name(specification) {
-            view.doubt_word(Why::Installs, specification);
+            view.doubt_word(DoubtReason::Installs, specification);
         }
     }
 }
@@ -272,41 +279,41 @@ fn is_registry_name(specification: &str) -> bool {
 }
 
 /// Asks about a requirements file from outside the project.
-fn requirements(view: &mut View<'_>, path: &str) {
+fn requirements(view: &mut CommandInspector<'_>, path: &str) {
     if view.strays(path) || path.contains("://") {
-        view.doubt_word(Why::Installs, path);
+        view.doubt_word(DoubtReason::Installs, path);
     }
     view.read(path);
 }
 
-fn pip(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn pip(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
     match *sub {
         "install" | "wheel" | "download" => {
             if view.name == "pipx" {
-                return view.doubt_word(Why::Installs, sub);
+                return view.doubt_word(DoubtReason::Installs, sub);
             }
             for specification in rest {
                 let is_here = !specification.contains("://") && !view.strays(specification);
                 if !is_here || specification.contains("git+") || specification.contains(" @ ") {
-                    view.doubt_word(Why::Installs, specification);
+                    view.doubt_word(DoubtReason::Installs, specification);
                 }
             }
         }
         "run" => {
-            view.doubt_word(Why::Installs, sub);
+            view.doubt_word(DoubtReason::Installs, sub);
             view.start_words(rest);
         }
         "list" | "show" | "freeze" | "check" | "index" | "search" | "help" | "inspect" | "hash"
         | "debug" | "environment" => {}
-        "uninstall" => view.doubt_word(Why::Installs, sub),
-        _ => view.doubt_word(Why::Unknown, sub),
+        "uninstall" => view.doubt_word(DoubtReason::Installs, sub),
+        _ => view.doubt_word(DoubtReason::Unknown, sub),
     }
 }
 
-fn uv(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn uv(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
@@ -328,15 +335,15 @@ fn uv(view: &mut View<'_>, parsed: &Parsed<'_>) {
             .filter(|word| !word.starts_with('-'))
             .for_each(|path| view.write(path)),
         "tool" | "publish" | "self" | "cache" | "python" | "init" => {
-            view.doubt_word(Why::Installs, sub);
+            view.doubt_word(DoubtReason::Installs, sub);
             view.start_words(rest.get(1..).unwrap_or_default());
         }
-        _ => view.doubt_word(Why::Unknown, sub),
+        _ => view.doubt_word(DoubtReason::Unknown, sub),
     }
 }
 
 /// Skips the options of `uv run`; few of them have a value.
-fn run_words<'r, 'w>(view: &mut View<'_>, words: &'r [&'w str]) -> &'r [&'w str] {
+fn run_words<'r, 'w>(view: &mut CommandInspector<'_>, words: &'r [&'w str]) -> &'r [&'w str] {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
         at += match *word {
@@ -350,11 +357,11 @@ fn run_words<'r, 'w>(view: &mut View<'_>, words: &'r [&'w str]) -> &'r [&'w str]
             | "--project"
             | "--index"
             | "--index-url" => {
-                view.doubt_word(Why::Installs, word);
+                view.doubt_word(DoubtReason::Installs, word);
                 2
             }
             "-m" | "--module" | "--script" | "-s" | "--gui-script" => {
-                view.doubt_word(Why::Inline, word);
+                view.doubt_word(DoubtReason::Inline, word);
                 1
             }
             _ => {
@@ -366,13 +373,13 @@ fn run_words<'r, 'w>(view: &mut View<'_>, words: &'r [&'w str]) -> &'r [&'w str]
     words.get(at..).unwrap_or_default()
 }
 
-fn option_doubts(view: &mut View<'_>, words: &[&str]) {
+fn option_doubts(view: &mut CommandInspector<'_>, words: &[&str]) {
     for word in words {
         let name = word.split('=').next().unwrap_or_default();
         let harmful = "--with --env-file --directory --project --index --index-url --config-file \
             --default-index --extra-index-url --editable --git";
         if lists(harmful, name) {
-            view.doubt_word(Why::Elsewhere, word);
+            view.doubt_word(DoubtReason::Elsewhere, word);
         }
     }
 }

@@ -7,27 +7,27 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::options::Parsed;
-use super::table::{Entry, Operands, Program, Why, asks, asks_flag};
-use super::view::View;
+use super::options::ParsedProgramArguments;
+use super::table::{DoubtReason, OperandMeaning, ProgramOptionEntry, ProgramSpec, asks, asks_flag};
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[Program::reads("sed gsed")
+pub(super) const TABLE: &[ProgramSpec] = &[ProgramSpec::reads("sed gsed")
     .values(&["-e --expression -l --line-length"])
     .flags(&[
         "-n --quiet --silent -E -r --regexp-extended -s --separate -z --null-data",
         "-u --unbuffered --posix --debug --sandbox --follow-symlinks --help --version",
     ])
     .entries(ENTRIES)
-    .operands(Operands::Call(sed))];
+    .operands(OperandMeaning::Call(sed))];
 
-const ENTRIES: &[Entry] = &[
-    asks("-f --file", Why::Loads),
-    asks_flag("-i -I --in-place", Why::Writes).glued(),
+const ENTRIES: &[ProgramOptionEntry] = &[
+    asks("-f --file", DoubtReason::Loads),
+    asks_flag("-i -I --in-place", DoubtReason::Writes).glued(),
 ];
 
 /// The effects of a script beyond editing a stream.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Deeds {
+struct SedScriptEffects {
     runs: bool,
     /// The commands it runs, as far as the script names them.
     commands: Vec<String>,
@@ -38,12 +38,12 @@ struct Deeds {
 /// The reading of a delimiter inside brackets: it ends the text (`Plain`) or does not
 /// (`Shielding`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Brackets {
+enum SedBracketReading {
     Plain,
     Shielding,
 }
 
-fn sed(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn sed(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let mut files = parsed.operands.as_slice();
     let mut script: String = parsed
         .values_of("-e --expression")
@@ -66,15 +66,16 @@ fn sed(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn judge(view: &mut View<'_>, script: &str) {
+fn judge(view: &mut CommandInspector<'_>, script: &str) {
     view.doubt_open_text(script);
-    let readings = [Brackets::Plain, Brackets::Shielding].map(|brackets| read(script, brackets));
+    let readings = [SedBracketReading::Plain, SedBracketReading::Shielding]
+        .map(|brackets| read(script, brackets));
     if readings.iter().all(Option::is_none) {
-        return view.doubt_word(Why::Unknown, script);
+        return view.doubt_word(DoubtReason::Unknown, script);
     }
     for deeds in readings.into_iter().flatten() {
         if deeds.runs {
-            view.doubt_word(Why::Starts, script);
+            view.doubt_word(DoubtReason::Starts, script);
         }
         deeds
             .commands
@@ -86,23 +87,23 @@ fn judge(view: &mut View<'_>, script: &str) {
 }
 
 /// Reads a whole script, or returns `None` if it cannot be understood.
-fn read(script: &str, brackets: Brackets) -> Option<Deeds> {
-    let mut reader = Reader {
+fn read(script: &str, brackets: SedBracketReading) -> Option<SedScriptEffects> {
+    let mut reader = SedScriptReader {
         rest: script.chars().peekable(),
         brackets,
-        deeds: Deeds::default(),
+        deeds: SedScriptEffects::default(),
     };
     while reader.command()? {}
     Some(reader.deeds)
 }
 
-struct Reader<'s> {
+struct SedScriptReader<'s> {
     rest: Peekable<Chars<'s>>,
-    brackets: Brackets,
-    deeds: Deeds,
+    brackets: SedBracketReading,
+    deeds: SedScriptEffects,
 }
 
-impl Reader<'_> {
+impl SedScriptReader<'_> {
     /// Reads one command with its addresses. Returns `Some(false)` at the end of the script.
     fn command(&mut self) -> Option<bool> {
         self.skip(|letter| letter.is_whitespace() || letter == ';');
@@ -147,8 +148,8 @@ impl Reader<'_> {
             's' => self.substitute()?,
             'y' => {
                 let delimiter = self.rest.next()?;
-                self.delimited(delimiter, Brackets::Plain)?;
-                self.delimited(delimiter, Brackets::Plain)?;
+                self.delimited(delimiter, SedBracketReading::Plain)?;
+                self.delimited(delimiter, SedBracketReading::Plain)?;
             }
             _ => return None,
         }
@@ -188,7 +189,7 @@ impl Reader<'_> {
             return None;
         }
         self.delimited(delimiter, self.brackets)?;
-        let replacement = self.delimited(delimiter, Brackets::Plain)?;
+        let replacement = self.delimited(delimiter, SedBracketReading::Plain)?;
         loop {
             match self.rest.peek().copied() {
                 Some('e') => {
@@ -214,7 +215,7 @@ impl Reader<'_> {
     }
 
     /// Reads up to an unescaped delimiter and returns the text before it.
-    fn delimited(&mut self, delimiter: char, brackets: Brackets) -> Option<String> {
+    fn delimited(&mut self, delimiter: char, brackets: SedBracketReading) -> Option<String> {
         let mut in_brackets = 0_usize;
         let mut text = String::new();
         loop {
@@ -225,7 +226,7 @@ impl Reader<'_> {
             match letter {
                 '\\' if in_brackets == 0 => text.push(self.rest.next()?),
                 _ if letter == delimiter && in_brackets == 0 => return Some(text),
-                '[' if brackets == Brackets::Shielding && in_brackets == 0 => {
+                '[' if brackets == SedBracketReading::Shielding && in_brackets == 0 => {
                     in_brackets = 1;
                     self.rest.next_if_eq(&'^');
                     self.rest.next_if_eq(&']');

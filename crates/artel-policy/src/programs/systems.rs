@@ -1,87 +1,97 @@
 //! Containers, clusters, services and desktops: listing and showing is harmless, acting is
 //! asked about.
 
-use super::options::Parsed;
-use super::table::{Operands, Program, Style, Subs, Why, asks, asks_flag, lists};
-use super::view::View;
+use super::options::ParsedProgramArguments;
+use super::table::{
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramSpec, ProgramSubcommands, asks,
+    asks_flag, lists,
+};
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::works("docker podman nerdctl")
-        .style(Style::Posix)
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::works("docker podman nerdctl")
+        .style(ProgramOptionStyle::Posix)
         .entries(&[asks(
             "-H --host -c --context --config --connection --url",
-            Why::Service,
+            DoubtReason::Service,
         )])
-        .operands(Operands::Call(docker)),
-    Program::works("docker-compose podman-compose")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(docker)),
+    ProgramSpec::works("docker-compose podman-compose")
+        .style(ProgramOptionStyle::Posix)
         .values(&["-p --project-name --profile"])
-        .entries(&[asks("-f --file --project-directory --env-file", Why::Loads)])
-        .operands(Operands::Call(compose)),
-    Program::works("kubectl oc")
+        .entries(&[asks(
+            "-f --file --project-directory --env-file",
+            DoubtReason::Loads,
+        )])
+        .operands(OperandMeaning::Call(compose)),
+    ProgramSpec::works("kubectl oc")
         .values(&["-n --namespace -l --selector -c --container --tail --since --field-selector"])
         .flags(&["-o? --output --all-namespaces --follow --previous"])
         .entries(&[
             asks(
                 "--kubeconfig --context --cluster --server -s --token --as --cache-dir",
-                Why::Elsewhere,
+                DoubtReason::Elsewhere,
             ),
-            asks("-f --filename -k --kustomize", Why::Loads).of("get describe diff explain"),
+            asks("-f --filename -k --kustomize", DoubtReason::Loads)
+                .of("get describe diff explain"),
         ])
-        .operands(Operands::Subs(&KUBECTL)),
-    Program::works("helm")
+        .operands(OperandMeaning::Subs(&KUBECTL)),
+    ProgramSpec::works("helm")
         .entries(&[asks(
             "--kubeconfig --kube-context --post-renderer",
-            Why::Starts,
+            DoubtReason::Starts,
         )])
-        .operands(Operands::Subs(&HELM)),
-    Program::works("terraform tofu terragrunt")
-        .style(Style::Dash)
+        .operands(OperandMeaning::Subs(&HELM)),
+    ProgramSpec::works("terraform tofu terragrunt")
+        .style(ProgramOptionStyle::Dash)
         .entries(&[
-            asks("-chdir* -plugin-dir -backend-config", Why::Elsewhere),
-            asks("-out", Why::Writes),
+            asks(
+                "-chdir* -plugin-dir -backend-config",
+                DoubtReason::Elsewhere,
+            ),
+            asks("-out", DoubtReason::Writes),
         ])
-        .operands(Operands::Subs(&TERRAFORM)),
-    Program::works("systemctl service loginctl")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Subs(&TERRAFORM)),
+    ProgramSpec::works("systemctl service loginctl")
+        .style(ProgramOptionStyle::Posix)
         .values(&["-t --type --state -p --property"])
         .entries(&[
-            asks("-H --host -M --machine --root", Why::Elsewhere),
-            asks_flag("--user --no-ask-password", Why::Service),
+            asks("-H --host -M --machine --root", DoubtReason::Elsewhere),
+            asks_flag("--user --no-ask-password", DoubtReason::Service),
         ])
-        .operands(Operands::Subs(&SYSTEMCTL)),
-    Program::doubtful("systemd-run systemd-nspawn at batch", Why::Service)
-        .style(Style::Posix)
+        .operands(OperandMeaning::Subs(&SYSTEMCTL)),
+    ProgramSpec::doubtful("systemd-run systemd-nspawn at batch", DoubtReason::Service)
+        .style(ProgramOptionStyle::Posix)
         .values(&["-p --property -u --unit --slice --uid --gid"])
-        .operands(Operands::Command(0)),
-    Program::doubtful(
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::doubtful(
         "crontab atq atrm launchctl dbus-send busctl gdbus dbus-launch qdbus machinectl \
             supervisorctl initctl pm2 forever",
-        Why::Service,
+        DoubtReason::Service,
     ),
-    Program::doubtful("journalctl coredumpctl", Why::Interactive),
-    Program::doubtful(
+    ProgramSpec::doubtful("journalctl coredumpctl", DoubtReason::Interactive),
+    ProgramSpec::doubtful(
         "xdg-open open start wslview gio gvfs-open sensible-browser x-www-browser firefox \
             chromium google-chrome xdotool wmctrl xclip xsel pbcopy pbpaste wl-copy wl-paste \
             notify-send",
-        Why::Service,
+        DoubtReason::Service,
     ),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "ansible ansible-playbook puppet chef-client salt vagrant packer",
-        Why::Remote,
+        DoubtReason::Remote,
     ),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "useradd userdel usermod passwd chsh chfn groupadd visudo adduser \
         deluser",
-        Why::Privilege,
+        DoubtReason::Privilege,
     ),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "shutdown reboot halt poweroff init telinit modprobe insmod rmmod sysctl",
-        Why::Privilege,
+        DoubtReason::Privilege,
     ),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "xauth keyctl secret-tool pass op bw vault security",
-        Why::Sends,
+        DoubtReason::Sends,
     ),
 ];
 
@@ -91,63 +101,66 @@ const DOCKER_PLAIN: &str = "ps images version info inspect logs stats top port d
 const DOCKER_LISTING: &str = "ls list ps inspect df version info logs top stats config images \
     port events history";
 
-const KUBECTL: Subs = Subs {
+const KUBECTL: ProgramSubcommands = ProgramSubcommands {
     plain: "get describe logs version explain api-resources api-versions cluster-info top diff \
         help wait",
     doubtful: &[
-        ("exec attach debug run cp port-forward proxy", Why::Remote),
+        (
+            "exec attach debug run cp port-forward proxy",
+            DoubtReason::Remote,
+        ),
         (
             "apply create delete edit patch replace scale rollout set label annotate drain cordon \
             taint",
-            Why::Service,
+            DoubtReason::Service,
         ),
     ],
     starting: "",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
-const HELM: Subs = Subs {
+const HELM: ProgramSubcommands = ProgramSubcommands {
     plain: "list ls status get history show search lint version env verify template help",
     doubtful: &[
         (
             "install upgrade uninstall rollback push registry repo dependency create test",
-            Why::Service,
+            DoubtReason::Service,
         ),
-        ("plugin", Why::Installs),
+        ("plugin", DoubtReason::Installs),
     ],
     starting: "",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
-const TERRAFORM: Subs = Subs {
+const TERRAFORM: ProgramSubcommands = ProgramSubcommands {
     plain: "validate fmt show output version graph providers plan state get help",
     doubtful: &[
         (
             "apply destroy import taint untaint refresh force-unlock login logout workspace",
-            Why::Service,
+            DoubtReason::Service,
         ),
-        ("init", Why::Installs),
-        ("console", Why::Interactive),
+        ("init", DoubtReason::Installs),
+        ("console", DoubtReason::Interactive),
     ],
     starting: "",
     writing: "",
-    unknown: Some(Why::Unknown),
+    unknown: Some(DoubtReason::Unknown),
 };
 
-const SYSTEMCTL: Subs = Subs {
+const SYSTEMCTL: ProgramSubcommands = ProgramSubcommands {
     plain: "status is-active is-enabled is-failed list-units list-unit-files list-timers show cat",
     doubtful: &[(
         "start stop restart reload enable disable mask unmask kill daemon-reload edit",
-        Why::Service,
+        DoubtReason::Service,
     )],
     starting: "",
     writing: "",
-    unknown: Some(Why::Service),
+    unknown: Some(DoubtReason::Service),
 };
 
-fn docker(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn docker(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((sub, rest)) = parsed.operands.split_first() else {
         return;
     };
@@ -160,13 +173,13 @@ fn docker(view: &mut View<'_>, parsed: &Parsed<'_>) {
                 .first()
                 .is_some_and(|inner| lists(DOCKER_LISTING, inner))
             {
-                view.doubt_word(Why::Service, sub);
+                view.doubt_word(DoubtReason::Service, sub);
                 contained(view, rest);
             }
         }
         "compose" => compose_words(view, rest),
         _ => {
-            view.doubt_word(Why::Service, sub);
+            view.doubt_word(DoubtReason::Service, sub);
             contained(view, &parsed.operands);
         }
     }
@@ -175,7 +188,7 @@ fn docker(view: &mut View<'_>, parsed: &Parsed<'_>) {
 /// Records the commands started in a container. It is not known which options take a
 /// value, so the words after every candidate for the container or image are treated as a
 /// command.
-fn contained(view: &mut View<'_>, words: &[&str]) {
+fn contained(view: &mut CommandInspector<'_>, words: &[&str]) {
     let Some((sub, rest)) = words.split_first() else {
         return;
     };
@@ -194,13 +207,16 @@ fn contained(view: &mut View<'_>, words: &[&str]) {
     }
 }
 
-fn compose(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn compose(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     compose_words(view, &parsed.operands);
 }
 
-fn compose_words(view: &mut View<'_>, words: &[&str]) {
+fn compose_words(view: &mut CommandInspector<'_>, words: &[&str]) {
     if !words.first().is_some_and(|sub| lists(DOCKER_LISTING, sub)) {
-        view.doubt_word(Why::Service, words.first().copied().unwrap_or_default());
+        view.doubt_word(
+            DoubtReason::Service,
+            words.first().copied().unwrap_or_default(),
+        );
         let at = words
             .iter()
             .position(|word| lists("exec run", word))

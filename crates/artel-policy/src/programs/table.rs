@@ -2,13 +2,13 @@
 //!
 //! Option names stand in one string, separated by blanks, as a person would list them.
 //! Short ones are a dash and a letter. A `?` after a short one means that a value may be
-//! glued to it; a `*` in [`Style::Dash`] means that any option with this prefix matches.
+//! glued to it; a `*` in [`ProgramOptionStyle::Dash`] means that any option with this prefix matches.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::view::View;
-pub(super) use super::why::Why;
+use super::view::CommandInspector;
+pub(super) use super::why::DoubtReason;
 use super::{
     archives, awk, builds, builtins, checkers, compilers, documents, files, find, git, git_table,
     interpreters, languages, network, packages, platforms, sed, shells, systems, texts, wrappers,
@@ -16,29 +16,29 @@ use super::{
 
 /// The properties of one program, or of one subcommand of `git`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Program {
+pub(super) struct ProgramSpec {
     /// The program's names, separated by blanks; `git log` is called `git-log`.
     pub(super) names: &'static str,
-    pub(super) style: Style,
-    pub(super) role: Role,
+    pub(super) style: ProgramOptionStyle,
+    pub(super) role: ProgramPurpose,
     /// Harmless options without a value of their own. They need to be listed only where they
     /// could be taken for the abbreviation of a harmful option, or where unknown options are
     /// asked about.
     pub(super) flags: &'static [&'static str],
     /// Harmless options that take a value.
     pub(super) values: &'static [&'static str],
-    pub(super) entries: &'static [Entry],
+    pub(super) entries: &'static [ProgramOptionEntry],
     /// Entries shared with other programs.
-    pub(super) shared: &'static [Entry],
-    pub(super) operands: Operands,
-    pub(super) unknown: Unknown,
+    pub(super) shared: &'static [ProgramOptionEntry],
+    pub(super) operands: OperandMeaning,
+    pub(super) unknown: UnknownOptionHandling,
     /// The doubt that applies whenever the program runs.
-    pub(super) always: Option<Why>,
+    pub(super) always: Option<DoubtReason>,
 }
 
 /// How a program reads its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ProgramOptionStyle {
     /// Like GNU's `getopt`: clusters, glued values, abbreviations, options after operands.
     Getopt,
     /// Like `Getopt`, but the first operand ends the options: the rest belongs to another
@@ -52,7 +52,7 @@ pub(super) enum Style {
 
 /// The purpose that a program is granted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ProgramPurpose {
     /// Reading: any write is doubtful.
     Reads,
     /// Working: writes are checked as paths.
@@ -63,7 +63,7 @@ pub(super) enum Role {
 
 /// The treatment of an option that is not in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
+pub(super) enum UnknownOptionHandling {
     Fine,
     /// Neither the option nor any operand may name something protected or outside the project.
     Inside,
@@ -72,17 +72,17 @@ pub(super) enum Unknown {
 
 /// The spellings of one option, and its effect.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct ProgramOptionEntry {
     pub(super) options: &'static str,
-    pub(super) takes: Takes,
-    pub(super) act: Act,
+    pub(super) takes: OptionValueSyntax,
+    pub(super) act: OptionEffect,
     /// The subcommands that have the option; empty means all.
     pub(super) only: &'static str,
 }
 
 /// The value that an option takes, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum OptionValueSyntax {
     Nothing,
     Value,
     /// An optional value, glued to the option or after `=`.
@@ -92,8 +92,8 @@ pub(super) enum Takes {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Act {
-    Doubt(Why),
+pub(super) enum OptionEffect {
+    Doubt(DoubtReason),
     /// Writes the file named by the value.
     Write,
     /// Reads the file named by the value.
@@ -101,15 +101,15 @@ pub(super) enum Act {
     /// Starts the value as a command.
     Start,
     /// Uses the path named by the value, which is doubtful outside the project.
-    Inside(Why),
+    Inside(DoubtReason),
     /// Doubtful depending on the value.
-    Check(fn(&str) -> Option<Why>),
+    Check(fn(&str) -> Option<DoubtReason>),
     /// Handled by code.
-    Call(fn(&mut View<'_>, &str)),
+    Call(fn(&mut CommandInspector<'_>, &str)),
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Operands {
+pub(super) enum OperandMeaning {
     Ignored,
     /// Files to read.
     Read,
@@ -124,40 +124,40 @@ pub(super) enum Operands {
     /// This many operands of the program itself, then another command.
     Command(usize),
     /// Any operand is doubtful.
-    Doubt(Why),
+    Doubt(DoubtReason),
     /// The first operand is a subcommand.
-    Subs(&'static Subs),
+    Subs(&'static ProgramSubcommands),
     /// Handled by code.
-    Call(fn(&mut View<'_>, &super::options::Parsed<'_>)),
+    Call(fn(&mut CommandInspector<'_>, &super::options::ParsedProgramArguments<'_>)),
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Subs {
+pub(super) struct ProgramSubcommands {
     /// Harmless subcommands.
     pub(super) plain: &'static str,
     /// Doubtful subcommands.
-    pub(super) doubtful: &'static [(&'static str, Why)],
+    pub(super) doubtful: &'static [(&'static str, DoubtReason)],
     /// Subcommands that start the words after them.
     pub(super) starting: &'static str,
     /// Subcommands whose operands are written.
     pub(super) writing: &'static str,
     /// The doubt about all other subcommands, or `None` if they are fine.
-    pub(super) unknown: Option<Why>,
+    pub(super) unknown: Option<DoubtReason>,
 }
 
-impl Program {
+impl ProgramSpec {
     /// Creates a program for reading, in the common style, with no other properties.
     pub(super) const fn reads(names: &'static str) -> Self {
         Self {
             names,
-            style: Style::Getopt,
-            role: Role::Reads,
+            style: ProgramOptionStyle::Getopt,
+            role: ProgramPurpose::Reads,
             flags: &[],
             values: &[],
             entries: &[],
             shared: &[],
-            operands: Operands::Ignored,
-            unknown: Unknown::Fine,
+            operands: OperandMeaning::Ignored,
+            unknown: UnknownOptionHandling::Fine,
             always: None,
         }
     }
@@ -165,27 +165,27 @@ impl Program {
     /// Creates a program for working.
     pub(super) const fn works(names: &'static str) -> Self {
         let mut made = Self::reads(names);
-        made.role = Role::Works;
+        made.role = ProgramPurpose::Works;
         made
     }
 
     /// Creates a wrapper that has `operands` operands of its own.
     pub(super) const fn wraps(names: &'static str, operands: usize) -> Self {
         let mut made = Self::reads(names);
-        made.role = Role::Wraps;
-        made.style = Style::Posix;
-        made.operands = Operands::Command(operands);
+        made.role = ProgramPurpose::Wraps;
+        made.style = ProgramOptionStyle::Posix;
+        made.operands = OperandMeaning::Command(operands);
         made
     }
 
     /// Creates a program that is always doubtful.
-    pub(super) const fn doubtful(names: &'static str, why: Why) -> Self {
+    pub(super) const fn doubtful(names: &'static str, why: DoubtReason) -> Self {
         let mut made = Self::works(names);
         made.always = Some(why);
         made
     }
 
-    pub(super) const fn style(mut self, style: Style) -> Self {
+    pub(super) const fn style(mut self, style: ProgramOptionStyle) -> Self {
         self.style = style;
         self
     }
@@ -200,45 +200,45 @@ impl Program {
         self
     }
 
-    pub(super) const fn entries(mut self, entries: &'static [Entry]) -> Self {
+    pub(super) const fn entries(mut self, entries: &'static [ProgramOptionEntry]) -> Self {
         self.entries = entries;
         self
     }
 
-    pub(super) const fn shared(mut self, shared: &'static [Entry]) -> Self {
+    pub(super) const fn shared(mut self, shared: &'static [ProgramOptionEntry]) -> Self {
         self.shared = shared;
         self
     }
 
-    pub(super) const fn operands(mut self, operands: Operands) -> Self {
+    pub(super) const fn operands(mut self, operands: OperandMeaning) -> Self {
         self.operands = operands;
         self
     }
 
-    pub(super) const fn role(mut self, role: Role) -> Self {
+    pub(super) const fn role(mut self, role: ProgramPurpose) -> Self {
         self.role = role;
         self
     }
 
     /// Makes unknown options doubtful.
     pub(super) const fn strict(mut self) -> Self {
-        self.unknown = Unknown::Asks;
+        self.unknown = UnknownOptionHandling::Asks;
         self
     }
 
     /// Keeps unknown options and all operands inside the project.
     pub(super) const fn confined(mut self) -> Self {
-        self.unknown = Unknown::Inside;
+        self.unknown = UnknownOptionHandling::Inside;
         self
     }
 
     /// Returns whether a word taken for an option could do harm.
     pub(super) fn has_harm(&self) -> bool {
-        let harms = |entry: &Entry| !matches!(entry.act, Act::Read);
-        self.unknown != Unknown::Fine || self.all_entries().any(harms)
+        let harms = |entry: &ProgramOptionEntry| !matches!(entry.act, OptionEffect::Read);
+        self.unknown != UnknownOptionHandling::Fine || self.all_entries().any(harms)
     }
 
-    pub(super) fn all_entries(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+    pub(super) fn all_entries(&self) -> impl Iterator<Item = &'static ProgramOptionEntry> + use<> {
         self.entries.iter().chain(self.shared)
     }
 
@@ -248,8 +248,8 @@ impl Program {
     }
 }
 
-impl Entry {
-    const fn new(options: &'static str, takes: Takes, act: Act) -> Self {
+impl ProgramOptionEntry {
+    const fn new(options: &'static str, takes: OptionValueSyntax, act: OptionEffect) -> Self {
         Self {
             options,
             takes,
@@ -266,55 +266,69 @@ impl Entry {
 
     /// Marks the option as the last: the words after its value belong to what the value names.
     pub(super) const fn last(mut self) -> Self {
-        self.takes = Takes::Last;
+        self.takes = OptionValueSyntax::Last;
         self
     }
 
     /// Makes the value optional and glued.
     pub(super) const fn glued(mut self) -> Self {
-        self.takes = Takes::Glued;
+        self.takes = OptionValueSyntax::Glued;
         self
     }
 }
 
 /// Creates options whose value is a file to write.
-pub(super) const fn writes(options: &'static str) -> Entry {
-    Entry::new(options, Takes::Value, Act::Write)
+pub(super) const fn writes(options: &'static str) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(options, OptionValueSyntax::Value, OptionEffect::Write)
 }
 
 /// Creates options whose value is a file to read.
-pub(super) const fn reads(options: &'static str) -> Entry {
-    Entry::new(options, Takes::Value, Act::Read)
+pub(super) const fn reads(options: &'static str) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(options, OptionValueSyntax::Value, OptionEffect::Read)
 }
 
 /// Creates options whose value is a command.
-pub(super) const fn starts(options: &'static str) -> Entry {
-    Entry::new(options, Takes::Value, Act::Start)
+pub(super) const fn starts(options: &'static str) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(options, OptionValueSyntax::Value, OptionEffect::Start)
 }
 
 /// Creates doubtful options that take a value.
-pub(super) const fn asks(options: &'static str, why: Why) -> Entry {
-    Entry::new(options, Takes::Value, Act::Doubt(why))
+pub(super) const fn asks(options: &'static str, why: DoubtReason) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(options, OptionValueSyntax::Value, OptionEffect::Doubt(why))
 }
 
 /// Creates doubtful options without a value.
-pub(super) const fn asks_flag(options: &'static str, why: Why) -> Entry {
-    Entry::new(options, Takes::Nothing, Act::Doubt(why))
+pub(super) const fn asks_flag(options: &'static str, why: DoubtReason) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(
+        options,
+        OptionValueSyntax::Nothing,
+        OptionEffect::Doubt(why),
+    )
 }
 
 /// Creates options whose value is a path that must lie in the project.
-pub(super) const fn inside(options: &'static str, why: Why) -> Entry {
-    Entry::new(options, Takes::Value, Act::Inside(why))
+pub(super) const fn inside(options: &'static str, why: DoubtReason) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(options, OptionValueSyntax::Value, OptionEffect::Inside(why))
 }
 
 /// Creates options whose value decides whether they are doubtful.
-pub(super) const fn checks(options: &'static str, check: fn(&str) -> Option<Why>) -> Entry {
-    Entry::new(options, Takes::Value, Act::Check(check))
+pub(super) const fn checks(
+    options: &'static str,
+    check: fn(&str) -> Option<DoubtReason>,
+) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(
+        options,
+        OptionValueSyntax::Value,
+        OptionEffect::Check(check),
+    )
 }
 
 /// Creates options whose value is handled by code.
-pub(super) const fn calls(options: &'static str, call: fn(&mut View<'_>, &str)) -> Entry {
-    Entry::new(options, Takes::Value, Act::Call(call))
+pub(super) const fn calls(
+    options: &'static str,
+    call: fn(&mut CommandInspector<'_>, &str),
+) -> ProgramOptionEntry {
+    ProgramOptionEntry::new(options, OptionValueSyntax::Value, OptionEffect::Call(call))
 }
 
 /// Returns whether a blank-separated list contains this name.
@@ -323,7 +337,7 @@ pub(super) fn lists(names: &str, name: &str) -> bool {
 }
 
 /// All programs, by family.
-pub(super) const FAMILIES: &[&[Program]] = &[
+pub(super) const FAMILIES: &[&[ProgramSpec]] = &[
     archives::TABLE,
     awk::TABLE,
     builds::TABLE,
@@ -347,7 +361,7 @@ pub(super) const FAMILIES: &[&[Program]] = &[
     wrappers::TABLE,
 ];
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static Program>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<HashMap<&'static str, &'static ProgramSpec>> = LazyLock::new(|| {
     let programs = FAMILIES.iter().flat_map(|family| family.iter());
     programs
         .flat_map(|program| program.names.split(' ').map(move |name| (name, program)))
@@ -355,7 +369,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Program>> = LazyLock::ne
 });
 
 /// Finds a program by its base name.
-pub(super) fn find(name: &str) -> Option<&'static Program> {
+pub(super) fn find(name: &str) -> Option<&'static ProgramSpec> {
     BY_NAME.get(name).copied()
 }
 
@@ -370,12 +384,12 @@ pub(super) fn parts() -> Vec<String> {
         if program.always.is_some() {
             parts.push(part(name, "always"));
         }
-        if program.unknown == Unknown::Inside {
+        if program.unknown == UnknownOptionHandling::Inside {
             parts.push(part(name, "confined"));
         }
         match program.operands {
-            Operands::Ignored => {}
-            Operands::Subs(subs) => {
+            OperandMeaning::Ignored => {}
+            OperandMeaning::Subs(subs) => {
                 let doubtful = subs.doubtful.iter().map(|(names, _)| *names);
                 let lists = doubtful.chain([subs.starting, subs.writing]);
                 let named = lists.filter(|names| !names.is_empty());
@@ -417,7 +431,7 @@ mod tests {
             for option in lists.flat_map(str::split_ascii_whitespace) {
                 let body = option.trim_end_matches(['?', '*']);
                 let good = match program.style {
-                    Style::Dash => option.starts_with('-') && body.len() > 1,
+                    ProgramOptionStyle::Dash => option.starts_with('-') && body.len() > 1,
                     _ if body.starts_with("--") => body.len() > 2 && !option.ends_with('?'),
                     _ => body.starts_with('-') && body.chars().count() == 2,
                 };

@@ -1,14 +1,15 @@
 //! Programs that read, search, sort and display text.
 
 use super::inline;
-use super::options::Parsed;
+use super::options::ParsedProgramArguments;
 use super::table::{
-    Operands, Program, Style, Why, asks, asks_flag, calls, inside, reads, starts, writes,
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramSpec, asks, asks_flag, calls, inside,
+    reads, starts, writes,
 };
-use super::view::View;
+use super::view::CommandInspector;
 
-pub(super) const TABLE: &[Program] = &[
-    Program::reads(
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::reads(
         "cat tac head tail wc nl od hexdump hd strings cut paste join comm fold fmt expand \
             unexpand column rev pr tsort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum \
             b2sum b3sum cksum sum ls dir vdir stat du df realpath readlink basename dirname cmp \
@@ -18,19 +19,19 @@ pub(super) const TABLE: &[Program] = &[
             xzcat zstdcat lz4cat zgrep zdiff zcmp exa eza lsd hexyl size readelf objdump \
             otool getent c++filt look fc-list",
     )
-    .operands(Operands::Read),
-    Program::reads("nm")
-        .entries(&[asks("--plugin", Why::Loads)])
-        .operands(Operands::Read),
-    Program::reads("shuf tree iconv")
+    .operands(OperandMeaning::Read),
+    ProgramSpec::reads("nm")
+        .entries(&[asks("--plugin", DoubtReason::Loads)])
+        .operands(OperandMeaning::Read),
+    ProgramSpec::reads("shuf tree iconv")
         .values(&["-L -I -P -n --head-count -i --input-range -f --from-code -t --to-code"])
         .entries(&[writes("-o --output")])
-        .operands(Operands::Read),
-    Program::reads("xxd")
+        .operands(OperandMeaning::Read),
+    ProgramSpec::reads("xxd")
         .values(&["-l -s -c -g -o -n"])
-        .operands(Operands::Call(uniq)),
-    Program::reads("ldd").operands(Operands::Doubt(Why::Loads)),
-    Program::reads("grep egrep fgrep ggrep pcregrep pcre2grep")
+        .operands(OperandMeaning::Call(uniq)),
+    ProgramSpec::reads("ldd").operands(OperandMeaning::Doubt(DoubtReason::Loads)),
+    ProgramSpec::reads("grep egrep fgrep ggrep pcregrep pcre2grep")
         .values(&[
             "-e --regexp -A --after-context -B --before-context -C --context -m --max-count",
             "-d --directories -D --devices --include --exclude --exclude-dir --label",
@@ -38,8 +39,8 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .flags(&["--color --colour --files-with-matches --files-without-match"])
         .entries(&[reads("-f --file --exclude-from")])
-        .operands(Operands::SkipThenRead("-e --regexp -f --file")),
-    Program::reads("rg ripgrep")
+        .operands(OperandMeaning::SkipThenRead("-e --regexp -f --file")),
+    ProgramSpec::reads("rg ripgrep")
         .values(&[
             "-e --regexp -A --after-context -B --before-context -C --context -m --max-count -g",
             "--glob --iglob -t --type -T --type-not --type-add --type-clear -j --threads -M",
@@ -53,15 +54,15 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[
             starts("--pre"),
             starts("--hostname-bin"),
-            asks("--pre-glob", Why::Starts),
-            asks_flag("-z --search-zip", Why::Starts),
+            asks("--pre-glob", DoubtReason::Starts),
+            asks_flag("-z --search-zip", DoubtReason::Starts),
             reads("-f --file"),
-            inside("--ignore-file", Why::Elsewhere),
+            inside("--ignore-file", DoubtReason::Elsewhere),
         ])
-        .operands(Operands::SkipThenRead(
+        .operands(OperandMeaning::SkipThenRead(
             "-e --regexp -f --file --files --type-list",
         )),
-    Program::reads("ag ack ack-grep pt ugrep ug")
+    ProgramSpec::reads("ag ack ack-grep pt ugrep ug")
         .values(&[
             "-A --after -B --before -C --context -G --file-search-regex -m --max-count --ignore",
             "--ignore-dir --depth -W --width -p --path-to-ignore --type --match -e --regexp -g",
@@ -69,11 +70,14 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[
             starts("--pager"),
             starts("--filter"),
-            asks("--output --ackrc --config --files-from -x", Why::Loads),
-            asks("--save-config", Why::Writes).glued(),
+            asks(
+                "--output --ackrc --config --files-from -x",
+                DoubtReason::Loads,
+            ),
+            asks("--save-config", DoubtReason::Writes).glued(),
         ])
-        .operands(Operands::SkipThenRead("-e --regexp --match -f -g")),
-    Program::reads("sort gsort")
+        .operands(OperandMeaning::SkipThenRead("-e --regexp --match -f -g")),
+    ProgramSpec::reads("sort gsort")
         .values(&[
             "-k --key -t --field-separator -S --buffer-size --parallel --batch-size --sort",
             "--random-source",
@@ -81,14 +85,14 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[
             writes("-o --output"),
             starts("--compress-program"),
-            asks("-T --temporary-directory", Why::Writes),
+            asks("-T --temporary-directory", DoubtReason::Writes),
             reads("--files0-from"),
         ])
-        .operands(Operands::Read),
-    Program::reads("uniq guniq")
+        .operands(OperandMeaning::Read),
+    ProgramSpec::reads("uniq guniq")
         .values(&["-f --skip-fields -s --skip-chars -w --check-chars"])
-        .operands(Operands::Call(uniq)),
-    Program::reads("diff gdiff diff3 sdiff")
+        .operands(OperandMeaning::Call(uniq)),
+    ProgramSpec::reads("diff gdiff diff3 sdiff")
         .values(&[
             "-U -C -I --ignore-matching-lines -x --exclude -L --label -W",
             "--width -F --show-function-line --horizon-lines --tabsize --palette --from-file",
@@ -99,60 +103,65 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[
             writes("-o --output"),
             starts("--diff-program"),
-            asks_flag("-l --paginate", Why::Starts),
+            asks_flag("-l --paginate", DoubtReason::Starts),
             reads("-X --exclude-from"),
         ])
-        .operands(Operands::Read),
-    Program::reads("base64 base32 basenc")
+        .operands(OperandMeaning::Read),
+    ProgramSpec::reads("base64 base32 basenc")
         .values(&["-w --wrap -b --break"])
         .entries(&[writes("-o --output"), reads("-i --input")])
-        .operands(Operands::Read),
-    Program::reads("tr").operands(Operands::Ignored),
-    Program::reads("jq gojq jaq")
+        .operands(OperandMeaning::Read),
+    ProgramSpec::reads("tr").operands(OperandMeaning::Ignored),
+    ProgramSpec::reads("jq gojq jaq")
         .values(&["--indent --arg --argjson"])
         .flags(&[
             "--args --jsonargs --tab --raw-output --raw-input --seq --stream --slurp -s \
             -r -n -c -e -S -a -j -M -C -R",
         ])
         .entries(&[
-            asks("-f --from-file", Why::Loads),
-            asks("-L --library-path", Why::Loads),
+            asks("-f --from-file", DoubtReason::Loads),
+            asks("-L --library-path", DoubtReason::Loads),
             reads("--slurpfile --rawfile --argfile"),
         ])
-        .operands(Operands::Call(jq)),
-    Program::reads("yq dasel xq tomlq fx mlr")
+        .operands(OperandMeaning::Call(jq)),
+    ProgramSpec::reads("yq dasel xq tomlq fx mlr")
         .values(&["-o --output-format -p --input-format -I --indent -r"])
         .entries(&[
-            asks_flag("-i --inplace --in-place -w --write", Why::Writes),
-            asks("--from-file -f --split-exp-file", Why::Loads),
-            asks("-s --split-exp", Why::Writes),
+            asks_flag("-i --inplace --in-place -w --write", DoubtReason::Writes),
+            asks("--from-file -f --split-exp-file", DoubtReason::Loads),
+            asks("-s --split-exp", DoubtReason::Writes),
         ])
-        .operands(Operands::Call(jq)),
-    Program::reads("file")
+        .operands(OperandMeaning::Call(jq)),
+    ProgramSpec::reads("file")
         .values(&["-F --separator -P --parameter -e --exclude"])
         .flags(&["--mime --mime-type --mime-encoding"])
         .entries(&[
-            asks("-m --magic-file", Why::Loads),
-            asks_flag("-C --compile", Why::Writes),
-            asks_flag("-z --uncompress -Z --uncompress-noreport", Why::Starts),
+            asks("-m --magic-file", DoubtReason::Loads),
+            asks_flag("-C --compile", DoubtReason::Writes),
+            asks_flag(
+                "-z --uncompress -Z --uncompress-noreport",
+                DoubtReason::Starts,
+            ),
             reads("-f --files-from"),
         ])
-        .operands(Operands::Read),
-    Program::reads("date gdate")
+        .operands(OperandMeaning::Read),
+    ProgramSpec::reads("date gdate")
         .values(&["-d --date"])
         .flags(&["--debug"])
         .entries(&[
-            asks("-s --set", Why::Privilege),
+            asks("-s --set", DoubtReason::Privilege),
             reads("-f --file -r --reference"),
         ]),
-    Program::reads("hostname domainname").operands(Operands::Doubt(Why::Privilege)),
-    Program::reads("dmesg").entries(&[asks_flag(
+    ProgramSpec::reads("hostname domainname")
+        .operands(OperandMeaning::Doubt(DoubtReason::Privilege)),
+    ProgramSpec::reads("dmesg").entries(&[asks_flag(
         "-c --read-clear -C --clear -D -E -w",
-        Why::Privilege,
+        DoubtReason::Privilege,
     )]),
-    Program::doubtful("less more most lv pg ov moar", Why::Interactive),
-    Program::doubtful("man info", Why::Interactive).entries(&[starts("-P --pager -H --html")]),
-    Program::reads("bat batcat")
+    ProgramSpec::doubtful("less more most lv pg ov moar", DoubtReason::Interactive),
+    ProgramSpec::doubtful("man info", DoubtReason::Interactive)
+        .entries(&[starts("-P --pager -H --html")]),
+    ProgramSpec::reads("bat batcat")
         .values(&[
             "-l --language -r --line-range -H --highlight-line --theme --style --color \
                 --decorations",
@@ -161,46 +170,46 @@ pub(super) const TABLE: &[Program] = &[
         .flags(&["--plain -p -n --number -A --show-all -d --diff -P"])
         .entries(&[
             starts("--pager"),
-            asks("--config-dir --cache-dir", Why::Loads).glued(),
+            asks("--config-dir --cache-dir", DoubtReason::Loads).glued(),
         ])
-        .operands(Operands::Call(bat)),
-    Program::reads("delta diff-so-fancy difft")
+        .operands(OperandMeaning::Call(bat)),
+    ProgramSpec::reads("delta diff-so-fancy difft")
         .values(&["--features --width -w"])
-        .entries(&[starts("--pager"), asks("--config", Why::Loads)]),
-    Program::doubtful(
+        .entries(&[starts("--pager"), asks("--config", DoubtReason::Loads)]),
+    ProgramSpec::doubtful(
         "vi vim nvim view vimdiff gvim ex ed red nano pico micro helix hx kak joe mcedit code \
          subl gedit kate editor sensible-editor select-editor rvim rview evim eview gview",
-        Why::Interactive,
+        DoubtReason::Interactive,
     )
     .values(&["-c --cmd"])
-    .operands(Operands::Call(editor)),
-    Program::doubtful("emacs emacsclient", Why::Interactive)
+    .operands(OperandMeaning::Call(editor)),
+    ProgramSpec::doubtful("emacs emacsclient", DoubtReason::Interactive)
         .values(&["-l --load -f --funcall"])
         .entries(&[calls("-e --eval --execute", inline::code)]),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "fzf sk peco gum dialog whiptail mc ranger nnn lf htop top btop",
-        Why::Interactive,
+        DoubtReason::Interactive,
     ),
-    Program::reads("xmllint")
+    ProgramSpec::reads("xmllint")
         .values(&["--xpath --encode --schema --relaxng --dtdvalid --pattern --maxmem"])
         .entries(&[
             writes("-o --output"),
-            asks_flag("--shell", Why::Interactive),
+            asks_flag("--shell", DoubtReason::Interactive),
             asks_flag(
                 "--loaddtd --dtdattr --noent --xinclude --catalogs",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
         ])
-        .operands(Operands::Read),
-    Program::works("xsltproc").entries(&[
+        .operands(OperandMeaning::Read),
+    ProgramSpec::works("xsltproc").entries(&[
         writes("-o --output"),
         asks_flag(
             "--xinclude \
         --catalogs",
-            Why::Loads,
+            DoubtReason::Loads,
         ),
     ]),
-    Program::works("pandoc")
+    ProgramSpec::works("pandoc")
         .values(&[
             "-f --from -r --read -t --to -w --write -V --variable -M --metadata --toc-depth",
             "--highlight-style --wrap --columns",
@@ -208,43 +217,45 @@ pub(super) const TABLE: &[Program] = &[
         .confined()
         .entries(&[
             writes("-o --output --extract-media --log"),
-            asks("--pdf-engine-opt", Why::Starts),
+            asks("--pdf-engine-opt", DoubtReason::Starts),
             inside(
                 "-H --include-in-header -B --include-before-body -A --include-after-body --csl \
                 --bibliography --syntax-definition -c --css --reference-doc",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             starts("-F --filter"),
             asks(
                 "-L --lua-filter --template -d --defaults --data-dir",
-                Why::Loads,
+                DoubtReason::Loads,
             ),
             starts("--pdf-engine"),
         ])
-        .operands(Operands::Call(pandoc)),
-    Program::works("ffmpeg ffprobe ffplay convert magick mogrify identify composite montage gs")
-        .style(Style::Dash)
-        .values(&[
-            "-ss -t -to -c -c:v -c:a -vf -af -filter_complex -map -r -s -b:v -b:a -f \
+        .operands(OperandMeaning::Call(pandoc)),
+    ProgramSpec::works(
+        "ffmpeg ffprobe ffplay convert magick mogrify identify composite montage gs",
+    )
+    .style(ProgramOptionStyle::Dash)
+    .values(&[
+        "-ss -t -to -c -c:v -c:a -vf -af -filter_complex -map -r -s -b:v -b:a -f \
             -resize -quality",
-        ])
-        .entries(&[
-            reads("-i"),
-            asks("-dump_attachment* -progress -report", Why::Writes),
-            asks(
-                "-init_hw_device -filter_script -protocol_whitelist -authenticate -script",
-                Why::Loads,
-            ),
-        ])
-        .operands(Operands::Call(media)),
-    Program::works("tee gtee")
+    ])
+    .entries(&[
+        reads("-i"),
+        asks("-dump_attachment* -progress -report", DoubtReason::Writes),
+        asks(
+            "-init_hw_device -filter_script -protocol_whitelist -authenticate -script",
+            DoubtReason::Loads,
+        ),
+    ])
+    .operands(OperandMeaning::Call(media)),
+    ProgramSpec::works("tee gtee")
         .values(&["--output-error"])
-        .operands(Operands::Write),
-    Program::works("sponge").operands(Operands::Write),
+        .operands(OperandMeaning::Write),
+    ProgramSpec::works("sponge").operands(OperandMeaning::Write),
 ];
 
 /// Records the second operand of `uniq`, which is its output.
-fn uniq(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn uniq(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if let Some(input) = parsed.operands.first() {
         view.read(input);
     }
@@ -255,7 +266,7 @@ fn uniq(view: &mut View<'_>, parsed: &Parsed<'_>) {
 
 /// Checks the filter, which may load modules and other files. `--arg name value` has two
 /// values, of which the option parser took one, so the filter may follow the other.
-fn jq(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn jq(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for text in &parsed.operands {
         view.doubt_open_text(text);
         let words = [
@@ -268,7 +279,7 @@ fn jq(view: &mut View<'_>, parsed: &Parsed<'_>) {
             "load_base64",
         ];
         if words.iter().any(|word| has_word(text, word)) && text.contains(['"', '(']) {
-            view.doubt_word(Why::Loads, text);
+            view.doubt_word(DoubtReason::Loads, text);
         }
     }
     let pairs = parsed
@@ -284,7 +295,7 @@ fn jq(view: &mut View<'_>, parsed: &Parsed<'_>) {
 
 /// Records what an editor's commands start: the text after `!`, and calls such as
 /// `system`.
-fn editor(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn editor(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let plus = parsed
         .operands
         .iter()
@@ -310,21 +321,21 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-fn bat(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn bat(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if parsed
         .operands
         .first()
         .is_some_and(|first| *first == "cache")
     {
-        view.doubt_word(Why::Loads, "cache");
+        view.doubt_word(DoubtReason::Loads, "cache");
     }
     parsed.operands.iter().for_each(|path| view.read(path));
 }
 
-fn pandoc(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn pandoc(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for format in parsed.values_of("-f --from -r --read -t --to -w --write") {
         if format.contains(".lua") {
-            view.doubt_word(Why::Loads, format);
+            view.doubt_word(DoubtReason::Loads, format);
         }
     }
     parsed.operands.iter().for_each(|path| view.read(path));
@@ -332,7 +343,7 @@ fn pandoc(view: &mut View<'_>, parsed: &Parsed<'_>) {
 
 /// Records the last operand as written, and asks about names of pictures and films that
 /// are scripts in disguise.
-fn media(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn media(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for operand in &parsed.operands {
         let kind = operand.split(':').next().unwrap_or_default();
         if operand.contains(':')
@@ -343,7 +354,7 @@ fn media(view: &mut View<'_>, parsed: &Parsed<'_>) {
             )
             || operand.starts_with('|')
         {
-            view.doubt_word(Why::Loads, operand);
+            view.doubt_word(DoubtReason::Loads, operand);
         }
     }
     if !matches!(view.name.as_str(), "ffprobe" | "identify")

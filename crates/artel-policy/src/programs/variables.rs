@@ -1,9 +1,9 @@
 //! Variables in the command line of `make`: switches, flags and tools.
 
 use super::builds::pass_on;
-use super::options::Parsed;
-use super::table::{Why, lists};
-use super::view::View;
+use super::options::ParsedProgramArguments;
+use super::table::{DoubtReason, lists};
+use super::view::CommandInspector;
 
 /// Variables that by convention hold a switch, a name or a version, but not a program.
 const PLAIN: &str = "V VERBOSE Q QUIET DEBUG RELEASE BUILD BUILD_TYPE BUILDTYPE MODE CONFIG ENV ARCH \
@@ -17,7 +17,7 @@ const FLAGS: &str = "CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LDLIBS EXTRA_CFLAGS EXTRA_
 
 /// Checks the variables among the operands of `make`. A variable that is not known to be
 /// harmless may be a program that a recipe starts.
-pub(super) fn make(view: &mut View<'_>, parsed: &Parsed<'_>) {
+pub(super) fn make(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     for operand in &parsed.operands {
         let Some((name, value)) = operand.split_once('=') else {
             continue;
@@ -27,12 +27,12 @@ pub(super) fn make(view: &mut View<'_>, parsed: &Parsed<'_>) {
             let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
             pass_on(view, "gcc", &words);
         } else if !is_harmless(view, name, value) {
-            view.doubt_word(Why::ChangesShell, operand);
+            view.doubt_word(DoubtReason::ChangesShell, operand);
         }
     }
 }
 
-fn is_harmless(view: &View<'_>, name: &str, value: &str) -> bool {
+fn is_harmless(view: &CommandInspector<'_>, name: &str, value: &str) -> bool {
     let is_number = value.len() < 20 && value.bytes().all(|byte| byte.is_ascii_digit());
     let is_switch = lists("y n yes no true false on off", value);
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

@@ -1,7 +1,7 @@
 //! The inspection of one command: its findings, and the checks of its paths.
 
-use super::table::{self, Program, Role, Why};
-use super::{Doubt, Finding, Inner};
+use super::table::{self, DoubtReason, ProgramPurpose, ProgramSpec};
+use super::{CommandAssessment, CommandDoubt, NestedCommand};
 use super::{calls, names};
 
 /// Stands for a word that is not known yet. It is a control character, so no command that
@@ -23,23 +23,23 @@ const MOST_DOUBTS: usize = 16;
 const LONGEST_QUOTE: usize = 80;
 
 /// The findings about a command so far, and the location of the project.
-pub(super) struct View<'a> {
-    pub(super) finding: Finding,
+pub(super) struct CommandInspector<'a> {
+    pub(super) finding: CommandAssessment,
     /// The base name of the program.
     pub(super) name: String,
-    pub(super) role: Role,
+    pub(super) role: ProgramPurpose,
     /// The part of the table that a test leaves out, if any.
     pub(super) left_out: Option<&'a str>,
     root: &'a str,
     depth: u8,
 }
 
-impl<'a> View<'a> {
+impl<'a> CommandInspector<'a> {
     pub(super) fn new(root: &'a str) -> Self {
         Self {
-            finding: Finding::default(),
+            finding: CommandAssessment::default(),
             name: String::new(),
-            role: Role::Works,
+            role: ProgramPurpose::Works,
             left_out: None,
             root: root.trim_end_matches('/'),
             depth: 0,
@@ -62,9 +62,9 @@ impl<'a> View<'a> {
     }
 
     /// Inspects the arguments of a program in the table.
-    pub(super) fn program(&mut self, program: &'static Program, arguments: &[String]) {
+    pub(super) fn program(&mut self, program: &'static ProgramSpec, arguments: &[String]) {
         self.role = program.role;
-        self.finding.is_wrapper = program.role == Role::Wraps;
+        self.finding.is_wrapper = program.role == ProgramPurpose::Wraps;
         let only_tells = matches!(arguments, [word] if word == "--version" || word == "--help");
         if let Some(why) = program.always
             && !(only_tells && why.is_about_deeds())
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
     }
 
     /// Records a doubt about `what`.
-    pub(super) fn doubt(&mut self, why: Why, what: &str) {
+    pub(super) fn doubt(&mut self, why: DoubtReason, what: &str) {
         if self.finding.doubts.len() >= MOST_DOUBTS {
             return;
         }
@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         } else if what.contains(UNKNOWN_WORD) {
             quoted.push(UNKNOWN_WORD);
         }
-        let doubt = Doubt {
+        let doubt = CommandDoubt {
             rule: why.rule(),
             reason: format!("`{quoted}` {}", why.phrase()),
         };
@@ -101,7 +101,7 @@ impl<'a> View<'a> {
     }
 
     /// Records a doubt about one word of this program.
-    pub(super) fn doubt_word(&mut self, why: Why, word: &str) {
+    pub(super) fn doubt_word(&mut self, why: DoubtReason, word: &str) {
         let what = format!("{} {word}", self.name);
         self.doubt(why, &what);
     }
@@ -113,10 +113,10 @@ impl<'a> View<'a> {
             return;
         }
         if path.starts_with(['|', '!']) {
-            self.doubt_word(Why::Starts, path);
+            self.doubt_word(DoubtReason::Starts, path);
         }
-        if self.role == Role::Reads {
-            self.doubt_word(Why::Writes, path);
+        if self.role == ProgramPurpose::Reads {
+            self.doubt_word(DoubtReason::Writes, path);
         }
         self.finding.writes.push(path.to_owned());
     }
@@ -132,13 +132,15 @@ impl<'a> View<'a> {
     pub(super) fn start_words(&mut self, words: &[&str]) {
         if !words.is_empty() {
             let words = words.iter().map(|word| (*word).to_owned()).collect();
-            self.finding.starts.push(Inner::Words(words));
+            self.finding.starts.push(NestedCommand::Words(words));
         }
     }
 
     /// Records a shell text that is run.
     pub(super) fn start_script(&mut self, text: &str) {
-        self.finding.starts.push(Inner::Script(text.to_owned()));
+        self.finding
+            .starts
+            .push(NestedCommand::Script(text.to_owned()));
     }
 
     /// Records a command that gets more words than are known, and asks if those could do harm.
@@ -147,24 +149,26 @@ impl<'a> View<'a> {
     /// [`UNKNOWN_WORD`] in place of the missing words.
     pub(super) fn start_open(&mut self, known: &[String], trial: &[String]) {
         if !known.is_empty() {
-            self.finding.starts.push(Inner::Open(known.to_vec()));
+            self.finding
+                .starts
+                .push(NestedCommand::Open(known.to_vec()));
         }
         if trial.len() > LONGEST_OPEN || self.is_harmed_by_open_words(trial) {
-            self.doubt(Why::OpenWords, &known.join(" "));
+            self.doubt(DoubtReason::OpenWords, &known.join(" "));
         }
     }
 
     /// Asks about a text that is run and not completely known yet.
     pub(super) fn doubt_open_text(&mut self, text: &str) {
         if text.contains(UNKNOWN_WORD) {
-            self.doubt_word(Why::OpenWords, text);
+            self.doubt_word(DoubtReason::OpenWords, text);
         }
     }
 
     /// Inspects another command as part of this one.
     pub(super) fn also(&mut self, words: &[String]) {
         let Some(inner) = self.inner(words) else {
-            return self.doubt_word(Why::TooDeep, "…");
+            return self.doubt_word(DoubtReason::TooDeep, "…");
         };
         self.finding.doubts.extend(inner.doubts);
         self.finding.starts.extend(inner.starts);
@@ -205,16 +209,16 @@ impl<'a> View<'a> {
     }
 
     /// Returns whether a part of the table is in use; a test may leave it out.
-    pub(super) fn has_part(&self, program: &Program, what: &str) -> bool {
+    pub(super) fn has_part(&self, program: &ProgramSpec, what: &str) -> bool {
         self.left_out
             .is_none_or(|left_out| left_out != table::part(program.first_name(), what))
     }
 
-    fn inner(&self, words: &[String]) -> Option<Finding> {
+    fn inner(&self, words: &[String]) -> Option<CommandAssessment> {
         if self.depth >= DEEPEST {
             return None;
         }
-        let mut inner = View::new(self.root);
+        let mut inner = CommandInspector::new(self.root);
         inner.depth = self.depth + 1;
         inner.left_out = self.left_out;
         inner.command(words);
@@ -234,16 +238,16 @@ impl<'a> View<'a> {
                 return true;
             };
             let named = |path: &String| path.contains(UNKNOWN_WORD);
-            let open = Why::OpenWords.rule();
-            let is_about = |doubt: &Doubt| doubt.rule == open || named(&doubt.reason);
+            let open = DoubtReason::OpenWords.rule();
+            let is_about = |doubt: &CommandDoubt| doubt.rule == open || named(&doubt.reason);
             if found.writes.iter().any(named) || found.doubts.iter().any(is_about) {
                 return true;
             }
             let mut next = None;
             for start in found.starts {
                 match start {
-                    Inner::Script(text) if text.contains(UNKNOWN_WORD) => return true,
-                    Inner::Words(words) if words.iter().any(named) => next = Some(words),
+                    NestedCommand::Script(text) if text.contains(UNKNOWN_WORD) => return true,
+                    NestedCommand::Words(words) if words.iter().any(named) => next = Some(words),
                     _ => {}
                 }
             }
@@ -262,7 +266,7 @@ pub(crate) fn is_known(program: &str) -> bool {
 }
 
 /// Finds a program by its name, with or without a version, machine or build in it.
-fn find_program(name: &str) -> Option<&'static Program> {
+fn find_program(name: &str) -> Option<&'static ProgramSpec> {
     names::known(name).map(|known| known.program)
 }
 
@@ -301,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_path_strays_when_it_leads_out_as_written() {
-        let view = View::new("/home/me/project/");
+        let view = CommandInspector::new("/home/me/project/");
         for inside in [
             "a/b",
             ".",
@@ -324,6 +328,6 @@ mod tests {
         for outside in outside {
             assert!(view.strays(outside), "{outside}");
         }
-        assert!(View::new("").strays("/home/me/project/x"));
+        assert!(CommandInspector::new("").strays("/home/me/project/x"));
     }
 }

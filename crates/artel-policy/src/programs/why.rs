@@ -1,7 +1,7 @@
 //! The reasons for doubt: their rule names and phrases.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum DoubtReason {
     Starts,
     Loads,
     Writes,
@@ -26,7 +26,7 @@ pub(super) enum Why {
     TooDeep,
 }
 
-impl Why {
+impl DoubtReason {
     /// Returns the built-in name of the rule.
     pub(super) const fn rule(self) -> &'static str {
         match self {
@@ -97,14 +97,14 @@ impl Why {
 /// is about the files and resources they touch.
 pub(crate) fn is_about_effects(rule: &str) -> bool {
     // A link that leads out is not listed: it may be another name for a program.
-    const EFFECTS: [Why; 7] = [
-        Why::Writes,
-        Why::Elsewhere,
-        Why::Sends,
-        Why::Socket,
-        Why::Process,
-        Why::Device,
-        Why::Loses,
+    const EFFECTS: [DoubtReason; 7] = [
+        DoubtReason::Writes,
+        DoubtReason::Elsewhere,
+        DoubtReason::Sends,
+        DoubtReason::Socket,
+        DoubtReason::Process,
+        DoubtReason::Device,
+        DoubtReason::Loses,
     ];
     EFFECTS.iter().any(|why| why.rule() == rule)
 }

@@ -1,58 +1,59 @@
 //! Programs that start another command: the judge looks through them at what they start.
 
-use super::options::Parsed;
+use super::options::ParsedProgramArguments;
 use super::table::{
-    Operands, Program, Role, Style, Why, asks, asks_flag, inside, reads, starts, writes,
+    DoubtReason, OperandMeaning, ProgramOptionStyle, ProgramPurpose, ProgramSpec, asks, asks_flag,
+    inside, reads, starts, writes,
 };
-use super::view::{UNKNOWN_WORD, View};
+use super::view::{CommandInspector, UNKNOWN_WORD};
 
-pub(super) const TABLE: &[Program] = &[
-    Program::wraps("timeout gtimeout", 1).values(&["-k --kill-after -s --signal"]),
-    Program::wraps("nice", 0).values(&["-n --adjustment"]),
-    Program::wraps("ionice", 0)
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::wraps("timeout gtimeout", 1).values(&["-k --kill-after -s --signal"]),
+    ProgramSpec::wraps("nice", 0).values(&["-n --adjustment"]),
+    ProgramSpec::wraps("ionice", 0)
         .values(&["-c --class -n --classdata"])
-        .entries(&[asks("-p --pid -P --pgid -u --uid", Why::Process)]),
-    Program::wraps("nohup", 0),
-    Program::wraps(
+        .entries(&[asks("-p --pid -P --pgid -u --uid", DoubtReason::Process)]),
+    ProgramSpec::wraps("nohup", 0),
+    ProgramSpec::wraps(
         "tini dumb-init caffeinate proxychains proxychains4 torsocks",
         0,
     ),
-    Program::wraps("setsid", 0),
-    Program::wraps("stdbuf", 0).values(&["-i --input -o --output -e --error"]),
-    Program::wraps("unbuffer", 0),
-    Program::wraps("time gtime", 0)
+    ProgramSpec::wraps("setsid", 0),
+    ProgramSpec::wraps("stdbuf", 0).values(&["-i --input -o --output -e --error"]),
+    ProgramSpec::wraps("unbuffer", 0),
+    ProgramSpec::wraps("time gtime", 0)
         .values(&["-f --format"])
         .entries(&[writes("-o --output")])
-        .role(Role::Wraps),
-    Program::wraps("chrt", 1)
+        .role(ProgramPurpose::Wraps),
+    ProgramSpec::wraps("chrt", 1)
         .values(&["-T --sched-runtime -P --sched-period -D --sched-deadline"])
-        .entries(&[asks_flag("-p --pid", Why::Process)]),
-    Program::wraps("taskset", 1).entries(&[asks_flag("-p --pid", Why::Process)]),
-    Program::wraps("setarch", 1),
-    Program::wraps("linux32 linux64 i386 x86_64 uname26", 0),
-    Program::wraps("prlimit", 0).entries(&[asks("-p --pid", Why::Process)]),
-    Program::wraps("choom", 0)
+        .entries(&[asks_flag("-p --pid", DoubtReason::Process)]),
+    ProgramSpec::wraps("taskset", 1).entries(&[asks_flag("-p --pid", DoubtReason::Process)]),
+    ProgramSpec::wraps("setarch", 1),
+    ProgramSpec::wraps("linux32 linux64 i386 x86_64 uname26", 0),
+    ProgramSpec::wraps("prlimit", 0).entries(&[asks("-p --pid", DoubtReason::Process)]),
+    ProgramSpec::wraps("choom", 0)
         .values(&["-n --adjust"])
-        .entries(&[asks("-p --pid", Why::Process)]),
-    Program::wraps("numactl", 0)
+        .entries(&[asks("-p --pid", DoubtReason::Process)]),
+    ProgramSpec::wraps("numactl", 0)
         .values(&["-N --cpunodebind -C --physcpubind -m --membind -i --interleave -p --preferred"]),
-    Program::wraps("cpulimit", 0)
+    ProgramSpec::wraps("cpulimit", 0)
         .values(&["-l --limit -c --cpu"])
-        .entries(&[asks("-p --pid -e --exe -P --path", Why::Process)]),
-    Program::wraps("env genv", 0)
+        .entries(&[asks("-p --pid -e --exe -P --path", DoubtReason::Process)]),
+    ProgramSpec::wraps("env genv", 0)
         .values(&["-u --unset"])
         .flags(&[
             "-i --ignore-environment -0 --null -v --debug --list-signal-handling",
             "--default-signal --ignore-signal --block-signal",
         ])
         .entries(&[
-            asks("-C --chdir", Why::Elsewhere),
-            asks("-S --split-string", Why::Evaluates),
-            asks("-P -a --argv0", Why::Elsewhere),
-            asks("-L -U", Why::Privilege),
+            asks("-C --chdir", DoubtReason::Elsewhere),
+            asks("-S --split-string", DoubtReason::Evaluates),
+            asks("-P -a --argv0", DoubtReason::Elsewhere),
+            asks("-L -U", DoubtReason::Privilege),
         ])
-        .operands(Operands::Call(env)),
-    Program::wraps("xargs gxargs", 0)
+        .operands(OperandMeaning::Call(env)),
+    ProgramSpec::wraps("xargs gxargs", 0)
         .values(&[
             "-d --delimiter -E -I -L -n --max-args -P --max-procs -s --max-chars",
             "-J -R -S",
@@ -60,90 +61,91 @@ pub(super) const TABLE: &[Program] = &[
         .flags(&["-e? -i? -l? --eof --replace --max-lines --null -0 -r -t -x -p"])
         .entries(&[
             reads("-a --arg-file"),
-            asks("--process-slot-var", Why::ChangesShell),
+            asks("--process-slot-var", DoubtReason::ChangesShell),
         ])
-        .operands(Operands::Call(xargs)),
-    Program::wraps("watch", 0)
+        .operands(OperandMeaning::Call(xargs)),
+    ProgramSpec::wraps("watch", 0)
         .values(&["-n --interval -q --equexit"])
         .flags(&["-d? --differences"])
-        .operands(Operands::Call(watch)),
-    Program::wraps("flock", 1)
+        .operands(OperandMeaning::Call(watch)),
+    ProgramSpec::wraps("flock", 1)
         .values(&["-w --wait --timeout -E --conflict-exit-code"])
-        .operands(Operands::Call(flock)),
-    Program::doubtful("parallel rush sem", Why::Starts)
-        .style(Style::Posix)
+        .operands(OperandMeaning::Call(flock)),
+    ProgramSpec::doubtful("parallel rush sem", DoubtReason::Starts)
+        .style(ProgramOptionStyle::Posix)
         .values(&["-j --jobs -a --arg-file -I -S --sshlogin --colsep -C -N -n -L"])
-        .operands(Operands::Call(parallel)),
-    Program::doubtful("entr", Why::Starts)
-        .style(Style::Posix)
-        .operands(Operands::Command(0)),
-    Program::doubtful("script", Why::Starts).entries(&[
+        .operands(OperandMeaning::Call(parallel)),
+    ProgramSpec::doubtful("entr", DoubtReason::Starts)
+        .style(ProgramOptionStyle::Posix)
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::doubtful("script", DoubtReason::Starts).entries(&[
         starts("-c --command"),
         writes("-I --log-in -O --log-out -B --log-io -T --log-timing"),
     ]),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "expect rlwrap dtach abduco screen tmux zellij byobu",
-        Why::Interactive,
+        DoubtReason::Interactive,
     ),
-    Program::doubtful("sudo doas sudoedit gosu su-exec", Why::Privilege)
-        .style(Style::Posix)
+    ProgramSpec::doubtful("sudo doas sudoedit gosu su-exec", DoubtReason::Privilege)
+        .style(ProgramOptionStyle::Posix)
         .values(&[
             "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type",
             "-T --command-timeout -U --other-user -D --chdir -R --chroot",
         ])
-        .operands(Operands::Call(sudo)),
-    Program::doubtful("su runuser", Why::Privilege)
+        .operands(OperandMeaning::Call(sudo)),
+    ProgramSpec::doubtful("su runuser", DoubtReason::Privilege)
         .values(&["-g --group -G --supp-group -s --shell -w -u --user"])
         .entries(&[starts("-c --command --session-command")])
-        .operands(Operands::Command(0)),
-    Program::doubtful(
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::doubtful(
         "pkexec setpriv capsh fakeroot faketime proot firejail",
-        Why::Privilege,
+        DoubtReason::Privilege,
     )
-    .style(Style::Posix)
+    .style(ProgramOptionStyle::Posix)
     .values(&["--user --reuid --regid"])
-    .operands(Operands::Command(0)),
-    Program::doubtful("chroot", Why::Privilege)
-        .style(Style::Posix)
-        .operands(Operands::Command(1)),
-    Program::doubtful("unshare nsenter", Why::Privilege)
-        .style(Style::Posix)
+    .operands(OperandMeaning::Command(0)),
+    ProgramSpec::doubtful("chroot", DoubtReason::Privilege)
+        .style(ProgramOptionStyle::Posix)
+        .operands(OperandMeaning::Command(1)),
+    ProgramSpec::doubtful("unshare nsenter", DoubtReason::Privilege)
+        .style(ProgramOptionStyle::Posix)
         .values(&["-t --target -S --setuid -G --setgid -w --wd -R --root"])
-        .operands(Operands::Command(0)),
-    Program::doubtful("bwrap flatpak toolbox distrobox", Why::Privilege),
-    Program::works("strace")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::doubtful("bwrap flatpak toolbox distrobox", DoubtReason::Privilege),
+    ProgramSpec::works("strace")
+        .style(ProgramOptionStyle::Posix)
         .values(&["-a -b -e -I -O -P -s -S -U -X --trace --string-limit --columns"])
         .entries(&[
             writes("-o --output"),
-            asks("-p --attach", Why::Process),
-            asks("-E --env -u --user", Why::Privilege),
+            asks("-p --attach", DoubtReason::Process),
+            asks("-E --env -u --user", DoubtReason::Privilege),
         ])
-        .operands(Operands::Command(0)),
-    Program::works("ltrace")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::works("ltrace")
+        .style(ProgramOptionStyle::Posix)
         .values(&["-a -A -D -e -l -n -s -w -x --align --indent --library"])
         .entries(&[
             writes("-o --output"),
-            asks("-p", Why::Process),
-            asks("-u -F --config", Why::Privilege),
+            asks("-p", DoubtReason::Process),
+            asks("-u -F --config", DoubtReason::Privilege),
         ])
-        .operands(Operands::Command(0)),
-    Program::works("valgrind")
-        .style(Style::Posix)
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::works("valgrind")
+        .style(ProgramOptionStyle::Posix)
         .entries(&[
             writes("--log-file --xml-file --massif-out-file --callgrind-out-file --vgdb-prefix"),
-            inside("--tool --suppressions", Why::Loads),
+            inside("--tool --suppressions", DoubtReason::Loads),
             starts("--db-command"),
-            asks("--config", Why::Loads),
+            asks("--config", DoubtReason::Loads),
         ])
-        .operands(Operands::Command(0)),
-    Program::doubtful("gdb lldb bpftrace", Why::Starts).entries(&[asks("-p --pid", Why::Process)]),
-    Program::doubtful("perf rr", Why::Starts)
-        .style(Style::Posix)
-        .operands(Operands::Call(traced)),
-    Program::doubtful("gcore", Why::Process),
-    Program::works("hyperfine")
+        .operands(OperandMeaning::Command(0)),
+    ProgramSpec::doubtful("gdb lldb bpftrace", DoubtReason::Starts)
+        .entries(&[asks("-p --pid", DoubtReason::Process)]),
+    ProgramSpec::doubtful("perf rr", DoubtReason::Starts)
+        .style(ProgramOptionStyle::Posix)
+        .operands(OperandMeaning::Call(traced)),
+    ProgramSpec::doubtful("gcore", DoubtReason::Process),
+    ProgramSpec::works("hyperfine")
         .values(&[
             "-w --warmup -r --runs -m --min-runs -M --max-runs -P --parameter-scan -n",
             "--command-name -L --parameter-list -D -u --time-unit --style --input --output",
@@ -152,36 +154,39 @@ pub(super) const TABLE: &[Program] = &[
             starts("-p --prepare -s --setup -c --cleanup -C --conclude -S --shell"),
             writes("--export-json --export-markdown --export-csv --export-asciidoc"),
         ])
-        .operands(Operands::Call(texts)),
-    Program::wraps("coreutils", 0)
-        .style(Style::Raw)
-        .operands(Operands::Call(coreutils)),
-    Program::doubtful("sg newgrp", Why::Privilege)
+        .operands(OperandMeaning::Call(texts)),
+    ProgramSpec::wraps("coreutils", 0)
+        .style(ProgramOptionStyle::Raw)
+        .operands(OperandMeaning::Call(coreutils)),
+    ProgramSpec::doubtful("sg newgrp", DoubtReason::Privilege)
         .flags(&["-c"])
-        .operands(Operands::Call(as_group)),
-    Program::doubtful("pee mispipe concurrently", Why::Starts).operands(Operands::Call(texts)),
-    Program::doubtful("dpkg-architecture", Why::Starts).entries(&[starts("-c --command")]),
-    Program::wraps("busybox toybox", 0).entries(&[asks("--install", Why::Installs).glued()]),
-    Program::doubtful(
+        .operands(OperandMeaning::Call(as_group)),
+    ProgramSpec::doubtful("pee mispipe concurrently", DoubtReason::Starts)
+        .operands(OperandMeaning::Call(texts)),
+    ProgramSpec::doubtful("dpkg-architecture", DoubtReason::Starts)
+        .entries(&[starts("-c --command")]),
+    ProgramSpec::wraps("busybox toybox", 0)
+        .entries(&[asks("--install", DoubtReason::Installs).glued()]),
+    ProgramSpec::doubtful(
         "direnv devbox nix nix-shell nix-env nix-build guix mise asdf",
-        Why::Starts,
+        DoubtReason::Starts,
     ),
-    Program::doubtful(
+    ProgramSpec::doubtful(
         "ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1",
-        Why::Loads,
+        DoubtReason::Loads,
     )
-    .style(Style::Posix)
-    .operands(Operands::Command(0)),
-    Program::doubtful(
+    .style(ProgramOptionStyle::Posix)
+    .operands(OperandMeaning::Command(0)),
+    ProgramSpec::doubtful(
         "xvfb-run dbus-run-session catchsegv start-stop-daemon daemonize",
-        Why::Starts,
+        DoubtReason::Starts,
     )
-    .style(Style::Posix)
+    .style(ProgramOptionStyle::Posix)
     .values(&["-e -f -n -p -s -w --server-args --server-num"])
-    .operands(Operands::Command(0)),
+    .operands(OperandMeaning::Command(0)),
 ];
 
-fn env(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn env(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     // A single dash is an old spelling of `-i`.
     let operands = match parsed.operands.as_slice() {
         ["-", rest @ ..] => rest,
@@ -190,7 +195,7 @@ fn env(view: &mut View<'_>, parsed: &Parsed<'_>) {
     let is_assignment = |word: &&&str| word.contains('=');
     let assigned = operands.iter().take_while(is_assignment).count();
     if let Some(word) = operands.first().filter(|_| assigned > 0) {
-        view.doubt_word(Why::ChangesShell, word);
+        view.doubt_word(DoubtReason::ChangesShell, word);
     }
     for text in parsed.values_of("-S --split-string") {
         // Its quoting is close to the shell's, and the doubt above asks anyway: this makes
@@ -200,7 +205,7 @@ fn env(view: &mut View<'_>, parsed: &Parsed<'_>) {
     view.start_words(operands.get(assigned..).unwrap_or_default());
 }
 
-fn xargs(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn xargs(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let known: Vec<String> = parsed
         .operands
         .iter()
@@ -222,13 +227,13 @@ fn xargs(view: &mut View<'_>, parsed: &Parsed<'_>) {
     view.start_open(&known, &trial);
 }
 
-fn watch(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn watch(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if !parsed.operands.is_empty() {
         view.start_script(&parsed.operands.join(" "));
     }
 }
 
-fn flock(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn flock(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let Some((lock, rest)) = parsed.operands.split_first() else {
         return;
     };
@@ -239,7 +244,7 @@ fn flock(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn parallel(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn parallel(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let is_command = |word: &&&str| !word.starts_with(":::");
     let words: Vec<&str> = parsed
         .operands
@@ -255,7 +260,7 @@ fn parallel(view: &mut View<'_>, parsed: &Parsed<'_>) {
 /// Records the command after a subcommand and its options, as in `perf stat -e cycles
 /// make`. It may begin at any word that is not an option, because option values look the
 /// same, so each candidate is recorded.
-fn traced(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn traced(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     const MOST: usize = 4;
     let rest = parsed.operands.get(1..).unwrap_or_default();
     let begins = (0..rest.len()).filter(|at| !rest[*at].starts_with('-'));
@@ -264,7 +269,7 @@ fn traced(view: &mut View<'_>, parsed: &Parsed<'_>) {
         .for_each(|at| view.start_words(&rest[at..]));
 }
 
-fn sudo(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn sudo(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let assigned = parsed
         .operands
         .iter()
@@ -274,14 +279,14 @@ fn sudo(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Records the program that an option selects: all the small programs are in one file.
-fn coreutils(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn coreutils(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let named = parsed.operands.first().and_then(|word| {
         word.strip_prefix("--coreutils-prog=")
             .or_else(|| word.strip_prefix("--coreutils-prog-shebang="))
     });
     let Some(program) = named else {
         let name = view.name.clone();
-        return view.doubt(Why::Starts, &name);
+        return view.doubt(DoubtReason::Starts, &name);
     };
     let arguments = parsed.operands.iter().skip(1).copied();
     let words: Vec<&str> = [program].into_iter().chain(arguments).collect();
@@ -289,14 +294,14 @@ fn coreutils(view: &mut View<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Records the text of `sg staff -c TEXT`, which is also accepted without `-c`.
-fn as_group(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn as_group(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     if let Some(text) = parsed.operands.get(1) {
         view.start_script(text);
     }
 }
 
 /// Records each operand as a shell text.
-fn texts(view: &mut View<'_>, parsed: &Parsed<'_>) {
+fn texts(view: &mut CommandInspector<'_>, parsed: &ParsedProgramArguments<'_>) {
     let all = parsed.operands.iter();
     all.for_each(|text| view.start_script(text));
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::redactor;
 
 #[derive(Deserialize)]
-struct Asked {
+struct RedactionBatchLine {
     text: String,
     #[serde(default)]
     known: Vec<String>,
@@ -16,7 +16,7 @@ struct Asked {
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum RedactionBatchReply {
     Text(String),
     Error(String),
 }
@@ -25,9 +25,9 @@ enum Answer {
 /// `{"text"}`. With `chunks` the text goes through a stream, cut at these byte positions.
 /// A line that cannot be read is answered with `{"error"}`, which repeats nothing of it.
 pub fn redact_line(line: &str) -> String {
-    let answer = match serde_json::from_str::<Asked>(line) {
-        Ok(asked) => Answer::Text(answer(&asked)),
-        Err(bad) => Answer::Error(format!(
+    let answer = match serde_json::from_str::<RedactionBatchLine>(line) {
+        Ok(asked) => RedactionBatchReply::Text(answer(&asked)),
+        Err(bad) => RedactionBatchReply::Error(format!(
             "could not read the line as `{{\"text\": …}}`: wrong at column {}",
             bad.column()
         )),
@@ -35,7 +35,7 @@ pub fn redact_line(line: &str) -> String {
     serde_json::to_string(&answer).unwrap_or_else(|_| r#"{"error":"could not answer"}"#.to_owned())
 }
 
-fn answer(asked: &Asked) -> String {
+fn answer(asked: &RedactionBatchLine) -> String {
     let known: Vec<Secret> = asked.known.iter().map(Secret::new).collect();
     let redactor = redactor(&known);
     if asked.chunks.is_empty() {

@@ -1,37 +1,37 @@
 //! Short options of commands that take a password. Their meaning depends on the command.
 
 use super::values;
-use super::verdict::Verdict;
-use super::view::{View, contains};
+use super::verdict::RedactionRuleOutcome;
+use super::view::{SecretScanText, contains};
 
 const NAME: &str = "password on a command line";
 
 /// A command, its option, and how the password follows it.
-const OPTIONS: [(&[u8], u8, Form); 20] = [
-    (b"curl", b'u', Form::UserAndPassword),
-    (b"curl", b'U', Form::UserAndPassword),
-    (b"wget", b'u', Form::UserAndPassword),
-    (b"http", b'a', Form::UserAndPassword),
-    (b"mysql", b'p', Form::Glued),
-    (b"mariadb", b'p', Form::Glued),
-    (b"sshpass", b'p', Form::Any),
-    (b"docker login", b'p', Form::Any),
-    (b"podman login", b'p', Form::Any),
-    (b"az login", b'p', Form::Any),
-    (b"mongo", b'p', Form::Any),
-    (b"redis-cli", b'a', Form::Any),
-    (b"ldap", b'w', Form::Any),
-    (b"zip", b'P', Form::Any),
-    (b"sqlcmd", b'P', Form::Any),
-    (b"7z", b'p', Form::Glued),
-    (b"openssl enc", b'k', Form::Any),
-    (b"smbclient", b'U', Form::UserPercentPassword),
-    (b"rpcclient", b'U', Form::UserPercentPassword),
-    (b"smbmap", b'p', Form::Any),
+const OPTIONS: [(&[u8], u8, PasswordOptionForm); 20] = [
+    (b"curl", b'u', PasswordOptionForm::UserAndPassword),
+    (b"curl", b'U', PasswordOptionForm::UserAndPassword),
+    (b"wget", b'u', PasswordOptionForm::UserAndPassword),
+    (b"http", b'a', PasswordOptionForm::UserAndPassword),
+    (b"mysql", b'p', PasswordOptionForm::Glued),
+    (b"mariadb", b'p', PasswordOptionForm::Glued),
+    (b"sshpass", b'p', PasswordOptionForm::Any),
+    (b"docker login", b'p', PasswordOptionForm::Any),
+    (b"podman login", b'p', PasswordOptionForm::Any),
+    (b"az login", b'p', PasswordOptionForm::Any),
+    (b"mongo", b'p', PasswordOptionForm::Any),
+    (b"redis-cli", b'a', PasswordOptionForm::Any),
+    (b"ldap", b'w', PasswordOptionForm::Any),
+    (b"zip", b'P', PasswordOptionForm::Any),
+    (b"sqlcmd", b'P', PasswordOptionForm::Any),
+    (b"7z", b'p', PasswordOptionForm::Glued),
+    (b"openssl enc", b'k', PasswordOptionForm::Any),
+    (b"smbclient", b'U', PasswordOptionForm::UserPercentPassword),
+    (b"rpcclient", b'U', PasswordOptionForm::UserPercentPassword),
+    (b"smbmap", b'p', PasswordOptionForm::Any),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum PasswordOptionForm {
     /// `-u user:password`
     UserAndPassword,
     /// `-U user%password`
@@ -43,17 +43,17 @@ enum Form {
 }
 
 /// Judges an option, a blank, a dash and a letter, at `at`.
-pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn option(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let line = view.line_before(at);
     let has = |word: &[u8]| contains(line, word);
     let Some(letter) = view.get(at + 2) else {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     };
     let Some((_, _, form)) = OPTIONS
         .iter()
         .find(|(command, option, _)| *option == letter && has(command))
     else {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     };
     let glued = view
         .get(at + 3)
@@ -64,32 +64,34 @@ pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
         view.run(at + 3, 4, |byte| b" =".contains(&byte))
     };
     match form {
-        Form::UserAndPassword => user_and_password(view, start),
-        Form::UserPercentPassword => {
+        PasswordOptionForm::UserAndPassword => user_and_password(view, start),
+        PasswordOptionForm::UserPercentPassword => {
             let (start, end) = word(view, start);
             let percent = view.text()[start..end].iter().position(|b| *b == b'%');
-            percent.map_or(Verdict::Nothing, |at| judge(view, start + at + 1, end))
+            percent.map_or(RedactionRuleOutcome::Nothing, |at| {
+                judge(view, start + at + 1, end)
+            })
         }
-        Form::Glued if !glued => Verdict::Nothing,
-        Form::Glued | Form::Any => password(view, start),
+        PasswordOptionForm::Glued if !glued => RedactionRuleOutcome::Nothing,
+        PasswordOptionForm::Glued | PasswordOptionForm::Any => password(view, start),
     }
 }
 
 /// Judges `--user` and similar options at `at`; `word` is the length of the option.
-pub(super) fn user(view: &View<'_>, at: usize, word: usize) -> Verdict {
+pub(super) fn user(view: &SecretScanText<'_>, at: usize, word: usize) -> RedactionRuleOutcome {
     let start = view.run(at + word, 4, |byte| b" =".contains(&byte));
     if start > at + word {
         user_and_password(view, start)
     } else {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     }
 }
 
 /// Judges the arguments at `at` of a call that takes a user and a password: two literals.
-pub(super) fn pair(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn pair(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let user = view.run(at, 16, |byte| byte.is_ascii_whitespace());
     let Some(quote @ (b'"' | b'\'')) = view.get(user) else {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     };
     let user_end = view.run(user + 1, 100, |byte| byte != quote && byte != b'\n');
     let comma = view.run(user_end + 1, 4, |byte| byte == b' ');
@@ -98,23 +100,23 @@ pub(super) fn pair(view: &View<'_>, at: usize) -> Verdict {
     if view.get(user_end) == Some(quote) && view.get(comma) == Some(b',') && literal {
         password(view, second)
     } else {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     }
 }
 
 /// Judges the arguments of `Client(` at `at`: an account name and its token.
-pub(super) fn client(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn client(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let account = view.run(at + 3, 33, |byte| byte.is_ascii_hexdigit());
     if (view.starts(at, b"\"AC") || view.starts(at, b"'AC")) && account == at + 35 {
         pair(view, at)
     } else {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     }
 }
 
 /// Judges `IDENTIFIED` at `at`: `IDENTIFIED BY 'password'`, possibly with words in
 /// between.
-pub(super) fn sql(view: &View<'_>, at: usize, word: usize) -> Verdict {
+pub(super) fn sql(view: &SecretScanText<'_>, at: usize, word: usize) -> RedactionRuleOutcome {
     let open = view.run(at + word, 48, |byte| {
         byte.is_ascii_alphanumeric() || b" _".contains(&byte)
     });
@@ -126,11 +128,11 @@ pub(super) fn sql(view: &View<'_>, at: usize, word: usize) -> Verdict {
     if sql && quoted && by.ends_with(b"by ") {
         password(view, open)
     } else {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     }
 }
 
-fn user_and_password(view: &View<'_>, at: usize) -> Verdict {
+fn user_and_password(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let (start, end) = word(view, at);
     let text = &view.text()[start..end];
     match text.iter().position(|byte| *byte == b':') {
@@ -140,35 +142,35 @@ fn user_and_password(view: &View<'_>, at: usize) -> Verdict {
                 .iter()
                 .all(|byte| byte.is_ascii_digit() || *byte == b':')
             {
-                Verdict::Nothing
+                RedactionRuleOutcome::Nothing
             } else {
                 judge(view, start + colon + 1, end)
             }
         }
-        _ => Verdict::Nothing,
+        _ => RedactionRuleOutcome::Nothing,
     }
 }
 
-fn password(view: &View<'_>, at: usize) -> Verdict {
+fn password(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let (start, end) = word(view, at);
     match view.text().get(start) {
-        Some(b'-') | None => Verdict::Nothing,
+        Some(b'-') | None => RedactionRuleOutcome::Nothing,
         Some(_) => judge(view, start, end),
     }
 }
 
-fn judge(view: &View<'_>, start: usize, end: usize) -> Verdict {
+fn judge(view: &SecretScanText<'_>, start: usize, end: usize) -> RedactionRuleOutcome {
     let value = &view.text()[start..end];
     let lower = value.to_ascii_lowercase();
     let plain = [&b"password"[..], b"pass", b"passwd", b"secret"].contains(&lower.as_slice());
     if value.len() < 3 || plain || values::is_template(value) {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
-    Verdict::Secret(start..end, NAME)
+    RedactionRuleOutcome::Secret(start..end, NAME)
 }
 
 /// Returns where the word at `at` begins and ends, without its quotes.
-fn word(view: &View<'_>, at: usize) -> (usize, usize) {
+fn word(view: &SecretScanText<'_>, at: usize) -> (usize, usize) {
     match view.get(at) {
         Some(quote @ (b'"' | b'\'')) => {
             let end = view.run(at + 1, 200, |byte| byte != quote && byte != b'\n');

@@ -5,12 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use super::literals::{LONGEST_VALUE, Value, value};
-use super::names::{self, Name, Noun, Style, Weight};
-use super::separators::{Separator, separator};
-use super::values::{self, Written};
-use super::verdict::{Ending, Verdict};
-use super::view::{View, is_name};
+use super::literals::{FieldValueSpan, LONGEST_VALUE, value};
+use super::names::{
+    self, SecretFieldCertainty, SecretFieldKind, SecretFieldName, SecretFieldNameStyle,
+};
+use super::separators::{FieldSeparator, separator};
+use super::values::{self, FieldValueForm};
+use super::verdict::{LongSecretEnding, RedactionRuleOutcome};
+use super::view::{SecretScanText, is_name};
 
 /// Longest name, and how far it may extend after the word that was found in it, in bytes.
 const LONGEST_NAME: usize = 100;
@@ -18,17 +20,17 @@ const LONGEST_TAIL: usize = 64;
 
 /// Names whose values are always removed, whatever they look like.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Extra(BTreeSet<Vec<u8>>);
+pub(super) struct ConfiguredSecretFields(BTreeSet<Vec<u8>>);
 
 /// The byte range of the name around a place.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(super) struct FieldNameSpan {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) dashes: usize,
 }
 
-impl Extra {
+impl ConfiguredSecretFields {
     pub(super) fn new(names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         Self(
             names
@@ -44,13 +46,17 @@ impl Extra {
 }
 
 /// Judges the field whose name contains the word found at `at`.
-pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
+pub(super) fn field(
+    view: &SecretScanText<'_>,
+    at: usize,
+    extra: &ConfiguredSecretFields,
+) -> RedactionRuleOutcome {
     let span = span(view, at);
     if span.end - at >= LONGEST_TAIL {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
     let Some((separator, value_at)) = separator(view, span) else {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     };
     let name = &view.text()[span.start..span.end];
     let known = if extra.has(name) {
@@ -58,16 +64,16 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     } else {
         match judge_name(view, span) {
             Some(name) => Some(name),
-            None => return Verdict::Nothing,
+            None => return RedactionRuleOutcome::Nothing,
         }
     };
     let Some(mut value) = value(view, value_at, separator) else {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     };
     let Some(name) = known else {
         return configured(view, value);
     };
-    if name.noun == Noun::Auth {
+    if name.noun == SecretFieldKind::Auth {
         skip_scheme(view, &mut value);
     }
     if view.text()[span.start..span.end]
@@ -76,7 +82,7 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     {
         take_line(view, &mut value);
     }
-    if name.noun == Noun::Password
+    if name.noun == SecretFieldKind::Password
         && view.starts(value.start, b"pass:")
         && value.end > value.start + 5
     {
@@ -89,12 +95,12 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     if secret {
         value.verdict(label(name.noun))
     } else {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     }
 }
 
 /// Judges the value after a word for password in another script; the word ends at `at`.
-pub(super) fn foreign(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn foreign(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let tie = view.run(at, 8, |byte| b" \t:=\"'\xef\xbc\x9a".contains(&byte));
     let stop = |byte: u8| byte.is_ascii_whitespace() || b"\"',;<>".contains(&byte);
     let end = view.run(tie, LONGEST_TAIL, |byte| !stop(byte));
@@ -103,70 +109,82 @@ pub(super) fn foreign(view: &View<'_>, at: usize) -> Verdict {
         .iter()
         .any(|byte| !byte.is_ascii_whitespace());
     let ascii = text.iter().all(u8::is_ascii_graphic);
-    let name = Name {
-        noun: Noun::Password,
-        weight: Weight::Sure,
-        style: Style::Other,
+    let name = SecretFieldName {
+        noun: SecretFieldKind::Password,
+        weight: SecretFieldCertainty::Sure,
+        style: SecretFieldNameStyle::Other,
     };
-    if tied && ascii && values::is_secret(name, text, Written::Loose) {
-        Verdict::Secret(tie..end, label(Noun::Password))
+    if tied && ascii && values::is_secret(name, text, FieldValueForm::Loose) {
+        RedactionRuleOutcome::Secret(tie..end, label(SecretFieldKind::Password))
     } else {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     }
 }
 
 /// Returns whether name, separator and value can belong together.
-fn fits(view: &View<'_>, span: Span, name: Name, separator: Separator, value: &Value) -> bool {
+fn fits(
+    view: &SecretScanText<'_>,
+    span: FieldNameSpan,
+    name: SecretFieldName,
+    separator: FieldSeparator,
+    value: &FieldValueSpan,
+) -> bool {
     let text = &view.text()[value.start..value.end];
     let mixed = text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic);
     if view.before(span.start) == Some(b'*') {
         return false;
     }
     match separator {
-        Separator::Is => {
-            let least = if name.noun == Noun::Password { 6 } else { 20 };
+        FieldSeparator::Is => {
+            let least = if name.noun == SecretFieldKind::Password {
+                6
+            } else {
+                20
+            };
             let plain = text.iter().all(|byte| !b"_()[]{}|&\\,".contains(byte));
-            let sure = name.weight != Weight::IfMixed && !values::is_uuid(text);
-            let path = name.noun == Noun::Password && text.contains(&b'/');
-            let spoken = name.noun == Noun::Password && values::is_spoken_password(text);
+            let sure = name.weight != SecretFieldCertainty::IfMixed && !values::is_uuid(text);
+            let path = name.noun == SecretFieldKind::Password && text.contains(&b'/');
+            let spoken = name.noun == SecretFieldKind::Password && values::is_spoken_password(text);
             (mixed && plain && sure && !path || spoken) && text.len() >= least
         }
-        Separator::Call => name.weight == Weight::Sure && !text.starts_with(b"\\"),
-        Separator::Comma => !text.starts_with(b"\\"),
-        Separator::Colon | Separator::Assign if value.quote.is_none() => {
+        FieldSeparator::Call => {
+            name.weight == SecretFieldCertainty::Sure && !text.starts_with(b"\\")
+        }
+        FieldSeparator::Comma => !text.starts_with(b"\\"),
+        FieldSeparator::Colon | FieldSeparator::Assign if value.quote.is_none() => {
             view.get(value.end) != Some(b'<')
         }
-        _ => name.noun != Noun::Signature || separator.is_query(),
+        _ => name.noun != SecretFieldKind::Signature || separator.is_query(),
     }
 }
 
 /// Returns whether a value is secret judging by its name and text, without any context.
-pub(super) fn is_secret(name: &str, value: &str, extra: &Extra) -> bool {
+pub(super) fn is_secret(name: &str, value: &str, extra: &ConfiguredSecretFields) -> bool {
     if extra.has(name.as_bytes()) {
         return !value.is_empty() && !values::is_template(value.as_bytes());
     }
     names::judge(name.as_bytes())
-        .is_some_and(|name| values::is_secret(name, value.as_bytes(), Written::Quoted))
+        .is_some_and(|name| values::is_secret(name, value.as_bytes(), FieldValueForm::Quoted))
 }
 
-fn configured(view: &View<'_>, value: Value) -> Verdict {
+fn configured(view: &SecretScanText<'_>, value: FieldValueSpan) -> RedactionRuleOutcome {
     let text = &view.text()[value.start..value.end];
     if text.is_empty() || values::is_template(text) {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     } else {
         value.verdict("configured field")
     }
 }
 
-fn label(noun: Noun) -> &'static str {
+fn label(noun: SecretFieldKind) -> &'static str {
     match noun {
-        Noun::Password => "password",
-        Noun::Secret => "secret",
-        Noun::Token => "token",
-        Noun::Key => "key",
-        Noun::Auth => "authorization",
-        Noun::Signature => "signed url",
-        Noun::Phrase => "recovery phrase",
+        SecretFieldKind::Password => "password",
+        SecretFieldKind::Secret => "secret",
+        SecretFieldKind::Token => "token",
+        SecretFieldKind::Key => "key",
+        SecretFieldKind::Auth => "authorization",
+        SecretFieldKind::Signature => "signed url",
+        SecretFieldKind::Phrase => "recovery phrase",
     }
 }
 
@@ -176,7 +194,7 @@ fn plain(name: &[u8]) -> Vec<u8> {
     letters.map(u8::to_ascii_lowercase).collect()
 }
 
-fn span(view: &View<'_>, at: usize) -> Span {
+fn span(view: &SecretScanText<'_>, at: usize) -> FieldNameSpan {
     let mut start = view.run_before(at, LONGEST_NAME, is_name);
     let mut end = view.run(at, LONGEST_TAIL, is_name);
     // The digits of an escape do not belong to the name.
@@ -189,16 +207,16 @@ fn span(view: &View<'_>, at: usize) -> Span {
     while end > at + 1 && matches!(view.before(end), Some(b'.' | b'-')) {
         end -= 1;
     }
-    Span { start, end, dashes }
+    FieldNameSpan { start, end, dashes }
 }
 
 /// Judges a name, together with the word before it if needed: `API key` is found by its
 /// second word.
-fn judge_name(view: &View<'_>, span: Span) -> Option<Name> {
+fn judge_name(view: &SecretScanText<'_>, span: FieldNameSpan) -> Option<SecretFieldName> {
     let name = &view.text()[span.start..span.end];
     let judged = names::judge(name);
     let alone = name.iter().all(u8::is_ascii_alphabetic) && view.before(span.start) == Some(b' ');
-    if judged.is_some_and(|name| name.weight == Weight::Sure) || !alone {
+    if judged.is_some_and(|name| name.weight == SecretFieldCertainty::Sure) || !alone {
         return judged;
     }
     let first = view.run_before(span.start - 1, 16, |byte| byte.is_ascii_alphabetic());
@@ -206,7 +224,7 @@ fn judge_name(view: &View<'_>, span: Span) -> Option<Name> {
 }
 
 /// Skips the scheme in `Authorization: Bearer …`, which is not secret.
-fn skip_scheme(view: &View<'_>, value: &mut Value) {
+fn skip_scheme(view: &SecretScanText<'_>, value: &mut FieldValueSpan) {
     const SCHEMES: [&[u8]; 12] = [
         b"bearer",
         b"basic",
@@ -232,12 +250,12 @@ fn skip_scheme(view: &View<'_>, value: &mut Value) {
     let stop = |byte: u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(&byte);
     value.start = start;
     value.end = view.run(start, LONGEST_VALUE, |byte| !stop(byte));
-    value.long = (value.end - start >= LONGEST_VALUE).then_some(Ending::Word);
+    value.long = (value.end - start >= LONGEST_VALUE).then_some(LongSecretEnding::Word);
     value.quote = Some(b' ');
 }
 
 /// Extends an unquoted phrase to the end of its line.
-fn take_line(view: &View<'_>, value: &mut Value) {
+fn take_line(view: &SecretScanText<'_>, value: &mut FieldValueSpan) {
     if value.quote.is_some() || value.long.is_some() {
         return;
     }
@@ -249,13 +267,13 @@ fn take_line(view: &View<'_>, value: &mut Value) {
 }
 
 fn written(
-    view: &View<'_>,
-    span: Span,
-    name: Name,
-    separator: Separator,
-    value: &Value,
-) -> Written {
-    let upper = name.style == Style::Upper;
+    view: &SecretScanText<'_>,
+    span: FieldNameSpan,
+    name: SecretFieldName,
+    separator: FieldSeparator,
+    value: &FieldValueSpan,
+) -> FieldValueForm {
+    let upper = name.style == SecretFieldNameStyle::Upper;
     let ends_line = || {
         view.get(value.end)
             .is_none_or(|byte| b"\r\n".contains(&byte))
@@ -265,35 +283,37 @@ fn written(
         line.iter().all(|byte| b" \t-".contains(byte))
     };
     let text = &view.text()[value.start..value.end];
-    let spoken = name.noun == Noun::Password && values::is_spoken_password(text);
+    let spoken = name.noun == SecretFieldKind::Password && values::is_spoken_password(text);
     match separator {
-        Separator::Element
-        | Separator::Pair
-        | Separator::Sure
-        | Separator::Query
-        | Separator::Escaped => Written::Literal,
-        Separator::Equals if upper => Written::Literal,
-        Separator::Comma if upper => Written::Quoted,
-        Separator::Is | Separator::Comma | Separator::Call => Written::Loose,
-        _ if value.quote == Some(b'`') => Written::Loose,
-        _ if value.quote.is_some() => Written::Quoted,
-        Separator::Equals
+        FieldSeparator::Element
+        | FieldSeparator::Pair
+        | FieldSeparator::Sure
+        | FieldSeparator::Query
+        | FieldSeparator::Escaped => FieldValueForm::Literal,
+        FieldSeparator::Equals if upper => FieldValueForm::Literal,
+        FieldSeparator::Comma if upper => FieldValueForm::Quoted,
+        FieldSeparator::Is | FieldSeparator::Comma | FieldSeparator::Call => FieldValueForm::Loose,
+        _ if value.quote == Some(b'`') => FieldValueForm::Loose,
+        _ if value.quote.is_some() => FieldValueForm::Quoted,
+        FieldSeparator::Equals
             if view.get(value.end) == Some(b';') || view.get(value.end) == Some(b'&') =>
         {
-            Written::Literal
+            FieldValueForm::Literal
         }
-        Separator::Equals if begins_line() && ends_line() => Written::Literal,
-        Separator::Equals if span.dashes > 0 => Written::Option,
-        Separator::Equals | Separator::Option if spoken => Written::Option,
-        Separator::Option if follows_option(view, value.end) => Written::Option,
-        Separator::Colon | Separator::Assign if begins_line() && ends_line() => Written::Line,
-        _ => Written::Loose,
+        FieldSeparator::Equals if begins_line() && ends_line() => FieldValueForm::Literal,
+        FieldSeparator::Equals if span.dashes > 0 => FieldValueForm::Option,
+        FieldSeparator::Equals | FieldSeparator::Option if spoken => FieldValueForm::Option,
+        FieldSeparator::Option if follows_option(view, value.end) => FieldValueForm::Option,
+        FieldSeparator::Colon | FieldSeparator::Assign if begins_line() && ends_line() => {
+            FieldValueForm::Line
+        }
+        _ => FieldValueForm::Loose,
     }
 }
 
 /// Returns whether an option's value is followed by something found in commands but not in
 /// sentences.
-fn follows_option(view: &View<'_>, at: usize) -> bool {
+fn follows_option(view: &SecretScanText<'_>, at: usize) -> bool {
     let next = view.skip_blanks(at, 4);
     view.get(next)
         .is_none_or(|byte| b"\r\n-|&;\\>/".contains(&byte))

@@ -5,34 +5,34 @@
 //! compared.
 
 /// A word that is rare enough in ordinary text to trigger a rule.
-pub(super) struct Anchor<R> {
+pub(super) struct RedactionTrigger<R> {
     /// The word, in lower case if case does not matter.
     pub(super) word: Vec<u8>,
-    pub(super) case: Case,
+    pub(super) case: RedactionTriggerLetterCase,
     pub(super) rule: R,
 }
 
 /// Case sensitivity of a trigger word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Case {
+pub(super) enum RedactionTriggerLetterCase {
     Exact,
     Any,
 }
 
 /// The tables, and the trigger words of each group.
-pub(super) struct Grams<R> {
+pub(super) struct RedactionTriggerIndex<R> {
     tables: Box<[[u64; 256]; 4]>,
-    groups: Vec<Vec<Anchor<R>>>,
+    groups: Vec<Vec<RedactionTrigger<R>>>,
 }
 
 /// A place where words of some groups may begin.
-pub(super) struct Hit {
+pub(super) struct RedactionTriggerHit {
     pub(super) at: usize,
     groups: u64,
 }
 
-impl<R> Grams<R> {
-    pub(super) fn new(mut anchors: Vec<Anchor<R>>) -> Self {
+impl<R> RedactionTriggerIndex<R> {
+    pub(super) fn new(mut anchors: Vec<RedactionTrigger<R>>) -> Self {
         anchors.sort_by(|one, other| one.word.cmp(&other.word));
         let mut grams = Self {
             tables: Box::new([[0; 256]; 4]),
@@ -49,7 +49,7 @@ impl<R> Grams<R> {
 
     /// Returns the next such place at or after `from`.
     #[inline]
-    pub(super) fn next(&self, text: &[u8], from: usize) -> Option<Hit> {
+    pub(super) fn next(&self, text: &[u8], from: usize) -> Option<RedactionTriggerHit> {
         let [first, second, third, fourth] = &*self.tables;
         let rest = text.get(from..)?;
         let found = rest.windows(4).position(|four| {
@@ -60,14 +60,17 @@ impl<R> Grams<R> {
         for (table, byte) in self.tables.iter().zip(&rest[found..]) {
             groups &= table[usize::from(*byte)];
         }
-        Some(Hit {
+        Some(RedactionTriggerHit {
             at: from + found,
             groups,
         })
     }
 
     /// Returns the trigger words that may begin at a place.
-    pub(super) fn anchors(&self, hit: &Hit) -> impl Iterator<Item = &Anchor<R>> {
+    pub(super) fn anchors(
+        &self,
+        hit: &RedactionTriggerHit,
+    ) -> impl Iterator<Item = &RedactionTrigger<R>> {
         let mut groups = hit.groups;
         std::iter::from_fn(move || {
             let group = groups.trailing_zeros();
@@ -77,14 +80,14 @@ impl<R> Grams<R> {
         .flatten()
     }
 
-    fn register(&mut self, anchor: &Anchor<R>, group: u64) {
+    fn register(&mut self, anchor: &RedactionTrigger<R>, group: u64) {
         for (index, table) in self.tables.iter_mut().enumerate() {
             let Some(byte) = anchor.word.get(index) else {
                 table.iter_mut().for_each(|groups| *groups |= group);
                 continue;
             };
             table[usize::from(*byte)] |= group;
-            if anchor.case == Case::Any {
+            if anchor.case == RedactionTriggerLetterCase::Any {
                 table[usize::from(byte.to_ascii_uppercase())] |= group;
             }
         }

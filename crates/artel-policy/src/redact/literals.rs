@@ -1,8 +1,8 @@
 //! Values as they are written: in quotes, bare, in an element, inside a call.
 
-use super::separators::Separator;
-use super::verdict::{Ending, Verdict};
-use super::view::{View, is_name};
+use super::separators::FieldSeparator;
+use super::verdict::{LongSecretEnding, RedactionRuleOutcome};
+use super::view::{SecretScanText, is_name};
 
 /// Longest value that is held, in bytes. A longer one is judged by its beginning and
 /// hidden while it is read.
@@ -10,31 +10,35 @@ pub(super) const LONGEST_VALUE: usize = 512;
 
 /// The range of a value, its quote, and its ending if it is long.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Value {
+pub(super) struct FieldValueSpan {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) quote: Option<u8>,
-    pub(super) long: Option<Ending>,
+    pub(super) long: Option<LongSecretEnding>,
 }
 
-impl Value {
-    pub(super) fn verdict(self, name: &'static str) -> Verdict {
+impl FieldValueSpan {
+    pub(super) fn verdict(self, name: &'static str) -> RedactionRuleOutcome {
         match self.long {
-            Some(ending) => Verdict::Long(self.start..self.end, ending, name),
-            None => Verdict::Secret(self.start..self.end, name),
+            Some(ending) => RedactionRuleOutcome::Long(self.start..self.end, ending, name),
+            None => RedactionRuleOutcome::Secret(self.start..self.end, name),
         }
     }
 }
 
 /// Reads the value that starts at `at`.
-pub(super) fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
+pub(super) fn value(
+    view: &SecretScanText<'_>,
+    at: usize,
+    separator: FieldSeparator,
+) -> Option<FieldValueSpan> {
     // Strings may have a prefix letter that says how they are read.
     let letters = view.run(at, 2, |byte| b"bfruBFRU@$L".contains(&byte));
     let at = match view.get(letters) {
         Some(b'"' | b'\'') => letters,
         _ => at,
     };
-    if separator == Separator::Element {
+    if separator == FieldSeparator::Element {
         return element(view, at);
     }
     let at = listed(view, at);
@@ -42,18 +46,18 @@ pub(super) fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<
         quote @ (b'"' | b'\'' | b'`') => quoted(view, at + 1, quote, separator),
         b'\\' if matches!(view.get(at + 1), Some(b'"' | b'\'')) => {
             let end = view.run(at + 2, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
-            finished(at + 2, end, Some(b'"'), Ending::Word)
+            finished(at + 2, end, Some(b'"'), LongSecretEnding::Word)
         }
         b'\\' if view.starts(at, b"\\\\\\\"") => {
             let end = view.run(at + 4, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
-            finished(at + 4, end, Some(b'"'), Ending::Word)
+            finished(at + 4, end, Some(b'"'), LongSecretEnding::Word)
         }
         _ => wrapped(view, at, separator).or_else(|| bare(view, at, separator)),
     }
 }
 
 /// Skips the bracket of a list of literals, so that its first literal is read.
-fn listed(view: &View<'_>, at: usize) -> usize {
+fn listed(view: &SecretScanText<'_>, at: usize) -> usize {
     if view.get(at) != Some(b'[') {
         return at;
     }
@@ -64,7 +68,12 @@ fn listed(view: &View<'_>, at: usize) -> usize {
     }
 }
 
-fn quoted(view: &View<'_>, start: usize, quote: u8, separator: Separator) -> Option<Value> {
+fn quoted(
+    view: &SecretScanText<'_>,
+    start: usize,
+    quote: u8,
+    separator: FieldSeparator,
+) -> Option<FieldValueSpan> {
     // After an unquoted name, this may be the end of a string that began earlier.
     let closes = |byte: u8| b"),; ]}\n\r:|".contains(&byte);
     if separator.is_loose() && view.get(start).is_none_or(closes) {
@@ -80,22 +89,27 @@ fn quoted(view: &View<'_>, start: usize, quote: u8, separator: Separator) -> Opt
         }
     }
     let end = end.min(view.len());
-    finished(start, end, Some(quote), Ending::Quote(quote))
+    finished(start, end, Some(quote), LongSecretEnding::Quote(quote))
 }
 
 /// Reads the text of an element, up to its closing tag.
-fn element(view: &View<'_>, start: usize) -> Option<Value> {
+fn element(view: &SecretScanText<'_>, start: usize) -> Option<FieldValueSpan> {
     let end = view.run(start, LONGEST_VALUE, |byte| byte != b'<');
     if end - start >= LONGEST_VALUE || !view.starts(end, b"</") {
         return None;
     }
     let text = view.text()[start..end].trim_ascii_end();
-    finished(start, start + text.len(), None, Ending::Word)
+    finished(start, start + text.len(), None, LongSecretEnding::Word)
 }
 
-fn finished(start: usize, end: usize, quote: Option<u8>, ending: Ending) -> Option<Value> {
+fn finished(
+    start: usize,
+    end: usize,
+    quote: Option<u8>,
+    ending: LongSecretEnding,
+) -> Option<FieldValueSpan> {
     let long = (end - start >= LONGEST_VALUE).then_some(ending);
-    Some(Value {
+    Some(FieldValueSpan {
         start,
         end,
         quote,
@@ -104,7 +118,11 @@ fn finished(start: usize, end: usize, quote: Option<u8>, ending: Ending) -> Opti
 }
 
 /// Reads the literal in a call such as `String::from("…")` or `new Secret("…")`.
-fn wrapped(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
+fn wrapped(
+    view: &SecretScanText<'_>,
+    at: usize,
+    separator: FieldSeparator,
+) -> Option<FieldValueSpan> {
     let callee = view.run(at, 40, |byte| is_name(byte) || b": &".contains(&byte));
     if view.get(callee) != Some(b'(') {
         return None;
@@ -128,7 +146,11 @@ fn wrapped(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
     }
 }
 
-fn bare(view: &View<'_>, start: usize, separator: Separator) -> Option<Value> {
+fn bare(
+    view: &SecretScanText<'_>,
+    start: usize,
+    separator: FieldSeparator,
+) -> Option<FieldValueSpan> {
     let mut end = start;
     while end - start < LONGEST_VALUE {
         match view.get(end) {
@@ -137,7 +159,7 @@ fn bare(view: &View<'_>, start: usize, separator: Separator) -> Option<Value> {
             None => break,
         }
     }
-    let long = (end - start >= LONGEST_VALUE).then_some(Ending::Word);
+    let long = (end - start >= LONGEST_VALUE).then_some(LongSecretEnding::Word);
     if long.is_none() {
         while end > start && matches!(view.before(end), Some(b',' | b';' | b'.' | b':')) {
             end -= 1;
@@ -148,7 +170,7 @@ fn bare(view: &View<'_>, start: usize, separator: Separator) -> Option<Value> {
             end -= 1;
         }
     }
-    (end > start).then_some(Value {
+    (end > start).then_some(FieldValueSpan {
         start,
         end,
         quote: None,
@@ -156,14 +178,14 @@ fn bare(view: &View<'_>, start: usize, separator: Separator) -> Option<Value> {
     })
 }
 
-fn ends_bare(view: &View<'_>, at: usize, byte: u8, separator: Separator) -> bool {
+fn ends_bare(view: &SecretScanText<'_>, at: usize, byte: u8, separator: FieldSeparator) -> bool {
     match byte {
         b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => true,
         b'\\' => matches!(
             view.get(at + 1),
             Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')
         ),
-        b'%' if separator == Separator::Escaped => {
+        b'%' if separator == FieldSeparator::Escaped => {
             view.starts(at, b"%26") || view.starts(at, b"%23")
         }
         b'&' => separator.is_query() || names_next(view, at + 1),
@@ -182,13 +204,13 @@ fn ends_bare(view: &View<'_>, at: usize, byte: u8, separator: Separator) -> bool
 }
 
 /// Returns whether another name with its value begins here.
-fn names_next(view: &View<'_>, at: usize) -> bool {
+fn names_next(view: &SecretScanText<'_>, at: usize) -> bool {
     let end = view.run(at, 40, |byte| is_name(byte) || byte == b' ');
     end > at && view.get(end) == Some(b'=')
 }
 
 /// Returns whether the next field follows directly, as in code without blanks.
-fn minified_next(view: &View<'_>, at: usize) -> bool {
+fn minified_next(view: &SecretScanText<'_>, at: usize) -> bool {
     let end = view.run(at, 40, |byte| byte.is_ascii_alphabetic());
     end > at && view.get(end) == Some(b':')
 }

@@ -19,17 +19,17 @@ const LONGEST_COLOUR: usize = 32;
 const MOST_TOGETHER: usize = 256;
 
 /// Normalized text and where it came from.
-pub(super) struct Mended {
+pub(super) struct NormalizedText {
     pub(super) text: Vec<u8>,
     /// Places in the normalized text where a colour was removed.
     pub(super) seams: Vec<usize>,
-    runs: Vec<Run>,
+    runs: Vec<NormalizedTextSegment>,
     /// End of the part of the original text that was normalized.
     end: usize,
 }
 
 /// A stretch of normalized text that was contiguous in the original.
-struct Run {
+struct NormalizedTextSegment {
     /// Start in the normalized text.
     at: usize,
     /// Start in the original text.
@@ -39,7 +39,7 @@ struct Run {
 }
 
 /// The text at a place that may need normalizing.
-enum Piece {
+enum RawTextPiece {
     /// A colour sequence of this many bytes.
     Colour(usize),
     /// This byte, spelled as an escape.
@@ -49,7 +49,7 @@ enum Piece {
     Begun,
 }
 
-impl Mended {
+impl NormalizedText {
     /// Normalizes the text, or returns `None` if there is nothing to change. A possible start
     /// of a colour or an escape at an open end is left out.
     pub(super) fn of(text: &[u8], end: TextEnd) -> Option<Self> {
@@ -64,25 +64,25 @@ impl Mended {
         let mut together = 0;
         while at < text.len() {
             match piece(&text[at..], end) {
-                Piece::Colour(length) if together + length > MOST_TOGETHER => {
+                RawTextPiece::Colour(length) if together + length > MOST_TOGETHER => {
                     mended.take(text, at..at + length);
                     at += length;
                 }
-                Piece::Colour(length) => {
+                RawTextPiece::Colour(length) => {
                     mended.seams.push(mended.text.len());
                     (at, together) = (at + length, together + length);
                 }
-                Piece::Escaped(byte) => {
+                RawTextPiece::Escaped(byte) => {
                     mended.begin(at, 3);
                     mended.text.push(byte);
                     (at, together) = (at + 3, 0);
                 }
-                Piece::Plain => {
+                RawTextPiece::Plain => {
                     let next = next_mark(text, at + 1);
                     mended.take(text, at..next);
                     (at, together) = (next, 0);
                 }
-                Piece::Begun => {
+                RawTextPiece::Begun => {
                     mended.end = at;
                     break;
                 }
@@ -135,7 +135,7 @@ impl Mended {
         run.map_or(0, |run| run.from + (last - run.at + 1) * run.width)
     }
 
-    fn run(&self, index: usize) -> Option<&Run> {
+    fn run(&self, index: usize) -> Option<&NormalizedTextSegment> {
         let after = self.runs.partition_point(|run| run.at <= index);
         self.runs.get(after.checked_sub(1)?)
     }
@@ -149,7 +149,7 @@ impl Mended {
 
     fn begin(&mut self, from: usize, width: usize) {
         let at = self.text.len();
-        self.runs.push(Run { at, from, width });
+        self.runs.push(NormalizedTextSegment { at, from, width });
     }
 }
 
@@ -159,8 +159,8 @@ fn first(text: &[u8], end: TextEnd) -> Option<usize> {
     loop {
         at = next_mark(text, at);
         match piece(text.get(at..).filter(|rest| !rest.is_empty())?, end) {
-            Piece::Plain => at += 1,
-            Piece::Colour(_) | Piece::Escaped(_) | Piece::Begun => {
+            RawTextPiece::Plain => at += 1,
+            RawTextPiece::Colour(_) | RawTextPiece::Escaped(_) | RawTextPiece::Begun => {
                 return Some(at);
             }
         }
@@ -185,33 +185,33 @@ fn next_mark(text: &[u8], from: usize) -> usize {
     text.len()
 }
 
-fn piece(text: &[u8], end: TextEnd) -> Piece {
+fn piece(text: &[u8], end: TextEnd) -> RawTextPiece {
     let open = end == TextEnd::Open;
     match text {
         [ESCAPE, ..] => colour(text, end),
-        [b'%', b'2', b'd' | b'D', ..] => Piece::Escaped(b'-'),
-        [b'%', b'2', b'e' | b'E', ..] => Piece::Escaped(b'.'),
-        [b'%', b'5', b'f' | b'F', ..] => Piece::Escaped(b'_'),
-        [b'%'] | [b'%', b'2' | b'5'] if open => Piece::Begun,
-        _ => Piece::Plain,
+        [b'%', b'2', b'd' | b'D', ..] => RawTextPiece::Escaped(b'-'),
+        [b'%', b'2', b'e' | b'E', ..] => RawTextPiece::Escaped(b'.'),
+        [b'%', b'5', b'f' | b'F', ..] => RawTextPiece::Escaped(b'_'),
+        [b'%'] | [b'%', b'2' | b'5'] if open => RawTextPiece::Begun,
+        _ => RawTextPiece::Plain,
     }
 }
 
 /// Reads a colour sequence: `ESC [ … letter` or `ESC ( letter`.
-fn colour(text: &[u8], end: TextEnd) -> Piece {
+fn colour(text: &[u8], end: TextEnd) -> RawTextPiece {
     let ends = match text.get(1) {
         Some(b'[') => text[2..]
             .iter()
             .position(|byte| !(b' '..=b'?').contains(byte)),
         Some(b'(' | b')') => text.get(2).map(|_| 0),
-        Some(_) => return Piece::Plain,
+        Some(_) => return RawTextPiece::Plain,
         None => None,
     };
     match ends {
         Some(letter) if text[letter + 2].is_ascii_alphabetic() && letter < LONGEST_COLOUR => {
-            Piece::Colour(letter + 3)
+            RawTextPiece::Colour(letter + 3)
         }
-        None if end == TextEnd::Open && text.len() < LONGEST_COLOUR => Piece::Begun,
-        _ => Piece::Plain,
+        None if end == TextEnd::Open && text.len() < LONGEST_COLOUR => RawTextPiece::Begun,
+        _ => RawTextPiece::Plain,
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use super::words::Words;
+use super::words::LowercaseWordList;
 
 /// The kind of value that a name promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Noun {
+pub(super) enum SecretFieldKind {
     Password,
     Secret,
     Token,
@@ -20,7 +20,7 @@ pub(super) enum Noun {
 
 /// The certainty that a name means a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(super) enum SecretFieldCertainty {
     /// The value is of that kind.
     Sure,
     /// The value is of that kind unless it has only letters or only digits: the name has other
@@ -32,7 +32,7 @@ pub(super) enum Weight {
 
 /// The capitalization of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum SecretFieldNameStyle {
     /// `LIKE_THIS`, as environment variables are written.
     Upper,
     Other,
@@ -40,10 +40,10 @@ pub(super) enum Style {
 
 /// A name that may stand before a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Name {
-    pub(super) noun: Noun,
-    pub(super) weight: Weight,
-    pub(super) style: Style,
+pub(super) struct SecretFieldName {
+    pub(super) noun: SecretFieldKind,
+    pub(super) weight: SecretFieldCertainty,
+    pub(super) style: SecretFieldNameStyle,
 }
 
 /// Number of words kept of a name. The longest names have about this many; of longer ones
@@ -54,8 +54,8 @@ const MOST_WORDS: usize = 12;
 const LONGEST: usize = 256;
 
 /// Words after the noun that do not change its meaning.
-static NEUTRAL: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static NEUTRAL: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "a b b64 backup base base64 ci confirmation content contents current data default dev \
          development encoded env live new next old pem plain plaintext prev previous primary prod \
          production raw sandbox secondary stage staging str string test testing text v val value",
@@ -63,16 +63,16 @@ static NEUTRAL: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Words that make the value public.
-static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static PUBLIC: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "allow cert certificate checksum commit digest etag fingerprint hash integrity pattern \
          placeholder pub public publishable regex regexp revision schema sha thumbprint",
     )
 });
 
 /// Words before `key` that make it a secret key.
-static KEY_OF: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static KEY_OF: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "access account admin aes algolia anthropic api app application auth authentication aws \
          azure cipher client cloudflare cohere consumer crypto datadog decryption deploy encrypt \
          encryption fastly functions gcp gemini google heroku hmac ingest ingestion instrumentation integration \
@@ -83,8 +83,8 @@ static KEY_OF: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Words before `pass` that make it a password.
-static PASS_OF: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static PASS_OF: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "account admin api app auth client database db email ftp host http ldap login mail mongo \
          mqtt my mysql pg postgres proxy rabbitmq redis registry root rpc server smtp ssh sudo user \
          vnc wifi",
@@ -92,58 +92,58 @@ static PASS_OF: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Words before `pat` that make it a personal access token.
-static PAT_OF: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static PAT_OF: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "ado airtable atlassian azure bitbucket bot ci devops docker gh github gitlab gl jira my \
          personal user",
     )
 });
 
 /// Endings of compound words, such as `dbpassword` and `authtoken`.
-const JOINED: [(&str, Noun); 39] = [
-    ("password", Noun::Password),
-    ("passwd", Noun::Password),
-    ("passwort", Noun::Password),
-    ("kennwort", Noun::Password),
-    ("passphrase", Noun::Password),
-    ("passcode", Noun::Password),
-    ("userpass", Noun::Password),
-    ("dbpass", Noun::Password),
-    ("sshpass", Noun::Password),
-    ("storepass", Noun::Password),
-    ("keypass", Noun::Password),
-    ("rootpw", Noun::Password),
-    ("userpw", Noun::Password),
-    ("adminpw", Noun::Password),
-    ("bindpw", Noun::Password),
-    ("dbpw", Noun::Password),
-    ("mailpw", Noun::Password),
-    ("smtppw", Noun::Password),
-    ("ldappw", Noun::Password),
-    ("ftppw", Noun::Password),
-    ("sqlpw", Noun::Password),
-    ("pswd", Noun::Password),
-    ("secret", Noun::Secret),
-    ("token", Noun::Token),
-    ("apikey", Noun::Key),
-    ("appkey", Noun::Key),
-    ("accesskey", Noun::Key),
-    ("accountkey", Noun::Key),
-    ("authkey", Noun::Key),
-    ("secretkey", Noun::Key),
-    ("privatekey", Noun::Key),
-    ("privkey", Noun::Key),
-    ("sharedkey", Noun::Key),
-    ("signingkey", Noun::Key),
-    ("encryptionkey", Noun::Key),
-    ("masterkey", Noun::Key),
-    ("servicekey", Noun::Key),
-    ("seckey", Noun::Key),
-    ("presharedkey", Noun::Key),
+const JOINED: [(&str, SecretFieldKind); 39] = [
+    ("password", SecretFieldKind::Password),
+    ("passwd", SecretFieldKind::Password),
+    ("passwort", SecretFieldKind::Password),
+    ("kennwort", SecretFieldKind::Password),
+    ("passphrase", SecretFieldKind::Password),
+    ("passcode", SecretFieldKind::Password),
+    ("userpass", SecretFieldKind::Password),
+    ("dbpass", SecretFieldKind::Password),
+    ("sshpass", SecretFieldKind::Password),
+    ("storepass", SecretFieldKind::Password),
+    ("keypass", SecretFieldKind::Password),
+    ("rootpw", SecretFieldKind::Password),
+    ("userpw", SecretFieldKind::Password),
+    ("adminpw", SecretFieldKind::Password),
+    ("bindpw", SecretFieldKind::Password),
+    ("dbpw", SecretFieldKind::Password),
+    ("mailpw", SecretFieldKind::Password),
+    ("smtppw", SecretFieldKind::Password),
+    ("ldappw", SecretFieldKind::Password),
+    ("ftppw", SecretFieldKind::Password),
+    ("sqlpw", SecretFieldKind::Password),
+    ("pswd", SecretFieldKind::Password),
+    ("secret", SecretFieldKind::Secret),
+    ("token", SecretFieldKind::Token),
+    ("apikey", SecretFieldKind::Key),
+    ("appkey", SecretFieldKind::Key),
+    ("accesskey", SecretFieldKind::Key),
+    ("accountkey", SecretFieldKind::Key),
+    ("authkey", SecretFieldKind::Key),
+    ("secretkey", SecretFieldKind::Key),
+    ("privatekey", SecretFieldKind::Key),
+    ("privkey", SecretFieldKind::Key),
+    ("sharedkey", SecretFieldKind::Key),
+    ("signingkey", SecretFieldKind::Key),
+    ("encryptionkey", SecretFieldKind::Key),
+    ("masterkey", SecretFieldKind::Key),
+    ("servicekey", SecretFieldKind::Key),
+    ("seckey", SecretFieldKind::Key),
+    ("presharedkey", SecretFieldKind::Key),
 ];
 
 /// Judges a name, or returns `None` if it does not suggest a secret.
-pub(super) fn judge(name: &[u8]) -> Option<Name> {
+pub(super) fn judge(name: &[u8]) -> Option<SecretFieldName> {
     let mut lower = [0; LONGEST];
     let lower = lower.get_mut(..name.len())?;
     lower.copy_from_slice(name);
@@ -155,13 +155,13 @@ pub(super) fn judge(name: &[u8]) -> Option<Name> {
         return None;
     }
     let style = if name.iter().any(u8::is_ascii_lowercase) {
-        Style::Other
+        SecretFieldNameStyle::Other
     } else {
-        Style::Upper
+        SecretFieldNameStyle::Upper
     };
     let head = words.iter().rposition(|word| !NEUTRAL.has(word))?;
     if let Some((noun, weight)) = noun_at(words, head) {
-        return Some(Name {
+        return Some(SecretFieldName {
             noun,
             weight,
             style,
@@ -169,40 +169,42 @@ pub(super) fn judge(name: &[u8]) -> Option<Name> {
     }
     // The noun may stand further to the front, as in `TOKEN_FOR_RELEASES`.
     let (noun, _) = (0..head).rev().find_map(|index| noun_at(words, index))?;
-    Some(Name {
+    Some(SecretFieldName {
         noun,
-        weight: Weight::Maybe,
+        weight: SecretFieldCertainty::Maybe,
         style,
     })
 }
 
-fn noun_at(words: &[&str], head: usize) -> Option<(Noun, Weight)> {
+fn noun_at(words: &[&str], head: usize) -> Option<(SecretFieldKind, SecretFieldCertainty)> {
     let word = words[head];
     let before = head.checked_sub(1).map_or("", |index| words[index]);
-    let sure = |noun| Some((noun, Weight::Sure));
-    let maybe = |noun| Some((noun, Weight::Maybe));
+    let sure = |noun| Some((noun, SecretFieldCertainty::Sure));
+    let maybe = |noun| Some((noun, SecretFieldCertainty::Maybe));
     match word {
-        "pwd" | "pw" | "psw" | "psk" => sure(Noun::Password),
-        "pass" if PASS_OF.has(before) => sure(Noun::Password),
-        "pass" => Some((Noun::Password, Weight::IfMixed)),
-        "passwords" => maybe(Noun::Password),
-        "credential" | "credentials" | "creds" | "cred" => sure(Noun::Secret),
-        "secrets" | "salt" => maybe(Noun::Secret),
-        "pat" if PAT_OF.has(before) => sure(Noun::Token),
-        "jwt" | "bearer" | "sessionid" | "sessid" | "phpsessid" | "jsessionid" => sure(Noun::Token),
-        "tokens" => maybe(Noun::Token),
-        "auth" | "authorization" => sure(Noun::Auth),
-        "ident" if before == "auth" => sure(Noun::Auth),
-        "sig" | "signature" => sure(Noun::Signature),
-        "mnemonic" => sure(Noun::Phrase),
-        "phrase" if matches!(before, "seed" | "recovery" | "secret" | "mnemonic") => {
-            sure(Noun::Phrase)
+        "pwd" | "pw" | "psw" | "psk" => sure(SecretFieldKind::Password),
+        "pass" if PASS_OF.has(before) => sure(SecretFieldKind::Password),
+        "pass" => Some((SecretFieldKind::Password, SecretFieldCertainty::IfMixed)),
+        "passwords" => maybe(SecretFieldKind::Password),
+        "credential" | "credentials" | "creds" | "cred" => sure(SecretFieldKind::Secret),
+        "secrets" | "salt" => maybe(SecretFieldKind::Secret),
+        "pat" if PAT_OF.has(before) => sure(SecretFieldKind::Token),
+        "jwt" | "bearer" | "sessionid" | "sessid" | "phpsessid" | "jsessionid" => {
+            sure(SecretFieldKind::Token)
         }
-        "key" | "keys" if KEY_OF.has(before) => sure(Noun::Key),
-        "key" => maybe(Noun::Key),
+        "tokens" => maybe(SecretFieldKind::Token),
+        "auth" | "authorization" => sure(SecretFieldKind::Auth),
+        "ident" if before == "auth" => sure(SecretFieldKind::Auth),
+        "sig" | "signature" => sure(SecretFieldKind::Signature),
+        "mnemonic" => sure(SecretFieldKind::Phrase),
+        "phrase" if matches!(before, "seed" | "recovery" | "secret" | "mnemonic") => {
+            sure(SecretFieldKind::Phrase)
+        }
+        "key" | "keys" if KEY_OF.has(before) => sure(SecretFieldKind::Key),
+        "key" => maybe(SecretFieldKind::Key),
         _ => {
             let joined = JOINED.iter().find(|(end, _)| ends_with(word, end));
-            joined.map(|(_, noun)| (*noun, Weight::Sure))
+            joined.map(|(_, noun)| (*noun, SecretFieldCertainty::Sure))
         }
     }
 }
@@ -249,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_name_is_read_by_its_words() {
-        use Noun::{Auth, Key, Password, Secret, Token};
+        use SecretFieldKind::{Auth, Key, Password, Secret, Token};
         for (name, noun) in [
             ("password", Password),
             ("DB_PASS", Password),
@@ -267,7 +269,7 @@ mod tests {
             ("_auth", Auth),
         ] {
             let judged = judge(name.as_bytes()).map(|name| (name.noun, name.weight));
-            assert_eq!(judged, Some((noun, Weight::Sure)), "{name}");
+            assert_eq!(judged, Some((noun, SecretFieldCertainty::Sure)), "{name}");
         }
         for name in [
             "keyboard",
@@ -287,7 +289,7 @@ mod tests {
             "key",
         ] {
             let weight = judge(name.as_bytes()).map(|name| name.weight);
-            assert_eq!(weight, Some(Weight::Maybe), "{name}");
+            assert_eq!(weight, Some(SecretFieldCertainty::Maybe), "{name}");
         }
         assert_eq!(judge(b"PublicKeyToken"), None);
     }

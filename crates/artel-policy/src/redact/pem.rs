@@ -4,8 +4,8 @@
 //! `, or lack its end. It is followed line by line. A line that cannot belong to a key
 //! ends it, so a text that only mentions the header stays unchanged.
 
-use super::verdict::{Ending, Followed, Verdict};
-use super::view::{View, contains, is_base64};
+use super::verdict::{LongSecretEnding, LongSecretProgress, RedactionRuleOutcome};
+use super::view::{SecretScanText, contains, is_base64};
 
 const NAME: &str = "private key";
 
@@ -19,53 +19,55 @@ const MOST_BETWEEN: usize = 8;
 const FIRST_LOOK: usize = 400;
 
 /// Judges a block whose `BEGIN` is at `at`.
-pub(super) fn begin(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn begin(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let dashes = at - usize::from(view.before(at) == Some(b' '));
     let start = view.run_before(dashes, 8, |byte| byte == b'-');
     if dashes - start < 4 {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
     let Some(body) = header_end(view, at + 5) else {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     };
     match first_body(view, body) {
-        First::Sure(at) => Verdict::Long(start..at, Ending::KeyLine, NAME),
-        First::Short(end) => Verdict::Secret(start..end, NAME),
-        First::None => Verdict::Nothing,
+        PemBodyStart::Sure(at) => {
+            RedactionRuleOutcome::Long(start..at, LongSecretEnding::KeyLine, NAME)
+        }
+        PemBodyStart::Short(end) => RedactionRuleOutcome::Secret(start..end, NAME),
+        PemBodyStart::None => RedactionRuleOutcome::Nothing,
     }
 }
 
 /// Judges `Private-Lines:` at `at`, the secret half of a PuTTY key.
-pub(super) fn putty(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn putty(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let count = view.skip_blanks(at + 14, 4);
     let line_end = view.run(count, 4, |byte| byte.is_ascii_digit());
     let body = skip_break(view, line_end).unwrap_or(line_end);
     let run = view.run(body, SURE_RUN, is_base64);
     if body == line_end || run - body < SURE_RUN {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
-    Verdict::Long(body..run, Ending::KeyRun, NAME)
+    RedactionRuleOutcome::Long(body..run, LongSecretEnding::KeyRun, NAME)
 }
 
 /// Judges the base64 of an armour header at `at`: only a private key is a secret.
-pub(super) fn encoded(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn encoded(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let end = view.run(at, 64, is_base64);
     let text = decode_base64(&view.text()[at..end]);
     let private = contains(&text, b"PRIVATE");
     match (private, end - at == 64) {
-        (false, _) => Verdict::Nothing,
-        (true, false) => Verdict::Secret(at..end, NAME),
-        (true, true) => Verdict::Long(at..end, Ending::Base64, NAME),
+        (false, _) => RedactionRuleOutcome::Nothing,
+        (true, false) => RedactionRuleOutcome::Secret(at..end, NAME),
+        (true, true) => RedactionRuleOutcome::Long(at..end, LongSecretEnding::Base64, NAME),
     }
 }
 
 /// Judges a number of a key in JSON, whose name is at `at`. The type of key is stated
 /// nearby; the primes are so long that nothing else looks like them.
-pub(super) fn jwk(view: &View<'_>, at: usize, word: usize) -> Verdict {
+pub(super) fn jwk(view: &SecretScanText<'_>, at: usize, word: usize) -> RedactionRuleOutcome {
     const LONGEST: usize = 512;
     let open = view.skip_blanks(at + word, 4);
     if view.get(open) != Some(b'"') {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
     let dash = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let end = view.run(open + 1, LONGEST, dash);
@@ -85,22 +87,26 @@ pub(super) fn jwk(view: &View<'_>, at: usize, word: usize) -> Verdict {
         .filter(|byte| byte.is_ascii_uppercase())
         .count();
     if lone || number.len() < least || digits < 3 || capitals < 3 {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
     if end - open > LONGEST {
-        Verdict::Long(open + 1..end, Ending::Quote(b'"'), NAME)
+        RedactionRuleOutcome::Long(open + 1..end, LongSecretEnding::Quote(b'"'), NAME)
     } else {
-        Verdict::Secret(open + 1..end, NAME)
+        RedactionRuleOutcome::Secret(open + 1..end, NAME)
     }
 }
 
 /// Follows a key's lines from `from` on. Blank lines and headers belong to it only if more
 /// of it follows soon.
-pub(super) fn follow(view: &View<'_>, from: usize, ending: Ending) -> Followed {
+pub(super) fn follow(
+    view: &SecretScanText<'_>,
+    from: usize,
+    ending: LongSecretEnding,
+) -> LongSecretProgress {
     let (mut solid, mut at, mut between) = (from, from, 0);
     let mut ending = ending;
     loop {
-        if ending == Ending::KeyRun {
+        if ending == LongSecretEnding::KeyRun {
             let rest = view.text()[at..].iter();
             let run = rest.take_while(|byte| is_body(**byte)).count();
             view.count(run);
@@ -108,25 +114,29 @@ pub(super) fn follow(view: &View<'_>, from: usize, ending: Ending) -> Followed {
             (solid, between) = (at, 0);
         }
         if at == view.len() && view.is_open() {
-            let inside = if solid == at { ending } else { Ending::KeyLine };
-            return Followed::GoesOn(solid, inside);
+            let inside = if solid == at {
+                ending
+            } else {
+                LongSecretEnding::KeyLine
+            };
+            return LongSecretProgress::GoesOn(solid, inside);
         }
         let line = line(view, at);
         if view.was_touched() {
-            return Followed::GoesOn(solid, Ending::KeyLine);
+            return LongSecretProgress::GoesOn(solid, LongSecretEnding::KeyLine);
         }
         match line {
-            Line::Run(end) => (at, ending) = (end, Ending::KeyRun),
-            Line::Other(end) if end > at && between < MOST_BETWEEN => {
-                (at, ending, between) = (end, Ending::KeyLine, between + 1);
+            PemLine::Run(end) => (at, ending) = (end, LongSecretEnding::KeyRun),
+            PemLine::Other(end) if end > at && between < MOST_BETWEEN => {
+                (at, ending, between) = (end, LongSecretEnding::KeyLine, between + 1);
             }
-            Line::End(end) => return Followed::Ended(end),
-            Line::Other(_) | Line::Foreign => return Followed::Ended(solid),
+            PemLine::End(end) => return LongSecretProgress::Ended(end),
+            PemLine::Other(_) | PemLine::Foreign => return LongSecretProgress::Ended(solid),
         }
     }
 }
 
-enum First {
+enum PemBodyStart {
     /// Base64 that only a key can have begins after this position.
     Sure(usize),
     /// A short block that ends here.
@@ -135,7 +145,7 @@ enum First {
 }
 
 /// One line of a key, with the preceding line break and decoration.
-enum Line {
+enum PemLine {
     /// Base64 up to this position.
     Run(usize),
     /// A header or an empty line, up to this position.
@@ -146,7 +156,7 @@ enum Line {
 }
 
 /// Returns the position after `… PRIVATE KEY-----`.
-fn header_end(view: &View<'_>, at: usize) -> Option<usize> {
+fn header_end(view: &SecretScanText<'_>, at: usize) -> Option<usize> {
     let is_label = |byte: u8| byte.is_ascii_alphanumeric() || b" %+_".contains(&byte);
     let end = view.run(at, 64, is_label);
     let label = &view.text()[at..end];
@@ -157,29 +167,29 @@ fn header_end(view: &View<'_>, at: usize) -> Option<usize> {
     (dashes - end >= 4).then_some(dashes)
 }
 
-fn first_body(view: &View<'_>, body: usize) -> First {
+fn first_body(view: &SecretScanText<'_>, body: usize) -> PemBodyStart {
     let (mut at, mut letters) = (body, 0);
     while at - body < FIRST_LOOK {
         match line(view, at) {
-            Line::Run(end) => {
+            PemLine::Run(end) => {
                 let run = view.run_before(end, SURE_RUN, is_body);
                 let filler = |byte: &&u8| b"xX.".contains(*byte);
                 letters += end - run - view.text()[run..end].iter().filter(filler).count();
                 if end - run >= 20 {
-                    return First::Sure(at);
+                    return PemBodyStart::Sure(at);
                 }
                 at = end;
             }
-            Line::Other(end) if end > at => at = end,
-            Line::End(end) if letters >= 6 => return First::Short(end),
-            Line::End(_) | Line::Other(_) | Line::Foreign => return First::None,
+            PemLine::Other(end) if end > at => at = end,
+            PemLine::End(end) if letters >= 6 => return PemBodyStart::Short(end),
+            PemLine::End(_) | PemLine::Other(_) | PemLine::Foreign => return PemBodyStart::None,
         }
     }
-    First::None
+    PemBodyStart::None
 }
 
 /// Reads the line that begins at `at` with its line break.
-fn line(view: &View<'_>, at: usize) -> Line {
+fn line(view: &SecretScanText<'_>, at: usize) -> PemLine {
     let broken = skip_break(view, at);
     let text = decoration(view, broken.unwrap_or(at));
     if view.starts(text, b"---") {
@@ -187,32 +197,32 @@ fn line(view: &View<'_>, at: usize) -> Line {
     }
     let run = view.run(text, SURE_RUN, is_body);
     if run - text == SURE_RUN {
-        return Line::Run(run);
+        return PemLine::Run(run);
     }
     if run == text {
         return empty_line(view, broken, at, text);
     }
     if let Some(end) = header_line(view, text) {
-        return Line::Other(end);
+        return PemLine::Other(end);
     }
     match view.get(run) {
-        None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b'%' | b',') => Line::Run(run),
-        Some(b' ' | b'\t') if ends_soon(view, run) => Line::Run(run),
-        _ => Line::Foreign,
+        None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b'%' | b',') => PemLine::Run(run),
+        Some(b' ' | b'\t') if ends_soon(view, run) => PemLine::Run(run),
+        _ => PemLine::Foreign,
     }
 }
 
-fn empty_line(view: &View<'_>, broken: Option<usize>, at: usize, text: usize) -> Line {
+fn empty_line(view: &SecretScanText<'_>, broken: Option<usize>, at: usize, text: usize) -> PemLine {
     match broken {
         Some(next) if next > at && text < view.len() && skip_break(view, text).is_some() => {
-            Line::Other(text)
+            PemLine::Other(text)
         }
-        _ => Line::Foreign,
+        _ => PemLine::Foreign,
     }
 }
 
 /// Returns the end of a header line, which precedes the body.
-fn header_line(view: &View<'_>, at: usize) -> Option<usize> {
+fn header_line(view: &SecretScanText<'_>, at: usize) -> Option<usize> {
     const HEADERS: [&[u8]; 6] = [
         b"Proc-Type: ",
         b"DEK-Info: ",
@@ -227,27 +237,27 @@ fn header_line(view: &View<'_>, at: usize) -> Option<usize> {
     (end - at < 160).then_some(end)
 }
 
-fn armour_end(view: &View<'_>, at: usize) -> Line {
+fn armour_end(view: &SecretScanText<'_>, at: usize) -> PemLine {
     let dashes = view.run(at, 8, |byte| matches!(byte, b'-' | b' '));
     if !view.starts(dashes, b"END") {
-        return Line::Foreign;
+        return PemLine::Foreign;
     }
     let label = view.run(dashes, 64, |byte| {
         byte.is_ascii_alphanumeric() || b" %+_".contains(&byte)
     });
-    Line::End(view.run(label, 5, |byte| byte == b'-'))
+    PemLine::End(view.run(label, 5, |byte| byte == b'-'))
 }
 
 /// Returns whether the armour ends here. Where spaces replace line ends, the last line is
 /// short and followed by the end.
-fn ends_soon(view: &View<'_>, at: usize) -> bool {
+fn ends_soon(view: &SecretScanText<'_>, at: usize) -> bool {
     let next = view.run(at, 8, |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     view.starts(next, b"---")
 }
 
 /// Returns the position after a line end, real or escaped, including quotes that close and
 /// open a string.
-fn skip_break(view: &View<'_>, at: usize) -> Option<usize> {
+fn skip_break(view: &SecretScanText<'_>, at: usize) -> Option<usize> {
     let mut here = at;
     for _ in 0..8 {
         here = match view.get(here) {
@@ -261,7 +271,7 @@ fn skip_break(view: &View<'_>, at: usize) -> Option<usize> {
 }
 
 /// Skips indentation, quote marks and the line numbers that viewers put before a line.
-fn decoration(view: &View<'_>, at: usize) -> usize {
+fn decoration(view: &SecretScanText<'_>, at: usize) -> usize {
     let quoted = view.run(at, 24, |byte| b" \t>|#*\"'`".contains(&byte));
     let digits = view.run(quoted, 6, |byte| byte.is_ascii_digit());
     let marks = view.run(digits, 3, |byte| b"\t|:>\xe2\x86\x92".contains(&byte));

@@ -4,33 +4,35 @@ use std::ops::Range;
 
 use artel_types::{SecretDetector, SecretScanContext, SecretScanProgress, TextEnd};
 
-use super::fields::{self, Extra};
-use super::grams::{Anchor, Case, Grams, Hit};
-use super::mend::Mended;
-use super::rules::{self, Rule};
-use super::verdict::{Ending, Followed, Verdict};
-use super::view::{LONGEST_REACH, View, is_token};
+use super::fields::{self, ConfiguredSecretFields};
+use super::grams::{
+    RedactionTrigger, RedactionTriggerHit, RedactionTriggerIndex, RedactionTriggerLetterCase,
+};
+use super::mend::NormalizedText;
+use super::rules::{self, RedactionRule};
+use super::verdict::{LongSecretEnding, LongSecretProgress, RedactionRuleOutcome};
+use super::view::{LONGEST_REACH, SecretScanText, is_token};
 
 /// Every format, ready to be searched for.
-pub(super) struct Scanner {
-    grams: Grams<Rule>,
-    extra: Extra,
+pub(super) struct SecretScanner {
+    grams: RedactionTriggerIndex<RedactionRule>,
+    extra: ConfiguredSecretFields,
 }
 
 /// The combined result of the rules for one place.
-enum Judged {
+enum SecretScanOutcome {
     Nothing,
-    Secret(Range<usize>, Option<Ending>, &'static str),
+    Secret(Range<usize>, Option<LongSecretEnding>, &'static str),
     /// More text is needed.
     Undecided,
 }
 
-impl Scanner {
+impl SecretScanner {
     /// Creates a scanner that also removes the values of these names.
     pub(super) fn new(names: &[String]) -> Self {
         Self {
-            grams: Grams::new(rules::anchors(names)),
-            extra: Extra::new(names),
+            grams: RedactionTriggerIndex::new(rules::anchors(names)),
+            extra: ConfiguredSecretFields::new(names),
         }
     }
 
@@ -38,14 +40,14 @@ impl Scanner {
     /// place with its kind to `found`.
     pub(super) fn scan(
         &self,
-        view: &View<'_>,
+        view: &SecretScanText<'_>,
         from: usize,
         inside: SecretScanContext,
         mut found: impl FnMut(Range<usize>, &'static str),
     ) -> SecretScanProgress {
         let mut at = from;
         if let SecretScanContext::Secret(code) = inside {
-            let (to, look) = follow(view, from, Ending::from_code(code));
+            let (to, look) = follow(view, from, LongSecretEnding::from_code(code));
             if to > from {
                 found(from..to, "secret");
             }
@@ -57,12 +59,12 @@ impl Scanner {
         let mut floor = at;
         while let Some(hit) = self.grams.next(view.text(), at) {
             let (place, ending, name) = match self.judge(view, &hit) {
-                Judged::Nothing => {
+                SecretScanOutcome::Nothing => {
                     at = hit.at + 1;
                     continue;
                 }
-                Judged::Undecided => return undecided(view, floor, hit.at),
-                Judged::Secret(place, ending, name) => (place, ending, name),
+                SecretScanOutcome::Undecided => return undecided(view, floor, hit.at),
+                SecretScanOutcome::Secret(place, ending, name) => (place, ending, name),
             };
             let start = place.start.max(floor);
             let (to, look) = match ending {
@@ -86,7 +88,7 @@ impl Scanner {
         }
     }
 
-    /// Like [`Scanner::scan`], but on the normalized text, as a reader would see it.
+    /// Like [`SecretScanner::scan`], but on the normalized text, as a reader would see it.
     pub(super) fn look_at(
         &self,
         text: &[u8],
@@ -95,10 +97,10 @@ impl Scanner {
         end: TextEnd,
         mut found: impl FnMut(Range<usize>, &'static str),
     ) -> SecretScanProgress {
-        let Some(mended) = Mended::of(text, end) else {
-            return self.scan(&View::new(text, end), from, inside, found);
+        let Some(mended) = NormalizedText::of(text, end) else {
+            return self.scan(&SecretScanText::new(text, end), from, inside, found);
         };
-        let view = View::new(&mended.text, end).with_seams(&mended.seams);
+        let view = SecretScanText::new(&mended.text, end).with_seams(&mended.seams);
         let index = mended.index(from);
         let look = self.scan(&view, index, inside, |part, name| {
             let mut place = mended.place(&part);
@@ -113,8 +115,8 @@ impl Scanner {
     }
 
     /// Runs every rule whose trigger word stands here; the longest secret wins.
-    fn judge(&self, view: &View<'_>, hit: &Hit) -> Judged {
-        let mut judged = Judged::Nothing;
+    fn judge(&self, view: &SecretScanText<'_>, hit: &RedactionTriggerHit) -> SecretScanOutcome {
+        let mut judged = SecretScanOutcome::Nothing;
         let mut reach = 0;
         for anchor in self.grams.anchors(hit) {
             if !stands(view, hit.at, anchor) {
@@ -122,24 +124,24 @@ impl Scanner {
             }
             let word = anchor.word.len();
             let (place, ending, name) = match anchor.rule.judge(view, hit.at, word, &self.extra) {
-                Verdict::Nothing => continue,
-                Verdict::Secret(place, name) => (place, None, name),
-                Verdict::Long(place, ending, name) => (place, Some(ending), name),
+                RedactionRuleOutcome::Nothing => continue,
+                RedactionRuleOutcome::Secret(place, name) => (place, None, name),
+                RedactionRuleOutcome::Long(place, ending, name) => (place, Some(ending), name),
             };
             if place.end > reach {
                 reach = place.end;
-                judged = Judged::Secret(place, ending, name);
+                judged = SecretScanOutcome::Secret(place, ending, name);
             }
         }
         if view.was_touched() {
-            Judged::Undecided
+            SecretScanOutcome::Undecided
         } else {
             judged
         }
     }
 }
 
-impl SecretDetector for Scanner {
+impl SecretDetector for SecretScanner {
     fn look(
         &self,
         text: &[u8],
@@ -156,19 +158,23 @@ impl SecretDetector for Scanner {
     }
 }
 
-fn stands(view: &View<'_>, at: usize, anchor: &Anchor<Rule>) -> bool {
+fn stands(view: &SecretScanText<'_>, at: usize, anchor: &RedactionTrigger<RedactionRule>) -> bool {
     match anchor.case {
-        Case::Exact => view.starts(at, &anchor.word),
-        Case::Any => view.starts_any_case(at, &anchor.word),
+        RedactionTriggerLetterCase::Exact => view.starts(at, &anchor.word),
+        RedactionTriggerLetterCase::Any => view.starts_any_case(at, &anchor.word),
     }
 }
 
 /// Follows a long secret. Returns where it was followed to, and the look to return if it
 /// continues.
-fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<SecretScanProgress>) {
+fn follow(
+    view: &SecretScanText<'_>,
+    from: usize,
+    ending: LongSecretEnding,
+) -> (usize, Option<SecretScanProgress>) {
     match ending.follow(view, from) {
-        Followed::Ended(to) => (to, None),
-        Followed::GoesOn(to, ending) => {
+        LongSecretProgress::Ended(to) => (to, None),
+        LongSecretProgress::GoesOn(to, ending) => {
             let inside = SecretScanContext::Secret(ending.to_code());
             (
                 to,
@@ -182,14 +188,14 @@ fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<Secret
 }
 
 /// Leaves the current token unsettled, because a rule may reach back over it.
-fn undecided(view: &View<'_>, floor: usize, at: usize) -> SecretScanProgress {
+fn undecided(view: &SecretScanText<'_>, floor: usize, at: usize) -> SecretScanProgress {
     settle(view, floor, view.run_before(at, LONGEST_REACH, is_token))
 }
 
 /// Ends a look with nothing left to decide. The last word may still become something, and
 /// so may the bytes too close to the end to be examined. No trigger word has a blank as
 /// its second byte.
-fn ended(view: &View<'_>, floor: usize) -> SecretScanProgress {
+fn ended(view: &SecretScanText<'_>, floor: usize) -> SecretScanProgress {
     let word = view.run_before(view.len(), LONGEST_REACH, is_token);
     let looked_at = view.len().saturating_sub(3);
     let mut unseen = looked_at..word.max(looked_at);
@@ -201,7 +207,7 @@ fn ended(view: &View<'_>, floor: usize) -> SecretScanProgress {
     }
 }
 
-fn settle(view: &View<'_>, floor: usize, at: usize) -> SecretScanProgress {
+fn settle(view: &SecretScanText<'_>, floor: usize, at: usize) -> SecretScanProgress {
     // Some armour has a blank after its dashes.
     let before = &view.text()[..at];
     let dashes = before.strip_suffix(b" ").unwrap_or(before);
@@ -275,8 +281,8 @@ mod tests {
 
     fn steps(unit: &str, bytes: usize) -> usize {
         let text = unit.repeat(bytes / unit.len());
-        let scanner = Scanner::new(&[]);
-        let view = View::new(text.as_bytes(), TextEnd::Here);
+        let scanner = SecretScanner::new(&[]);
+        let view = SecretScanText::new(text.as_bytes(), TextEnd::Here);
         scanner.scan(&view, 0, SecretScanContext::Nothing, |_, _| {});
         view.steps()
     }

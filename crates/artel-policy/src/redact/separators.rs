@@ -1,11 +1,11 @@
 //! The separators between a name and its value.
 
-use super::fields::Span;
-use super::view::{View, contains, is_base64, is_name};
+use super::fields::FieldNameSpan;
+use super::view::{SecretScanText, contains, is_base64, is_name};
 
 /// The ways in which a value is tied to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Separator {
+pub(super) enum FieldSeparator {
     /// `name=value`
     Equals,
     /// `?name=value`, `&name=value`
@@ -37,7 +37,7 @@ pub(super) enum Separator {
 /// Limit on blanks around a separator, which allows for alignment.
 const MOST_BLANKS: usize = 32;
 
-impl Separator {
+impl FieldSeparator {
     /// Returns whether a quote after it may close a string that contains the name.
     pub(super) fn is_loose(self) -> bool {
         matches!(self, Self::Colon | Self::Assign | Self::Equals | Self::Is)
@@ -49,7 +49,10 @@ impl Separator {
 }
 
 /// Finds the separator after a name, and where the value begins.
-pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize)> {
+pub(super) fn separator(
+    view: &SecretScanText<'_>,
+    span: FieldNameSpan,
+) -> Option<(FieldSeparator, usize)> {
     let quoted = closing_quote(view, span);
     let mut at = quoted.unwrap_or(span.end);
     if quoted.is_some() && view.get(at) == Some(b']') {
@@ -58,18 +61,18 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
     if let Some(value) = paired_value(view, at)
         && is_named(view, span)
     {
-        return Some((Separator::Pair, value));
+        return Some((FieldSeparator::Pair, value));
     }
     let next = view.skip_blanks(at, MOST_BLANKS);
     let (separator, value) = match view.get(next)? {
         b'=' => equals(view, span, at, next)?,
         b':' => colon(view, next, quoted)?,
-        b'%' if next == at && view.starts_any_case(at, b"%3d") => (Separator::Escaped, at + 3),
-        b'+' | b'?' if view.get(next + 1) == Some(b'=') => (Separator::Assign, next + 2),
-        b',' if quoted.is_some() && is_first(view, span) => (Separator::Comma, next + 1),
-        b'(' if next == at && quoted.is_none() => (Separator::Call, next + 1),
+        b'%' if next == at && view.starts_any_case(at, b"%3d") => (FieldSeparator::Escaped, at + 3),
+        b'+' | b'?' if view.get(next + 1) == Some(b'=') => (FieldSeparator::Assign, next + 2),
+        b',' if quoted.is_some() && is_first(view, span) => (FieldSeparator::Comma, next + 1),
+        b'(' if next == at && quoted.is_none() => (FieldSeparator::Call, next + 1),
         b'>' if next == at && (quoted.is_some() || view.before(span.start) == Some(b'<')) => {
-            (Separator::Element, next + 1)
+            (FieldSeparator::Element, next + 1)
         }
         _ if next > at => spaced(view, span, next)?,
         _ => return None,
@@ -77,19 +80,19 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
     let value = view.skip_blanks(value, MOST_BLANKS);
     let value = match (separator, view.get(value)) {
         // JSON and XML may break the line here.
-        (Separator::Bound | Separator::Element, Some(b'\n' | b'\r')) => {
+        (FieldSeparator::Bound | FieldSeparator::Element, Some(b'\n' | b'\r')) => {
             view.run(value, 64, |byte| byte.is_ascii_whitespace())
         }
-        (Separator::Colon, Some(b'|' | b'>')) => block(view, value).unwrap_or(value),
+        (FieldSeparator::Colon, Some(b'|' | b'>')) => block(view, value).unwrap_or(value),
         _ => value,
     };
     let literal = matches!(view.get(value)?, b'"' | b'\'' | b'`' | b'\\');
-    let needed = matches!(separator, Separator::Comma | Separator::Call);
+    let needed = matches!(separator, FieldSeparator::Comma | FieldSeparator::Call);
     (literal || !needed).then_some((separator, value))
 }
 
 /// Returns whether the name is the first argument: only that one names the second.
-fn is_first(view: &View<'_>, span: Span) -> bool {
+fn is_first(view: &SecretScanText<'_>, span: FieldNameSpan) -> bool {
     let line = view.line_before(span.start);
     let line = line.trim_ascii_end();
     let opened = line.strip_suffix(b"\"").or(line.strip_suffix(b"'"));
@@ -97,7 +100,7 @@ fn is_first(view: &View<'_>, span: Span) -> bool {
 }
 
 /// Returns whether the name is itself the value of `name` or `key`.
-fn is_named(view: &View<'_>, span: Span) -> bool {
+fn is_named(view: &SecretScanText<'_>, span: FieldNameSpan) -> bool {
     let is_mark = |byte: u8| b" \t\"'\\".contains(&byte);
     let tie = view.run_before(span.start, 16, is_mark);
     let before = view.run_before(tie, 1, |byte| matches!(byte, b':' | b'='));
@@ -108,7 +111,7 @@ fn is_named(view: &View<'_>, span: Span) -> bool {
 }
 
 /// Returns the position after the quote that closes a quoted name.
-fn closing_quote(view: &View<'_>, span: Span) -> Option<usize> {
+fn closing_quote(view: &SecretScanText<'_>, span: FieldNameSpan) -> Option<usize> {
     let opening = view.before(span.start - span.dashes);
     let closing = match view.get(span.end)? {
         b'\\' => view.run(span.end, 3, |byte| byte == b'\\'),
@@ -121,7 +124,7 @@ fn closing_quote(view: &View<'_>, span: Span) -> Option<usize> {
 
 /// Returns whether the text begins in the middle of a quoted name: no quote precedes it in
 /// its line, and a quoted value follows.
-fn is_cut(view: &View<'_>, span: Span, closing: usize, quote: u8) -> bool {
+fn is_cut(view: &SecretScanText<'_>, span: FieldNameSpan, closing: usize, quote: u8) -> bool {
     let colon = view.skip_blanks(closing + 1, 4);
     if view.get(colon) != Some(b':') {
         return false;
@@ -131,24 +134,32 @@ fn is_cut(view: &View<'_>, span: Span, closing: usize, quote: u8) -> bool {
     view.get(value) == Some(quote) && line.iter().all(|byte| is_name(*byte))
 }
 
-fn equals(view: &View<'_>, span: Span, at: usize, next: usize) -> Option<(Separator, usize)> {
+fn equals(
+    view: &SecretScanText<'_>,
+    span: FieldNameSpan,
+    at: usize,
+    next: usize,
+) -> Option<(FieldSeparator, usize)> {
     let before = view.before(span.start - span.dashes);
     match view.get(next + 1) {
         // `Name => …` is an arm of a match, and its name a type.
         Some(b'>') if is_type(&view.text()[span.start..span.end]) => None,
-        Some(b'>') => Some((Separator::Assign, next + 2)),
-        Some(b'=') => Some((Separator::Assign, view.run(next, 3, |byte| byte == b'='))),
+        Some(b'>') => Some((FieldSeparator::Assign, next + 2)),
+        Some(b'=') => Some((
+            FieldSeparator::Assign,
+            view.run(next, 3, |byte| byte == b'='),
+        )),
         Some(b'~') => None,
-        Some(b' ' | b'\t') => Some((Separator::Assign, next + 1)),
-        _ if next > at => Some((Separator::Assign, next + 1)),
-        _ if matches!(before, Some(b'?' | b'&')) => Some((Separator::Query, next + 1)),
-        _ if before == Some(b';') => Some((Separator::Query, next + 1)),
-        _ => Some((Separator::Equals, next + 1)),
+        Some(b' ' | b'\t') => Some((FieldSeparator::Assign, next + 1)),
+        _ if next > at => Some((FieldSeparator::Assign, next + 1)),
+        _ if matches!(before, Some(b'?' | b'&')) => Some((FieldSeparator::Query, next + 1)),
+        _ if before == Some(b';') => Some((FieldSeparator::Query, next + 1)),
+        _ => Some((FieldSeparator::Equals, next + 1)),
     }
 }
 
 /// Returns whether the name before `at` stands in `${…`.
-fn defaulted(view: &View<'_>, at: usize) -> bool {
+fn defaulted(view: &SecretScanText<'_>, at: usize) -> bool {
     let name = view.run_before(at, 100, is_name);
     view.text()[..name].ends_with(b"${")
 }
@@ -157,25 +168,29 @@ fn is_type(name: &[u8]) -> bool {
     name[0].is_ascii_uppercase() && name.iter().any(u8::is_ascii_lowercase)
 }
 
-fn colon(view: &View<'_>, at: usize, quoted: Option<usize>) -> Option<(Separator, usize)> {
+fn colon(
+    view: &SecretScanText<'_>,
+    at: usize,
+    quoted: Option<usize>,
+) -> Option<(FieldSeparator, usize)> {
     match view.get(at + 1) {
         Some(b':') => return None,
-        Some(b'=') => return Some((Separator::Assign, at + 2)),
+        Some(b'=') => return Some((FieldSeparator::Assign, at + 2)),
         // `${NAME:-default}`
-        Some(b'-') if defaulted(view, at) => return Some((Separator::Bound, at + 2)),
+        Some(b'-') if defaulted(view, at) => return Some((FieldSeparator::Bound, at + 2)),
         _ => {}
     }
     if quoted.is_some() {
-        return Some((Separator::Bound, at + 1));
+        return Some((FieldSeparator::Bound, at + 1));
     }
     match after_type(view, at + 1) {
-        Some(value) => Some((Separator::Assign, value)),
-        None => Some((Separator::Colon, at + 1)),
+        Some(value) => Some((FieldSeparator::Assign, value)),
+        None => Some((FieldSeparator::Colon, at + 1)),
     }
 }
 
 /// Skips the type in `name: Type = value`.
-fn after_type(view: &View<'_>, at: usize) -> Option<usize> {
+fn after_type(view: &SecretScanText<'_>, at: usize) -> Option<usize> {
     let start = view.skip_blanks(at, 4);
     if !view.get(start)?.is_ascii_alphabetic() && view.get(start) != Some(b'&') {
         return None;
@@ -188,7 +203,7 @@ fn after_type(view: &View<'_>, at: usize) -> Option<usize> {
 
 /// Finds the value in the next field, as in `{"name": "PASSWORD", "value": "…"}` and its
 /// many variants.
-fn paired_value(view: &View<'_>, at: usize) -> Option<usize> {
+fn paired_value(view: &SecretScanText<'_>, at: usize) -> Option<usize> {
     let is_gap = |byte: u8| byte.is_ascii_whitespace() || byte == b',';
     let start = view.run(at, 64, is_gap);
     if start == at {
@@ -207,7 +222,7 @@ fn paired_value(view: &View<'_>, at: usize) -> Option<usize> {
 }
 
 /// Finds the value of a YAML block, which is on the next line.
-fn block(view: &View<'_>, at: usize) -> Option<usize> {
+fn block(view: &SecretScanText<'_>, at: usize) -> Option<usize> {
     let marks = view.run(at, 3, |byte| b"|>-+".contains(&byte));
     let line_end = view.skip_blanks(marks, 4);
     matches!(view.get(line_end), Some(b'\n' | b'\r'))
@@ -216,24 +231,28 @@ fn block(view: &View<'_>, at: usize) -> Option<usize> {
 
 /// Finds the value after a mere blank, as after an option, in a netrc file, in SQL and in
 /// a Dockerfile.
-fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)> {
+fn spaced(
+    view: &SecretScanText<'_>,
+    span: FieldNameSpan,
+    next: usize,
+) -> Option<(FieldSeparator, usize)> {
     if span.dashes > 0 {
-        return (view.get(next) != Some(b'-')).then_some((Separator::Option, next));
+        return (view.get(next) != Some(b'-')).then_some((FieldSeparator::Option, next));
     }
     for word in [&b"is "[..], b"was ", b"is: ", b"is:"] {
         if view.starts_any_case(next, word) {
-            return Some((Separator::Is, next + word.len()));
+            return Some((FieldSeparator::Is, next + word.len()));
         }
     }
     let line = view.line_before(span.start);
     if view.starts_any_case(next, b"for ") && line.to_ascii_lowercase().ends_with(b"set ") {
         let user = view.run(next, 64, |byte| byte != b'=' && byte != b'\n');
         let sets = view.get(user) == Some(b'=');
-        return sets.then_some((Separator::Sure, user + 1));
+        return sets.then_some((FieldSeparator::Sure, user + 1));
     }
     let quoted = matches!(view.get(next), Some(b'\'' | b'"'));
     if is_stored(line, view, span) || quoted && is_sql(line) {
-        return Some((Separator::Sure, next));
+        return Some((FieldSeparator::Sure, next));
     }
     // Another option, another name with its value, or code is not the value of this name.
     let word = view.run(next, 40, is_name);
@@ -246,12 +265,12 @@ fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)
             .get(next)
             .is_some_and(|byte| byte.is_ascii_alphanumeric());
     let told = is_talk(line) || is_long_mix(view, next);
-    (starts && !other && told).then_some((Separator::Is, next))
+    (starts && !other && told).then_some((FieldSeparator::Is, next))
 }
 
 /// Returns whether a long run of digits and letters of both cases stands here, which
 /// cannot be a word.
-fn is_long_mix(view: &View<'_>, at: usize) -> bool {
+fn is_long_mix(view: &SecretScanText<'_>, at: usize) -> bool {
     const LEAST: usize = 32;
     let end = view.run(at, LEAST, is_base64);
     let text = &view.text()[at..end.min(view.len())];
@@ -309,7 +328,7 @@ fn is_sql(line: &[u8]) -> bool {
 
 /// Returns whether this is a command or file in which a blank separates a name from its
 /// value.
-fn is_stored(line: &[u8], view: &View<'_>, span: Span) -> bool {
+fn is_stored(line: &[u8], view: &SecretScanText<'_>, span: FieldNameSpan) -> bool {
     const COMMANDS: [&[u8]; 7] = [
         b"ENV ",
         b"env ",
@@ -327,7 +346,7 @@ fn is_stored(line: &[u8], view: &View<'_>, span: Span) -> bool {
 }
 
 /// Returns whether this is a netrc file, where the login may be on the line above.
-fn is_netrc(view: &View<'_>, span: Span) -> bool {
+fn is_netrc(view: &SecretScanText<'_>, span: FieldNameSpan) -> bool {
     let line = view.line_before(span.start).len();
     let Some(above) = (span.start - line).checked_sub(1) else {
         return false;

@@ -1,8 +1,8 @@
 //! Passwords in URLs of any scheme. User and host stay visible.
 
 use super::values;
-use super::verdict::Verdict;
-use super::view::{View, is_token};
+use super::verdict::RedactionRuleOutcome;
+use super::view::{SecretScanText, is_token};
 
 const NAME: &str = "password in a url";
 
@@ -10,12 +10,12 @@ const NAME: &str = "password in a url";
 const LONGEST: usize = 400;
 
 /// Judges the authority after `://` at `at`.
-pub(super) fn authority(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn authority(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let scheme = view.run_before(at, 20, |byte| {
         byte.is_ascii_alphanumeric() || b"+.-".contains(&byte)
     });
     if scheme == at {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
     let start = at + 3;
     let end = view.run(start, LONGEST, |byte| {
@@ -26,7 +26,7 @@ pub(super) fn authority(view: &View<'_>, at: usize) -> Verdict {
         Some(sign) => start + sign,
         None => match unescaped(view, start, end) {
             Some(sign) => sign,
-            None => return Verdict::Nothing,
+            None => return RedactionRuleOutcome::Nothing,
         },
     };
     let user = &view.text()[start..end];
@@ -35,28 +35,28 @@ pub(super) fn authority(view: &View<'_>, at: usize) -> Verdict {
     };
     let password = &user[colon + 1..];
     if password.is_empty() || is_shown_only(password) {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
-    Verdict::Secret(start + colon + 1..end, NAME)
+    RedactionRuleOutcome::Secret(start + colon + 1..end, NAME)
 }
 
 /// Judges the path after a webhook's host, where knowing the path is enough to send
 /// messages.
-pub(super) fn hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
+pub(super) fn hook(view: &SecretScanText<'_>, at: usize, word: usize) -> RedactionRuleOutcome {
     let path = |byte: u8| byte.is_ascii_alphanumeric() || b"/_-@.%".contains(&byte);
     let mut end = view.run(at + word, LONGEST, path);
     while end > at + word && matches!(view.before(end), Some(b'/' | b'.')) {
         end -= 1;
     }
     if end - at - word < 12 {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
-    Verdict::Secret(at + word..end, "webhook url")
+    RedactionRuleOutcome::Secret(at + word..end, "webhook url")
 }
 
 /// Judges `/webhooks/` at `at`. Only after `/api` or a version of it is it a chat webhook,
 /// with a number and a token.
-pub(super) fn chat_hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
+pub(super) fn chat_hook(view: &SecretScanText<'_>, at: usize, word: usize) -> RedactionRuleOutcome {
     let version = view.run_before(at, 4, |byte| byte.is_ascii_alphanumeric());
     let api = match view.text()[version..at].first() {
         Some(b'v') => version - usize::from(version > 0),
@@ -67,46 +67,46 @@ pub(super) fn chat_hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
     if view.text()[..api].ends_with(b"/api") && numbered {
         hook(view, at, word)
     } else {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     }
 }
 
 /// Judges `user/password@host` after `thin:` at `at`.
-pub(super) fn oracle(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn oracle(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let user = view.run(at + 5, 64, |byte| {
         byte.is_ascii_alphanumeric() || byte == b'_'
     });
     if user == at + 5 || view.get(user) != Some(b'/') {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
     let end = view.run(user + 1, 128, |byte| {
         is_authority(byte) && !b"@/".contains(&byte)
     });
     let password = &view.text()[user + 1..end];
     if password.is_empty() || view.get(end) != Some(b'@') || is_shown_only(password) {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
-    Verdict::Secret(user + 1..end, NAME)
+    RedactionRuleOutcome::Secret(user + 1..end, NAME)
 }
 
 /// Judges `user:password@tcp(host)` with `@tcp(` at `at`.
-pub(super) fn go_dsn(view: &View<'_>, at: usize) -> Verdict {
+pub(super) fn go_dsn(view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
     let start = view.run_before(at, 64, is_token);
     let user = &view.text()[start..at];
     let Some(colon) = user.iter().position(|byte| *byte == b':') else {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     };
     let password = &user[colon + 1..];
     if password.is_empty() || is_shown_only(password) {
-        Verdict::Nothing
+        RedactionRuleOutcome::Nothing
     } else {
-        Verdict::Secret(start + colon + 1..at, NAME)
+        RedactionRuleOutcome::Secret(start + colon + 1..at, NAME)
     }
 }
 
 /// Finds the `@` after a password with a slash. A password should be escaped in a URL, but
 /// often is not, so text that cannot be a port counts as one if an `@` follows.
-fn unescaped(view: &View<'_>, start: usize, end: usize) -> Option<usize> {
+fn unescaped(view: &SecretScanText<'_>, start: usize, end: usize) -> Option<usize> {
     let text = &view.text()[start..end];
     let colon = text.iter().position(|byte| *byte == b':')?;
     let port = &text[colon + 1..];
@@ -118,7 +118,7 @@ fn unescaped(view: &View<'_>, start: usize, end: usize) -> Option<usize> {
 }
 
 /// Judges a user without a password, which may be a token.
-fn lone_user(start: usize, user: &[u8]) -> Verdict {
+fn lone_user(start: usize, user: &[u8]) -> RedactionRuleOutcome {
     let digits = user.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = user
         .iter()
@@ -128,9 +128,9 @@ fn lone_user(start: usize, user: &[u8]) -> Verdict {
         .iter()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     if user.len() < 20 || !whole || digits < 3 || letters < 3 {
-        return Verdict::Nothing;
+        return RedactionRuleOutcome::Nothing;
     }
-    Verdict::Secret(start..start + user.len(), "token in a url")
+    RedactionRuleOutcome::Secret(start..start + user.len(), "token in a url")
 }
 
 /// Returns whether the password is a template or a word that only says what goes there.

@@ -3,13 +3,13 @@
 
 use std::sync::LazyLock;
 
-use super::names::{Name, Noun, Style, Weight};
+use super::names::{SecretFieldCertainty, SecretFieldKind, SecretFieldName, SecretFieldNameStyle};
 use super::view::contains;
-use super::words::Words;
+use super::words::LowercaseWordList;
 
 /// The written form of a value, which says how literally it is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum FieldValueForm {
     /// In a place where only a literal can stand.
     Literal,
     /// In quotes.
@@ -23,8 +23,8 @@ pub(super) enum Written {
 }
 
 /// Words that stand in for a value or name its kind.
-static PLAIN: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static PLAIN: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "a abc access account an and any api apikey app argon argument array ascii async at auth \
          auto await bar base basic baz bcrypt bearer body bool boolean byte bytes change changeit \
          changeme char class client config const cookie cookies credential credentials data date \
@@ -45,8 +45,8 @@ static PLAIN: LazyLock<Words> = LazyLock::new(|| {
 
 /// Words of settings and descriptions that are found joined together where a password
 /// could stand.
-static ABOUT: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static ABOUT: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "accepted algorithm allow allowed almost also always app based be been below bundle by can \
          case ci cluster command configured create created dash day days deny denied dev \
          development disable enable encoded entry expiry external fail failed failure field first \
@@ -63,18 +63,20 @@ static ABOUT: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Types, algorithms and versions, which a number may follow.
-static NUMBERED: LazyLock<Words> = LazyLock::new(|| {
-    Words::of("argon base ed es f float hs i int md oauth ps rs sha u uint utf utfmb v")
+static NUMBERED: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of("argon base ed es f float hs i int md oauth ps rs sha u uint utf utfmb v")
 });
 
 /// Words of which one is enough to mark a placeholder.
-static PLACEHOLDER: LazyLock<Words> = LazyLock::new(|| {
-    Words::of("changeme here insert omitted placeholder redacted removed replaceme todo your")
+static PLACEHOLDER: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
+        "changeme here insert omitted placeholder redacted removed replaceme todo your",
+    )
 });
 
 /// Words that mark a sentence.
-static PROSE: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static PROSE: LazyLock<LowercaseWordList> = LazyLock::new(|| {
+    LowercaseWordList::of(
         "a account an and are as at be by can cannot change changed characters confirm current \
          digits do does enter for forgot forgotten from given has have if in invalid is it \
          least letters login long match maximum minimum missing must new no not of old on \
@@ -87,7 +89,7 @@ static PROSE: LazyLock<Words> = LazyLock::new(|| {
 const LEAST_RANDOM: usize = 20;
 
 /// Counts of the kinds of characters in a value.
-struct Shape {
+struct ValueCharacterCounts {
     upper: usize,
     lower: usize,
     digits: usize,
@@ -97,19 +99,22 @@ struct Shape {
 }
 
 /// Returns whether the value of this name is a secret.
-pub(super) fn is_secret(name: Name, value: &[u8], written: Written) -> bool {
+pub(super) fn is_secret(name: SecretFieldName, value: &[u8], written: FieldValueForm) -> bool {
     let least = match name.weight {
-        Weight::Sure | Weight::IfMixed => 3,
-        Weight::Maybe => LEAST_RANDOM,
+        SecretFieldCertainty::Sure | SecretFieldCertainty::IfMixed => 3,
+        SecretFieldCertainty::Maybe => LEAST_RANDOM,
     };
     if value.len() < least {
         return false;
     }
-    let shape = Shape::of(value);
+    let shape = ValueCharacterCounts::of(value);
     if is_template(value) || is_filler(value) || is_elsewhere(value) {
         return false;
     }
-    if name.style == Style::Upper && written == Written::Quoted && is_salt(value, &shape) {
+    if name.style == SecretFieldNameStyle::Upper
+        && written == FieldValueForm::Quoted
+        && is_salt(value, &shape)
+    {
         return true;
     }
     if shape.blanks > 0 {
@@ -119,74 +124,95 @@ pub(super) fn is_secret(name: Name, value: &[u8], written: Written) -> bool {
         return false;
     }
     match name.weight {
-        Weight::Maybe => return is_random(value, &shape),
-        Weight::IfMixed if shape.letters() == 0 || shape.digits + shape.marks == 0 => {
+        SecretFieldCertainty::Maybe => return is_random(value, &shape),
+        SecretFieldCertainty::IfMixed
+            if shape.letters() == 0 || shape.digits + shape.marks == 0 =>
+        {
             return false;
         }
-        Weight::IfMixed | Weight::Sure => {}
+        SecretFieldCertainty::IfMixed | SecretFieldCertainty::Sure => {}
     }
     match name.noun {
-        Noun::Password | Noun::Secret => is_password(name, value, &shape, written),
-        Noun::Token | Noun::Key | Noun::Auth => is_token(name, value, &shape, written),
-        Noun::Signature => written == Written::Literal && value.len() >= 16,
-        Noun::Phrase => false,
+        SecretFieldKind::Password | SecretFieldKind::Secret => {
+            is_password(name, value, &shape, written)
+        }
+        SecretFieldKind::Token | SecretFieldKind::Key | SecretFieldKind::Auth => {
+            is_token(name, value, &shape, written)
+        }
+        SecretFieldKind::Signature => written == FieldValueForm::Literal && value.len() >= 16,
+        SecretFieldKind::Phrase => false,
     }
 }
 
-fn is_password(name: Name, value: &[u8], shape: &Shape, written: Written) -> bool {
+fn is_password(
+    name: SecretFieldName,
+    value: &[u8],
+    shape: &ValueCharacterCounts,
+    written: FieldValueForm,
+) -> bool {
     if shape.letters() == 0 && shape.marks == 0 {
-        return shape.digits >= 6 || shape.digits >= 4 && written != Written::Loose;
+        return shape.digits >= 6 || shape.digits >= 4 && written != FieldValueForm::Loose;
     }
     let simple = shape.digits == 0 && shape.marks == 0;
     if shape.letters() + shape.digits == 0 {
         return false;
     }
     match written {
-        Written::Literal => true,
-        Written::Quoted if simple => value.len() >= 4 && !is_label(value, shape),
-        Written::Option if simple => {
+        FieldValueForm::Literal => true,
+        FieldValueForm::Quoted if simple => value.len() >= 4 && !is_label(value, shape),
+        FieldValueForm::Option if simple => {
             value.len() >= 5 && !PROSE.has(&String::from_utf8_lossy(value).to_lowercase())
         }
-        Written::Line if simple => {
+        FieldValueForm::Line if simple => {
             let word = shape.letters() == value.len();
-            let meant = name.style == Style::Upper || name.noun == Noun::Password;
+            let meant =
+                name.style == SecretFieldNameStyle::Upper || name.noun == SecretFieldKind::Password;
             let code = is_label(value, shape) || is_camel(value) || is_about(value);
             let whole = word && meant && !code;
             value.len() >= 6 && whole || is_spoken_password(value)
         }
-        Written::Loose if simple => {
-            let word =
-                name.noun == Noun::Password && value.iter().filter(|b| **b == b'-').count() >= 2;
+        FieldValueForm::Loose if simple => {
+            let word = name.noun == SecretFieldKind::Password
+                && value.iter().filter(|b| **b == b'-').count() >= 2;
             word && is_spoken_password(value)
         }
-        Written::Loose => {
+        FieldValueForm::Loose => {
             let path = value.contains(&b'/') && is_wordy(value);
             value.len() >= 6 && !path && !is_stem(value)
         }
-        Written::Quoted | Written::Option | Written::Line => {
-            value.len() >= 4 && !(written == Written::Line && is_stem(value))
+        FieldValueForm::Quoted | FieldValueForm::Option | FieldValueForm::Line => {
+            value.len() >= 4 && !(written == FieldValueForm::Line && is_stem(value))
         }
     }
 }
 
-fn is_token(name: Name, value: &[u8], shape: &Shape, written: Written) -> bool {
+fn is_token(
+    name: SecretFieldName,
+    value: &[u8],
+    shape: &ValueCharacterCounts,
+    written: FieldValueForm,
+) -> bool {
     if shape.letters() == 0 && shape.marks == 0 {
         return shape.digits >= 10;
     }
-    let upper = name.style == Style::Upper;
+    let upper = name.style == SecretFieldNameStyle::Upper;
     match written {
-        Written::Literal if name.noun == Noun::Auth => value.len() >= 6 && shape.digits > 0,
-        Written::Literal => value.len() >= 6 && (shape.digits > 0 || value.len() >= 8),
-        Written::Line if upper => value.len() >= 6 && (shape.digits > 0 || value.len() >= 12),
-        Written::Quoted if upper && value.len() >= 8 && shape.digits > 0 => true,
-        Written::Quoted if upper && is_spoken_password(value) => true,
-        Written::Quoted if name.noun == Noun::Auth && value.contains(&b':') => {
+        FieldValueForm::Literal if name.noun == SecretFieldKind::Auth => {
+            value.len() >= 6 && shape.digits > 0
+        }
+        FieldValueForm::Literal => value.len() >= 6 && (shape.digits > 0 || value.len() >= 8),
+        FieldValueForm::Line if upper => {
+            value.len() >= 6 && (shape.digits > 0 || value.len() >= 12)
+        }
+        FieldValueForm::Quoted if upper && value.len() >= 8 && shape.digits > 0 => true,
+        FieldValueForm::Quoted if upper && is_spoken_password(value) => true,
+        FieldValueForm::Quoted if name.noun == SecretFieldKind::Auth && value.contains(&b':') => {
             value.len() >= 8 && shape.digits > 0 && !value.contains(&b'(')
         }
-        Written::Quoted | Written::Line | Written::Option => {
+        FieldValueForm::Quoted | FieldValueForm::Line | FieldValueForm::Option => {
             value.len() >= 8 && (!is_wordy(value) || is_random(value, shape))
         }
-        Written::Loose => value.len() >= 10 && !is_wordy(value) && !is_identifier(value),
+        FieldValueForm::Loose => value.len() >= 10 && !is_wordy(value) && !is_identifier(value),
     }
 }
 
@@ -216,7 +242,7 @@ fn is_camel(value: &[u8]) -> bool {
 
 /// Judges a value with blanks: it is a sentence, unless the name or the place suggests
 /// otherwise.
-fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
+fn is_phrase(name: SecretFieldName, value: &[u8], written: FieldValueForm) -> bool {
     let text = String::from_utf8_lossy(value);
     let words: Vec<&str> = text.split_whitespace().collect();
     let all_small = words.iter().all(|word| {
@@ -227,30 +253,34 @@ fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
         .iter()
         .any(|word| PROSE.has(&word.trim_matches(['.', ',', '\'']).to_lowercase()));
     match name.noun {
-        Noun::Phrase => {
+        SecretFieldKind::Phrase => {
             let usual = |word: &&str| (3..=8).contains(&word.len());
             words.len() >= 10 && all_small && words.iter().all(usual)
         }
-        Noun::Password | Noun::Secret
+        SecretFieldKind::Password | SecretFieldKind::Secret
             if words.iter().all(|word| PLAIN.has(&word.to_lowercase())) =>
         {
             false
         }
-        Noun::Secret if written == Written::Quoted => false,
-        Noun::Password | Noun::Secret if name.weight != Weight::Maybe => match written {
-            Written::Literal => !prose && words.len() <= 12,
-            Written::Quoted => {
-                let unusual = words.iter().any(|word| is_unusual(word.as_bytes()));
-                !prose && words.len() <= 8 && (all_small || unusual)
+        SecretFieldKind::Secret if written == FieldValueForm::Quoted => false,
+        SecretFieldKind::Password | SecretFieldKind::Secret
+            if name.weight != SecretFieldCertainty::Maybe =>
+        {
+            match written {
+                FieldValueForm::Literal => !prose && words.len() <= 12,
+                FieldValueForm::Quoted => {
+                    let unusual = words.iter().any(|word| is_unusual(word.as_bytes()));
+                    !prose && words.len() <= 8 && (all_small || unusual)
+                }
+                FieldValueForm::Line | FieldValueForm::Loose | FieldValueForm::Option => false,
             }
-            Written::Line | Written::Loose | Written::Option => false,
-        },
+        }
         _ => false,
     }
 }
 
 /// Returns whether this is a long mix of all kinds of typable characters.
-fn is_salt(value: &[u8], shape: &Shape) -> bool {
+fn is_salt(value: &[u8], shape: &ValueCharacterCounts) -> bool {
     let kinds = [shape.upper, shape.lower, shape.digits, shape.marks];
     value.len() >= 40 && shape.blanks <= 4 && kinds.iter().all(|count| *count >= 2)
 }
@@ -258,7 +288,7 @@ fn is_salt(value: &[u8], shape: &Shape) -> bool {
 /// Returns whether a word cannot belong to a sentence, because it has marks or digits
 /// among its letters.
 fn is_unusual(word: &[u8]) -> bool {
-    let shape = Shape::of(word);
+    let shape = ValueCharacterCounts::of(word);
     let marked = word
         .iter()
         .rev()
@@ -268,7 +298,7 @@ fn is_unusual(word: &[u8]) -> bool {
 }
 
 /// Returns whether a value looks machine-made and unguessable.
-fn is_random(value: &[u8], shape: &Shape) -> bool {
+fn is_random(value: &[u8], shape: &ValueCharacterCounts) -> bool {
     let plain = value
         .iter()
         .all(|byte| super::view::is_token(*byte) && *byte != b':');
@@ -348,7 +378,7 @@ fn is_elsewhere(value: &[u8]) -> bool {
         .any(|start| value.starts_with(start))
         || value.get(1..3) == Some(b":\\");
     let random = |part: &[u8]| {
-        let shape = Shape::of(part);
+        let shape = ValueCharacterCounts::of(part);
         let mixed = shape.upper > 0 && shape.lower > 0 && shape.digits > 0;
         part.len() >= 8 && mixed || part.len() >= 20 && shape.digits >= 3 && !part.contains(&b'.')
     };
@@ -356,7 +386,7 @@ fn is_elsewhere(value: &[u8]) -> bool {
 }
 
 /// Matches words that say what goes there.
-fn is_placeholder(value: &[u8], shape: &Shape) -> bool {
+fn is_placeholder(value: &[u8], shape: &ValueCharacterCounts) -> bool {
     let text = String::from_utf8_lossy(value).to_lowercase();
     let words = || {
         text.split(|char: char| !char.is_alphabetic())
@@ -373,8 +403,8 @@ fn is_placeholder(value: &[u8], shape: &Shape) -> bool {
 }
 
 /// Matches calls, lookups and member paths, which fetch a value.
-fn is_code(value: &[u8], written: Written) -> bool {
-    if written == Written::Quoted {
+fn is_code(value: &[u8], written: FieldValueForm) -> bool {
+    if written == FieldValueForm::Quoted {
         return false;
     }
     let ident = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -385,12 +415,13 @@ fn is_code(value: &[u8], written: Written) -> bool {
     let opens = value
         .get(path_end)
         .is_some_and(|byte| b"([{".contains(byte));
-    let closes = written != Written::Literal || matches!(value.last(), Some(b')' | b']' | b'}'));
+    let closes =
+        written != FieldValueForm::Literal || matches!(value.last(), Some(b')' | b']' | b'}'));
     if opens && closes && path_end > 0 && !value[0].is_ascii_digit() {
         return true;
     }
     let has = |what: &[u8]| contains(value, what);
-    if written != Written::Literal && (has(b"::") || has(b"->") || has(b"()") || has(b"[")) {
+    if written != FieldValueForm::Literal && (has(b"::") || has(b"->") || has(b"()") || has(b"[")) {
         return true;
     }
     let borrowed = matches!(value[0], b'&' | b'*' | b'!')
@@ -401,7 +432,7 @@ fn is_code(value: &[u8], written: Written) -> bool {
     let scoped = value.get(1) == Some(&b':') && value[2..].iter().all(ident);
     let opens = matches!(value[0], b'(' | b'|' | b':' | b'$') || value.starts_with(b"!0") || scoped;
     let own = value.starts_with(b"self.") || value.starts_with(b"this.");
-    if number || written != Written::Literal && (opens || own) {
+    if number || written != FieldValueForm::Literal && (opens || own) {
         return true;
     }
     let marks = value
@@ -417,11 +448,11 @@ fn is_code(value: &[u8], written: Written) -> bool {
                 && part.iter().all(ident)
                 && part.iter().filter(|byte| byte.is_ascii_digit()).count() <= 2
         });
-    (borrowed && written != Written::Literal) || chained
+    (borrowed && written != FieldValueForm::Literal) || chained
 }
 
 /// Matches labels such as `Password` and `Kennwort` above a form field.
-fn is_label(value: &[u8], shape: &Shape) -> bool {
+fn is_label(value: &[u8], shape: &ValueCharacterCounts) -> bool {
     value[0].is_ascii_uppercase() && shape.upper == 1 && shape.lower == value.len() - 1
 }
 
@@ -475,7 +506,7 @@ fn is_spoken(word: &[u8]) -> bool {
     word.len() < 12 || cased && vowels.count() * 5 >= word.len()
 }
 
-impl Shape {
+impl ValueCharacterCounts {
     fn of(value: &[u8]) -> Self {
         let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
         let (upper, lower) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase));

@@ -1,21 +1,21 @@
 //! Keys and tokens that are recognised by their prefix.
 
-use super::verdict::{Ending, Verdict};
-use super::view::{View, contains, is_base64, is_name};
+use super::verdict::{LongSecretEnding, RedactionRuleOutcome};
+use super::view::{SecretScanText, contains, is_base64, is_name};
 
 /// One format: its name, its prefix, and the kind and length of the body after it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Vendor {
+pub(super) struct VendorTokenFormat {
     pub(super) name: &'static str,
     pub(super) prefix: &'static str,
-    body: Body,
+    body: VendorTokenBody,
     least: usize,
     most: usize,
 }
 
 /// The characters of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Body {
+enum VendorTokenBody {
     Alnum,
     /// Capitals and digits.
     Upper,
@@ -46,8 +46,13 @@ const LONGEST_BODY: usize = 512;
 
 const ANY: usize = usize::MAX;
 
-const fn vendor(name: &'static str, prefix: &'static str, body: Body, least: usize) -> Vendor {
-    Vendor {
+const fn vendor(
+    name: &'static str,
+    prefix: &'static str,
+    body: VendorTokenBody,
+    least: usize,
+) -> VendorTokenFormat {
+    VendorTokenFormat {
         name,
         prefix,
         body,
@@ -56,8 +61,13 @@ const fn vendor(name: &'static str, prefix: &'static str, body: Body, least: usi
     }
 }
 
-const fn exact(name: &'static str, prefix: &'static str, body: Body, length: usize) -> Vendor {
-    Vendor {
+const fn exact(
+    name: &'static str,
+    prefix: &'static str,
+    body: VendorTokenBody,
+    length: usize,
+) -> VendorTokenFormat {
+    VendorTokenFormat {
         name,
         prefix,
         body,
@@ -66,12 +76,12 @@ const fn exact(name: &'static str, prefix: &'static str, body: Body, length: usi
     }
 }
 
-use Body::{
+use VendorTokenBody::{
     Airtable, Alnum, Base64, Dash, Dollars, Dotted, Harness, Hex, HexParts, Listed, Mixed, Percent,
     Upper,
 };
 
-pub(super) const VENDORS: &[Vendor] = &[
+pub(super) const VENDORS: &[VendorTokenFormat] = &[
     exact("aws access key id", "AKIA", Upper, 16),
     exact("aws access key id", "ASIA", Upper, 16),
     exact("aws access key id", "ABIA", Upper, 16),
@@ -347,19 +357,19 @@ pub(super) const VENDORS: &[Vendor] = &[
     vendor("telnyx key", "KEY0", Mixed, 50),
 ];
 
-impl Vendor {
+impl VendorTokenFormat {
     /// Judges the text after the prefix at `at`.
-    pub(super) fn judge(&self, view: &View<'_>, at: usize) -> Verdict {
+    pub(super) fn judge(&self, view: &SecretScanText<'_>, at: usize) -> RedactionRuleOutcome {
         let own_break = !self.prefix.as_bytes()[0].is_ascii_alphanumeric();
         // In the middle of base64 four letters prove nothing.
         let data = self.body == Mixed && matches!(view.before(at), Some(b'/' | b'+'));
         if !own_break && !view.begins_word(at) || data && self.prefix.starts_with("EAA") {
-            return Verdict::Nothing;
+            return RedactionRuleOutcome::Nothing;
         }
         let body = at + self.prefix.len();
         let mut end = view.run(body, LONGEST_BODY, |byte| self.body.has(byte));
         if end - body == LONGEST_BODY && self.most == ANY {
-            return Verdict::Long(at..end, Ending::Token, self.name);
+            return RedactionRuleOutcome::Long(at..end, LongSecretEnding::Token, self.name);
         }
         if self.body == Listed {
             end = end_of_list(view, body, end);
@@ -372,13 +382,13 @@ impl Vendor {
         let goes_on = self.most != ANY && view.get(end).is_some_and(|b| b.is_ascii_alphanumeric());
         let text = &view.text()[body..end];
         if length < self.least || length > self.most || goes_on || !self.body.accepts(text) {
-            return Verdict::Nothing;
+            return RedactionRuleOutcome::Nothing;
         }
-        Verdict::Secret(at..end, self.name)
+        RedactionRuleOutcome::Secret(at..end, self.name)
     }
 }
 
-impl Body {
+impl VendorTokenBody {
     fn has(self, byte: u8) -> bool {
         match self {
             Alnum => byte.is_ascii_alphanumeric(),
@@ -421,7 +431,7 @@ impl Body {
 
 /// Returns where a list of tokens ends: after a comma comes another token or something
 /// else.
-fn end_of_list(view: &View<'_>, start: usize, end: usize) -> usize {
+fn end_of_list(view: &SecretScanText<'_>, start: usize, end: usize) -> usize {
     let ends = |at: &usize| view.text()[*at] == b',' && !view.starts(*at + 1, b"fm");
     (start..end.min(view.len())).find(ends).unwrap_or(end)
 }

@@ -3,22 +3,22 @@
 use std::ops::Range;
 
 use super::pem;
-use super::view::{View, is_base64, is_token};
+use super::view::{SecretScanText, is_base64, is_token};
 
-/// The judgement of one rule. The [`View`] knows whether the text was too short to tell.
+/// The judgement of one rule. The [`SecretScanText`] knows whether the text was too short to tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum RedactionRuleOutcome {
     /// No secret begins here.
     Nothing,
     /// A secret of this kind.
     Secret(Range<usize>, &'static str),
     /// The start of a secret that is too long to be held; it continues until its ending.
-    Long(Range<usize>, Ending, &'static str),
+    Long(Range<usize>, LongSecretEnding, &'static str),
 }
 
 /// The ending of a long secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum LongSecretEnding {
     /// The first byte that cannot be in a token.
     Token,
     /// The first byte that is not base64.
@@ -34,12 +34,12 @@ pub(super) enum Ending {
 }
 
 /// The position where a long secret ended, or up to which it was followed.
-pub(super) enum Followed {
+pub(super) enum LongSecretProgress {
     Ended(usize),
-    GoesOn(usize, Ending),
+    GoesOn(usize, LongSecretEnding),
 }
 
-impl Ending {
+impl LongSecretEnding {
     pub(super) fn to_code(self) -> u8 {
         match self {
             Self::Token => 1,
@@ -63,24 +63,24 @@ impl Ending {
     }
 
     /// Follows a secret that continues at `from`.
-    pub(super) fn follow(self, view: &View<'_>, from: usize) -> Followed {
+    pub(super) fn follow(self, view: &SecretScanText<'_>, from: usize) -> LongSecretProgress {
         if matches!(self, Self::KeyLine | Self::KeyRun) {
             return pem::follow(view, from, self);
         }
         let rest = &view.text()[from..];
         let ended = rest.iter().enumerate().position(|(index, byte)| {
             let escaped = view.before(from + index) == Some(b'\\');
-            !self.has(*byte, escaped.then_some(Escaped))
+            !self.has(*byte, escaped.then_some(PrecedingBackslash))
         });
         view.count(ended.unwrap_or(rest.len()));
         match ended {
-            Some(length) => Followed::Ended(from + length),
-            None if view.is_open() => Followed::GoesOn(view.len(), self),
-            None => Followed::Ended(view.len()),
+            Some(length) => LongSecretProgress::Ended(from + length),
+            None if view.is_open() => LongSecretProgress::GoesOn(view.len(), self),
+            None => LongSecretProgress::Ended(view.len()),
         }
     }
 
-    fn has(self, byte: u8, escaped: Option<Escaped>) -> bool {
+    fn has(self, byte: u8, escaped: Option<PrecedingBackslash>) -> bool {
         match self {
             Self::Token => is_token(byte),
             Self::Base64 => is_base64(byte),
@@ -93,4 +93,4 @@ impl Ending {
 
 /// Marks a byte after a backslash.
 #[derive(Clone, Copy)]
-struct Escaped;
+struct PrecedingBackslash;

@@ -15,29 +15,29 @@ const _: () = assert!(3 * LONGEST_LINE <= LOOKBACK);
 pub(super) const LONGEST_REACH: usize = 96;
 
 /// Text that remembers whether its open end was examined.
-pub(super) struct View<'a> {
+pub(super) struct SecretScanText<'a> {
     text: &'a [u8],
     end: TextEnd,
     /// Places where a colour was removed.
     seams: &'a [usize],
-    touched: Cell<Touched>,
+    touched: Cell<OpenEndState>,
     #[cfg(test)]
     steps: Cell<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Touched {
+enum OpenEndState {
     No,
     Yes,
 }
 
-impl<'a> View<'a> {
+impl<'a> SecretScanText<'a> {
     pub(super) fn new(text: &'a [u8], end: TextEnd) -> Self {
         Self {
             text,
             end,
             seams: &[],
-            touched: Cell::new(Touched::No),
+            touched: Cell::new(OpenEndState::No),
             #[cfg(test)]
             steps: Cell::new(0),
         }
@@ -63,7 +63,7 @@ impl<'a> View<'a> {
 
     /// Returns whether the open end was examined since the last call.
     pub(super) fn was_touched(&self) -> bool {
-        self.touched.replace(Touched::No) == Touched::Yes
+        self.touched.replace(OpenEndState::No) == OpenEndState::Yes
     }
 
     /// Returns the byte at `at`, or `None` after the end.
@@ -71,7 +71,7 @@ impl<'a> View<'a> {
         self.count(1);
         let byte = self.text.get(at).copied();
         if byte.is_none() && self.end == TextEnd::Open {
-            self.touched.set(Touched::Yes);
+            self.touched.set(OpenEndState::Yes);
         }
         byte
     }
@@ -133,7 +133,7 @@ impl<'a> View<'a> {
         let got = self.text.get(at..).unwrap_or_default();
         let so_far = same(got, &what[..got.len()]);
         if so_far && self.is_open() {
-            self.touched.set(Touched::Yes);
+            self.touched.set(OpenEndState::Yes);
         }
         false
     }

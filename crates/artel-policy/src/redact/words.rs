@@ -1,13 +1,13 @@
 //! Word lists that are searched often and rarely match.
 
 /// A list of lower-case words, with a table that quickly rules out most others.
-pub(super) struct Words {
+pub(super) struct LowercaseWordList {
     list: Vec<&'static str>,
     /// For each first letter, one bit per length.
     lengths: [u32; 26],
 }
 
-impl Words {
+impl LowercaseWordList {
     /// Creates a list from blank-separated words.
     pub(super) fn of(text: &'static str) -> Self {
         let list: Vec<&str> = text.split_whitespace().collect();

@@ -7,7 +7,7 @@ const SHOWN: usize = 80;
 
 /// A rule that does not parse, and therefore grants nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BadRule {
+pub enum PolicyRuleError {
     /// One rule from a list.
     Text {
         /// The rule as written, shortened for messages.
@@ -17,7 +17,7 @@ pub enum BadRule {
         /// A suggestion of what to write instead.
         instead: String,
         /// The kind of fault.
-        fault: RuleFault,
+        fault: PolicyRuleFault,
     },
     /// A place in a file.
     File {
@@ -32,7 +32,7 @@ pub enum BadRule {
 
 /// The kind of fault that a rule has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleFault {
+pub enum PolicyRuleFault {
     /// The text was never a valid rule.
     Form,
     /// Earlier versions accepted it, or it looks like something they accepted: the name of its
@@ -41,14 +41,14 @@ pub enum RuleFault {
     Outdated,
 }
 
-impl BadRule {
+impl PolicyRuleError {
     /// Returns whether the rule may have been stored by an earlier version, so that it is no
     /// reason to refuse to start.
     pub fn is_outdated(&self) -> bool {
         matches!(
             self,
             Self::Text {
-                fault: RuleFault::Outdated,
+                fault: PolicyRuleFault::Outdated,
                 ..
             }
         )
@@ -124,19 +124,19 @@ impl BadRule {
             rule: shorten(rule),
             why: why.to_owned(),
             instead: instead.to_owned(),
-            fault: RuleFault::Form,
+            fault: PolicyRuleFault::Form,
         }
     }
 
     fn outdated(mut self) -> Self {
         if let Self::Text { fault, .. } = &mut self {
-            *fault = RuleFault::Outdated;
+            *fault = PolicyRuleFault::Outdated;
         }
         self
     }
 }
 
-impl fmt::Display for BadRule {
+impl fmt::Display for PolicyRuleError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text {
@@ -154,7 +154,7 @@ impl fmt::Display for BadRule {
     }
 }
 
-impl std::error::Error for BadRule {}
+impl std::error::Error for PolicyRuleError {}
 
 /// Escapes control characters in a rule and shortens it for a message.
 fn shorten(text: &str) -> String {

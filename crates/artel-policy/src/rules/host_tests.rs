@@ -1,6 +1,6 @@
 //! Spellings of hosts, in rules and in requests.
 
-use crate::rules::{RequestedHost, Rule};
+use crate::rules::{PolicyRule, RequestedHost};
 
 #[test]
 fn every_spelling_of_a_host_is_one_value() {
@@ -51,7 +51,7 @@ fn a_ban_on_a_host_holds_in_every_spelling_and_a_grant_is_no_wider() {
         ("{a,b}.org:80", "b.org:80", true, true),
         ("*", "docs.rs:8080", true, true),
     ] {
-        let parsed = Rule::parse(&format!("Fetch({rule})")).unwrap();
+        let parsed = PolicyRule::parse(&format!("Fetch({rule})")).unwrap();
         assert_eq!(
             parsed.catches_name("fetch", asked),
             is_caught,

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use globset::GlobMatcher;
 
-use super::pattern::Form;
-use super::{Rule, compile};
+use super::pattern::PolicyRulePattern;
+use super::{PolicyRule, compile};
 
 /// The use that is made of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,15 +72,15 @@ fn topmost(pattern: &str) -> &str {
     }
 }
 
-impl Rule {
+impl PolicyRule {
     /// Returns the use of files that the rule bans or asks about, or `None` if it is not about
     /// files.
     pub fn path_use(&self) -> Option<PathUse> {
         let is = |tools: &[&str]| tools.contains(&self.tool.as_str());
         match &self.form {
-            Form::Glob(_) if is(&READING) => Some(PathUse::Reading),
-            Form::Glob(_) if is(&WRITING) => Some(PathUse::Writing),
-            Form::Any => {
+            PolicyRulePattern::Glob(_) if is(&READING) => Some(PathUse::Reading),
+            PolicyRulePattern::Glob(_) if is(&WRITING) => Some(PathUse::Writing),
+            PolicyRulePattern::Any => {
                 let kind = KINDS.iter().find(|(tool, _)| *tool == self.tool);
                 kind.map(|(_, path_use)| *path_use)
             }
@@ -97,7 +97,7 @@ impl Rule {
     pub fn banned_pattern(&self) -> Option<&str> {
         self.path_use()?;
         match &self.form {
-            Form::Glob(pattern) => Some(pattern.banned.glob().glob()),
+            PolicyRulePattern::Glob(pattern) => Some(pattern.banned.glob().glob()),
             _ => Some(EVERYTHING),
         }
     }
@@ -109,7 +109,7 @@ impl Rule {
             return false;
         }
         match &self.form {
-            Form::Glob(pattern) => {
+            PolicyRulePattern::Glob(pattern) => {
                 let path = Path::new(path.strip_prefix("./").unwrap_or(path));
                 let mut above = path.ancestors();
                 pattern.granted.is_match(path)

@@ -4,7 +4,7 @@ use artel_types::spelt_out;
 
 use super::host::HostPattern;
 use super::paths::PathPattern;
-use super::{BadRule, compile, literal_words};
+use super::{PolicyRuleError, compile, literal_words};
 use crate::programs::are_same;
 
 /// Directories whose programs can be trusted by name: agents cannot write there.
@@ -18,11 +18,11 @@ const SYSTEM_DIRECTORIES: &[&str] = &[
 ];
 
 #[derive(Debug, Clone)]
-pub(super) enum Form {
+pub(super) enum PolicyRulePattern {
     /// Everything that the tool does.
     Any,
     /// Commands that begin with these words.
-    Command(Words),
+    Command(CommandPattern),
     /// Paths or names.
     Glob(Box<PathPattern>),
     /// Hosts.
@@ -33,7 +33,7 @@ pub(super) enum Form {
 
 /// The words of a command rule.
 #[derive(Debug, Clone)]
-pub(super) struct Words {
+pub(super) struct CommandPattern {
     pub(super) words: Vec<String>,
     /// Whether more words may follow.
     pub(super) is_open: bool,
@@ -41,7 +41,7 @@ pub(super) struct Words {
     pub(super) is_glued: bool,
 }
 
-impl Words {
+impl CommandPattern {
     pub(super) fn admits(&self, words: &[String]) -> bool {
         let is_length_right = if self.is_open {
             words.len() >= self.words.len()
@@ -72,7 +72,7 @@ impl Words {
     }
 }
 
-impl Words {
+impl CommandPattern {
     /// Returns whether the words of a ban occur in order in the arguments, with only options
     /// and their values in between.
     fn follows(&self, rule: &[String], arguments: &[String]) -> bool {
@@ -125,7 +125,7 @@ fn has_letters(letters: &[char], arguments: &[String]) -> bool {
 }
 
 /// Parses the argument of a command rule.
-pub(super) fn command(text: &str, argument: &str) -> Result<Words, BadRule> {
+pub(super) fn command(text: &str, argument: &str) -> Result<CommandPattern, PolicyRuleError> {
     let (body, is_open) = match argument.strip_suffix('*') {
         Some(stem) => (stem.strip_suffix(':').unwrap_or(stem), true),
         None => (argument, false),
@@ -140,13 +140,13 @@ pub(super) fn command(text: &str, argument: &str) -> Result<Words, BadRule> {
     let is_glued = is_open && !argument.ends_with(":*") && !body.ends_with([' ', '\t']);
     let words = match literal_words(&spaced) {
         Some(words) => words,
-        None if spaced.contains('*') => return Err(BadRule::star(text)),
-        None => return Err(BadRule::words(text)),
+        None if spaced.contains('*') => return Err(PolicyRuleError::star(text)),
+        None => return Err(PolicyRuleError::words(text)),
     };
     if words.first().is_none_or(String::is_empty) {
-        return Err(BadRule::empty(text));
+        return Err(PolicyRuleError::empty(text));
     }
-    Ok(Words {
+    Ok(CommandPattern {
         words,
         is_open,
         is_glued,
@@ -154,26 +154,26 @@ pub(super) fn command(text: &str, argument: &str) -> Result<Words, BadRule> {
 }
 
 /// Parses the argument of a rule about hosts.
-pub(super) fn host(text: &str, argument: &str) -> Result<HostPattern, BadRule> {
+pub(super) fn host(text: &str, argument: &str) -> Result<HostPattern, PolicyRuleError> {
     let argument = named(text, argument)?;
-    HostPattern::read(argument).map_err(|cause| BadRule::glob(text, &cause))
+    HostPattern::read(argument).map_err(|cause| PolicyRuleError::glob(text, &cause))
 }
 
 /// Parses the argument of any other rule.
-pub(super) fn glob(text: &str, argument: &str) -> Result<PathPattern, BadRule> {
+pub(super) fn glob(text: &str, argument: &str) -> Result<PathPattern, PolicyRuleError> {
     let pattern = spelt_out(named(text, argument)?);
-    PathPattern::read(&pattern).map_err(|cause| BadRule::glob(text, &cause))
+    PathPattern::read(&pattern).map_err(|cause| PolicyRuleError::glob(text, &cause))
 }
 
 /// Returns the pattern in an argument, which must not be empty or lead above the root.
-fn named<'a>(text: &str, argument: &'a str) -> Result<&'a str, BadRule> {
+fn named<'a>(text: &str, argument: &'a str) -> Result<&'a str, PolicyRuleError> {
     let pattern = argument.strip_prefix("./").unwrap_or(argument);
     if pattern.is_empty() {
-        return Err(BadRule::empty(text));
+        return Err(PolicyRuleError::empty(text));
     }
     let leaves = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     if leaves {
-        return Err(BadRule::leaves(text));
+        return Err(PolicyRuleError::leaves(text));
     }
     Ok(pattern)
 }

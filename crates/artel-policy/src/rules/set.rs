@@ -3,39 +3,43 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{BadRule, Rule, literal_words};
+use super::{PolicyRule, PolicyRuleError, literal_words};
 
 /// Rules that grant, ask and deny. Deny beats ask, ask beats allow.
 #[derive(Debug, Clone, Default)]
-pub struct RuleSet {
+pub struct PolicyRuleSet {
     /// Rules for what is allowed.
-    pub allow: Vec<Rule>,
+    pub allow: Vec<PolicyRule>,
     /// Rules for what is asked about even if it is granted.
-    pub ask: Vec<Rule>,
+    pub ask: Vec<PolicyRule>,
     /// Rules for what is denied.
-    pub deny: Vec<Rule>,
+    pub deny: Vec<PolicyRule>,
 }
 
-impl RuleSet {
+impl PolicyRuleSet {
     /// Parses three lists and reports the broken rules. A broken grant grants nothing. A
     /// broken ban or ask rule makes every command a question, because nobody knows what it was
     /// about.
-    pub fn parse(allow: &[String], ask: &[String], deny: &[String]) -> (Self, Vec<BadRule>) {
+    pub fn parse(
+        allow: &[String],
+        ask: &[String],
+        deny: &[String],
+    ) -> (Self, Vec<PolicyRuleError>) {
         let mut bad = Vec::new();
         let mut set = Self::default();
         for text in allow {
-            match Rule::parse(text) {
+            match PolicyRule::parse(text) {
                 Ok(rule) => set.allow.push(rule),
                 Err(error) => bad.push(error),
             }
         }
         for (texts, is_deny) in [(ask, false), (deny, true)] {
             for text in texts {
-                match Rule::parse(text) {
+                match PolicyRule::parse(text) {
                     Ok(rule) if is_deny => set.deny.push(rule),
                     Ok(rule) => set.ask.push(rule),
                     Err(error) => {
-                        set.ask.push(Rule::unreadable(text));
+                        set.ask.push(PolicyRule::unreadable(text));
                         bad.push(error);
                     }
                 }
@@ -46,9 +50,9 @@ impl RuleSet {
 
     /// Removes the rules whose tool is a misspelled built-in name and not in `declared`. Such
     /// a grant grants nothing; such a ban or ask rule makes every command a question.
-    pub fn refuse_misspelled(&mut self, declared: &[String]) -> Vec<BadRule> {
+    pub fn refuse_misspelled(&mut self, declared: &[String]) -> Vec<PolicyRuleError> {
         let mut bad = Vec::new();
-        let mut keep = |rule: &Rule| match rule.check_name(declared) {
+        let mut keep = |rule: &PolicyRule| match rule.check_name(declared) {
             Ok(()) => true,
             Err(error) => {
                 bad.push(error);
@@ -61,7 +65,7 @@ impl RuleSet {
             list.retain(|rule| {
                 let is_kept = keep(rule);
                 if !is_kept {
-                    unreadable.push(Rule::unreadable(rule.text()));
+                    unreadable.push(PolicyRule::unreadable(rule.text()));
                 }
                 is_kept
             });
@@ -98,16 +102,17 @@ impl RuleSet {
     /// ```
     ///
     /// If one of these cannot be read, it is not dropped: it makes every command a question.
-    pub fn from_toml(text: &str) -> Result<Self, BadRule> {
-        let file: File = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
+    pub fn from_toml(text: &str) -> Result<Self, PolicyRuleError> {
+        let file: PolicyRulesFile =
+            toml::from_str(text).map_err(|cause| PolicyRuleError::in_file(text, &cause))?;
         let (mut set, _) = Self::parse(&[], &file.ask, &file.deny);
         for entry in file.rule {
             let decision = entry.decision;
             let rule = entry.into_rule(text)?;
             match decision {
-                Verdict::Allow => set.allow.push(rule),
-                Verdict::Ask => set.ask.push(rule),
-                Verdict::Deny => set.deny.push(rule),
+                PolicyRulesFileAnswer::Allow => set.allow.push(rule),
+                PolicyRulesFileAnswer::Ask => set.ask.push(rule),
+                PolicyRulesFileAnswer::Deny => set.deny.push(rule),
             }
         }
         Ok(set)
@@ -115,8 +120,8 @@ impl RuleSet {
 
     /// Returns the bans and ask rules in such a file that cannot be read, given the declared
     /// tools.
-    pub fn unread_in_toml(text: &str, declared: &[String]) -> Vec<BadRule> {
-        let Ok(file) = toml::from_str::<File>(text) else {
+    pub fn unread_in_toml(text: &str, declared: &[String]) -> Vec<PolicyRuleError> {
+        let Ok(file) = toml::from_str::<PolicyRulesFile>(text) else {
             return Vec::new();
         };
         let (mut set, mut bad) = Self::parse(&[], &file.ask, &file.deny);
@@ -127,20 +132,20 @@ impl RuleSet {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PolicyRulesFile {
     #[serde(default)]
     deny: Vec<String>,
     #[serde(default)]
     ask: Vec<String>,
     #[serde(default)]
-    rule: Vec<Entry>,
+    rule: Vec<PolicyRulesFileEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct PolicyRulesFileEntry {
     prefix: Spanned<Vec<String>>,
-    decision: Verdict,
+    decision: PolicyRulesFileAnswer,
     #[serde(default, rename = "match")]
     matches: Vec<Spanned<String>>,
     #[serde(default)]
@@ -151,34 +156,34 @@ struct Entry {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Verdict {
+enum PolicyRulesFileAnswer {
     Allow,
     Ask,
     Deny,
 }
 
-impl Entry {
-    fn into_rule(self, text: &str) -> Result<Rule, BadRule> {
+impl PolicyRulesFileEntry {
+    fn into_rule(self, text: &str) -> Result<PolicyRule, PolicyRuleError> {
         let place = self.prefix.span().start;
         let words = self.prefix.into_inner();
         if words.first().is_none_or(String::is_empty) {
-            return Err(BadRule::at(
+            return Err(PolicyRuleError::at(
                 text,
                 place,
                 "a prefix has at least the program",
             ));
         }
         let secrets = secrets(self.secrets, self.decision, text)?;
-        let rule = Rule::prefix_of(words, self.reason, secrets);
+        let rule = PolicyRule::prefix_of(words, self.reason, secrets);
         let covers = |words: &[String]| match self.decision {
-            Verdict::Allow => rule.admits_command(words),
-            Verdict::Ask | Verdict::Deny => rule.catches_command(words),
+            PolicyRulesFileAnswer::Allow => rule.admits_command(words),
+            PolicyRulesFileAnswer::Ask | PolicyRulesFileAnswer::Deny => rule.catches_command(words),
         };
         let examples = [(&self.matches, true), (&self.not_match, false)];
         for (examples, expected) in examples {
             for example in examples {
                 let words = literal_words(example.get_ref()).ok_or_else(|| {
-                    BadRule::at(
+                    PolicyRuleError::at(
                         text,
                         example.span().start,
                         "an example is one plain command",
@@ -190,7 +195,7 @@ impl Entry {
                     } else {
                         "the rule matches this example"
                     };
-                    return Err(BadRule::at(text, example.span().start, why));
+                    return Err(PolicyRuleError::at(text, example.span().start, why));
                 }
             }
         }
@@ -201,20 +206,20 @@ impl Entry {
 /// Reads and checks the names of a rule's secrets.
 fn secrets(
     named: Option<Spanned<Vec<String>>>,
-    decision: Verdict,
+    decision: PolicyRulesFileAnswer,
     text: &str,
-) -> Result<Vec<String>, BadRule> {
+) -> Result<Vec<String>, PolicyRuleError> {
     let Some(named) = named else {
         return Ok(Vec::new());
     };
     let place = named.span().start;
     let names = named.into_inner();
-    if matches!(decision, Verdict::Deny) {
+    if matches!(decision, PolicyRulesFileAnswer::Deny) {
         let why = "a rule that denies gives no secrets";
-        return Err(BadRule::at(text, place, why));
+        return Err(PolicyRuleError::at(text, place, why));
     }
     if names.iter().any(|name| name.trim().is_empty()) {
-        return Err(BadRule::at(text, place, "a secret has a name"));
+        return Err(PolicyRuleError::at(text, place, "a secret has a name"));
     }
     Ok(names)
 }

@@ -8,11 +8,15 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn admits(rule: &str, command: &str) -> bool {
-    Rule::parse(rule).unwrap().admits_command(&words(command))
+    PolicyRule::parse(rule)
+        .unwrap()
+        .admits_command(&words(command))
 }
 
 fn catches(rule: &str, command: &str) -> bool {
-    Rule::parse(rule).unwrap().catches_command(&words(command))
+    PolicyRule::parse(rule)
+        .unwrap()
+        .catches_command(&words(command))
 }
 
 #[test]
@@ -74,20 +78,20 @@ fn a_ban_is_read_widely() {
 
 #[test]
 fn paths_and_tools_are_matched_by_their_own_kind() {
-    let edit = Rule::parse("Edit(src/**)").unwrap();
+    let edit = PolicyRule::parse("Edit(src/**)").unwrap();
     assert!(edit.admits_path("edit", "src/a/b.rs"));
     assert!(edit.admits_path("edit", "./src/a.rs"));
     assert!(!edit.admits_path("edit", "tests/a.rs"));
     assert!(!edit.admits_path("write", "src/a.rs"));
     assert!(!edit.admits_tool("edit"));
-    let star = Rule::parse("Edit(src/*.rs)").unwrap();
+    let star = PolicyRule::parse("Edit(src/*.rs)").unwrap();
     assert!(!star.admits_path("edit", "src/a/b.rs"));
-    let server = Rule::parse("mcp__git__*").unwrap();
+    let server = PolicyRule::parse("mcp__git__*").unwrap();
     assert!(server.admits_tool("mcp__git__log"));
     assert!(!server.admits_tool("mcp__github__log"));
-    assert!(Rule::parse("Read").unwrap().admits_tool("read"));
+    assert!(PolicyRule::parse("Read").unwrap().admits_tool("read"));
     assert!(
-        Rule::parse("Fetch(docs.rs)")
+        PolicyRule::parse("Fetch(docs.rs)")
             .unwrap()
             .admits_name("fetch", "docs.rs")
     );
@@ -119,17 +123,19 @@ fn what_does_not_parse_is_reported_with_advice() {
         "Bash(a\u{200b})",
     ];
     for text in broken {
-        let error = Rule::parse(text).unwrap_err().to_string();
+        let error = PolicyRule::parse(text).unwrap_err().to_string();
         assert!(error.contains("; try "), "{text:?}: {error}");
     }
-    let long = Rule::parse(&"(".repeat(10_000)).unwrap_err().to_string();
+    let long = PolicyRule::parse(&"(".repeat(10_000))
+        .unwrap_err()
+        .to_string();
     assert!(long.len() < 400, "{long}");
 }
 
 #[test]
 fn a_broken_ban_does_not_vanish() {
     let text = |text: &str| vec![text.to_owned()];
-    let (set, bad) = RuleSet::parse(&text("Bash(ls"), &[], &text("Bash(rm"));
+    let (set, bad) = PolicyRuleSet::parse(&text("Bash(ls"), &[], &text("Bash(rm"));
     assert_eq!((set.allow.len(), set.deny.len(), bad.len()), (0, 0, 2));
     assert!(set.ask[0].catches_command(&words("ls")));
     assert!(!set.ask[0].admits_command(&words("ls")));
@@ -155,7 +161,7 @@ fn prefix_rules_check_their_examples() {
         decision = "ask"
         secrets = ["github"]
     "#;
-    let set = RuleSet::from_toml(file).unwrap();
+    let set = PolicyRuleSet::from_toml(file).unwrap();
     assert_eq!((set.allow.len(), set.ask.len(), set.deny.len()), (1, 1, 1));
     assert_eq!(set.ask[0].secrets(), ["github"]);
     assert!(set.allow[0].secrets().is_empty());
@@ -203,8 +209,8 @@ fn a_mistake_in_a_file_has_its_place() {
         ),
     ];
     for (text, at_line, at_column, part) in cases {
-        let error = RuleSet::from_toml(&text).unwrap_err();
-        let BadRule::File { line, column, why } = &error else {
+        let error = PolicyRuleSet::from_toml(&text).unwrap_err();
+        let PolicyRuleError::File { line, column, why } = &error else {
             panic!("{error}");
         };
         assert_eq!((*line, *column), (at_line, at_column), "{error}");
@@ -227,7 +233,7 @@ fn names_of_tools_are_compared_letter_by_letter() {
         "secret(x)",
         "trust(x)",
     ] {
-        let bad = Rule::parse(text).unwrap_err();
+        let bad = PolicyRule::parse(text).unwrap_err();
         assert!(bad.is_outdated(), "{text}");
         assert!(bad.to_string().contains("names no tool"), "{text}: {bad}");
     }
@@ -240,11 +246,11 @@ fn names_of_tools_are_compared_letter_by_letter() {
         "WebFetch(x)",
         "greet",
     ] {
-        assert!(Rule::parse(text).is_ok(), "{text}");
+        assert!(PolicyRule::parse(text).is_ok(), "{text}");
     }
-    let greet = Rule::parse("greet").unwrap();
+    let greet = PolicyRule::parse("greet").unwrap();
     assert!(greet.admits_tool("greet") && !greet.admits_tool("Greet"));
-    let bash = Rule::of_tool("bash");
+    let bash = PolicyRule::of_tool("bash");
     assert_eq!((bash.text(), bash.is_blanket()), ("Bash", true));
 }
 
@@ -259,10 +265,13 @@ fn what_names_nothing_is_outdated_and_other_faults_are_not() {
         "Read()",
         "Edit(:*)",
     ] {
-        assert!(Rule::parse(text).unwrap_err().is_outdated(), "{text}");
+        assert!(PolicyRule::parse(text).unwrap_err().is_outdated(), "{text}");
     }
     for text in ["Bash(", "Bash(a; b)", "Edit(/x)", "*", "Bash(* ls)"] {
-        assert!(!Rule::parse(text).unwrap_err().is_outdated(), "{text}");
+        assert!(
+            !PolicyRule::parse(text).unwrap_err().is_outdated(),
+            "{text}"
+        );
     }
 }
 
@@ -270,25 +279,25 @@ fn what_names_nothing_is_outdated_and_other_faults_are_not() {
 fn a_file_of_rules_holds_bans_of_any_form() {
     let file = "deny = [\"Bash(git commit:*)\", \"Read(private/**)\"]\nask = [\"Bash(make:*)\"]\n\
                 [[rule]]\nprefix = [\"ls\"]\ndecision = \"allow\"\n";
-    let set = RuleSet::from_toml(file).unwrap();
+    let set = PolicyRuleSet::from_toml(file).unwrap();
     assert_eq!((set.allow.len(), set.ask.len(), set.deny.len()), (1, 1, 2));
-    assert!(RuleSet::unread_in_toml(file, &[]).is_empty());
+    assert!(PolicyRuleSet::unread_in_toml(file, &[]).is_empty());
     let broken = "deny = [\"bash(rm:*)\"]\nask = [\"Bash(\"]\n";
-    let set = RuleSet::from_toml(broken).unwrap();
+    let set = PolicyRuleSet::from_toml(broken).unwrap();
     assert_eq!((set.ask.len(), set.deny.len()), (2, 0));
-    assert!(set.ask.iter().all(Rule::catches_everything));
-    assert_eq!(RuleSet::unread_in_toml(broken, &[]).len(), 2);
+    assert!(set.ask.iter().all(PolicyRule::catches_everything));
+    assert_eq!(PolicyRuleSet::unread_in_toml(broken, &[]).len(), 2);
 }
 
 #[test]
 fn a_number_in_a_pattern_stands_for_its_character() {
-    let rule = Rule::parse(r"Edit(a\u{1b}[cd]\u{2a}*)").unwrap();
+    let rule = PolicyRule::parse(r"Edit(a\u{1b}[cd]\u{2a}*)").unwrap();
     assert!(rule.admits_path("edit", "a\u{1b}c*x"));
     assert!(
         !rule.admits_path("edit", "a\u{1b}cx"),
         "a star that is spelt out is a star"
     );
-    let rule = Rule::parse(r"Edit(\\u{a,b})").unwrap();
+    let rule = PolicyRule::parse(r"Edit(\\u{a,b})").unwrap();
     assert!(rule.admits_path("edit", r"\ua") && rule.admits_path("edit", r"\ub"));
 }
 
@@ -306,14 +315,14 @@ fn odd_path() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn the_pattern_of_a_path_matches_it_and_no_other(path in odd_path(), other in odd_path()) {
-        let rule = Rule::parse(&format!("Edit({})", literal_pattern(&path))).unwrap();
+        let rule = PolicyRule::parse(&format!("Edit({})", literal_pattern(&path))).unwrap();
         prop_assert!(rule.admits_path("edit", &path));
         prop_assert_eq!(rule.admits_path("edit", &other), path == other);
     }
 
     #[test]
     fn the_pattern_of_any_path_matches_it(path in "[^\0./~][^\0/]*", other in "[^\0]*") {
-        let rule = Rule::parse(&format!("Edit({})", literal_pattern(&path))).unwrap();
+        let rule = PolicyRule::parse(&format!("Edit({})", literal_pattern(&path))).unwrap();
         prop_assert!(rule.admits_path("edit", &path));
         prop_assert!(path == other || !rule.admits_path("edit", &other));
     }
@@ -324,7 +333,7 @@ proptest! {
 fn a_misspelled_tool_is_refused_unless_it_was_declared() {
     let check = |rule: &str, declared: &[&str]| {
         let declared: Vec<String> = declared.iter().map(|it| (*it).to_owned()).collect();
-        Rule::parse(rule).unwrap().check_name(&declared)
+        PolicyRule::parse(rule).unwrap().check_name(&declared)
     };
     for (rule, meant) in [
         ("Raed(private/**)", "`Read`"),
@@ -356,7 +365,7 @@ fn a_misspelled_tool_is_refused_unless_it_was_declared() {
     assert!(check("greet", &[]).is_err());
     assert_eq!(check("greet", &["greet"]), Ok(()));
     let rules = |text: &str| vec![text.to_owned()];
-    let (mut set, _) = RuleSet::parse(&rules("Raed"), &[], &rules("Edti(kept/**)"));
+    let (mut set, _) = PolicyRuleSet::parse(&rules("Raed"), &[], &rules("Edti(kept/**)"));
     assert_eq!(set.refuse_misspelled(&[]).len(), 2);
     assert!(set.allow.is_empty() && set.deny.is_empty());
     assert!(set.ask[0].is_unreadable());

@@ -1,6 +1,6 @@
 //! `allowed-tools`: a list of rules, or all rules in one text.
 
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 
 use crate::complaint::shown;
 
@@ -35,7 +35,7 @@ pub(super) fn fault(rule: &str) -> Option<String> {
     }
     // Other rules that policy cannot use may be meant for another agent; they grant nothing
     // here.
-    let bad = Rule::parse(rule).err()?;
+    let bad = PolicyRule::parse(rule).err()?;
     bad.is_outdated().then(|| bad.to_string())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artel_policy::{Action, Place};
+use artel_policy::{PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -79,16 +79,16 @@ impl Tool for Diagnostics {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let plan = plan(&parse(input)?, bench)?;
         let words = plan
             .checks
             .into_iter()
             .filter_map(|check| check.words)
-            .map(Action::Words);
+            .map(PolicyAction::Words);
         let words: Vec<_> = words.collect();
         Ok(if words.is_empty() {
-            vec![Action::Nothing]
+            vec![PolicyAction::Nothing]
         } else {
             words
         })
@@ -249,7 +249,7 @@ fn concerns(check: &Check, path: &str) -> bool {
 
 fn inside(path: &str, bench: &Bench) -> Result<String, Trouble> {
     let (target, root) = bench.find(path)?;
-    if target.place != Place::Worktree {
+    if target.place != TargetTree::Worktree {
         return Err(Trouble::new(
             TroubleKind::Unfit,
             "checkers run in the run's own tree only",

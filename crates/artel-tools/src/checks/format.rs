@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use artel_files::{Found, Op};
-use artel_policy::{Action, Place, Target};
+use artel_policy::{FileTarget, PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ struct Input {
 
 /// A file and the formatters available for it.
 struct Job {
-    target: Target,
+    target: FileTarget,
     choices: Choices,
 }
 
@@ -87,16 +87,16 @@ impl Tool for Format {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let mut actions = Vec::new();
         for job in jobs(&parse(input)?, bench)? {
             if let Some(choice) = job.choices.ready.into_iter().next() {
-                actions.push(Action::Write(job.target));
-                actions.push(Action::Words(choice.words));
+                actions.push(PolicyAction::Write(job.target));
+                actions.push(PolicyAction::Words(choice.words));
             }
         }
         if actions.is_empty() {
-            actions.push(Action::Nothing);
+            actions.push(PolicyAction::Nothing);
         }
         Ok(actions)
     }
@@ -176,9 +176,9 @@ fn jobs(input: &Input, bench: &Bench) -> Result<Vec<Job>, Trouble> {
 }
 
 /// Finds a file in the run's own tree, with links resolved.
-fn file(path: &str, bench: &Bench) -> Result<Target, Trouble> {
+fn file(path: &str, bench: &Bench) -> Result<FileTarget, Trouble> {
     let (target, root) = bench.find(path)?;
-    if target.place != Place::Worktree {
+    if target.place != TargetTree::Worktree {
         let what = "formatters run in the run's own tree only";
         return Err(Trouble::new(TroubleKind::Unfit, what));
     }
@@ -186,7 +186,7 @@ fn file(path: &str, bench: &Bench) -> Result<Target, Trouble> {
     let resolved =
         resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
     match resolved.about.map(|about| about.found) {
-        Some(Found::File) => Ok(Target {
+        Some(Found::File) => Ok(FileTarget {
             place: target.place,
             path: resolved.path.to_string_lossy().into_owned(),
         }),
@@ -223,7 +223,7 @@ fn nothing_for(path: &str, choices: &Choices) -> String {
 /// Runs one formatter on one file, and restores everything that should not have changed.
 fn format(
     bench: &Bench,
-    target: &Target,
+    target: &FileTarget,
     launch: impl FnOnce() -> Result<Ran, Trouble>,
 ) -> Result<(End, Value), Trouble> {
     let guard = bench.guard.in_place(&target.place);

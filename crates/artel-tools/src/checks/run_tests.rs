@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artel_files::Found as Kind;
-use artel_policy::{Action, Place};
+use artel_policy::{PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -91,12 +91,15 @@ impl Tool for RunTests {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let plan = plan(&read(input)?, bench)?;
         if plan.parts.is_empty() {
-            return Ok(vec![Action::Nothing]);
+            return Ok(vec![PolicyAction::Nothing]);
         }
-        let words = plan.parts.into_iter().map(|part| Action::Words(part.words));
+        let words = plan
+            .parts
+            .into_iter()
+            .map(|part| PolicyAction::Words(part.words));
         Ok(words.collect())
     }
 
@@ -275,7 +278,7 @@ fn place(input: &Input, bench: &Bench) -> Result<(String, Option<String>), Troub
 /// Resolves a path in the run's own tree.
 fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
     let (target, root) = bench.find(path)?;
-    if target.place != Place::Worktree {
+    if target.place != TargetTree::Worktree {
         let what = "tests run in the run's own tree only";
         return Err(Trouble::new(TroubleKind::Unfit, what));
     }

@@ -1,7 +1,7 @@
 //! `edit` and `multi_edit`: exact replacements in one file, all or none.
 
 use ::similar::TextDiff;
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ impl Tool for EditFile {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
         intends(&input.path, bench)
     }
@@ -176,10 +176,10 @@ impl Tool for MultiEdit {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: MultiInput = parse(input)?;
         if input.dry_run {
-            Ok(vec![Action::Read(target(bench, &input.path)?)])
+            Ok(vec![PolicyAction::Read(target(bench, &input.path)?)])
         } else {
             intends(&input.path, bench)
         }
@@ -200,10 +200,13 @@ impl Tool for MultiEdit {
     }
 }
 
-fn intends(path: &str, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+fn intends(path: &str, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
     let target = target(bench, path)?;
     // An edit that does not fit shows similar lines of the file, so it reads the file as well.
-    Ok(vec![Action::Read(target.clone()), Action::Write(target)])
+    Ok(vec![
+        PolicyAction::Read(target.clone()),
+        PolicyAction::Write(target),
+    ])
 }
 
 fn open<'b>(path: &str, bench: &'b Bench) -> Result<Opened<'b>, Trouble> {

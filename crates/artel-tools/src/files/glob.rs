@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkState};
 use serde::Deserialize;
@@ -93,10 +93,10 @@ impl Tool for Glob {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
         let path = input.path.as_deref().unwrap_or(".");
-        Ok(vec![Action::Read(target(bench, path)?)])
+        Ok(vec![PolicyAction::Read(target(bench, path)?)])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

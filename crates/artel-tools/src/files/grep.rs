@@ -1,6 +1,6 @@
 //! `grep`: searches content by regular expression, with ripgrep's engine.
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
@@ -86,10 +86,10 @@ impl Tool for Grep {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
         let path = input.path.as_deref().unwrap_or(".");
-        Ok(vec![Action::Read(target(bench, path)?)])
+        Ok(vec![PolicyAction::Read(target(bench, path)?)])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

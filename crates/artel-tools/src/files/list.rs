@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use artel_files::Found;
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use ignore::DirEntry;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -63,10 +63,10 @@ impl Tool for List {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
         let path = input.path.as_deref().unwrap_or(".");
-        Ok(vec![Action::Read(target(bench, path)?)])
+        Ok(vec![PolicyAction::Read(target(bench, path)?)])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use artel_policy::{Action, Target};
+use artel_policy::{FileTarget, PolicyAction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -74,9 +74,9 @@ impl Tool for ApplyPatch {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let mut actions = Vec::new();
-        let mut add = |action: fn(Target) -> Action, name: &Option<String>| {
+        let mut add = |action: fn(FileTarget) -> PolicyAction, name: &Option<String>| {
             if let Some(name) = name {
                 actions.push(action(target(bench, name)?));
             }
@@ -84,11 +84,11 @@ impl Tool for ApplyPatch {
         };
         for file in read_patch(input)? {
             // A mismatch shows lines of the file, so every old file counts as read.
-            add(Action::Read, &file.from)?;
+            add(PolicyAction::Read, &file.from)?;
             if file.to != file.from && file.keeps == Keeps::Neither {
-                add(Action::Delete, &file.from)?;
+                add(PolicyAction::Delete, &file.from)?;
             }
-            add(Action::Write, &file.to)?;
+            add(PolicyAction::Write, &file.to)?;
         }
         Ok(actions)
     }

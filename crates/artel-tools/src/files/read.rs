@@ -1,7 +1,7 @@
 //! `read`: text with line numbers, pictures, documents and notebooks. Content that was
 //! sent before is not sent again.
 
-use artel_policy::{Action, Place};
+use artel_policy::{PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -94,9 +94,9 @@ impl Tool for Read {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
-        Ok(vec![Action::Read(target(bench, &input.path)?)])
+        Ok(vec![PolicyAction::Read(target(bench, &input.path)?)])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -121,7 +121,7 @@ impl Tool for Read {
                 plain(&name, &bytes, encoding)?
             }
         };
-        if spot.target.place == Place::Skill
+        if spot.target.place == TargetTree::Skill
             && let Some(fill_in) = &bench.fill_in
         {
             rendered.text = fill_in(&rendered.text);

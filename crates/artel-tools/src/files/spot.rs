@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_files::{About, FileError, Found, Guard, Op, Refusal, Root, RootError};
-use artel_policy::{Place, Target};
+use artel_policy::{FileTarget, TargetTree};
 use serde_json::json;
 
 use crate::similar::nearest_paths;
@@ -24,14 +24,14 @@ pub(crate) struct Spot<'b> {
     guard: Arc<dyn Guard + Send + Sync>,
     asked: PathBuf,
     /// The real location, the same for every way to name the file.
-    pub(crate) target: Target,
+    pub(crate) target: FileTarget,
     /// The file or folder there, or `None` if nothing exists.
     pub(crate) about: Option<About>,
 }
 
 /// Returns the target that policy is asked about, without accessing the disk. An absolute
 /// path beneath the tree is the same file as the relative one.
-pub(crate) fn target(bench: &Bench, path: &str) -> Result<Target, Trouble> {
+pub(crate) fn target(bench: &Bench, path: &str) -> Result<FileTarget, Trouble> {
     let (mut target, root) = bench.find(path)?;
     if let Ok(inside) = Path::new(&target.path).strip_prefix(root.path())
         && let Some(inside) = inside.to_str()
@@ -57,7 +57,7 @@ impl<'b> Spot<'b> {
         Ok(Self {
             root,
             guard: bench.guard.in_place(&asked.place),
-            target: Target {
+            target: FileTarget {
                 place: asked.place,
                 path: resolved.path.to_string_lossy().into_owned(),
             },
@@ -171,15 +171,15 @@ pub(crate) fn only(path: PathBuf) -> impl Fn(&Path, Op) -> Result<(), Refusal> {
 }
 
 /// Returns a path as a call would name it.
-pub(crate) fn shown(place: &Place, path: &str) -> String {
+pub(crate) fn shown(place: &TargetTree, path: &str) -> String {
     match place {
-        Place::Worktree => path.to_owned(),
-        Place::Portal(name) => format!("@{name}/{path}"),
-        Place::Skill => format!("@skill/{path}"),
+        TargetTree::Worktree => path.to_owned(),
+        TargetTree::Portal(name) => format!("@{name}/{path}"),
+        TargetTree::Skill => format!("@skill/{path}"),
     }
 }
 
-fn missing(root: &Root, target: &Target) -> Trouble {
+fn missing(root: &Root, target: &FileTarget) -> Trouble {
     let what = format!("there is no `{}`", shown(&target.place, &target.path));
     let trouble = Trouble::new(TroubleKind::NotFound, what);
     let similar = nearest_paths(root.path(), &target.path, MOST_SIMILAR);
@@ -193,7 +193,7 @@ fn missing(root: &Root, target: &Target) -> Trouble {
 }
 
 /// Formats paths for hints.
-fn marked(place: &Place, paths: &[String]) -> String {
+fn marked(place: &TargetTree, paths: &[String]) -> String {
     let marked = paths.iter().map(|path| format!("`{}`", shown(place, path)));
     marked.collect::<Vec<_>>().join(", ")
 }
@@ -210,7 +210,7 @@ pub(crate) fn inside_hint(root: &Root, path: &str) -> String {
     match (similar.is_empty(), name.is_empty()) {
         (false, _) => format!(
             "similar paths inside: {}",
-            marked(&Place::Worktree, &similar)
+            marked(&TargetTree::Worktree, &similar)
         ),
         (true, false) => format!("write `path` as `{name}` to have it inside the tree"),
         (true, true) => "`list` shows what is in the tree".to_owned(),

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use artel_files::{Found, Identity, Root};
-use artel_policy::Target;
+use artel_policy::FileTarget;
 use ignore::{DirEntry, WalkBuilder};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
@@ -23,7 +23,7 @@ use crate::{Bench, Trouble};
 /// The start of a walk.
 pub(crate) struct Start<'b> {
     pub(crate) root: &'b Root,
-    pub(crate) target: Target,
+    pub(crate) target: FileTarget,
     pub(crate) found: Found,
     /// Length of the root's part of each path, including its slash.
     prefix: usize,

@@ -1,6 +1,6 @@
 //! `write` and `batch_write`: whole files, byte for byte.
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -73,9 +73,9 @@ impl Tool for Write {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
-        Ok(vec![Action::Write(target(bench, &input.path)?)])
+        Ok(vec![PolicyAction::Write(target(bench, &input.path)?)])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -130,11 +130,11 @@ impl Tool for BatchWrite {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: BatchInput = parse(input)?;
         let files = input.files.iter();
         files
-            .map(|file| Ok(Action::Write(target(bench, &file.path)?)))
+            .map(|file| Ok(PolicyAction::Write(target(bench, &file.path)?)))
             .collect()
     }
 

@@ -1,7 +1,7 @@
 //! Removes files that the person's rules hide from git's output, since its history
 //! contains those files too.
 
-use artel_policy::{PathKeep, PathWall};
+use artel_policy::{PathWall, PathWallKind};
 
 use super::arguments::{Call, Shows};
 use crate::{Bench, Trouble, TroubleKind};
@@ -12,7 +12,7 @@ use crate::{Bench, Trouble, TroubleKind};
 pub(super) fn words(call: &Call, bench: &Bench) -> Result<Vec<String>, Trouble> {
     let stands = |wall: &&PathWall| bench.consent.leaves_up(wall);
     let walls = bench.path_walls.iter().filter(stands);
-    let walls = walls.filter(|wall| wall.keeps == PathKeep::Reading);
+    let walls = walls.filter(|wall| wall.keeps == PathWallKind::Reading);
     let walls: Vec<&PathWall> = walls.collect();
     match (call.shows, walls.first()) {
         (Shows::Changes, Some(_)) => Ok(without(&call.words, &walls)),

@@ -6,8 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use artel_policy::rules::Rule;
-use artel_policy::{Action, Answer, Decision, Grant, Policy, Record, Scope, Situation};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{
+    ConsentRecord, Grant, GrantScope, Policy, PolicyAction, PolicyAnswer, PolicyContext,
+    PolicyRuling,
+};
 use artel_types::{GrantReach, ToolAnswered};
 
 /// The rule that a decision names if a person allowed exactly this call before.
@@ -27,7 +30,7 @@ pub enum RunGrant {
 pub struct CallIntent<'c> {
     pub tool: &'c str,
     /// The resolved actions of the call.
-    pub actions: &'c [Action],
+    pub actions: &'c [PolicyAction],
     /// Identifies exactly this call, in whatever tree it is made.
     pub exactly: &'c str,
 }
@@ -39,11 +42,11 @@ impl RunGrant {
             return Vec::new();
         };
         let scope = match granted.reach {
-            GrantReach::Run => Scope::Run,
-            GrantReach::Always => Scope::Always,
+            GrantReach::Run => GrantScope::Run,
+            GrantReach::Always => GrantScope::Always,
         };
         let rules = granted.rules.iter();
-        let rules = rules.filter_map(|text| Rule::parse(text).ok());
+        let rules = rules.filter_map(|text| PolicyRule::parse(text).ok());
         let rules = rules.map(|rule| {
             Self::Rule(Grant {
                 rule,
@@ -86,19 +89,24 @@ impl GrantedPolicy {
 
     /// Returns the rule that a question about a call names, even if the call was allowed for
     /// the run.
-    pub(super) fn asked_rule(&self, tool: &str, actions: &[Action], now: &Situation) -> String {
+    pub(super) fn asked_rule(
+        &self,
+        tool: &str,
+        actions: &[PolicyAction],
+        now: &PolicyContext,
+    ) -> String {
         self.policy.decide(tool, actions, now).rule
     }
 
     /// Decides about a call.
-    pub fn decide(&self, call: CallIntent<'_>, situation: &Situation) -> Decision {
+    pub fn decide(&self, call: CallIntent<'_>, situation: &PolicyContext) -> PolicyRuling {
         let decision = self.policy.decide(call.tool, call.actions, situation);
-        let is_allowed_before = decision.answer == Answer::Ask
+        let is_allowed_before = decision.answer == PolicyAnswer::Ask
             && self.exactly.contains(call.exactly)
             && !Policy::asks_every_time(call.actions, situation);
         if is_allowed_before {
             let reason = "a person allowed exactly this for the run";
-            return Decision::new(Answer::Allow, ALLOWED_BEFORE, reason);
+            return PolicyRuling::new(PolicyAnswer::Allow, ALLOWED_BEFORE, reason);
         }
         decision
     }
@@ -106,11 +114,11 @@ impl GrantedPolicy {
 
 /// Identifies a call by its content and not by its place, so that the next round of a step
 /// makes the same call although it works in another tree.
-pub fn exact_call(tool: &str, input: &serde_json::Value, actions: &[Action]) -> String {
-    let mut record = Record {
+pub fn exact_call(tool: &str, input: &serde_json::Value, actions: &[PolicyAction]) -> String {
+    let mut record = ConsentRecord {
         tool: tool.to_owned(),
         input: input.to_string(),
-        ..Record::default()
+        ..ConsentRecord::default()
     };
     super::record::describe(&mut record, actions);
     record.hash().as_str().to_owned()

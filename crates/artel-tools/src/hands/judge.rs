@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_files::{Guard, Op, Refusal, Root};
-use artel_policy::{Action, Answer, Place, Situation, Target};
+use artel_policy::{FileTarget, PolicyAction, PolicyAnswer, PolicyContext, TargetTree};
 
 use super::GrantedPolicy;
 use crate::pathcheck::Metadata;
@@ -17,15 +17,15 @@ pub(super) struct CallJudge {
     granted: Arc<GrantedPolicy>,
     tree: Arc<Root>,
     tool: String,
-    approved: Arc<Vec<Action>>,
+    approved: Arc<Vec<PolicyAction>>,
 }
 
 struct PlaceGuard {
     tree: Arc<Root>,
     granted: Arc<GrantedPolicy>,
     tool: String,
-    approved: Arc<Vec<Action>>,
-    place: Place,
+    approved: Arc<Vec<PolicyAction>>,
+    place: TargetTree,
 }
 
 impl CallJudge {
@@ -33,7 +33,7 @@ impl CallJudge {
         granted: Arc<GrantedPolicy>,
         tree: Arc<Root>,
         tool: &dyn Tool,
-        approved: &[Action],
+        approved: &[PolicyAction],
     ) -> Self {
         Self {
             granted,
@@ -45,7 +45,7 @@ impl CallJudge {
 }
 
 impl Judge for CallJudge {
-    fn in_place(&self, place: &Place) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, place: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(PlaceGuard {
             granted: Arc::clone(&self.granted),
             tree: Arc::clone(&self.tree),
@@ -60,25 +60,25 @@ impl Guard for PlaceGuard {
     fn judge(&self, resolved: &Path, op: Op) -> Result<(), Refusal> {
         // Names alone do not show what git would treat as a repository.
         Metadata::of(&self.tree).judge(resolved, op)?;
-        let target = Target {
+        let target = FileTarget {
             place: self.place.clone(),
             path: resolved.to_string_lossy().into_owned(),
         };
         let action = match op {
-            Op::Read => Action::Read(target),
-            Op::Write => Action::Write(target),
-            Op::Delete => Action::Delete(target),
+            Op::Read => PolicyAction::Read(target),
+            Op::Write => PolicyAction::Write(target),
+            Op::Delete => PolicyAction::Delete(target),
         };
-        let situation = Situation::default();
+        let situation = PolicyContext::default();
         let decision =
             self.granted
                 .policy()
                 .decide(&self.tool, std::slice::from_ref(&action), &situation);
         match decision.answer {
-            Answer::Allow => Ok(()),
+            PolicyAnswer::Allow => Ok(()),
             // Bans and bounds apply even to approved actions; an approval answers only a question.
-            Answer::Ask if self.approved.contains(&action) => Ok(()),
-            Answer::Ask | Answer::Deny => Err(Refusal {
+            PolicyAnswer::Ask if self.approved.contains(&action) => Ok(()),
+            PolicyAnswer::Ask | PolicyAnswer::Deny => Err(Refusal {
                 rule: decision.rule,
                 reason: decision.reason,
             }),

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_policy::{Action, Place, Situation};
+use artel_policy::{PolicyAction, PolicyContext, TargetTree};
 use artel_types::ForeignSource;
 
 /// The untrusted content read and the secrets handed out in one piece of work. Clones
@@ -41,9 +41,9 @@ impl ContentMarks {
     }
 
     /// Returns a situation with these marks.
-    pub fn in_situation(&self, situation: &Situation) -> Situation {
+    pub fn in_situation(&self, situation: &PolicyContext) -> PolicyContext {
         let marked = self.lock();
-        Situation {
+        PolicyContext {
             foreign: marked.foreign.clone(),
             held_secrets: marked.held_secrets.clone(),
             ..situation.clone()
@@ -58,13 +58,13 @@ impl ContentMarks {
 /// Returns the untrusted sources of a call: everything from another machine, and files of
 /// portals other than the run's own.
 pub(super) fn foreign_in<'a>(
-    actions: &'a [Action],
+    actions: &'a [PolicyAction],
     own_portal: Option<&'a str>,
 ) -> impl Iterator<Item = ForeignSource> + 'a {
     actions.iter().filter_map(move |action| match action {
-        Action::Network(host) => Some(ForeignSource::host(host)),
-        Action::Read(target) => match &target.place {
-            Place::Portal(name) if Some(name.as_str()) != own_portal => {
+        PolicyAction::Network(host) => Some(ForeignSource::host(host)),
+        PolicyAction::Read(target) => match &target.place {
+            TargetTree::Portal(name) if Some(name.as_str()) != own_portal => {
                 Some(ForeignSource::file(format!("@{name}/{}", target.path)))
             }
             _ => None,

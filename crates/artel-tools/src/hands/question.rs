@@ -1,7 +1,9 @@
 //! The question to a person: the record, the reason, and the answers offered.
 
-use artel_policy::rules::Rule;
-use artel_policy::{Action, Decision, Grant, Place, Record, Scope, command, too_broad};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{
+    ConsentRecord, Grant, GrantScope, PolicyAction, PolicyRuling, TargetTree, command, too_broad,
+};
 use artel_types::{
     AcceptedGrant, Actor, EventOutcome, GrantOffer, GrantReach, ToolAnswered, literal_pattern,
 };
@@ -13,9 +15,9 @@ pub struct Question {
     pub call: String,
     pub tool: String,
     /// The decision that made the question necessary.
-    pub decision: Decision,
+    pub decision: PolicyRuling,
     /// The complete record of what the call would do.
-    pub record: Record,
+    pub record: ConsentRecord,
     /// The narrow rules that may be granted beyond this one call. Together they make the whole
     /// question unnecessary, so if one part has no such rule, the list is empty.
     pub offers: Vec<Offer>,
@@ -30,7 +32,7 @@ pub struct Offer {
     /// The rule as it would be written.
     pub rule: String,
     /// The scopes that it may have.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<GrantScope>,
 }
 
 /// A person's answer.
@@ -38,7 +40,7 @@ pub struct Offer {
 pub enum Reply {
     Yes {
         /// The scope in which everything that the question offers is granted.
-        scope: Scope,
+        scope: GrantScope,
         /// The reason, in the person's words.
         reason: String,
     },
@@ -67,7 +69,7 @@ impl Reply {
     /// Returns a yes for this one call.
     pub fn once() -> Self {
         Self::Yes {
-            scope: Scope::Once,
+            scope: GrantScope::Once,
             reason: String::new(),
         }
     }
@@ -130,9 +132,9 @@ impl Said {
 impl Question {
     pub(super) fn about<'a>(
         (call, tool): (&str, &str),
-        decision: &Decision,
-        record: &Record,
-        actions: impl Iterator<Item = &'a Action>,
+        decision: &PolicyRuling,
+        record: &ConsentRecord,
+        actions: impl Iterator<Item = &'a PolicyAction>,
     ) -> Self {
         Self {
             call: call.to_owned(),
@@ -148,16 +150,17 @@ impl Question {
     }
 
     /// Returns the scopes beyond this one call that a yes may have, narrowest first.
-    pub fn scopes(&self) -> Vec<Scope> {
+    pub fn scopes(&self) -> Vec<GrantScope> {
         let Some((first, rest)) = self.offers.split_first() else {
-            return self.exactly.iter().map(|_| Scope::Run).collect();
+            return self.exactly.iter().map(|_| GrantScope::Run).collect();
         };
-        let is_everywhere = |scope: &&Scope| rest.iter().all(|offer| offer.scopes.contains(scope));
+        let is_everywhere =
+            |scope: &&GrantScope| rest.iter().all(|offer| offer.scopes.contains(scope));
         first.scopes.iter().filter(is_everywhere).copied().collect()
     }
 
     /// Returns a yes with the given scope.
-    pub fn yes(&self, scope: Scope, reason: &str) -> Reply {
+    pub fn yes(&self, scope: GrantScope, reason: &str) -> Reply {
         Reply::Yes {
             scope,
             reason: reason.to_owned(),
@@ -176,13 +179,13 @@ impl Question {
     }
 
     /// Returns what a yes with this scope grants, but never more than is offered.
-    fn granted(&self, scope: Scope) -> Option<AcceptedGrant> {
+    fn granted(&self, scope: GrantScope) -> Option<AcceptedGrant> {
         self.offer()?.taken(reach_of(scope)?)
     }
 
     /// Returns the rules that would allow it permanently, or `None` if there are none.
     fn storable(&self) -> Option<Vec<String>> {
-        let granted = self.granted(Scope::Always)?;
+        let granted = self.granted(GrantScope::Always)?;
         (!granted.rules.is_empty()).then_some(granted.rules)
     }
 
@@ -190,45 +193,45 @@ impl Question {
     pub(super) fn grants(&self) -> impl Iterator<Item = Grant> {
         self.offers.iter().filter_map(|offer| {
             Some(Grant {
-                rule: Rule::parse(&offer.rule).ok()?,
-                scope: Scope::Run,
+                rule: PolicyRule::parse(&offer.rule).ok()?,
+                scope: GrantScope::Run,
                 reason: String::new(),
             })
         })
     }
 }
 
-fn reach_of(scope: Scope) -> Option<GrantReach> {
+fn reach_of(scope: GrantScope) -> Option<GrantReach> {
     match scope {
-        Scope::Once => None,
-        Scope::Run => Some(GrantReach::Run),
-        Scope::Always => Some(GrantReach::Always),
+        GrantScope::Once => None,
+        GrantScope::Run => Some(GrantReach::Run),
+        GrantScope::Always => Some(GrantReach::Always),
     }
 }
 
 /// Returns the narrowest useful rule for an action, or `None` if only a broad one would
 /// help.
-fn offer(tool: &str, action: &Action) -> Option<Offer> {
+fn offer(tool: &str, action: &PolicyAction) -> Option<Offer> {
     let rule = match action {
-        Action::Shell(text) => shell_rule(text)?,
-        Action::Network(host) => format!("Fetch({})", globset::escape(host)),
-        Action::Secret(name) => format!("Secret({name})"),
-        Action::Trust { what, .. } => format!("Trust({what})"),
+        PolicyAction::Shell(text) => shell_rule(text)?,
+        PolicyAction::Network(host) => format!("Fetch({})", globset::escape(host)),
+        PolicyAction::Secret(name) => format!("Secret({name})"),
+        PolicyAction::Trust { what, .. } => format!("Trust({what})"),
         // The words of these tools come from the author or the project; a script's name does not.
-        Action::Words(_) if tool != "script" => tool.to_owned(),
+        PolicyAction::Words(_) if tool != "script" => tool.to_owned(),
         // A rule does not state which tree a file is in.
-        Action::Read(target) if target.place == Place::Worktree => {
+        PolicyAction::Read(target) if target.place == TargetTree::Worktree => {
             format!("Read({})", literal_pattern(&target.path))
         }
         _ => return None,
     };
-    let parsed = Rule::parse(&rule).ok()?;
-    if matches!(action, Action::Read(target) if !parsed.admits_path("read", &target.path)) {
+    let parsed = PolicyRule::parse(&rule).ok()?;
+    if matches!(action, PolicyAction::Read(target) if !parsed.admits_path("read", &target.path)) {
         return None;
     }
-    let mut scopes = vec![Scope::Run];
+    let mut scopes = vec![GrantScope::Run];
     if too_broad(&parsed).is_none() {
-        scopes.push(Scope::Always);
+        scopes.push(GrantScope::Always);
     }
     Some(Offer { rule, scopes })
 }
@@ -243,7 +246,8 @@ fn shell_rule(text: &str) -> Option<String> {
     };
     let short = words.get(..2).filter(|short| short.iter().all(is_word));
     let open = short.map(|short| format!("Bash({}:*)", short.join(" ")));
-    let is_narrow = |text: &String| Rule::parse(text).is_ok_and(|rule| too_broad(&rule).is_none());
+    let is_narrow =
+        |text: &String| PolicyRule::parse(text).is_ok_and(|rule| too_broad(&rule).is_none());
     open.filter(is_narrow)
         .or_else(|| Some(format!("Bash({})", words.join(" "))))
 }

@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
-use artel_policy::{Action, Answer, Decision, Place, Record, Resolved, Target, command};
+use artel_policy::{
+    ConsentRecord, ConsentRecordFile, FileTarget, PolicyAction, PolicyAnswer, PolicyRuling,
+    TargetTree, command,
+};
 
 use super::{Call, Hands};
 use crate::files::inside_hint;
@@ -11,37 +14,43 @@ use crate::{Trouble, TroubleKind};
 
 impl Hands {
     /// Returns the actions of a call, with every file as it resolves now.
-    pub(super) fn intended(&self, call: &Call<'_>) -> Result<Vec<Action>, (Decision, Trouble)> {
+    pub(super) fn intended(
+        &self,
+        call: &Call<'_>,
+    ) -> Result<Vec<PolicyAction>, (PolicyRuling, Trouble)> {
         let unfit = |trouble: Trouble| {
             let rule = match trouble.kind {
                 TroubleKind::Refused => "never.outside",
                 _ => "default.unfit",
             };
-            (Decision::new(Answer::Deny, rule, &trouble.what), trouble)
+            (
+                PolicyRuling::new(PolicyAnswer::Deny, rule, &trouble.what),
+                trouble,
+            )
         };
         let actions = call.tool.intends(call.input, &self.bench).map_err(unfit)?;
         let resolved = actions.into_iter().map(|action| self.resolved(action));
         resolved.collect::<Result<_, _>>().map_err(unfit)
     }
 
-    fn resolved(&self, action: Action) -> Result<Action, Trouble> {
+    fn resolved(&self, action: PolicyAction) -> Result<PolicyAction, Trouble> {
         Ok(match action {
-            Action::Read(target) => Action::Read(self.resolve(target)?),
-            Action::Write(target) => Action::Write(self.resolve(target)?),
-            Action::Delete(target) => Action::Delete(self.resolve(target)?),
+            PolicyAction::Read(target) => PolicyAction::Read(self.resolve(target)?),
+            PolicyAction::Write(target) => PolicyAction::Write(self.resolve(target)?),
+            PolicyAction::Delete(target) => PolicyAction::Delete(self.resolve(target)?),
             other => other,
         })
     }
 
-    fn resolve(&self, target: Target) -> Result<Target, Trouble> {
+    fn resolve(&self, target: FileTarget) -> Result<FileTarget, Trouble> {
         let root = match &target.place {
-            Place::Worktree => self.bench.tree.as_ref(),
-            Place::Skill => self
+            TargetTree::Worktree => self.bench.tree.as_ref(),
+            TargetTree::Skill => self
                 .bench
                 .skill
                 .as_deref()
                 .ok_or_else(|| Trouble::new(TroubleKind::NotFound, "no skill is active"))?,
-            Place::Portal(name) => self.bench.portals.get(name).ok_or_else(|| {
+            TargetTree::Portal(name) => self.bench.portals.get(name).ok_or_else(|| {
                 Trouble::new(
                     TroubleKind::NotFound,
                     format!("there is no portal `{name}`"),
@@ -49,7 +58,7 @@ impl Hands {
             })?,
         };
         match root.resolve(Path::new(&target.path)) {
-            Ok(found) => Ok(Target {
+            Ok(found) => Ok(FileTarget {
                 place: target.place,
                 path: found.path.to_string_lossy().into_owned(),
             }),
@@ -62,11 +71,11 @@ impl Hands {
     }
 
     /// Creates the record of a call.
-    pub(super) fn record(&self, call: &Call<'_>, actions: &[Action]) -> Record {
-        let mut record = Record {
+    pub(super) fn record(&self, call: &Call<'_>, actions: &[PolicyAction]) -> ConsentRecord {
+        let mut record = ConsentRecord {
             tool: call.tool.card().name.clone(),
             input: call.input.to_string(),
-            ..Record::default()
+            ..ConsentRecord::default()
         };
         describe(&mut record, actions);
         if let Some(workroom) = &self.bench.workroom {
@@ -77,42 +86,42 @@ impl Hands {
 }
 
 /// Adds the actions of a call to a record.
-pub(super) fn describe(record: &mut Record, actions: &[Action]) {
+pub(super) fn describe(record: &mut ConsentRecord, actions: &[PolicyAction]) {
     for action in actions {
         let (operation, target) = match action {
-            Action::Read(target) => ("read", target),
-            Action::Write(target) => ("write", target),
-            Action::Delete(target) => ("delete", target),
-            Action::Shell(text) => {
+            PolicyAction::Read(target) => ("read", target),
+            PolicyAction::Write(target) => ("write", target),
+            PolicyAction::Delete(target) => ("delete", target),
+            PolicyAction::Shell(text) => {
                 let words = command::plain_argv(&command::read(text));
                 let shell = || vec!["bash".to_owned(), "-c".to_owned(), text.clone()];
                 record.argv = words.unwrap_or_else(shell);
                 continue;
             }
-            Action::Words(words) => {
+            PolicyAction::Words(words) => {
                 record.argv.clone_from(words);
                 continue;
             }
-            Action::Network(host) => {
+            PolicyAction::Network(host) => {
                 record.sandbox.push(format!("network {host}"));
                 continue;
             }
-            Action::Secret(name) => {
+            PolicyAction::Secret(name) => {
                 record.environment.push(format!("secret {name}"));
                 continue;
             }
-            Action::Git(operation) => {
+            PolicyAction::Git(operation) => {
                 record.argv = vec!["git".to_owned(), operation.phrase().to_owned()];
                 continue;
             }
-            Action::Trust { what, shown } => {
+            PolicyAction::Trust { what, shown } => {
                 let shown = shown.iter().map(|line| (line.clone(), what.clone()));
                 record.contents.extend(shown);
                 continue;
             }
-            Action::Nothing => continue,
+            PolicyAction::Nothing => continue,
         };
-        record.targets.push(Resolved {
+        record.targets.push(ConsentRecordFile {
             operation: operation.to_owned(),
             place: target.place.to_string(),
             path: target.path.clone(),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use artel_policy::{Action, Answer, Decision, openings};
+use artel_policy::{PolicyAction, PolicyAnswer, PolicyRuling, openings};
 use artel_types::{
     EventOutcome, Fact, ForeignRead, KeptImage, PortalRefused, RecordedText, SecretUsed,
     ToolFinished, ToolRequested,
@@ -18,18 +18,18 @@ impl Hands {
     pub(super) fn requested(
         &self,
         call: &Call<'_>,
-        actions: &[Action],
-        decision: &Decision,
+        actions: &[PolicyAction],
+        decision: &PolicyRuling,
         record: &str,
     ) -> Result<(), Unfinished> {
         let opens: BTreeSet<_> = openings(actions).collect();
         let input = call.input.to_string();
         let card = call.tool.card();
         let outcome = match decision.answer {
-            Answer::Allow => EventOutcome::Allowed,
-            Answer::Deny => EventOutcome::Denied,
+            PolicyAnswer::Allow => EventOutcome::Allowed,
+            PolicyAnswer::Deny => EventOutcome::Denied,
             // The question is put now; its answer is a separate event.
-            Answer::Ask => EventOutcome::Done,
+            PolicyAnswer::Ask => EventOutcome::Done,
         };
         self.append(
             ToolRequested {
@@ -48,13 +48,13 @@ impl Hands {
             outcome,
         )?;
         match decision.answer {
-            Answer::Deny => self.portal_refused(call, decision),
-            Answer::Allow | Answer::Ask => Ok(()),
+            PolicyAnswer::Deny => self.portal_refused(call, decision),
+            PolicyAnswer::Allow | PolicyAnswer::Ask => Ok(()),
         }
     }
 
     /// Records it if the portal is what refuses a call.
-    fn portal_refused(&self, call: &Call<'_>, decision: &Decision) -> Result<(), Unfinished> {
+    fn portal_refused(&self, call: &Call<'_>, decision: &PolicyRuling) -> Result<(), Unfinished> {
         let Some(name) = self.policy.portal.clone() else {
             return Ok(());
         };
@@ -130,7 +130,7 @@ impl Hands {
     pub(super) fn foreign_read(
         &self,
         call: &Call<'_>,
-        actions: &[Action],
+        actions: &[PolicyAction],
     ) -> Result<(), Unfinished> {
         let portal = self.policy.portal.as_deref();
         let sources = self.marks.read(foreign_in(actions, portal));
@@ -166,16 +166,16 @@ impl Hands {
     pub(super) fn secrets_denied(
         &self,
         call: &Call<'_>,
-        actions: &[Action],
+        actions: &[PolicyAction],
     ) -> Result<(), Unfinished> {
         let (tool, granted) = (&call.tool.card().name, self.granted());
         let situation = self.situation_now();
         for action in actions {
-            let Action::Secret(name) = action else {
+            let PolicyAction::Secret(name) = action else {
                 continue;
             };
             let one = std::slice::from_ref(action);
-            if granted.policy().decide(tool, one, &situation).answer == Answer::Allow {
+            if granted.policy().decide(tool, one, &situation).answer == PolicyAnswer::Allow {
                 continue;
             }
             let used = SecretUsed {

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use artel_files::{Op, Refusal};
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 
 /// The rules of one line that deny files.
 pub(super) struct Denials(Vec<Denial>);
@@ -15,22 +15,22 @@ pub(super) struct Denials(Vec<Denial>);
 struct Denial {
     text: String,
     /// All forms that the rule may mean.
-    forms: Vec<Rule>,
+    forms: Vec<PolicyRule>,
 }
 
 impl Denials {
     /// Reads the rules. An unreadable rule is an error, because nobody knows what it forbids.
     pub(super) fn read(texts: &[String], root: &Path) -> Result<Self, String> {
         let read = |text: &String| -> Result<Denial, String> {
-            if let Ok(rule) = Rule::parse(text) {
+            if let Ok(rule) = PolicyRule::parse(text) {
                 let unread = |cause| format!("the deny rule `{text}` cannot be read: {cause}");
                 rule.check_name(&[]).map_err(unread)?;
             }
             let forms = forms(text, root)
                 .iter()
-                .map(|form| Rule::parse(form))
+                .map(|form| PolicyRule::parse(form))
                 .collect();
-            let forms: Result<Vec<Rule>, _> = forms;
+            let forms: Result<Vec<PolicyRule>, _> = forms;
             let forms =
                 forms.map_err(|cause| format!("the deny rule `{text}` cannot be read: {cause}"))?;
             Ok(Denial {
@@ -50,7 +50,7 @@ impl Denials {
         };
         let plain = path.trim_end_matches('/').to_owned();
         let paths = [Some(plain), named, Some(path.to_owned())];
-        let hits = |rule: &Rule| {
+        let hits = |rule: &PolicyRule| {
             let paths = paths.iter().flatten();
             paths
                 .into_iter()

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use artel_policy::{Answer, PathKeep, PathWall};
+use artel_policy::{PathWall, PathWallKind, PolicyAnswer};
 use artel_sandbox::View;
 
 use crate::{Trouble, TroubleKind};
@@ -34,7 +34,7 @@ impl Consent {
     /// own question.
     pub(crate) fn leaves_up(&self, wall: &PathWall) -> bool {
         let is_lifted = matches!(self, Self::To(rule) if rule == wall.rule.text());
-        wall.answer == Answer::Deny || !is_lifted
+        wall.answer == PolicyAnswer::Deny || !is_lifted
     }
 }
 
@@ -49,8 +49,8 @@ pub(super) fn raise(
     for wall in walls.iter().filter(|wall| consent.leaves_up(wall)) {
         let paths = paths_of(root, wall)?;
         match wall.keeps {
-            PathKeep::Reading => view.hidden.extend(paths),
-            PathKeep::Writing => view.read_only.extend(paths),
+            PathWallKind::Reading => view.hidden.extend(paths),
+            PathWallKind::Writing => view.read_only.extend(paths),
         }
     }
     Ok(())
@@ -62,7 +62,10 @@ pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> b
     let whole = root.join(folder);
     // Most patterns can match anywhere, so the folder is searched once for all of these.
     let mut searches: BTreeMap<PathBuf, Vec<&PathWall>> = BTreeMap::new();
-    for wall in walls.iter().filter(|wall| wall.keeps == PathKeep::Reading) {
+    for wall in walls
+        .iter()
+        .filter(|wall| wall.keeps == PathWallKind::Reading)
+    {
         let written = Start::of(root, wall);
         // If the folder where a pattern begins does not exist, the pattern covers nothing.
         let Ok(start) = written.path.canonicalize() else {
@@ -91,7 +94,10 @@ pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> b
 /// root: git keeps the past content of such files.
 pub fn histories_of_kept(root: &Path, walls: &[PathWall]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for wall in walls.iter().filter(|wall| wall.keeps == PathKeep::Reading) {
+    for wall in walls
+        .iter()
+        .filter(|wall| wall.keeps == PathWallKind::Reading)
+    {
         let start = Start::of(root, wall);
         let around = start.path.ancestors();
         let around = around.take_while(|above| above.starts_with(root));
@@ -210,7 +216,7 @@ fn too_many(wall: &PathWall) -> Trouble {
 #[cfg(test)]
 mod tests {
     use artel_policy::Policy;
-    use artel_policy::rules::Rule;
+    use artel_policy::rules::PolicyRule;
     use tempfile::TempDir;
 
     use super::*;
@@ -232,7 +238,7 @@ mod tests {
         }
         let below = |pattern: &str| {
             let policy = Policy {
-                deny: vec![Rule::parse(&format!("Read({pattern})")).unwrap()],
+                deny: vec![PolicyRule::parse(&format!("Read({pattern})")).unwrap()],
                 ..Policy::default()
             };
             let mut view = View::default();
@@ -265,7 +271,7 @@ mod tests {
         std::os::unix::fs::symlink("deps", root.join("link")).unwrap();
         let is_kept = |rule: &str| {
             let policy = Policy {
-                deny: vec![Rule::parse(rule).unwrap()],
+                deny: vec![PolicyRule::parse(rule).unwrap()],
                 ..Policy::default()
             };
             keep_from_reading_in(&root, Path::new("deps"), &policy.path_walls())
@@ -303,11 +309,11 @@ mod tests {
     #[test]
     fn a_yes_lifts_what_asks_and_nothing_else() {
         let policy = Policy {
-            deny: vec![Rule::parse("Edit(kept/**)").unwrap()],
+            deny: vec![PolicyRule::parse("Edit(kept/**)").unwrap()],
             ask: vec![
-                Rule::parse("Read(private/**)").unwrap(),
-                Rule::parse("Bash(make:*)").unwrap(),
-                Rule::parse("Read").unwrap(),
+                PolicyRule::parse("Read(private/**)").unwrap(),
+                PolicyRule::parse("Bash(make:*)").unwrap(),
+                PolicyRule::parse("Read").unwrap(),
             ],
             ..Policy::default()
         };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use artel_files::Found;
-use artel_policy::Place;
+use artel_policy::TargetTree;
 use serde_json::json;
 
 use git::git_hint;
@@ -54,7 +54,7 @@ fn here(bench: &Bench) -> PathBuf {
 /// Reads a file of the tree, if this call may read it.
 fn content(bench: &Bench, path: &Path) -> Option<Vec<u8>> {
     let inside = path.strip_prefix(bench.tree.path()).ok()?;
-    let guard = bench.guard.in_place(&Place::Worktree);
+    let guard = bench.guard.in_place(&TargetTree::Worktree);
     bench.tree.read(inside, LOOKED_AT, &*guard).ok()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use artel_policy::{Action, environment};
+use artel_policy::{PolicyAction, environment};
 use artel_sandbox::Limits;
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,10 +35,16 @@ impl Tool for Script {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
-        let mut actions = vec![Action::Words(words(&input, bench)?)];
-        actions.extend(bench.skill_secrets.iter().cloned().map(Action::Secret));
+        let mut actions = vec![PolicyAction::Words(words(&input, bench)?)];
+        actions.extend(
+            bench
+                .skill_secrets
+                .iter()
+                .cloned()
+                .map(PolicyAction::Secret),
+        );
         Ok(actions)
     }
 

@@ -12,7 +12,7 @@ mod shop;
 
 use std::fs;
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use artel_tools::TroubleKind;
 use serde_json::json;
 
@@ -109,7 +109,7 @@ fn a_failing_test_has_its_name_message_and_line() {
     let words = tool.intends(&json!({}), &shop.bench).unwrap();
     let expected = ["python3", "-m", "unittest", "discover", "-v", "-s", "tests"];
     let expected = expected.map(str::to_owned);
-    assert_eq!(words, [Action::Words(expected.into())]);
+    assert_eq!(words, [PolicyAction::Words(expected.into())]);
     let seen = tool.run(&json!({}), &shop.bench).unwrap();
     assert!(
         seen.text.starts_with("1 passed, 1 failed, 0 skipped"),

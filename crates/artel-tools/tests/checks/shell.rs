@@ -8,8 +8,10 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use artel_files::Root;
-use artel_policy::rules::{Rule, RuleSet};
-use artel_policy::{Action, Answer, DecidedBy, Grant, Policy, Scope, Situation, Walls};
+use artel_policy::rules::{PolicyRule, PolicyRuleSet};
+use artel_policy::{
+    DecidedBy, Grant, GrantScope, Policy, PolicyAction, PolicyAnswer, PolicyContext, RunWalls,
+};
 use artel_sandbox::Level;
 use artel_sandbox::proxy::{Dialer, Passage, Reach, Resolver};
 use artel_sandbox::run::{Cancel, Live};
@@ -66,8 +68,8 @@ impl Log for Unread {
 /// The hands of a run of this tree, which may do what these rules say.
 fn hands(bench: Bench, granted: &[&str]) -> Hands {
     let grant = |rule: &&str| Grant {
-        rule: Rule::parse(rule).unwrap(),
-        scope: Scope::Always,
+        rule: PolicyRule::parse(rule).unwrap(),
+        scope: GrantScope::Always,
         reason: String::new(),
     };
     let policy = Policy {
@@ -79,11 +81,11 @@ fn hands(bench: Bench, granted: &[&str]) -> Hands {
     let redactor = artel_policy::redact::redactor(&[]);
     let registry = Registry::of(artel_tools::built_in());
     let mut hands = Hands::new(registry, bench, policy, Arc::new(Unread), redactor, clock);
-    hands.situation = Situation {
+    hands.situation = PolicyContext {
         is_walled: true,
         workspace: Some(hands.bench.tree.path().to_owned()),
-        walls: Some(Walls::whole()),
-        ..Situation::default()
+        walls: Some(RunWalls::whole()),
+        ..PolicyContext::default()
     };
     hands
 }
@@ -147,11 +149,11 @@ pub(crate) fn a_connection_that_is_kept_ends_containment_by_itself() {
         (called.decision.answer, called.decision.decided_by)
     };
     for hands in [&own, &called] {
-        assert_eq!(decided(hands), (Answer::Ask, DecidedBy::Rule));
+        assert_eq!(decided(hands), (PolicyAnswer::Ask, DecidedBy::Rule));
     }
     shop.bench.jobs.kill(1).unwrap();
     for hands in [&own, &called] {
-        assert_eq!(decided(hands), (Answer::Allow, DecidedBy::Contained));
+        assert_eq!(decided(hands), (PolicyAnswer::Allow, DecidedBy::Contained));
     }
 }
 
@@ -228,7 +230,7 @@ pub(crate) fn secrets_reach_one_child_and_no_text() {
     let skill = Root::open(&bench.tree.path().join("skill")).unwrap();
     bench.skill = Some(Arc::new(skill));
     bench.skill_secrets = vec!["github".to_owned()];
-    let rules = RuleSet::from_toml(
+    let rules = PolicyRuleSet::from_toml(
         "[[rule]]\nprefix = [\"bash\", \"skill/scripts/go.sh\"]\ndecision = \"ask\"\nsecrets = \
          [\"github\"]\n",
     );
@@ -319,7 +321,9 @@ pub(crate) fn with_hosts_a_command_reaches_those_alone() {
                     print(u.urlopen('http://docs.example/', timeout=9).read().decode())\"";
         let input = json!({"command": line, "network": network});
         let intends = tool("bash").intends(&input, &shop.bench).unwrap();
-        let hosts = intends.iter().filter(|it| matches!(it, Action::Network(_)));
+        let hosts = intends
+            .iter()
+            .filter(|it| matches!(it, PolicyAction::Network(_)));
         assert_eq!(Some(hosts.count()), network.as_array().map(Vec::len));
         tool("bash").run(&input, &shop.bench).unwrap().text
     };

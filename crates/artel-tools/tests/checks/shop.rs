@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use artel_files::{Guard, Op, Refusal, Root};
-use artel_policy::{Place, redact};
+use artel_policy::{TargetTree, redact};
 use artel_rules::patience::CommandGracePeriods;
 use artel_sandbox::proxy::{Passage, Reach};
 use artel_sandbox::run::{Cancel, Live};
@@ -27,7 +27,7 @@ pub(crate) struct Shop {
 struct Anything;
 
 impl Judge for Anything {
-    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(|_: &Path, _: Op| Ok::<(), Refusal>(()))
     }
 }

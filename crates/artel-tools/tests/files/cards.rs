@@ -1,6 +1,6 @@
 //! What the cards promise: schemas that agree with what is accepted, intents that name every file.
 
-use artel_policy::{Action, Place, Target};
+use artel_policy::{FileTarget, PolicyAction, TargetTree};
 use artel_tools::{Reach, TroubleKind, file_tools};
 use serde_json::{Value, json};
 
@@ -97,10 +97,10 @@ fn cards_are_short_and_five_tools_are_always_there() {
     assert_eq!(always, ["read", "write", "edit", "glob", "grep"]);
 }
 
-fn here(path: &str) -> Target {
+fn here(path: &str) -> FileTarget {
     let path = path.to_owned();
-    let place = Place::Worktree;
-    Target { place, path }
+    let place = TargetTree::Worktree;
+    FileTarget { place, path }
 }
 
 #[test]
@@ -109,38 +109,38 @@ fn intents_name_every_file() {
     let intends = |tool: &str, input| tool_named(tool).intends(&input, &shop.bench).unwrap();
     assert_eq!(
         intends("read", json!({"path": "../x"})),
-        [Action::Read(here("../x"))]
+        [PolicyAction::Read(here("../x"))]
     );
     assert_eq!(
         intends("grep", json!({"pattern": "x"})),
-        [Action::Read(here("."))]
+        [PolicyAction::Read(here("."))]
     );
     let absolute = shop.at("a").canonicalize().unwrap();
     assert_eq!(
         intends("read", json!({"path": absolute})),
-        [Action::Read(here("a"))]
+        [PolicyAction::Read(here("a"))]
     );
-    let docs = Target {
-        place: Place::Portal("Docs".to_owned()),
+    let docs = FileTarget {
+        place: TargetTree::Portal("Docs".to_owned()),
         path: "x".to_owned(),
     };
     assert_eq!(
         intends("edit", json!({"path": "@Docs/x", "old": "a", "new": "b"})),
-        [Action::Read(docs.clone()), Action::Write(docs)]
+        [PolicyAction::Read(docs.clone()), PolicyAction::Write(docs)]
     );
     let patch = "*** Begin Patch\n*** Add File: n\n+x\n*** Delete File: d\n*** Update File: u\n\
         *** Move to: v\n-x\n+y\n*** Update File: w\n-x\n+y\n*** End Patch\n";
     assert_eq!(
         intends("apply_patch", json!({"patch": patch})),
         [
-            Action::Write(here("n")),
-            Action::Read(here("d")),
-            Action::Delete(here("d")),
-            Action::Read(here("u")),
-            Action::Delete(here("u")),
-            Action::Write(here("v")),
-            Action::Read(here("w")),
-            Action::Write(here("w")),
+            PolicyAction::Write(here("n")),
+            PolicyAction::Read(here("d")),
+            PolicyAction::Delete(here("d")),
+            PolicyAction::Read(here("u")),
+            PolicyAction::Delete(here("u")),
+            PolicyAction::Write(here("v")),
+            PolicyAction::Read(here("w")),
+            PolicyAction::Write(here("w")),
         ]
     );
     let unknown = tool_named("read")

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_files::{Guard, Op, Refusal, Root};
-use artel_policy::Place;
+use artel_policy::TargetTree;
 use artel_tools::{Bench, Judge, Observation, Tool, Trouble, TroubleKind, file_tools};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ pub struct Shop {
 struct Careful;
 
 impl Judge for Careful {
-    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(|path: &Path, op: Op| {
             let name = path.to_string_lossy();
             let refused = name.contains("secret") || (op != Op::Read && name.contains("fixed"));

@@ -1,7 +1,7 @@
 //! What is allowed is done and written down; what is not is not.
 
-use artel_policy::rules::Rule;
-use artel_policy::{Answer, Policy};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{Policy, PolicyAnswer};
 use artel_tools::TroubleKind;
 use artel_types::EventOutcome;
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::support::Run;
 fn an_allowed_call_is_on_record_before_and_after() {
     let run = Run::new();
     let called = run.call("write", json!({"path": "a/b.txt", "content": "hello\n"}));
-    assert_eq!(called.decision.answer, Answer::Allow);
+    assert_eq!(called.decision.answer, PolicyAnswer::Allow);
     assert_eq!(called.result.unwrap().changed, ["a/b.txt"]);
     assert_eq!(run.text("a/b.txt"), "hello\n");
     assert_eq!(run.journal.kinds(), ["tool.requested", "tool.finished"]);
@@ -41,7 +41,7 @@ fn never_is_never() {
         "artel.toml",
     ] {
         let called = run.call("write", json!({"path": path, "content": "x"}));
-        assert_eq!(called.decision.answer, Answer::Deny, "{path}");
+        assert_eq!(called.decision.answer, PolicyAnswer::Deny, "{path}");
         assert_eq!(called.result.unwrap_err().kind, TroubleKind::Refused);
         assert!(!run.path().join(path).exists());
     }
@@ -66,7 +66,7 @@ fn links_are_judged_by_where_they_lead() {
 fn a_rule_on_files_holds_for_every_tool_that_reads_them() {
     let run = Run::with(Policy {
         role: "engineer".to_owned(),
-        deny: vec![Rule::parse("Read(private/**)").unwrap()],
+        deny: vec![PolicyRule::parse("Read(private/**)").unwrap()],
         ..Policy::default()
     });
     run.file("private/a.txt", "needle\n");
@@ -129,7 +129,7 @@ fn sensitive_files_are_not_read_when_nobody_is_there() {
     let run = Run::new();
     run.file(".env", "A=1\n");
     let called = run.call("read", json!({"path": ".env"}));
-    assert_eq!(called.decision.answer, Answer::Ask);
+    assert_eq!(called.decision.answer, PolicyAnswer::Ask);
     assert!(
         called
             .result

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use artel_policy::rules::Rule;
-use artel_policy::{Commands, Grant, Policy, Scope};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{CommandApproval, Grant, GrantScope, Policy};
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::EventOutcome::{Allowed, Denied, Done};
 use artel_types::ForeignSource;
@@ -14,7 +14,7 @@ use crate::support::{Run, Script, yes};
 fn engineer() -> Policy {
     Policy {
         role: "engineer".to_owned(),
-        commands: Commands::Ask,
+        commands: CommandApproval::Ask,
         ..Policy::default()
     }
 }
@@ -33,8 +33,8 @@ fn asked(policy: Policy, tool: &str, input: Value) -> Question {
 
 #[test]
 fn offers_are_narrow_and_would_spare_the_next_question() {
-    let all = [Scope::Run, Scope::Always];
-    let cases: [(&str, Value, &[&str], &[Scope]); 6] = [
+    let all = [GrantScope::Run, GrantScope::Always];
+    let cases: [(&str, Value, &[&str], &[GrantScope]); 6] = [
         (
             "bash",
             json!({"command": "cargo build --release"}),
@@ -48,7 +48,12 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
             &all,
         ),
         // No rule can say it; the very call can be allowed all the same.
-        ("bash", json!({"command": "ls; ls"}), &[], &[Scope::Run]),
+        (
+            "bash",
+            json!({"command": "ls; ls"}),
+            &[],
+            &[GrantScope::Run],
+        ),
         ("read", json!({"path": ".env"}), &["Read(.env)"], &all),
         (
             "read",
@@ -70,7 +75,7 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
         assert_eq!(question.scopes(), scopes, "{input}");
         let (once, _) = Said::from(Reply::once()).fact(&question);
         assert_eq!((once.answer.as_str(), once.granted), ("once", None));
-        let (run, _) = Said::from(question.yes(Scope::Run, "why")).fact(&question);
+        let (run, _) = Said::from(question.yes(GrantScope::Run, "why")).fact(&question);
         let granted = run.granted.unwrap();
         assert_eq!(granted.rules, rules, "{input}");
         assert_eq!(granted.exactly.is_some(), rules.is_empty(), "{input}");
@@ -81,10 +86,10 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
 /// What no rule can say is allowed as it is, in this run, and nothing that is like it.
 #[test]
 fn the_very_call_can_be_allowed_for_the_run() {
-    let take = Box::new(|question: &Question| Some(question.yes(Scope::Run, "")));
+    let take = Box::new(|question: &Question| Some(question.yes(GrantScope::Run, "")));
     let script = Script::of(vec![take]);
     let mut run = Run::with(Policy {
-        ask: vec![Rule::parse("Read(notes.txt)").unwrap()],
+        ask: vec![PolicyRule::parse("Read(notes.txt)").unwrap()],
         ..engineer()
     });
     run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
@@ -107,8 +112,8 @@ fn what_is_asked_about_every_time_offers_nothing() {
     let script = Script::of(vec![]);
     let mut run = Run::with(Policy {
         grants: vec![Grant {
-            rule: Rule::parse("Fetch(docs.rs)").unwrap(),
-            scope: Scope::Always,
+            rule: PolicyRule::parse("Fetch(docs.rs)").unwrap(),
+            scope: GrantScope::Always,
             reason: String::new(),
         }],
         ..engineer()
@@ -119,13 +124,13 @@ fn what_is_asked_about_every_time_offers_nothing() {
     drop(run.call("fetch", json!({"url": "https://docs.rs/x"})));
     let asked = script.asked.lock().unwrap().remove(0);
     assert_eq!((asked.scopes(), asked.offer()), (Vec::new(), None));
-    let (fact, _) = Said::from(asked.yes(Scope::Run, "")).fact(&asked);
+    let (fact, _) = Said::from(asked.yes(GrantScope::Run, "")).fact(&asked);
     assert_eq!((fact.answer.as_str(), fact.granted), ("once", None));
 }
 
 #[test]
 fn an_offer_that_was_taken_spares_the_next_question_and_no_other() {
-    let take = Box::new(|question: &Question| Some(question.yes(Scope::Run, "")));
+    let take = Box::new(|question: &Question| Some(question.yes(GrantScope::Run, "")));
     let script = Script::of(vec![take]);
     let mut run = Run::with(engineer());
     run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
@@ -147,12 +152,12 @@ fn an_offer_that_was_taken_spares_the_next_question_and_no_other() {
 #[test]
 fn what_a_rule_asks_about_can_be_allowed_as_it_is() {
     let policy = Policy {
-        ask: vec![Rule::parse("Bash(cargo build:*)").unwrap()],
+        ask: vec![PolicyRule::parse("Bash(cargo build:*)").unwrap()],
         ..engineer()
     };
     let question = asked(policy, "bash", json!({"command": "cargo build"}));
     assert!(question.offers.is_empty());
-    assert_eq!(question.scopes(), [Scope::Run]);
+    assert_eq!(question.scopes(), [GrantScope::Run]);
 }
 
 #[test]

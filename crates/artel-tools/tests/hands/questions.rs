@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use artel_policy::rules::Rule;
-use artel_policy::{Policy, Scope};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{GrantScope, Policy};
 use artel_tools::{Approver, Reply, Unfinished};
 use artel_types::{Actor, ActorSurface};
 use serde_json::json;
@@ -14,8 +14,8 @@ fn asking() -> Policy {
     Policy {
         role: "engineer".to_owned(),
         ask: vec![
-            Rule::parse("Edit(ask/**)").unwrap(),
-            Rule::parse("Read(ask/**)").unwrap(),
+            PolicyRule::parse("Edit(ask/**)").unwrap(),
+            PolicyRule::parse("Read(ask/**)").unwrap(),
         ],
         ..Policy::default()
     }
@@ -82,7 +82,7 @@ fn a_question_that_is_left_stays_open() {
 #[test]
 fn a_grant_for_the_run_spares_the_next_question() {
     let script = Script::of(vec![Box::new(|question| {
-        Some(question.yes(Scope::Run, "needed"))
+        Some(question.yes(GrantScope::Run, "needed"))
     })]);
     let run = with_person(
         Policy {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use artel_files::Root;
-use artel_policy::rules::{Rule, RuleSet};
-use artel_policy::{Grant, Policy, Scope};
+use artel_policy::rules::{PolicyRule, PolicyRuleSet};
+use artel_policy::{Grant, GrantScope, Policy};
 use artel_tools::{Approver, Declared};
 use artel_types::EventOutcome;
 use serde_json::json;
@@ -27,8 +27,8 @@ fn run_as(role: &str, policy: Policy) -> (Run, Arc<Script>) {
 
 fn grants(rule: &str) -> Vec<Grant> {
     vec![Grant {
-        rule: Rule::parse(rule).unwrap(),
-        scope: Scope::Always,
+        rule: PolicyRule::parse(rule).unwrap(),
+        scope: GrantScope::Always,
         reason: String::new(),
     }]
 }
@@ -57,7 +57,7 @@ fn so_is_one_that_nobody_said_yes_to_but_not_one_that_was_granted() {
     assert!(run.journal.kinds().contains(&"secret.used"));
     let policy = Policy {
         grants: grants("Secret(github)"),
-        deny: vec![Rule::parse("greet").unwrap()],
+        deny: vec![PolicyRule::parse("greet").unwrap()],
         ..Policy::default()
     };
     let (run, _) = run_as("engineer", policy);
@@ -77,7 +77,7 @@ fn shown(script: &Script) -> Vec<String> {
 
 #[test]
 fn a_command_rule_names_secrets_for_a_command_that_stands_alone() {
-    let rules = RuleSet::from_toml(
+    let rules = PolicyRuleSet::from_toml(
         "[[rule]]\nprefix = [\"gh\", \"pr\"]\ndecision = \"ask\"\nsecrets = [\"github\"]\n",
     )
     .unwrap();
@@ -93,7 +93,7 @@ fn a_command_rule_names_secrets_for_a_command_that_stands_alone() {
     ] {
         let policy = Policy {
             ask: rules.ask.clone(),
-            commands: artel_policy::Commands::Ask,
+            commands: artel_policy::CommandApproval::Ask,
             ..Policy::default()
         };
         let (run, script) = run_as("engineer", policy);

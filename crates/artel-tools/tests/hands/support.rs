@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use artel_files::Root;
-use artel_policy::{Policy, Situation};
+use artel_policy::{Policy, PolicyContext};
 use artel_tools::{
     Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, RunGrant,
     Said, Viewer, built_in,
@@ -161,10 +161,10 @@ impl Run {
         let clock = Clock::fixed("2026-11-15T12:00:00Z".parse::<Timestamp>().unwrap());
         let log = Arc::clone(&journal) as Arc<dyn Log>;
         let mut hands = Hands::new(registry, bench, policy, log, redactor, clock);
-        hands.situation = Situation {
+        hands.situation = PolicyContext {
             is_walled: true,
             workspace,
-            ..Situation::default()
+            ..PolicyContext::default()
         };
         Self {
             folder,

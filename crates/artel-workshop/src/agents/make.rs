@@ -147,7 +147,7 @@ impl Workshop {
         ];
         lines.extend(model.map(|model| format!("model: {}", json(&model))));
         lines.push(format!("capabilities: {}", json(capabilities)));
-        let texts = |rules: &[artel_policy::rules::Rule]| {
+        let texts = |rules: &[artel_policy::rules::PolicyRule]| {
             let texts: Vec<&str> = rules.iter().map(|rule| rule.text()).collect();
             json(&texts)
         };

@@ -1,7 +1,7 @@
 //! Finds stored rules that cannot be read, and says what they were for and what they do
 //! now.
 
-use artel_policy::rules::{BadRule, Rule};
+use artel_policy::rules::{PolicyRule, PolicyRuleError};
 
 use super::Check;
 use crate::caller::Caller;
@@ -59,7 +59,7 @@ impl Here {
     }
 
     /// Names what a rule names and what is not here; `whose` says whose rule it is.
-    fn odd(&self, rule: &Rule, whose: &str) -> Vec<Check> {
+    fn odd(&self, rule: &PolicyRule, whose: &str) -> Vec<Check> {
         let text = rule.text();
         let nameless = (!rule.names_a_tool(&self.declared)).then(|| {
             Check::warning(
@@ -110,8 +110,8 @@ fn of_role(caller: &Caller, id: &str, here: &Here) -> Vec<Check> {
 }
 
 /// Says what is wrong with a role's ban.
-fn banned(id: &str, bad: &BadRule) -> String {
-    let BadRule::Text { rule, why, .. } = bad else {
+fn banned(id: &str, bad: &PolicyRuleError) -> String {
+    let PolicyRuleError::Text { rule, why, .. } = bad else {
         return format!("the role `{id}`: {bad}");
     };
     format!(

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_policy::rules::{BadRule, Rule};
+use artel_policy::rules::{PolicyRule, PolicyRuleError};
 use artel_policy::{Grant, GrantEntry, GrantFile, too_broad};
 use artel_types::{Fact, Failure, FailureCode, PolicyGranted, PolicyRevoked};
 
@@ -33,7 +33,7 @@ pub(super) fn read(root: &Path) -> Result<(GrantFile, Vec<Grant>), Failure> {
 }
 
 /// Returns the stored grants that no longer grant anything.
-pub(crate) fn outdated_grants(root: &Path) -> Vec<BadRule> {
+pub(crate) fn outdated_grants(root: &Path) -> Vec<PolicyRuleError> {
     read(root).map_or(Vec::new(), |(file, _)| file.outdated())
 }
 
@@ -142,15 +142,16 @@ impl Workshop {
 }
 
 /// Returns the secrets that a rule names and that nobody has stored.
-fn secrets_of(rule: &Rule, stored: &[String]) -> Vec<String> {
+fn secrets_of(rule: &PolicyRule, stored: &[String]) -> Vec<String> {
     let missing = rule.secrets_beyond(stored).into_iter();
     missing.map(str::to_owned).collect()
 }
 
 /// Refuses a rule for a tool that does not exist.
-fn refuse_nameless(rule: &Rule, declared: &[String]) -> Result<(), Failure> {
+fn refuse_nameless(rule: &PolicyRule, declared: &[String]) -> Result<(), Failure> {
     let advice = "`artel tool list` names the tools that there are";
-    let misspelled = |bad: BadRule| Failure::new(FailureCode::P003, bad.to_string()).advise(advice);
+    let misspelled =
+        |bad: PolicyRuleError| Failure::new(FailureCode::P003, bad.to_string()).advise(advice);
     rule.check_name(declared).map_err(misspelled)?;
     if rule.names_a_tool(declared) {
         return Ok(());

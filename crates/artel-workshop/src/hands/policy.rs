@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use artel_config::{Profile, Settings};
-use artel_policy::rules::{BadRule, Rule, RuleSet};
+use artel_policy::rules::{PolicyRule, PolicyRuleError, PolicyRuleSet};
 use artel_policy::{
-    Action, Admits, Bound, Commands, Containment, Decision, Grant, GrantFile, Policy, Scope,
-    Situation, Uncontained, too_broad,
+    BoundAdmission, CommandApproval, ContainmentMode, Grant, GrantFile, GrantScope, Policy,
+    PolicyAction, PolicyBound, PolicyContext, PolicyRuling, UncontainedReason, too_broad,
 };
 use artel_sandbox::Level;
 use artel_types::{Failure, FailureCode};
@@ -37,11 +37,11 @@ pub struct CommandCheck {
 /// decide.
 #[derive(Debug, Clone)]
 pub struct CommandJudged {
-    pub by_rule: Decision,
+    pub by_rule: PolicyRuling,
     /// The answer in a run with its own tree, on this machine, with these settings and grants.
-    pub in_a_run: Decision,
+    pub in_a_run: PolicyRuling,
     /// Why the run would not be contained, if it would not.
-    pub uncontained: Option<Uncontained>,
+    pub uncontained: Option<UncontainedReason>,
 }
 
 /// The part of the policy that people set, for display.
@@ -73,9 +73,9 @@ impl Workshop {
     pub fn policy_shown(&self) -> PolicyShown {
         let (set, broken) = match command_rules(self.root()) {
             Ok(set) => (set, None),
-            Err(failure) => (RuleSet::default(), Some(failure)),
+            Err(failure) => (PolicyRuleSet::default(), Some(failure)),
         };
-        let of = |answer, rules: Vec<Rule>| {
+        let of = |answer, rules: Vec<PolicyRule>| {
             rules.into_iter().map(move |rule| RuleShown {
                 answer,
                 rule: rule.text().to_owned(),
@@ -89,8 +89,8 @@ impl Workshop {
         let row = settings.find(|row| row.key == "policy.commands");
         PolicyShown {
             commands: match commands(&self.settings) {
-                Commands::Allow => "allow",
-                Commands::Ask => "ask",
+                CommandApproval::Allow => "allow",
+                CommandApproval::Ask => "ask",
             },
             origin: row.map(|row| row.origin).unwrap_or_default(),
             rules: rules.collect(),
@@ -107,7 +107,7 @@ impl Caller {
         for text in &check.allow {
             policy.grants.push(Grant {
                 rule: rule(text)?,
-                scope: Scope::Once,
+                scope: GrantScope::Once,
                 reason: "named on the command line".to_owned(),
             });
         }
@@ -115,16 +115,16 @@ impl Caller {
         let level = engaged
             .as_ref()
             .map_or(Level::None, |(sandbox, _)| sandbox.engaged().level);
-        let outside = Situation {
+        let outside = PolicyContext {
             is_walled: engaged.is_some_and(|(_, demand)| level >= demand.0),
             workspace: self.environment.current_dir().map(ToOwned::to_owned),
-            ..Situation::default()
+            ..PolicyContext::default()
         };
-        let inside = Situation {
+        let inside = PolicyContext {
             walls: Some(walls_of_a_copy(level)),
             ..outside.clone()
         };
-        let action = [Action::Shell(check.command.clone())];
+        let action = [PolicyAction::Shell(check.command.clone())];
         Ok(CommandJudged {
             by_rule: policy.decide("bash", &action, &outside),
             in_a_run: policy.decide("bash", &action, &inside),
@@ -178,7 +178,7 @@ impl Caller {
 /// Adds the contents of files to a policy.
 trait Apply {
     fn apply(&mut self, role: Role);
-    fn obey(&mut self, rules: RuleSet);
+    fn obey(&mut self, rules: PolicyRuleSet);
 }
 
 impl Apply for Policy {
@@ -189,17 +189,17 @@ impl Apply for Policy {
             // The secrets that a role's file gives it need not be in its list of tools as well.
             let rules = secrets
                 .iter()
-                .map(|name| Rule::parse(&format!("Secret({name})")));
+                .map(|name| PolicyRule::parse(&format!("Secret({name})")));
             tools.extend(rules.filter_map(Result::ok));
         }
         self.role_secrets = role.secrets;
         self.bounds.extend(bounds_of(&self.role, tools));
     }
 
-    fn obey(&mut self, rules: RuleSet) {
-        let grant = |rule: Rule| Grant {
+    fn obey(&mut self, rules: PolicyRuleSet) {
+        let grant = |rule: PolicyRule| Grant {
             reason: rule.reason().unwrap_or_default().to_owned(),
-            scope: Scope::Always,
+            scope: GrantScope::Always,
             rule,
         };
         self.grants.extend(rules.allow.into_iter().map(grant));
@@ -210,32 +210,32 @@ impl Apply for Policy {
 
 /// Returns the bounds of a role: its own list of tools and, for the roles of the git
 /// matrix, a bound that keeps the shell from bypassing it.
-pub(super) fn bounds_of(role: &str, tools: Option<Vec<Rule>>) -> Vec<Bound> {
-    let listed = tools.map(|tools| Bound::of_role(role, tools));
+pub(super) fn bounds_of(role: &str, tools: Option<Vec<PolicyRule>>) -> Vec<PolicyBound> {
+    let listed = tools.map(|tools| PolicyBound::of_role(role, tools));
     // People's own skills run as `default`, and other roles have their own lists.
     let is_in_matrix = role != "default" && shipped::text(role).is_some();
-    let git = is_in_matrix.then(|| Bound {
+    let git = is_in_matrix.then(|| PolicyBound {
         name: format!("git of {role}"),
-        admits: Admits::GitOf(role.to_owned()),
+        admits: BoundAdmission::GitOf(role.to_owned()),
     });
     listed.into_iter().chain(git).collect()
 }
 
 /// Reads `Policy/rules.toml`, in which a person writes prefix rules for commands with
 /// examples that are checked here. A missing file means no rules.
-pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
+pub(crate) fn command_rules(root: &Path) -> Result<PolicyRuleSet, Failure> {
     let file = root.join("Policy/rules.toml");
     if !file.exists() {
-        return Ok(RuleSet::default());
+        return Ok(PolicyRuleSet::default());
     }
     let unread = |why: &dyn std::fmt::Display| {
         broken(&file, &why).advise("mend that place; until then agents run nothing here")
     };
     let text = text_of(&file).map_err(|why| unread(&why))?;
-    let mut rules = RuleSet::from_toml(&text).map_err(|bad| unread(&bad))?;
+    let mut rules = PolicyRuleSet::from_toml(&text).map_err(|bad| unread(&bad))?;
     // The doctor lists these rules. A ban among them stops everything until it is corrected.
     rules.refuse_misspelled(&declared_names(root));
-    let broad = |rule: &&Rule| too_broad(rule).is_some();
+    let broad = |rule: &&PolicyRule| too_broad(rule).is_some();
     match rules.allow.iter().find(broad) {
         Some(rule) => {
             let why = too_broad(rule).unwrap_or_default();
@@ -246,14 +246,16 @@ pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
 }
 
 /// Returns the deny and ask rules of `Policy/rules.toml` that cannot be read.
-pub(crate) fn unread_bans(root: &Path) -> Vec<BadRule> {
+pub(crate) fn unread_bans(root: &Path) -> Vec<PolicyRuleError> {
     let text = text_of(&root.join("Policy/rules.toml"));
     let declared = declared_names(root);
-    text.map_or(Vec::new(), |text| RuleSet::unread_in_toml(&text, &declared))
+    text.map_or(Vec::new(), |text| {
+        PolicyRuleSet::unread_in_toml(&text, &declared)
+    })
 }
 
 /// Returns the rules of a workshop, granted or in its file.
-pub(crate) fn stored_rules(root: &Path) -> Vec<Rule> {
+pub(crate) fn stored_rules(root: &Path) -> Vec<PolicyRule> {
     let set = command_rules(root).unwrap_or_default();
     let granted = super::grants::read(root).map_or(Vec::new(), |(_, grants)| grants);
     let granted = granted.into_iter().map(|grant| grant.rule);
@@ -262,12 +264,12 @@ pub(crate) fn stored_rules(root: &Path) -> Vec<Rule> {
 }
 
 /// Says what is wrong with a ban that cannot be read: that it grants nothing would be no news.
-pub(crate) fn unread_text(bad: &BadRule) -> String {
+pub(crate) fn unread_text(bad: &PolicyRuleError) -> String {
     match bad {
-        BadRule::Text {
+        PolicyRuleError::Text {
             rule, why, instead, ..
         } => format!("the rule `{rule}` cannot be read: {why}; try {instead}"),
-        BadRule::File { .. } => bad.to_string(),
+        PolicyRuleError::File { .. } => bad.to_string(),
     }
 }
 
@@ -276,25 +278,25 @@ fn text_of(file: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| error.to_string())
 }
 
-fn commands(settings: &Settings) -> Commands {
+fn commands(settings: &Settings) -> CommandApproval {
     match settings.hands.commands.value {
-        artel_config::Commands::Allow => Commands::Allow,
-        artel_config::Commands::Ask => Commands::Ask,
+        artel_config::Commands::Allow => CommandApproval::Allow,
+        artel_config::Commands::Ask => CommandApproval::Ask,
     }
 }
 
-fn containment(settings: &Settings) -> Containment {
+fn containment(settings: &Settings) -> ContainmentMode {
     let is_on = settings.hands.contained.value == artel_config::Contained::On;
     if is_on && settings.hands.profile.value != Profile::Production {
-        Containment::On
+        ContainmentMode::On
     } else {
-        Containment::Off
+        ContainmentMode::Off
     }
 }
 
 /// Parses a rule that a person wrote.
-pub(crate) fn rule(text: &str) -> Result<Rule, Failure> {
-    Rule::parse(text).map_err(|bad| {
+pub(crate) fn rule(text: &str) -> Result<PolicyRule, Failure> {
+    PolicyRule::parse(text).map_err(|bad| {
         Failure::new(FailureCode::P003, bad.to_string())
             .advise("rules look like `Bash(git status:*)`, `Edit(src/**)`, `Read`")
     })
@@ -317,7 +319,7 @@ pub(super) fn parse(
     text: &str,
 ) -> Result<(GrantFile, Vec<Grant>), Failure> {
     GrantFile::parse(text).map_err(|bad| match &bad {
-        BadRule::Text { rule, .. } => {
+        PolicyRuleError::Text { rule, .. } => {
             let written = [format!("\"{rule}\""), format!("'{rule}'")];
             let has_it = |line: &str| written.iter().any(|rule| line.contains(rule));
             match text.lines().position(has_it) {
@@ -325,6 +327,6 @@ pub(super) fn parse(
                 None => broken(file, &bad),
             }
         }
-        BadRule::File { .. } => broken(file, &bad),
+        PolicyRuleError::File { .. } => broken(file, &bad),
     })
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_policy::rules::{BadRule, Rule};
+use artel_policy::rules::{PolicyRule, PolicyRuleError};
 use artel_types::{Failure, FailureCode};
 use serde::Deserialize;
 
@@ -41,13 +41,13 @@ pub(crate) struct Role {
     /// again.
     pub(crate) calls: u32,
     /// The tools it may use, or `None` for whatever policy allows.
-    pub(crate) tools: Option<Vec<Rule>>,
+    pub(crate) tools: Option<Vec<PolicyRule>>,
     /// The tools it may not use.
-    pub(crate) deny: Vec<Rule>,
+    pub(crate) deny: Vec<PolicyRule>,
     /// Errors of allowing rules that earlier versions accepted and this version does not.
     pub(crate) outdated: Vec<String>,
     /// The same for what it may not: each of these denies nearly everything.
-    pub(crate) unread_bans: Vec<BadRule>,
+    pub(crate) unread_bans: Vec<PolicyRuleError>,
     /// The secrets that it may use, or `None` if its file names none.
     pub(crate) secrets: Option<Vec<String>>,
     /// The file that declares its hooks, and the hooks as written.
@@ -149,7 +149,7 @@ impl Role {
     pub(crate) fn refuse_misspelled(&mut self, declared: &[String]) {
         for rule in self.deny.iter_mut().filter(|rule| !rule.is_unreadable()) {
             if let Err(bad) = rule.check_name(declared) {
-                *rule = Rule::unreadable(rule.text());
+                *rule = PolicyRule::unreadable(rule.text());
                 self.unread_bans.push(bad);
             }
         }
@@ -157,14 +157,14 @@ impl Role {
         if let Some(tools) = &mut self.tools {
             tools.retain(|rule| {
                 let bad = rule.check_name(declared).err();
-                outdated.extend(bad.iter().map(BadRule::to_string));
+                outdated.extend(bad.iter().map(PolicyRuleError::to_string));
                 bad.is_none()
             });
         }
     }
 
     /// Returns what is wrong with the first ban whose tool is misspelled in this way.
-    pub(crate) fn misspelled_ban(&self, declared: &[String]) -> Option<BadRule> {
+    pub(crate) fn misspelled_ban(&self, declared: &[String]) -> Option<PolicyRuleError> {
         let mut readable = self.deny.iter().filter(|rule| !rule.is_unreadable());
         readable.find_map(|rule| rule.check_name(declared).err())
     }
@@ -210,7 +210,7 @@ pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
     Ok(Role {
         outdated: unread(&front.tools)
             .iter()
-            .map(BadRule::to_string)
+            .map(PolicyRuleError::to_string)
             .collect(),
         unread_bans: unread(&front.disallowed_tools),
         file: file.map(Path::to_owned),
@@ -271,18 +271,18 @@ impl Names {
 }
 
 /// Returns what is wrong with each rule of a list that earlier versions took and this one does not.
-fn outdated(names: &Names) -> Vec<BadRule> {
+fn outdated(names: &Names) -> Vec<PolicyRuleError> {
     let listed = names.listed().into_iter().filter(|text| text != GIT);
-    let judged = listed.filter_map(|text| Rule::parse(&text).err());
-    judged.filter(BadRule::is_outdated).collect()
+    let judged = listed.filter_map(|text| PolicyRule::parse(&text).err());
+    judged.filter(PolicyRuleError::is_outdated).collect()
 }
 
 /// Parses a list of rules. `read` decides what becomes of a rule that only earlier
 /// versions accepted, so that such a rule does not keep anybody from starting.
 fn rules(
     names: Names,
-    read: fn(&str) -> Result<Option<Rule>, Failure>,
-) -> Result<Vec<Rule>, Failure> {
+    read: fn(&str) -> Result<Option<PolicyRule>, Failure>,
+) -> Result<Vec<PolicyRule>, Failure> {
     let mut rules = Vec::new();
     for text in names.items() {
         if text != GIT {
@@ -290,23 +290,27 @@ fn rules(
             continue;
         }
         let tools = artel_tools::git_tools();
-        rules.extend(tools.iter().map(|tool| Rule::of_tool(&tool.card().name)));
+        rules.extend(
+            tools
+                .iter()
+                .map(|tool| PolicyRule::of_tool(&tool.card().name)),
+        );
     }
     Ok(rules)
 }
 
 /// Parses an allowing rule. An outdated one grants nothing.
-fn granting(text: &str) -> Result<Option<Rule>, Failure> {
-    match Rule::parse(text) {
+fn granting(text: &str) -> Result<Option<PolicyRule>, Failure> {
+    match PolicyRule::parse(text) {
         Err(bad) if bad.is_outdated() => Ok(None),
         _ => rule(text).map(Some),
     }
 }
 
 /// Parses a denying rule. An outdated one stops every command.
-fn banning(text: &str) -> Result<Option<Rule>, Failure> {
-    match Rule::parse(text) {
-        Err(bad) if bad.is_outdated() => Ok(Some(Rule::unreadable(text))),
+fn banning(text: &str) -> Result<Option<PolicyRule>, Failure> {
+    match PolicyRule::parse(text) {
+        Err(bad) if bad.is_outdated() => Ok(Some(PolicyRule::unreadable(text))),
         _ => rule(text).map(Some),
     }
 }

@@ -1,6 +1,8 @@
 //! Tests roles by what their files say and by what they may do in git.
 
-use artel_policy::{Action, Admits, Answer, Bound, GitOperation, Policy, Situation};
+use artel_policy::{
+    BoundAdmission, GitOperation, Policy, PolicyAction, PolicyAnswer, PolicyBound, PolicyContext,
+};
 
 use super::*;
 
@@ -128,7 +130,7 @@ const ROLES: [&str; 6] = [
 ];
 
 /// Returns the answer of a role's policy to an action.
-fn answer(role: &str, tool: &str, action: Action) -> (Answer, String) {
+fn answer(role: &str, tool: &str, action: PolicyAction) -> (PolicyAnswer, String) {
     let Role { tools, deny, .. } = built_in(role);
     let mut policy = Policy {
         role: role.to_owned(),
@@ -136,17 +138,17 @@ fn answer(role: &str, tool: &str, action: Action) -> (Answer, String) {
         bounds: super::super::policy::bounds_of(role, tools),
         ..Policy::default()
     };
-    policy.bounds.push(Bound {
+    policy.bounds.push(PolicyBound {
         name: "everything".to_owned(),
-        admits: Admits::Operations(vec![
-            artel_policy::Operation::Read,
-            artel_policy::Operation::Write,
-            artel_policy::Operation::Git,
+        admits: BoundAdmission::Operations(vec![
+            artel_policy::PortalPermission::Read,
+            artel_policy::PortalPermission::Write,
+            artel_policy::PortalPermission::Git,
         ]),
     });
-    let situation = Situation {
+    let situation = PolicyContext {
         is_walled: true,
-        ..Situation::default()
+        ..PolicyContext::default()
     };
     let decision = policy.decide(tool, &[action], &situation);
     (decision.answer, decision.rule)
@@ -160,17 +162,21 @@ fn built_in_roles_do_in_git_what_the_matrix_says_by_tool_and_by_shell() {
                 GitOperation::Read => "git_log",
                 _ => "git_commit",
             };
-            let (said, rule) = answer(role, tool, Action::Git(operation));
-            assert_eq!(said == Answer::Allow, may, "{role} {operation:?}: {rule}");
-            let (said, rule) = answer(role, "bash", Action::Shell(command.to_owned()));
+            let (said, rule) = answer(role, tool, PolicyAction::Git(operation));
+            assert_eq!(
+                said == PolicyAnswer::Allow,
+                may,
+                "{role} {operation:?}: {rule}"
+            );
+            let (said, rule) = answer(role, "bash", PolicyAction::Shell(command.to_owned()));
             let has_shell = built_in(role)
                 .tools
                 .is_none_or(|tools| tools.iter().any(|rule| rule.is_blanket()));
             if !may || !has_shell {
-                assert_eq!(said, Answer::Deny, "{role} `{command}`: {rule}");
+                assert_eq!(said, PolicyAnswer::Deny, "{role} `{command}`: {rule}");
             } else {
                 assert_ne!(rule, format!("bound.git of {role}"), "{role} `{command}`");
-                assert_ne!(said, Answer::Deny, "{role} `{command}`: {rule}");
+                assert_ne!(said, PolicyAnswer::Deny, "{role} `{command}`: {rule}");
             }
         }
     }
@@ -184,8 +190,8 @@ fn nobody_pushes_merges_or_resets_hard() {
             GitOperation::Merge,
             GitOperation::Rewrite,
         ] {
-            let (said, _) = answer(role, "git_commit", Action::Git(operation));
-            assert_eq!(said, Answer::Deny, "{role} {operation:?}");
+            let (said, _) = answer(role, "git_commit", PolicyAction::Git(operation));
+            assert_eq!(said, PolicyAnswer::Deny, "{role} {operation:?}");
         }
         for command in [
             "git push",
@@ -193,8 +199,8 @@ fn nobody_pushes_merges_or_resets_hard() {
             "git reset --hard",
             "sh -c 'git push'",
         ] {
-            let (said, _) = answer(role, "bash", Action::Shell(command.to_owned()));
-            assert_eq!(said, Answer::Deny, "{role} {command}");
+            let (said, _) = answer(role, "bash", PolicyAction::Shell(command.to_owned()));
+            assert_eq!(said, PolicyAnswer::Deny, "{role} {command}");
         }
     }
 }

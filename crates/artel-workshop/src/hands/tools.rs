@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_files::Root;
-use artel_policy::{Decision, Situation};
+use artel_policy::{PolicyContext, PolicyRuling};
 use artel_tools::{
     Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach, Registry,
     StartedFor, Tool, Trouble, Unfinished, Viewer, built_in,
@@ -57,7 +57,7 @@ pub struct ToolRun {
 #[derive(Debug, Clone)]
 pub struct ToolDone {
     /// The policy's decision.
-    pub decision: Decision,
+    pub decision: PolicyRuling,
     /// The result that a model would see.
     pub result: Result<Observation, Trouble>,
     /// Its changes in the copy, as unified diffs.
@@ -128,10 +128,10 @@ impl Caller {
         let engaged = workroom.sandbox.engaged().clone();
         let is_walled = engaged.level >= workroom.demand.0;
         self.log_engaged(log.as_ref(), &engaged, workroom.demand)?;
-        let situation = Situation {
+        let situation = PolicyContext {
             is_walled,
             workspace: Some(tree.path().to_owned()),
-            ..Situation::default()
+            ..PolicyContext::default()
         };
         let mut bench = Bench::new(tree, Arc::new(NoGuard), role);
         bench.git = self.program("git");

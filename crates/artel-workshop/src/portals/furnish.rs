@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use artel_files::Root;
-use artel_policy::{Admits, Bound, Policy};
+use artel_policy::{BoundAdmission, Policy, PolicyBound};
 use artel_types::model::PrivacyLabel;
 
 use super::{Portal, PortalOperation};
@@ -17,9 +17,9 @@ impl Portal {
         let bound = if self.is_for(&policy.role) {
             self.bound()
         } else {
-            Bound {
+            PolicyBound {
                 name: format!("portal {}, which is not open to {}", self.name, policy.role),
-                admits: Admits::Operations(Vec::new()),
+                admits: BoundAdmission::Operations(Vec::new()),
             }
         };
         policy.bounds.push(bound);
@@ -87,11 +87,11 @@ mod tests {
         };
         portals[1].limit(&mut policy);
         assert_eq!(policy.portal.as_deref(), Some("tests"));
-        let read = artel_policy::Action::Read(artel_policy::Target {
-            place: artel_policy::Place::Worktree,
+        let read = artel_policy::PolicyAction::Read(artel_policy::FileTarget {
+            place: artel_policy::TargetTree::Worktree,
             path: "a".to_owned(),
         });
-        let decision = policy.decide("read", &[read], &artel_policy::Situation::default());
-        assert_eq!(decision.answer, artel_policy::Answer::Deny);
+        let decision = policy.decide("read", &[read], &artel_policy::PolicyContext::default());
+        assert_eq!(decision.answer, artel_policy::PolicyAnswer::Deny);
     }
 }

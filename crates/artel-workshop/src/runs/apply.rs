@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use artel_engine::prepared;
 use artel_git::{ApplyError, FolderTurn, RunTree, TreeError};
 use artel_policy::path::protected;
-use artel_policy::{Answer, PathKeep, PathWall};
+use artel_policy::{PathWall, PathWallKind, PolicyAnswer};
 use artel_types::{
     EventDraft, Failure, FailureCode, FileChange, FileChangeKind, RunApplied, RunId, StreamName,
     listed_paths,
@@ -156,7 +156,9 @@ impl Workshop {
             Inheritance::of_record(recorded, Vec::new())?.hold_in(&mut policy);
         }
         let mut walls = policy.path_walls();
-        walls.retain(|wall| wall.keeps == PathKeep::Writing && wall.answer == Answer::Deny);
+        walls.retain(|wall| {
+            wall.keeps == PathWallKind::Writing && wall.answer == PolicyAnswer::Deny
+        });
         Ok(walls)
     }
 

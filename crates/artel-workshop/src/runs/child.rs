@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use artel_engine::{Family, Ground};
 use artel_journal::{Filter, Query};
-use artel_policy::{Action, Admits, Bound, Operation};
+use artel_policy::{BoundAdmission, PolicyAction, PolicyBound, PortalPermission};
 use artel_skills::{AgentKind, Context, Skill};
 use artel_tools::{
     Bench, Card, Observation, Reach, Registry, Tool, Trouble, TroubleKind, Unknown, parse,
@@ -27,10 +27,10 @@ use crate::works::Contract;
 pub(super) const DEFAULT_ROLE: &str = "default";
 
 /// Returns the bound for a kind of sub-agent.
-pub(super) fn bound_of_kind(agent: Option<&AgentKind>) -> Option<Bound> {
-    matches!(agent, Some(AgentKind::Explore | AgentKind::Plan)).then(|| Bound {
+pub(super) fn bound_of_kind(agent: Option<&AgentKind>) -> Option<PolicyBound> {
+    matches!(agent, Some(AgentKind::Explore | AgentKind::Plan)).then(|| PolicyBound {
         name: "read-only agent".to_owned(),
-        admits: Admits::Operations(vec![Operation::Read]),
+        admits: BoundAdmission::Operations(vec![PortalPermission::Read]),
     })
 }
 
@@ -312,10 +312,10 @@ impl Tool for SkillTool {
         &self.card
     }
 
-    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
         let input: Input = parse(input)?;
         self.find(&input.skill)?;
-        Ok(vec![Action::Nothing])
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use artel_engine::{CallLog, Chronicle, Furnish, Knock};
 use artel_files::Root;
 use artel_git::{RunTree, repositories_in, settings_files, shared_folders};
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 use artel_policy::{
-    Admits, Bound, Operation, PathKeep, PathWall, Policy, SandboxWalls, Situation, Walls,
+    BoundAdmission, PathWall, PathWallKind, Policy, PolicyBound, PolicyContext, PortalPermission,
+    RunWalls, SandboxWalls,
 };
 use artel_sandbox::run::Live;
 use artel_sandbox::{Level, Overlay, Substitute, proxy::Passage};
@@ -83,9 +84,9 @@ impl Outfit {
             }));
         }
         let mut policy = self.policy()?;
-        policy.bounds.push(Bound {
+        policy.bounds.push(PolicyBound {
             name: NO_TREE.to_owned(),
-            admits: Admits::Operations(vec![Operation::Read, Operation::Git]),
+            admits: BoundAdmission::Operations(vec![PortalPermission::Read, PortalPermission::Git]),
         });
         let caller = &self.house.workshop.caller;
         let log: Arc<dyn Log> = Arc::clone(&self.log) as Arc<dyn Log>;
@@ -192,7 +193,7 @@ impl Outfit {
         let own = own.map(|inside| tree.files().join(inside));
         room.view.read_only.extend(own);
         // Content that may not be read is in the git history too.
-        let keeps_reading = |wall: &PathWall| wall.keeps == PathKeep::Reading;
+        let keeps_reading = |wall: &PathWall| wall.keeps == PathWallKind::Reading;
         if room.path_walls.iter().any(keeps_reading) {
             room.view.hidden.push(tree.repository());
         } else {
@@ -380,9 +381,9 @@ impl Outfit {
         let written = written.and_then(|skill| skill.front.allowed_tools.clone());
         let policy = self.policy_by(written)?;
         let mut bounds = policy.bounds;
-        bounds.push(Bound {
+        bounds.push(PolicyBound {
             name: format!("rights of {}", self.role),
-            admits: Admits::RightsOf {
+            admits: BoundAdmission::RightsOf {
                 role: self.role.clone(),
                 secrets: policy.role_secrets,
             },
@@ -397,11 +398,11 @@ impl Outfit {
     }
 
     /// Returns the policy context for commands that only read the person's folder.
-    pub(crate) fn reading_situation(&self, room: &Workroom) -> Situation {
-        Situation {
+    pub(crate) fn reading_situation(&self, room: &Workroom) -> PolicyContext {
+        PolicyContext {
             is_walled: room.sandbox.engaged().level >= room.demand.0,
             workspace: Some(self.house.folder.clone()),
-            ..Situation::default()
+            ..PolicyContext::default()
         }
     }
 }
@@ -425,31 +426,31 @@ fn has_ground(files: &Path, inside: &Path) -> bool {
 }
 
 /// Returns the walls around a run's own tree at a sandbox level.
-pub(crate) fn walls_of_a_copy(level: Level) -> Walls {
-    Walls {
+pub(crate) fn walls_of_a_copy(level: Level) -> RunWalls {
+    RunWalls {
         sandbox: match level {
             Level::Full => SandboxWalls::Full,
             Level::Partial | Level::None => SandboxWalls::Lower,
         },
-        ..Walls::whole()
+        ..RunWalls::whole()
     }
 }
 
 /// Returns the rules of a skill's own list. An unreadable rule admits nothing.
-pub(crate) fn skill_rules(skill: &Skill) -> Vec<Rule> {
+pub(crate) fn skill_rules(skill: &Skill) -> Vec<PolicyRule> {
     rules_of_list(&skill_list(skill).unwrap_or_default())
 }
 
 /// Returns the bound that a skill's list sets.
-pub(crate) fn bound_of_skill(name: &str, list: &[String]) -> Bound {
-    Bound {
+pub(crate) fn bound_of_skill(name: &str, list: &[String]) -> PolicyBound {
+    PolicyBound {
         name: format!("skill {name}"),
-        admits: Admits::Rules(rules_of_list(list)),
+        admits: BoundAdmission::Rules(rules_of_list(list)),
     }
 }
 
-fn rules_of_list(list: &[String]) -> Vec<Rule> {
-    let rules = list.iter().filter_map(|text| Rule::parse(text).ok());
+fn rules_of_list(list: &[String]) -> Vec<PolicyRule> {
+    let rules = list.iter().filter_map(|text| PolicyRule::parse(text).ok());
     rules.collect()
 }
 

@@ -7,8 +7,8 @@ mod record;
 
 use std::path::PathBuf;
 
-use artel_policy::rules::Rule;
-use artel_policy::{Admits, Bound, Grant, Policy};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{BoundAdmission, Grant, Policy, PolicyBound};
 use artel_types::RunId;
 use artel_types::model::{ModelCallPriority, ModelCallReason, PrivacyLabel};
 
@@ -16,8 +16,8 @@ use artel_types::model::{ModelCallPriority, ModelCallReason, PrivacyLabel};
 /// it starts another run.
 #[derive(Debug, Clone)]
 pub(crate) struct Inheritance {
-    bounds: Vec<Bound>,
-    denied: Vec<Rule>,
+    bounds: Vec<PolicyBound>,
+    denied: Vec<PolicyRule>,
     granted: Vec<Grant>,
     kept_tests: Vec<String>,
     privacy: PrivacyLabel,
@@ -35,9 +35,9 @@ pub(crate) struct ChildTerms {
     /// The run that starts it, or `None` if a person does.
     pub(crate) parent: Option<RunId>,
     /// Policy bounds that apply from here on.
-    pub(crate) bounds: Vec<Bound>,
+    pub(crate) bounds: Vec<PolicyBound>,
     /// Rules that deny from here on.
-    pub(crate) denied: Vec<Rule>,
+    pub(crate) denied: Vec<PolicyRule>,
     /// Grants that a person gave together with the plan that it works for.
     pub(crate) granted: Vec<Grant>,
     /// Files that define the task and must not change.
@@ -120,7 +120,7 @@ impl Inheritance {
 
     /// Adds a bound.
     #[must_use]
-    pub(crate) fn bounded(mut self, bound: Bound) -> Self {
+    pub(crate) fn bounded(mut self, bound: PolicyBound) -> Self {
         self.add_bound(bound);
         self
     }
@@ -147,7 +147,7 @@ impl Inheritance {
     /// Returns the roles of the runs above, whose rights also limit this run.
     pub(crate) fn roles(&self) -> impl Iterator<Item = &str> {
         self.bounds.iter().filter_map(|bound| match &bound.admits {
-            Admits::RightsOf { role, .. } => Some(role.as_str()),
+            BoundAdmission::RightsOf { role, .. } => Some(role.as_str()),
             _ => None,
         })
     }
@@ -156,7 +156,7 @@ impl Inheritance {
     /// not change. Tests that a step keeps belong to the step.
     pub(crate) fn outside_of_steps(&self, files: &[PathBuf]) -> Vec<OutsideOfStep> {
         let outside = self.bounds.iter().filter_map(|bound| {
-            let Admits::Step(step) = &bound.admits else {
+            let BoundAdmission::Step(step) = &bound.admits else {
                 return None;
             };
             let is_within = |path: &&PathBuf| {
@@ -171,7 +171,7 @@ impl Inheritance {
         outside.collect()
     }
 
-    fn add_denied(&mut self, rules: &[Rule]) {
+    fn add_denied(&mut self, rules: &[PolicyRule]) {
         for rule in rules {
             if !self.denied.iter().any(|it| it.text() == rule.text()) {
                 self.denied.push(rule.clone());
@@ -180,7 +180,7 @@ impl Inheritance {
     }
 
     /// Skips a bound that is already there, so that it is not checked twice.
-    fn add_bound(&mut self, bound: Bound) {
+    fn add_bound(&mut self, bound: PolicyBound) {
         let new = record::of_bound(&bound);
         if !self.bounds.iter().any(|it| record::of_bound(it) == new) {
             self.bounds.push(bound);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_engine::{Chronicle, Entry};
-use artel_policy::command::{self, Setting};
-use artel_policy::rules::{Rule, RuleSet};
-use artel_policy::{Action, Answer, Policy, Situation};
+use artel_policy::command::{self, CommandOrigin};
+use artel_policy::rules::{PolicyRule, PolicyRuleSet};
+use artel_policy::{Policy, PolicyAction, PolicyAnswer, PolicyContext};
 use artel_skills::{Skill, prepare};
 use artel_tools::{Bench, Order, TroubleKind, run_order};
 use artel_types::{EventOutcome, Failure, SkillInjected};
@@ -28,9 +28,9 @@ const MOST_COMMANDS: usize = 20;
 pub(crate) struct Injection {
     pub(crate) skill: Arc<Skill>,
     pub(crate) variables: Arc<prepare::Variables>,
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<PolicyRule>,
     pub(crate) policy: Policy,
-    pub(crate) situation: Situation,
+    pub(crate) situation: PolicyContext,
     /// A tool context whose sandbox only reads.
     pub(crate) bench: Bench,
 }
@@ -163,24 +163,24 @@ impl Injection {
 /// the policy in force.
 pub(crate) fn admitted(
     command: &str,
-    rules: &[Rule],
+    rules: &[PolicyRule],
     policy: &Policy,
-    situation: &Situation,
+    situation: &PolicyContext,
 ) -> Result<String, String> {
     prepare::check_command(command).map_err(|_| "skill.form".to_owned())?;
-    let rules = RuleSet {
+    let rules = PolicyRuleSet {
         allow: rules.to_vec(),
-        ..RuleSet::default()
+        ..PolicyRuleSet::default()
     };
     let reading = command::read(command);
     let workspace = situation.workspace.as_deref();
-    let listed = command::judge(&reading, &rules, Setting::Skill, workspace);
-    if listed.answer != Answer::Allow {
+    let listed = command::judge(&reading, &rules, CommandOrigin::Skill, workspace);
+    if listed.answer != PolicyAnswer::Allow {
         return Err(listed.rule);
     }
-    let action = [Action::Shell(command.to_owned())];
+    let action = [PolicyAction::Shell(command.to_owned())];
     let held = policy.decide("bash", &action, situation);
-    if held.answer != Answer::Allow {
+    if held.answer != PolicyAnswer::Allow {
         return Err(held.rule);
     }
     Ok(listed.rule)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use artel_engine::{Chronicle, TreeGrants, prepared, rules_of};
 use artel_files::Root;
 use artel_journal::{Filter, Query, Reader};
-use artel_policy::{Answer, Policy, Situation};
+use artel_policy::{Policy, PolicyAnswer, PolicyContext};
 use artel_rules::turn::{AgentRun, AgentRunAction};
 use artel_tools::{
     Bench, CallIntent, ContentMarks, GrantedPolicy, NoGuard, RecordedOpenings, Registry, exact_call,
@@ -84,7 +84,7 @@ struct Judge {
     registry: Registry,
     bench: Bench,
     policy: Policy,
-    situation: Situation,
+    situation: PolicyContext,
     /// Sources that the piece of work and its past read, and secrets they were given, with
     /// sequence numbers: only those before a call count for it.
     marked: Vec<(u64, Fact)>,
@@ -219,11 +219,11 @@ impl Workshop {
         }
         let sandbox = self.caller.sandbox().ok();
         let engaged = sandbox.map(|(sandbox, demand)| (sandbox.engaged().level, demand));
-        let situation = Situation {
+        let situation = PolicyContext {
             is_walled: engaged.is_some_and(|(level, demand)| level >= demand.0),
             workspace: Some(folder),
             walls: engaged.map(|(level, _)| walls_of_a_copy(level)),
-            ..Situation::default()
+            ..PolicyContext::default()
         };
         Ok(Judge {
             registry,
@@ -277,7 +277,7 @@ fn marked_in(reader: &Reader, traces: &BTreeSet<TraceId>) -> Result<Vec<(u64, Fa
 
 impl Judge {
     /// Returns the policy context as it was before an event.
-    fn situation_at(&self, seq: u64) -> Situation {
+    fn situation_at(&self, seq: u64) -> PolicyContext {
         let marks = ContentMarks::default();
         let before = self.marked.iter().filter(|(at, _)| *at < seq);
         for (_, fact) in before {
@@ -317,9 +317,9 @@ impl Judge {
         }
         let decision = granted.decide(intent, &situation);
         let now = match decision.answer {
-            Answer::Allow => "allow",
-            Answer::Ask => "ask",
-            Answer::Deny => "deny",
+            PolicyAnswer::Allow => "allow",
+            PolicyAnswer::Ask => "ask",
+            PolicyAnswer::Deny => "deny",
         };
         let is_same = now == asked.decision;
         Some((!is_same).then(|| Difference {

@@ -1,6 +1,6 @@
 //! One skill in detail, with everything that it may run.
 
-use artel_policy::{Admits, Bound, Situation};
+use artel_policy::{BoundAdmission, PolicyBound, PolicyContext};
 use artel_skills::savings::Sizes;
 use artel_skills::{Front, Scope, Script, Skill, Supporting};
 use serde::Serialize;
@@ -90,17 +90,17 @@ impl Caller {
         let rules = skill_rules(skill);
         let mut policy = self.policy(Some("default"))?;
         if skill.front.allowed_tools.is_some() {
-            policy.bounds.push(Bound {
+            policy.bounds.push(PolicyBound {
                 name: format!("skill {}", skill.name),
-                admits: Admits::Rules(rules.clone()),
+                admits: BoundAdmission::Rules(rules.clone()),
             });
         }
-        let situation = Situation {
+        let situation = PolicyContext {
             is_walled: self
                 .sandbox()
                 .is_ok_and(|(sandbox, demand)| sandbox.engaged().level >= demand.0),
             workspace: self.environment.current_dir().map(ToOwned::to_owned),
-            ..Situation::default()
+            ..PolicyContext::default()
         };
         let judged = |command: String| {
             let decided = admitted(&command, &rules, &policy, &situation);

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use artel_policy::{Admits, Bound, Operation};
+use artel_policy::{BoundAdmission, PolicyBound, PortalPermission};
 use artel_rules::plan::state::WorkAction;
 use artel_rules::plan::{MOST_ENTRIES, PlanCheckContext, RoleAccess, normalise};
 use artel_skills::Scope;
@@ -33,10 +33,10 @@ const LONGEST_PLAN: usize = 40_000;
 const LONGEST_WHY: usize = 600;
 
 /// Returns a bound that admits reading and nothing else.
-pub(crate) fn nothing_changes_yet() -> Bound {
-    Bound {
+pub(crate) fn nothing_changes_yet() -> PolicyBound {
+    PolicyBound {
         name: "nothing is changed before a plan is approved".to_owned(),
-        admits: Admits::Operations(vec![Operation::Read, Operation::Git]),
+        admits: BoundAdmission::Operations(vec![PortalPermission::Read, PortalPermission::Git]),
     }
 }
 

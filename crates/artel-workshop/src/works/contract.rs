@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use artel_policy::rules::Rule;
-use artel_policy::{Admits, Bound, Changes, Grant, Scope, StepBound};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{BoundAdmission, Grant, GrantScope, PolicyBound, StepBound, StepWriteAccess};
 use artel_tools::Tool;
 use artel_types::model::{ModelCallReason, PrivacyLabel};
 use artel_types::plan::PlanStep;
@@ -26,7 +26,7 @@ pub(crate) struct Contract {
     /// Tools that the run has in addition to those of its role.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     /// The limits on what the run may touch.
-    pub(crate) bound: Option<Bound>,
+    pub(crate) bound: Option<PolicyBound>,
     /// Files that the run may not change, relative to its work folder. They are read-only for
     /// its commands as well.
     pub(crate) kept: Vec<String>,
@@ -92,24 +92,24 @@ impl Contract {
 
 /// Returns the bound of a step's scope. `kept` are files that the step may not change even
 /// if its scope allows it: the tests that define its task.
-pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: Changes) -> Bound {
+pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: StepWriteAccess) -> PolicyBound {
     let edits = |paths: &[String]| limits(paths.iter().map(|path| edit_rule(path)));
     let exactly =
         |paths: &[String]| limits(paths.iter().map(|path| edit_rule(&literal_pattern(path))));
-    Bound {
+    PolicyBound {
         name: format!("step {}", step.id),
-        admits: Admits::Step(StepBound {
+        admits: BoundAdmission::Step(StepBound {
             paths: edits(&step.scope.paths),
             kept: exactly(kept),
             commands: limits(step.scope.commands.iter().map(|text| command_rule(text))),
             hosts: hosts_of(step).collect(),
             // An agent that only reads needs neither tools nor secrets.
-            tools: if changes == Changes::Some {
+            tools: if changes == StepWriteAccess::Some {
                 step.scope.tools.clone()
             } else {
                 Vec::new()
             },
-            secrets: if changes == Changes::Some {
+            secrets: if changes == StepWriteAccess::Some {
                 step.scope.secrets.clone()
             } else {
                 Vec::new()
@@ -120,15 +120,15 @@ pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: Changes) -> Bo
     }
 }
 
-fn edit_rule(path: &str) -> Option<Rule> {
-    Rule::parse(&format!("Edit({path})")).ok()
+fn edit_rule(path: &str) -> Option<PolicyRule> {
+    PolicyRule::parse(&format!("Edit({path})")).ok()
 }
 
 /// Parses the rules of a limit. An unreadable rule admits nothing. It stays in the list,
 /// because an empty list would mean no limit.
-fn limits(rules: impl Iterator<Item = Option<Rule>>) -> Vec<Rule> {
+fn limits(rules: impl Iterator<Item = Option<PolicyRule>>) -> Vec<PolicyRule> {
     rules
-        .map(|rule| rule.unwrap_or_else(|| Rule::unreadable("a limit of the step")))
+        .map(|rule| rule.unwrap_or_else(|| PolicyRule::unreadable("a limit of the step")))
         .collect()
 }
 
@@ -140,37 +140,37 @@ pub(crate) fn grants_of(step: &PlanStep) -> Vec<Grant> {
         .iter()
         .map(|name| format!("Secret({name})"));
     let named = step.scope.tools.iter().cloned().chain(secrets);
-    let named = named.filter_map(|text| Rule::parse(&text).ok());
+    let named = named.filter_map(|text| PolicyRule::parse(&text).ok());
     let rules = commands_of(step)
         .into_iter()
         .chain(hosts_of(step))
         .chain(named);
     let grant = |rule| Grant {
         rule,
-        scope: Scope::Run,
+        scope: GrantScope::Run,
         reason: format!("the plan was approved with it, for step {}", step.id),
     };
     rules.map(grant).collect()
 }
 
 /// Parses the hosts in a step's scope.
-pub(crate) fn hosts_of(step: &PlanStep) -> impl Iterator<Item = Rule> {
+pub(crate) fn hosts_of(step: &PlanStep) -> impl Iterator<Item = PolicyRule> {
     let hosts = step.scope.network.iter();
-    hosts.filter_map(|host| Rule::parse(&format!("Fetch({host})")).ok())
+    hosts.filter_map(|host| PolicyRule::parse(&format!("Fetch({host})")).ok())
 }
 
 /// Parses the commands in a step's scope.
-pub(crate) fn commands_of(step: &PlanStep) -> Vec<Rule> {
+pub(crate) fn commands_of(step: &PlanStep) -> Vec<PolicyRule> {
     let commands = step.scope.commands.iter();
     commands.filter_map(|text| command_rule(text)).collect()
 }
 
 /// Parses a command of a scope: a rule, or a bare command.
-pub(crate) fn command_rule(text: &str) -> Option<Rule> {
+pub(crate) fn command_rule(text: &str) -> Option<PolicyRule> {
     let is_rule = text.contains('(');
     if is_rule {
-        Rule::parse(text).ok()
+        PolicyRule::parse(text).ok()
     } else {
-        Rule::parse(&format!("Bash({text})")).ok()
+        PolicyRule::parse(&format!("Bash({text})")).ok()
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use artel_rules::conduct::StepVerifier;
 use artel_rules::proof::ChangedLines;
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown};
@@ -119,8 +119,8 @@ impl Tool for Form {
         &self.card
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, _: &Bench) -> Result<Observation, Trouble> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use artel_policy::Bound;
+use artel_policy::PolicyBound;
 use artel_rules::plan::{self, CheckedPlan, PlanCheckContext, PlanProblem, RoleAccess, scripts_in};
 use artel_types::RequestCreated;
 use artel_types::plan::{Plan, RequestSize};
@@ -18,7 +18,7 @@ pub(crate) struct Named {
     /// The project folder. Its files count as scripts.
     folder: PathBuf,
     /// The portal's bound on everything done there.
-    portal: Option<Bound>,
+    portal: Option<PolicyBound>,
 }
 
 impl Named {

@@ -5,8 +5,10 @@
 //! grant: what is never allowed, what the portal or the role does not admit, and what
 //! amounts to everything.
 
-use artel_policy::rules::Rule;
-use artel_policy::{Action, Admits, Answer, Bound, Policy, Situation, too_broad};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{
+    BoundAdmission, Policy, PolicyAction, PolicyAnswer, PolicyBound, PolicyContext, too_broad,
+};
 use artel_rules::plan::{PlanProblem, PlanProblemPlace};
 use artel_types::plan::{Plan, PlanStep};
 
@@ -17,7 +19,7 @@ use super::contract::command_rule;
 pub(crate) fn beyond_policy(
     plan: &Plan,
     before: Option<&Plan>,
-    portal: Option<&Bound>,
+    portal: Option<&PolicyBound>,
 ) -> Vec<PlanProblem> {
     let mut problems = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
@@ -45,7 +47,11 @@ pub(crate) fn beyond_policy(
 }
 
 /// Returns why a command cannot be listed, and the remedy.
-fn command_fault(text: &str, step: &PlanStep, portal: Option<&Bound>) -> Option<(String, String)> {
+fn command_fault(
+    text: &str,
+    step: &PlanStep,
+    portal: Option<&PolicyBound>,
+) -> Option<(String, String)> {
     // The plan parser reports commands that cannot be read.
     let rule = command_rule(text)?;
     if rule.tool().starts_with("mcp__") {
@@ -68,20 +74,20 @@ fn command_fault(text: &str, step: &PlanStep, portal: Option<&Bound>) -> Option<
 }
 
 /// Returns why policy denies a command regardless of any approval.
-fn denied(rule: &Rule, step: &PlanStep, portal: Option<&Bound>) -> Option<String> {
-    let role = Bound {
+fn denied(rule: &PolicyRule, step: &PlanStep, portal: Option<&PolicyBound>) -> Option<String> {
+    let role = PolicyBound {
         name: format!("the role `{}`", step.role),
-        admits: Admits::GitOf(step.role.clone()),
+        admits: BoundAdmission::GitOf(step.role.clone()),
     };
     let policy = Policy {
         bounds: portal.into_iter().cloned().chain([role]).collect(),
         role: step.role.clone(),
         ..Policy::default()
     };
-    let words = Action::Words(rule.prefix().to_vec());
-    let decision = policy.decide("bash", &[words], &Situation::default());
+    let words = PolicyAction::Words(rule.prefix().to_vec());
+    let decision = policy.decide("bash", &[words], &PolicyContext::default());
     let is_fixed = decision.rule.starts_with("never.") || decision.rule.starts_with("bound.");
-    (decision.answer == Answer::Deny && is_fixed).then_some(decision.reason)
+    (decision.answer == PolicyAnswer::Deny && is_fixed).then_some(decision.reason)
 }
 
 /// Returns why a host cannot be listed, and the remedy.
@@ -102,7 +108,7 @@ fn host_fault(host: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use artel_policy::Operation;
+    use artel_policy::PortalPermission;
     use artel_types::plan::StepScope;
 
     use super::*;
@@ -187,9 +193,9 @@ mod tests {
 
     #[test]
     fn a_portal_that_is_only_read_has_no_commands_and_what_was_agreed_to_is_not_judged_again() {
-        let portal = Bound {
+        let portal = PolicyBound {
             name: "the portal `shop`".to_owned(),
-            admits: Admits::Operations(vec![Operation::Read]),
+            admits: BoundAdmission::Operations(vec![PortalPermission::Read]),
         };
         let asks = plan("engineer", &["cargo test:*"], &[]);
         let problems = beyond_policy(&asks, None, Some(&portal));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use artel_engine::{Chronicle, Entry};
-use artel_policy::Action;
+use artel_policy::PolicyAction;
 use artel_rules::plan::{CheckedPlan, PlanProblem, widened};
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
 use artel_types::plan::{Plan, PlanStep};
@@ -91,8 +91,8 @@ impl Tool for Propose {
         &self.card
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
-        Ok(vec![Action::Nothing])
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+        Ok(vec![PolicyAction::Nothing])
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use artel_policy::record::visible;
-use artel_policy::rules::Rule;
-use artel_policy::{Answer, DecidedBy, Decision, command, redact};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{DecidedBy, PolicyAnswer, PolicyRuling, command, redact};
 use artel_tools::pathcheck;
 use artel_types::{Failure, FailureCode, FailureKind};
 use artel_workshop::{Caller, CommandCheck, CommandJudged, Problems};
@@ -164,7 +164,7 @@ fn one_command(check: &Check, caller: &Caller, screen: &mut Screen) -> Result<Ve
     }
 }
 
-fn show(decision: &Decision, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn show(decision: &PolicyRuling, screen: &mut Screen) -> Result<Verdict, Problems> {
     if screen.json {
         screen.value(decision)?;
     } else {
@@ -198,11 +198,11 @@ fn show_both(judged: &CommandJudged, screen: &mut Screen) -> Result<Verdict, Pro
     Ok(verdict(in_a_run))
 }
 
-fn say_decision(decision: &Decision, screen: &mut Screen) -> Result<(), Problems> {
+fn say_decision(decision: &PolicyRuling, screen: &mut Screen) -> Result<(), Problems> {
     let (word, paint) = match decision.answer {
-        Answer::Allow => ("allow", Paint::Good),
-        Answer::Ask => ("ask", Paint::Doubtful),
-        Answer::Deny => ("deny", Paint::Bad),
+        PolicyAnswer::Allow => ("allow", Paint::Good),
+        PolicyAnswer::Ask => ("ask", Paint::Doubtful),
+        PolicyAnswer::Deny => ("deny", Paint::Bad),
     };
     let word = screen.paint(word, paint);
     screen.line(format!("{word}  {}", visible(&decision.reason)))?;
@@ -214,10 +214,10 @@ fn say_decision(decision: &Decision, screen: &mut Screen) -> Result<(), Problems
     Ok(())
 }
 
-fn verdict(decision: &Decision) -> Verdict {
+fn verdict(decision: &PolicyRuling) -> Verdict {
     match decision.answer {
-        Answer::Allow => Verdict::Done,
-        Answer::Ask | Answer::Deny => Verdict::Bad(FailureKind::Refused),
+        PolicyAnswer::Allow => Verdict::Done,
+        PolicyAnswer::Ask | PolicyAnswer::Deny => Verdict::Bad(FailureKind::Refused),
     }
 }
 
@@ -325,7 +325,7 @@ fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
             visible(&grant.by),
             visible(grant.at.get(..10).unwrap_or(&grant.at)),
         ))?;
-        if let Err(bad) = Rule::parse(&grant.rule) {
+        if let Err(bad) = PolicyRule::parse(&grant.rule) {
             screen.line(format!("     {bad}"))?;
         }
     }

@@ -1,16 +1,16 @@
 //! The command list being read, and the scanner's position in it.
 
-use super::{Limit, MAX_PARTS, Scan};
-use crate::command::reading::{Part, Redirection, Word};
+use super::{MAX_PARTS, ShellScanLimit, ShellScanner};
+use crate::command::reading::{ShellRedirection, ShellWord, SimpleShellCommand};
 
 /// State of one command list, read up to its closing word or parenthesis.
 #[derive(Debug, Default)]
-pub(super) struct Frame {
-    pub(super) place: Place,
+pub(super) struct ShellScanFrame {
+    pub(super) place: ShellWordPosition,
     pub(super) pipeline: usize,
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<ShellWord>,
     pub(super) assignments: Vec<String>,
-    pub(super) redirections: Vec<Redirection>,
+    pub(super) redirections: Vec<ShellRedirection>,
     /// Byte position where the last word ended.
     pub(super) word_end: usize,
     /// Whether the preceding operator still needs a command after it.
@@ -24,7 +24,7 @@ pub(super) struct Frame {
 
 /// The expected kind of the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Place {
+pub(super) enum ShellWordPosition {
     /// A program or a shell keyword.
     #[default]
     Start,
@@ -49,7 +49,7 @@ pub(super) enum Place {
 
 /// The operator or line end after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ShellControlOperator {
     Line,
     Sequence,
     And,
@@ -58,7 +58,7 @@ pub(super) enum End {
     Background,
 }
 
-impl Frame {
+impl ShellScanFrame {
     pub(super) fn new(pipeline: usize) -> Self {
         Self {
             pipeline,
@@ -69,7 +69,7 @@ impl Frame {
     /// Creates the state for a list that starts at a pattern of a `case`.
     pub(super) fn at_pattern(pipeline: usize) -> Self {
         Self {
-            place: Place::Pattern,
+            place: ShellWordPosition::Pattern,
             ..Self::new(pipeline)
         }
     }
@@ -80,10 +80,10 @@ impl Frame {
     }
 }
 
-impl Scan<'_> {
+impl ShellScanner<'_> {
     /// Ends the list and reports a missing last command.
-    pub(super) fn finish(&mut self, frame: &mut Frame) {
-        let is_empty = frame.is_empty() && frame.place != Place::Closed;
+    pub(super) fn finish(&mut self, frame: &mut ShellScanFrame) {
+        let is_empty = frame.is_empty() && frame.place != ShellWordPosition::Closed;
         if is_empty && frame.is_owed {
             self.doubt("shell.unfinished", "a command is missing at the end");
         }
@@ -91,28 +91,37 @@ impl Scan<'_> {
     }
 
     /// Ends a command and starts the next one.
-    pub(super) fn end(&mut self, frame: &mut Frame, end: End) {
-        let is_empty = frame.is_empty() && frame.place != Place::Closed;
-        if end == End::Line && is_empty && frame.place != Place::LoopValues {
+    pub(super) fn end(&mut self, frame: &mut ShellScanFrame, end: ShellControlOperator) {
+        let is_empty = frame.is_empty() && frame.place != ShellWordPosition::Closed;
+        if end == ShellControlOperator::Line
+            && is_empty
+            && frame.place != ShellWordPosition::LoopValues
+        {
             return;
         }
-        let is_grammar = !matches!(frame.place, Place::Start | Place::Arguments | Place::Closed);
+        let is_grammar = !matches!(
+            frame.place,
+            ShellWordPosition::Start | ShellWordPosition::Arguments | ShellWordPosition::Closed
+        );
         if is_empty && !is_grammar {
             self.doubt("shell.syntax", "a command is missing before an operator");
         }
         self.push(frame);
         let pipeline = match end {
-            End::Pipe => frame.pipeline,
+            ShellControlOperator::Pipe => frame.pipeline,
             _ => self.next_pipeline(),
         };
-        *frame = Frame {
-            is_owed: matches!(end, End::And | End::Or | End::Pipe),
-            is_after_line: end == End::Line,
-            ..Frame::new(pipeline)
+        *frame = ShellScanFrame {
+            is_owed: matches!(
+                end,
+                ShellControlOperator::And | ShellControlOperator::Or | ShellControlOperator::Pipe
+            ),
+            is_after_line: end == ShellControlOperator::Line,
+            ..ShellScanFrame::new(pipeline)
         };
     }
 
-    fn push(&mut self, frame: &mut Frame) {
+    fn push(&mut self, frame: &mut ShellScanFrame) {
         if frame.is_empty() {
             return;
         }
@@ -123,9 +132,9 @@ impl Scan<'_> {
             );
         }
         if self.found.parts.len() >= MAX_PARTS {
-            return self.stop(Limit::Parts);
+            return self.stop(ShellScanLimit::Parts);
         }
-        self.found.parts.push(Part {
+        self.found.parts.push(SimpleShellCommand {
             words: std::mem::take(&mut frame.words),
             assignments: std::mem::take(&mut frame.assignments),
             redirections: std::mem::take(&mut frame.redirections),
@@ -134,7 +143,7 @@ impl Scan<'_> {
     }
 
     /// Adds the next word to the list.
-    pub(super) fn put(&mut self, frame: &mut Frame, word: Word) {
+    pub(super) fn put(&mut self, frame: &mut ShellScanFrame, word: ShellWord) {
         if frame.is_after_line && !self.found.parts.is_empty() {
             self.found.has_lines = true;
         }
@@ -142,38 +151,47 @@ impl Scan<'_> {
         frame.word_end = self.at;
         let bare = word.is_bare.then_some(word.text.as_str());
         match frame.place {
-            Place::Start | Place::Closed => {
+            ShellWordPosition::Start | ShellWordPosition::Closed => {
                 if !bare.is_some_and(|text| self.keyword(frame, text)) {
                     self.begin(frame, word);
                 }
             }
-            Place::Arguments => self.argument(frame, word),
-            Place::LoopName => {
+            ShellWordPosition::Arguments => self.argument(frame, word),
+            ShellWordPosition::LoopName => {
                 frame.variable = Some(word.text);
-                frame.place = Place::LoopIn;
+                frame.place = ShellWordPosition::LoopIn;
             }
-            Place::LoopIn if bare == Some("in") => frame.place = Place::LoopValues,
-            Place::LoopIn => {
-                frame.place = Place::Start;
+            ShellWordPosition::LoopIn if bare == Some("in") => {
+                frame.place = ShellWordPosition::LoopValues
+            }
+            ShellWordPosition::LoopIn => {
+                frame.place = ShellWordPosition::Start;
                 self.put(frame, word);
             }
-            Place::LoopValues => {
+            ShellWordPosition::LoopValues => {
                 if let Some(name) = frame.variable.take() {
                     self.assign(&name, &word.text);
                 }
             }
-            Place::CaseValue if bare == Some("in") => frame.place = Place::Pattern,
-            Place::Pattern if bare == Some("esac") => frame.place = Place::Closed,
-            Place::Test if bare == Some("]]") => frame.place = Place::Closed,
-            Place::CaseValue | Place::Pattern | Place::Test => {}
-            Place::Function => frame.place = Place::Start,
+            ShellWordPosition::CaseValue if bare == Some("in") => {
+                frame.place = ShellWordPosition::Pattern
+            }
+            ShellWordPosition::Pattern if bare == Some("esac") => {
+                frame.place = ShellWordPosition::Closed
+            }
+            ShellWordPosition::Test if bare == Some("]]") => {
+                frame.place = ShellWordPosition::Closed
+            }
+            ShellWordPosition::CaseValue | ShellWordPosition::Pattern | ShellWordPosition::Test => {
+            }
+            ShellWordPosition::Function => frame.place = ShellWordPosition::Start,
         }
     }
 
-    fn argument(&mut self, frame: &mut Frame, word: Word) {
+    fn argument(&mut self, frame: &mut ShellScanFrame, word: ShellWord) {
         if frame.is_coprocess && word.is_bare && word.text == "{" {
             frame.words.clear();
-            frame.place = Place::Start;
+            frame.place = ShellWordPosition::Start;
             return;
         }
         if word.glob_at.is_some() && !word.is_anchored() {
@@ -186,12 +204,12 @@ impl Scan<'_> {
     }
 
     /// Handles the first word of a command.
-    fn begin(&mut self, frame: &mut Frame, word: Word) {
+    fn begin(&mut self, frame: &mut ShellScanFrame, word: ShellWord) {
         if let Some((name, value)) = word.assignment() {
             self.doubt("shell.assignment", "an assignment is never part of a grant");
             self.assign(name.trim_end_matches('+'), value);
             frame.assignments.push(word.text);
-            frame.place = Place::Start;
+            frame.place = ShellWordPosition::Start;
             return;
         }
         if word.glob_at.is_some() {
@@ -200,30 +218,32 @@ impl Scan<'_> {
         let is_time_option = word.is_bare && matches!(word.text.as_str(), "-p" | "--");
         let is_after_time = frame.words.first().is_some_and(|word| word.text == "time");
         frame.place = if is_after_time && is_time_option {
-            Place::Start
+            ShellWordPosition::Start
         } else {
-            Place::Arguments
+            ShellWordPosition::Arguments
         };
         frame.words.push(word);
     }
 
     /// Handles a shell keyword; returns `false` for any other word.
-    fn keyword(&mut self, frame: &mut Frame, text: &str) -> bool {
+    fn keyword(&mut self, frame: &mut ShellScanFrame, text: &str) -> bool {
         let place = match text {
-            "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" => Place::Start,
-            "fi" | "done" | "esac" | "}" | "]]" => Place::Closed,
-            "for" | "select" => Place::LoopName,
-            "case" => Place::CaseValue,
-            "[[" => Place::Test,
-            "function" => Place::Function,
+            "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" => {
+                ShellWordPosition::Start
+            }
+            "fi" | "done" | "esac" | "}" | "]]" => ShellWordPosition::Closed,
+            "for" | "select" => ShellWordPosition::LoopName,
+            "case" => ShellWordPosition::CaseValue,
+            "[[" => ShellWordPosition::Test,
+            "function" => ShellWordPosition::Function,
             "coproc" => {
                 frame.is_coprocess = true;
-                Place::Start
+                ShellWordPosition::Start
             }
             // The one keyword that changes nothing; it is judged as a wrapper.
             "time" if frame.words.is_empty() => {
-                frame.words.push(Word::literal(text));
-                frame.place = Place::Start;
+                frame.words.push(ShellWord::literal(text));
+                frame.place = ShellWordPosition::Start;
                 return true;
             }
             _ => return false,

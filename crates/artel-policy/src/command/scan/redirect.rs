@@ -1,12 +1,12 @@
 //! Redirections and here-documents.
 
-use super::Scan;
-use super::frame::{Frame, Place};
-use crate::command::reading::{Redirection, Word};
+use super::ShellScanner;
+use super::frame::{ShellScanFrame, ShellWordPosition};
+use crate::command::reading::{ShellRedirection, ShellWord};
 
 /// A here-document whose body begins on the next line.
 #[derive(Debug)]
-pub(super) struct Heredoc {
+pub(super) struct PendingHeredoc {
     delimiter: String,
     is_quoted: bool,
     strips_tabs: bool,
@@ -17,8 +17,8 @@ const OPERATORS: &[&str] = &[
     "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">",
 ];
 
-impl Scan<'_> {
-    pub(super) fn redirection(&mut self, frame: &mut Frame) {
+impl ShellScanner<'_> {
+    pub(super) fn redirection(&mut self, frame: &mut ShellScanFrame) {
         let rest = self.rest();
         if rest.starts_with("<(") || rest.starts_with(">(") {
             return self.process_substitution(frame);
@@ -43,7 +43,7 @@ impl Scan<'_> {
     }
 
     /// Takes the number directly before an operator.
-    fn descriptor(&mut self, frame: &mut Frame, operator: &str) -> Option<String> {
+    fn descriptor(&mut self, frame: &mut ShellScanFrame, operator: &str) -> Option<String> {
         if frame.word_end != self.at || operator.starts_with('&') {
             return None;
         }
@@ -61,26 +61,31 @@ impl Scan<'_> {
         }
         let word = frame.words.pop()?;
         if frame.words.is_empty() {
-            frame.place = Place::Start;
+            frame.place = ShellWordPosition::Start;
         }
         Some(word.text)
     }
 
-    fn process_substitution(&mut self, frame: &mut Frame) {
+    fn process_substitution(&mut self, frame: &mut ShellScanFrame) {
         self.doubt(
             "shell.substitution",
             "the output of another command is handed over as a file",
         );
         self.at += 2;
         self.group();
-        frame.words.push(Word {
+        frame.words.push(ShellWord {
             is_computed: true,
-            ..Word::default()
+            ..ShellWord::default()
         });
-        frame.place = Place::Arguments;
+        frame.place = ShellWordPosition::Arguments;
     }
 
-    fn file(&mut self, frame: &mut Frame, descriptor: Option<String>, operator: &'static str) {
+    fn file(
+        &mut self,
+        frame: &mut ShellScanFrame,
+        descriptor: Option<String>,
+        operator: &'static str,
+    ) {
         self.skip_blanks();
         let is_missing = self.byte().is_none_or(|byte| b"\n;&|<>()".contains(&byte));
         if is_missing && self.arithmetic == 0 {
@@ -95,7 +100,7 @@ impl Scan<'_> {
             return;
         }
         let target = self.word();
-        let redirection = Redirection {
+        let redirection = ShellRedirection {
             descriptor,
             operator,
             target,
@@ -134,7 +139,7 @@ impl Scan<'_> {
         self.at += length.unwrap_or(self.rest().len());
         let raw = &self.text[start..self.at];
         let body = self.found.bodies.len();
-        self.pending.push(Heredoc {
+        self.pending.push(PendingHeredoc {
             delimiter: raw.replace(['\'', '"', '\\'], ""),
             is_quoted: raw.contains(['\'', '"', '\\']),
             strips_tabs: operator == "<<-",

@@ -1,11 +1,11 @@
 //! Reads one word: quotes, escapes, and the parts that the shell would still compute.
 
-use super::Scan;
-use crate::command::reading::Word;
+use super::ShellScanner;
+use crate::command::reading::ShellWord;
 
 /// The end of a run of text, which decides the characters that are special in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
+enum ShellTextBoundary {
     /// At any character that ends a word.
     Meta,
     /// At a double quote.
@@ -17,7 +17,7 @@ enum Stop {
     Quoted(u8),
 }
 
-impl Stop {
+impl ShellTextBoundary {
     fn is_end(self, byte: u8) -> bool {
         match self {
             Self::Meta => b" \t\n;&|()<>".contains(&byte),
@@ -40,26 +40,26 @@ impl Stop {
     }
 }
 
-impl Scan<'_> {
+impl ShellScanner<'_> {
     /// Reads a word of at least one byte.
-    pub(super) fn word(&mut self) -> Word {
-        let mut word = Word {
+    pub(super) fn word(&mut self) -> ShellWord {
+        let mut word = ShellWord {
             is_bare: true,
-            ..Word::default()
+            ..ShellWord::default()
         };
-        self.pieces(&mut word, Stop::Meta);
+        self.pieces(&mut word, ShellTextBoundary::Meta);
         self.settle(&mut word);
         word
     }
 
     /// Looks for commands in the body of a here-document that the shell expands.
     pub(super) fn body(&mut self) {
-        let mut word = Word::default();
-        self.pieces(&mut word, Stop::Body);
+        let mut word = ShellWord::default();
+        self.pieces(&mut word, ShellTextBoundary::Body);
     }
 
     /// Decides about braces and patterns once the whole word is known.
-    fn settle(&mut self, word: &mut Word) {
+    fn settle(&mut self, word: &mut ShellWord) {
         if let Some(open) = word.brace_at {
             let inner = &word.text[open..];
             if inner.contains(',') || inner.contains("..") {
@@ -77,7 +77,7 @@ impl Scan<'_> {
         }
     }
 
-    fn pieces(&mut self, word: &mut Word, stop: Stop) {
+    fn pieces(&mut self, word: &mut ShellWord, stop: ShellTextBoundary) {
         while let Some(byte) = self.byte() {
             if stop.is_end(byte) {
                 return;
@@ -85,7 +85,7 @@ impl Scan<'_> {
             match byte {
                 b'\\' => self.escape(word, stop),
                 b'\'' if !stop.is_quoted() => self.single_quoted(word),
-                b'"' if stop != Stop::Body => self.double_quoted(word),
+                b'"' if stop != ShellTextBoundary::Body => self.double_quoted(word),
                 b'$' => self.dollar(word, stop),
                 b'`' => self.backquoted(word),
                 b'*' | b'?' | b'[' if !stop.is_quoted() => {
@@ -100,25 +100,25 @@ impl Scan<'_> {
                 _ => self.ordinary(word, stop),
             }
         }
-        if !matches!(stop, Stop::Meta | Stop::Body) {
+        if !matches!(stop, ShellTextBoundary::Meta | ShellTextBoundary::Body) {
             self.doubt("shell.unfinished", "a quote or an expansion is not closed");
         }
     }
 
     /// Takes a run of bytes without special meaning.
-    fn ordinary(&mut self, word: &mut Word, stop: Stop) {
+    fn ordinary(&mut self, word: &mut ShellWord, stop: ShellTextBoundary) {
         let is_special = |byte: &u8| b"\\'\"$`*?[{~".contains(byte) || stop.is_end(*byte);
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().skip(1).position(is_special);
         self.take(word, length.map_or(rest.len(), |length| length + 1));
     }
 
-    fn take(&mut self, word: &mut Word, length: usize) {
+    fn take(&mut self, word: &mut ShellWord, length: usize) {
         word.text.push_str(&self.text[self.at..self.at + length]);
         self.at += length;
     }
 
-    fn escape(&mut self, word: &mut Word, stop: Stop) {
+    fn escape(&mut self, word: &mut ShellWord, stop: ShellTextBoundary) {
         let Some(next) = self.text[self.at + 1..].chars().next() else {
             self.doubt("shell.unfinished", "it ends in the middle of an escape");
             return self.take(word, 1);
@@ -128,10 +128,12 @@ impl Scan<'_> {
             return;
         }
         let is_escape = match stop {
-            Stop::Meta | Stop::Bare(_) => true,
-            Stop::Quote => matches!(next, '$' | '`' | '"' | '\\'),
-            Stop::Body => matches!(next, '$' | '`' | '\\'),
-            Stop::Quoted(end) => matches!(next, '$' | '`' | '"' | '\\') || next == char::from(end),
+            ShellTextBoundary::Meta | ShellTextBoundary::Bare(_) => true,
+            ShellTextBoundary::Quote => matches!(next, '$' | '`' | '"' | '\\'),
+            ShellTextBoundary::Body => matches!(next, '$' | '`' | '\\'),
+            ShellTextBoundary::Quoted(end) => {
+                matches!(next, '$' | '`' | '"' | '\\') || next == char::from(end)
+            }
         };
         word.is_bare = false;
         if is_escape {
@@ -142,7 +144,7 @@ impl Scan<'_> {
         }
     }
 
-    fn single_quoted(&mut self, word: &mut Word) {
+    fn single_quoted(&mut self, word: &mut ShellWord) {
         word.is_bare = false;
         self.at += 1;
         let Some(length) = self.rest().find('\'') else {
@@ -153,14 +155,14 @@ impl Scan<'_> {
         self.at += 1;
     }
 
-    fn double_quoted(&mut self, word: &mut Word) {
+    fn double_quoted(&mut self, word: &mut ShellWord) {
         word.is_bare = false;
         self.at += 1;
-        self.deeper(|scan| scan.pieces(word, Stop::Quote));
+        self.deeper(|scan| scan.pieces(word, ShellTextBoundary::Quote));
         self.at = (self.at + 1).min(self.text.len());
     }
 
-    fn tilde(&mut self, word: &mut Word) {
+    fn tilde(&mut self, word: &mut ShellWord) {
         let is_start = word.text.is_empty() && word.is_bare;
         if is_start || word.text.ends_with(['=', ':']) {
             self.doubt("shell.tilde", "`~` leads to a home directory");
@@ -169,7 +171,7 @@ impl Scan<'_> {
         self.take(word, 1);
     }
 
-    fn backquoted(&mut self, word: &mut Word) {
+    fn backquoted(&mut self, word: &mut ShellWord) {
         self.doubt(
             "shell.substitution",
             "its words depend on the output of another command",
@@ -196,7 +198,7 @@ impl Scan<'_> {
     }
 
     /// Reads an expansion that begins with a dollar sign.
-    fn dollar(&mut self, word: &mut Word, stop: Stop) {
+    fn dollar(&mut self, word: &mut ShellWord, stop: ShellTextBoundary) {
         let next = self.byte_at(1);
         match next {
             Some(b'(') => self.substitution(word),
@@ -205,7 +207,7 @@ impl Scan<'_> {
                 self.doubt("shell.variable", "its words are computed");
                 word.compute();
                 self.at += 2;
-                let mut inner = Word::default();
+                let mut inner = ShellWord::default();
                 self.deeper(|scan| scan.pieces(&mut inner, stop.closing(b']')));
                 self.at = (self.at + 1).min(self.text.len());
             }
@@ -235,7 +237,7 @@ impl Scan<'_> {
         }
     }
 
-    fn substitution(&mut self, word: &mut Word) {
+    fn substitution(&mut self, word: &mut ShellWord) {
         self.doubt(
             "shell.substitution",
             "its words depend on the output of another command",
@@ -259,7 +261,7 @@ impl Scan<'_> {
     }
 
     /// Inserts the known value of a variable; an unknown variable counts as empty.
-    fn expand(&mut self, word: &mut Word, name: &str, stop: Stop) {
+    fn expand(&mut self, word: &mut ShellWord, name: &str, stop: ShellTextBoundary) {
         self.doubt("shell.variable", "its words depend on a variable");
         word.compute();
         if name == "IFS" {
@@ -272,7 +274,7 @@ impl Scan<'_> {
     }
 
     /// Reads `${…}`: the name, and the word that may replace its value.
-    fn parameter(&mut self, word: &mut Word, stop: Stop) {
+    fn parameter(&mut self, word: &mut ShellWord, stop: ShellTextBoundary) {
         self.at += 2;
         let is_indirect = self.byte() == Some(b'!');
         if matches!(self.byte(), Some(b'!' | b'#')) {
@@ -282,7 +284,7 @@ impl Scan<'_> {
         if is_indirect {
             name = self.found.variables.get(&name).cloned().unwrap_or_default();
         }
-        let mut inner = Word::default();
+        let mut inner = ShellWord::default();
         self.pieces(&mut inner, stop.closing(b'}'));
         self.at = (self.at + 1).min(self.text.len());
         let default = inner.text.trim_start_matches(':');
@@ -301,7 +303,7 @@ impl Scan<'_> {
     }
 
     /// Reads `$'…'`. Its escapes are resolved here so that a ban still sees the word.
-    fn ansi_quoted(&mut self, word: &mut Word) {
+    fn ansi_quoted(&mut self, word: &mut ShellWord) {
         self.doubt("shell.escape", "the shell resolves escapes in `$'…'`");
         word.compute();
         self.at += 2;
@@ -316,7 +318,7 @@ impl Scan<'_> {
         self.doubt("shell.unfinished", "a quote is not closed");
     }
 
-    fn ansi_escape(&mut self, word: &mut Word) {
+    fn ansi_escape(&mut self, word: &mut ShellWord) {
         let Some(c) = self.rest().chars().next() else {
             return;
         };

@@ -1,7 +1,9 @@
 //! Decisions of the walls, together with the layers that come before them.
 
 use super::*;
-use crate::{Action, Changes, DecidedBy, Grant, Operation, Scope, StepBound};
+use crate::{
+    DecidedBy, Grant, GrantScope, PolicyAction, PortalPermission, StepBound, StepWriteAccess,
+};
 
 const EVERYDAY: [&str; 16] = [
     "sed -i s/a/b/ calc/stats.py",
@@ -22,11 +24,11 @@ const EVERYDAY: [&str; 16] = [
     "cat a.txt b.txt | sort > c.txt",
 ];
 
-fn rule(text: &str) -> Rule {
-    Rule::parse(text).unwrap()
+fn rule(text: &str) -> PolicyRule {
+    PolicyRule::parse(text).unwrap()
 }
 
-fn rules(texts: &[&str]) -> Vec<Rule> {
+fn rules(texts: &[&str]) -> Vec<PolicyRule> {
     texts.iter().map(|text| rule(text)).collect()
 }
 
@@ -37,9 +39,9 @@ fn engineer() -> Policy {
     }
 }
 
-fn bounded(name: &str, admits: Admits) -> Policy {
+fn bounded(name: &str, admits: BoundAdmission) -> Policy {
     Policy {
-        bounds: vec![Bound {
+        bounds: vec![PolicyBound {
             name: name.to_owned(),
             admits,
         }],
@@ -47,27 +49,31 @@ fn bounded(name: &str, admits: Admits) -> Policy {
     }
 }
 
-fn inside() -> Situation {
-    Situation {
+fn inside() -> PolicyContext {
+    PolicyContext {
         is_walled: true,
         workspace: Some("/work/tree".into()),
-        walls: Some(Walls::whole()),
-        ..Situation::default()
+        walls: Some(RunWalls::whole()),
+        ..PolicyContext::default()
     }
 }
 
-fn outside() -> Situation {
-    Situation {
+fn outside() -> PolicyContext {
+    PolicyContext {
         walls: None,
         ..inside()
     }
 }
 
-fn decide(policy: &Policy, command: &str, situation: &Situation) -> Decision {
-    policy.decide("bash", &[Action::Shell(command.to_owned())], situation)
+fn decide(policy: &Policy, command: &str, situation: &PolicyContext) -> PolicyRuling {
+    policy.decide(
+        "bash",
+        &[PolicyAction::Shell(command.to_owned())],
+        situation,
+    )
 }
 
-fn is_contained(policy: &Policy, situation: &Situation) -> bool {
+fn is_contained(policy: &Policy, situation: &PolicyContext) -> bool {
     decide(policy, "echo $HOME", situation).decided_by == DecidedBy::Contained
 }
 
@@ -75,37 +81,41 @@ fn is_contained(policy: &Policy, situation: &Situation) -> bool {
 fn everyday_commands_run_inside_the_walls() {
     for command in EVERYDAY {
         let decision = decide(&engineer(), command, &inside());
-        assert_eq!(decision.answer, Answer::Allow, "{command}: {decision:?}");
+        assert_eq!(
+            decision.answer,
+            PolicyAnswer::Allow,
+            "{command}: {decision:?}"
+        );
         let by_rule = decide(&engineer(), command, &outside());
         let decided_by = match by_rule.answer {
-            Answer::Allow => DecidedBy::Rule,
+            PolicyAnswer::Allow => DecidedBy::Rule,
             _ => DecidedBy::Contained,
         };
         assert_eq!(decision.decided_by, decided_by, "{command}: {decision:?}");
     }
 }
 
-fn step(commands: &[&str], changes: Changes) -> Policy {
+fn step(commands: &[&str], changes: StepWriteAccess) -> Policy {
     let bound = StepBound {
         commands: rules(commands),
         changes,
         ..StepBound::default()
     };
-    bounded("step a", Admits::Step(bound))
+    bounded("step a", BoundAdmission::Step(bound))
 }
 
 fn listed(name: &str, texts: &[&str]) -> Policy {
-    bounded(name, Admits::Rules(rules(texts)))
+    bounded(name, BoundAdmission::Rules(rules(texts)))
 }
 
-fn portal(operations: &[Operation]) -> Policy {
-    bounded("portal p", Admits::Operations(operations.to_vec()))
+fn portal(operations: &[PortalPermission]) -> Policy {
+    bounded("portal p", BoundAdmission::Operations(operations.to_vec()))
 }
 
 fn every_bound() -> Vec<(&'static str, Policy)> {
-    use Operation::{Git, Read, Write};
+    use PortalPermission::{Git, Read, Write};
     let list = ["Bash(ls:*)", "Bash(echo:*)"];
-    let git = Admits::GitOf("inspector".to_owned());
+    let git = BoundAdmission::GitOf("inspector".to_owned());
     let asks = Policy {
         ask: rules(&["Bash(ls:*)"]),
         ..engineer()
@@ -119,9 +129,9 @@ fn every_bound() -> Vec<(&'static str, Policy)> {
         ("role with Bash", listed("role a", &["Read", "Bash"])),
         ("role without Bash", listed("role b", &["Read"])),
         ("skill with a list", listed("skill s", &list)),
-        ("step without a list", step(&[], Changes::Some)),
-        ("step with a list", step(&list, Changes::Some)),
-        ("judge of a step", step(&[], Changes::None)),
+        ("step without a list", step(&[], StepWriteAccess::Some)),
+        ("step with a list", step(&list, StepWriteAccess::Some)),
+        ("judge of a step", step(&[], StepWriteAccess::None)),
         ("portal, read only", portal(&[Read])),
         ("portal, all", portal(&[Read, Write, Git])),
         ("git of inspector", bounded("git of inspector", git)),
@@ -155,9 +165,9 @@ fn bounds_come_before_walls() {
                 let decision = decide(policy, command, &situation);
                 let word = match (decision.answer, decision.decided_by) {
                     (_, DecidedBy::Contained) => "contained",
-                    (Answer::Allow, DecidedBy::Rule) => "allow",
-                    (Answer::Ask, DecidedBy::Rule) => "ask",
-                    (Answer::Deny, DecidedBy::Rule) => "deny",
+                    (PolicyAnswer::Allow, DecidedBy::Rule) => "allow",
+                    (PolicyAnswer::Ask, DecidedBy::Rule) => "ask",
+                    (PolicyAnswer::Deny, DecidedBy::Rule) => "deny",
                 };
                 table.push_str(&format!("{word:<17}"));
             }
@@ -170,50 +180,53 @@ fn bounds_come_before_walls() {
 #[test]
 fn each_condition_ends_it() {
     assert!(is_contained(&engineer(), &inside()));
-    let walls = |change: fn(&mut Walls)| {
-        let mut walls = Walls::whole();
+    let walls = |change: fn(&mut RunWalls)| {
+        let mut walls = RunWalls::whole();
         change(&mut walls);
-        Situation {
+        PolicyContext {
             walls: Some(walls),
             ..inside()
         }
     };
     let situations = [
-        (Uncontained::Never, outside()),
+        (UncontainedReason::Never, outside()),
         (
-            Uncontained::Level,
+            UncontainedReason::Level,
             walls(|it| it.sandbox = SandboxWalls::Lower),
         ),
-        (Uncontained::Files, walls(|it| it.files = WorkFiles::Person)),
         (
-            Uncontained::Network,
+            UncontainedReason::Files,
+            walls(|it| it.files = WorkFileOwner::Person),
+        ),
+        (
+            UncontainedReason::Network,
             walls(|it| it.openings.extend([SandboxOpening::Network])),
         ),
         (
-            Uncontained::Secret,
+            UncontainedReason::Secret,
             walls(|it| it.openings.extend([SandboxOpening::Secret])),
         ),
         (
-            Uncontained::Connection,
-            walls(|it| it.connection = OpenConnection::Held),
+            UncontainedReason::Connection,
+            walls(|it| it.connection = BackgroundConnection::Held),
         ),
         (
-            Uncontained::Network,
-            Situation {
+            UncontainedReason::Network,
+            PolicyContext {
                 has_network: true,
                 ..inside()
             },
         ),
         (
-            Uncontained::Secret,
-            Situation {
+            UncontainedReason::Secret,
+            PolicyContext {
                 has_secrets: true,
                 ..inside()
             },
         ),
         (
-            Uncontained::Secret,
-            Situation {
+            UncontainedReason::Secret,
+            PolicyContext {
                 held_secrets: vec!["github".to_owned()],
                 ..inside()
             },
@@ -229,26 +242,26 @@ fn each_condition_ends_it() {
 fn settings_and_grants_end_it() {
     let grant = Grant {
         rule: rule("Fetch(docs.rs)"),
-        scope: Scope::Run,
+        scope: GrantScope::Run,
         reason: String::new(),
     };
     let policies = [
         (
-            Uncontained::Setting,
+            UncontainedReason::Setting,
             Policy {
-                contained: Containment::Off,
+                contained: ContainmentMode::Off,
                 ..engineer()
             },
         ),
         (
-            Uncontained::Questions,
+            UncontainedReason::Questions,
             Policy {
-                commands: Commands::Ask,
+                commands: CommandApproval::Ask,
                 ..engineer()
             },
         ),
         (
-            Uncontained::Network,
+            UncontainedReason::Network,
             Policy {
                 grants: vec![grant.clone()],
                 ..engineer()
@@ -262,7 +275,7 @@ fn settings_and_grants_end_it() {
     // A bound that admits no host cancels the grant.
     let step = Policy {
         grants: vec![grant],
-        ..bounded("step a", Admits::Step(StepBound::default()))
+        ..bounded("step a", BoundAdmission::Step(StepBound::default()))
     };
     assert!(is_contained(&step, &inside()));
 }
@@ -271,22 +284,22 @@ fn settings_and_grants_end_it() {
 #[test]
 fn a_command_with_a_host_or_a_secret_is_judged_by_rules() {
     for opens in [
-        Action::Network("docs.rs".to_owned()),
-        Action::Secret("github".to_owned()),
+        PolicyAction::Network("docs.rs".to_owned()),
+        PolicyAction::Secret("github".to_owned()),
     ] {
         let policy = Policy {
             grants: ["Fetch(docs.rs)", "Secret(github)"]
                 .map(|text| Grant {
                     rule: rule(text),
-                    scope: Scope::Once,
+                    scope: GrantScope::Once,
                     reason: String::new(),
                 })
                 .into(),
             ..engineer()
         };
-        let actions = [Action::Shell("echo $HOME".to_owned()), opens];
+        let actions = [PolicyAction::Shell("echo $HOME".to_owned()), opens];
         let decision = policy.decide("bash", &actions, &inside());
-        assert_eq!(decision.answer, Answer::Ask, "{decision:?}");
+        assert_eq!(decision.answer, PolicyAnswer::Ask, "{decision:?}");
     }
 }
 
@@ -374,13 +387,14 @@ fn what_the_person_wrote_is_not_talked_around() {
     };
     for command in COMMITS.iter().chain(MAKES) {
         let answer = decide(&policy, command, &inside()).answer;
-        assert_ne!(answer, Answer::Allow, "{command}");
+        assert_ne!(answer, PolicyAnswer::Allow, "{command}");
     }
     for command in READS {
         // Commands that name the file are refused; path walls stop the others, as `path_walls`
         // says.
         let decision = decide(&policy, command, &inside());
-        let is_refused = decision.answer == Answer::Deny || decision.answer == Answer::Ask;
+        let is_refused =
+            decision.answer == PolicyAnswer::Deny || decision.answer == PolicyAnswer::Ask;
         assert!(is_refused, "{command}: {decision:?}");
     }
     assert_eq!(policy.path_walls().len(), 1);
@@ -398,13 +412,17 @@ fn what_the_person_wrote_is_not_talked_around() {
         "someone --with make=no x",
     ] {
         let decision = decide(&policy, command, &inside());
-        assert_eq!(decision.answer, Answer::Allow, "{command}: {decision:?}");
+        assert_eq!(
+            decision.answer,
+            PolicyAnswer::Allow,
+            "{command}: {decision:?}"
+        );
     }
 }
 
 #[test]
 fn a_ban_that_nobody_can_read_stops_everything() {
-    let (set, bad) = RuleSet::parse(&[], &[], &["bash(rm:*)".to_owned()]);
+    let (set, bad) = PolicyRuleSet::parse(&[], &[], &["bash(rm:*)".to_owned()]);
     assert_eq!(bad.len(), 1);
     let policy = Policy {
         ask: set.ask,
@@ -412,7 +430,11 @@ fn a_ban_that_nobody_can_read_stops_everything() {
     };
     for command in ["ls", "echo $HOME", "$x", "x=1"] {
         let decision = decide(&policy, command, &inside());
-        assert_eq!(decision.answer, Answer::Ask, "{command}: {decision:?}");
+        assert_eq!(
+            decision.answer,
+            PolicyAnswer::Ask,
+            "{command}: {decision:?}"
+        );
     }
 }
 
@@ -426,7 +448,11 @@ fn a_file_that_may_hold_keys_is_asked_about_by_name() {
         "for i in 1; do cat .env; done",
     ] {
         let decision = decide(&engineer(), command, &inside());
-        assert_eq!(decision.answer, Answer::Ask, "{command}: {decision:?}");
+        assert_eq!(
+            decision.answer,
+            PolicyAnswer::Ask,
+            "{command}: {decision:?}"
+        );
         assert!(
             decision.reason.contains("`.env` may hold secrets"),
             "{command}: {decision:?}"

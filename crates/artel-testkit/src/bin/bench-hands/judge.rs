@@ -1,7 +1,7 @@
 //! Judges typical commands, and measures how the time grows with the length of the text.
 
-use artel_policy::command::{self, Setting};
-use artel_policy::rules::RuleSet;
+use artel_policy::command::{self, CommandOrigin};
+use artel_policy::rules::PolicyRuleSet;
 
 use crate::{figure, median};
 
@@ -27,9 +27,10 @@ pub(crate) fn measure() {
     .map(|program| format!("Bash({program}:*)"));
     let mut allow: Vec<String> = allow.into();
     allow.push("Bash(python -m pytest:*)".to_owned());
-    let (rules, bad) = RuleSet::parse(&allow, &[], &[]);
+    let (rules, bad) = PolicyRuleSet::parse(&allow, &[], &[]);
     assert!(bad.is_empty());
-    let judge = |text: &str| command::judge(&command::read(text), &rules, Setting::Person, None);
+    let judge =
+        |text: &str| command::judge(&command::read(text), &rules, CommandOrigin::Person, None);
     let typical = median(200, || {
         for text in TYPICAL {
             std::hint::black_box(judge(text));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use artel_files::{Guard, Op, Refusal, Root};
-use artel_policy::Place;
+use artel_policy::TargetTree;
 use artel_tools::{Bench, Judge, file_tools};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ const TIMES: usize = 7;
 struct Open;
 
 impl Judge for Open {
-    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(|_: &std::path::Path, _: Op| -> Result<(), Refusal> { Ok(()) })
     }
 }

@@ -10,7 +10,7 @@ use crate::Judge;
 struct Anything;
 
 impl Judge for Anything {
-    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(any)
     }
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use artel_engine::Family;
-use artel_policy::{Admits, Bound};
+use artel_policy::{BoundAdmission, PolicyBound};
 use artel_skills::{Context, Scope, SizeLimit};
 use artel_types::model::{ModelCallReason, PrivacyLabel};
 use artel_types::{Actor, Failure, FailureCode, RunId, RunPrepared, RunStarted};
@@ -131,9 +131,9 @@ impl House {
         let policy = caller.policy(Some(&facts.role));
         let policy = policy.map_err(|problems| problems.first())?;
         terms.bounds = policy.bounds;
-        terms.bounds.push(Bound {
+        terms.bounds.push(PolicyBound {
             name: format!("rights of {}", facts.role),
-            admits: Admits::RightsOf {
+            admits: BoundAdmission::RightsOf {
                 role: facts.role.clone(),
                 secrets: policy.role_secrets,
             },
@@ -151,7 +151,7 @@ impl House {
     }
 
     /// Returns the bound of an old fork, according to the skill that it carries out.
-    fn old_kind(&self, child: &RunStarted) -> Result<Option<Bound>, Failure> {
+    fn old_kind(&self, child: &RunStarted) -> Result<Option<PolicyBound>, Failure> {
         let facts = self.prepared_of(child.id)?;
         let Some(folder) = facts.and_then(|it| it.skill_folder) else {
             return Ok(None);

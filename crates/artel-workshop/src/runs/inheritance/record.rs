@@ -1,7 +1,9 @@
 //! Converts what a run inherited to and from its recorded form.
 
-use artel_policy::rules::Rule;
-use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{
+    BoundAdmission, Grant, GrantScope, PolicyBound, PortalPermission, StepBound, StepWriteAccess,
+};
 use artel_types::{
     Failure, FailureCode, RecordedAdmission, RecordedBound, RecordedGrant, RecordedInheritance,
     RecordedOperation, RecordedStepBound, RunId,
@@ -56,10 +58,10 @@ impl Inheritance {
             step_budget,
         } = recorded.clone();
         let granted = granted.into_iter().filter_map(|it| {
-            let rule = Rule::parse(&it.rule).ok()?;
+            let rule = PolicyRule::parse(&it.rule).ok()?;
             Some(Grant {
                 rule,
-                scope: Scope::Run,
+                scope: GrantScope::Run,
                 reason: it.reason,
             })
         });
@@ -86,17 +88,17 @@ fn of_grant(grant: &Grant) -> RecordedGrant {
 }
 
 /// Returns the recorded form of a bound.
-pub(super) fn of_bound(bound: &Bound) -> RecordedBound {
+pub(super) fn of_bound(bound: &PolicyBound) -> RecordedBound {
     RecordedBound {
         name: bound.name.clone(),
         admits: match &bound.admits {
-            Admits::Rules(rules) => RecordedAdmission::Rules(texts(rules)),
-            Admits::Operations(operations) => {
+            BoundAdmission::Rules(rules) => RecordedAdmission::Rules(texts(rules)),
+            BoundAdmission::Operations(operations) => {
                 RecordedAdmission::Operations(operations.iter().map(of_operation).collect())
             }
-            Admits::Step(step) => RecordedAdmission::Step(of_step(step)),
-            Admits::GitOf(role) => RecordedAdmission::GitOf(role.clone()),
-            Admits::RightsOf { role, secrets } => RecordedAdmission::RightsOf {
+            BoundAdmission::Step(step) => RecordedAdmission::Step(of_step(step)),
+            BoundAdmission::GitOf(role) => RecordedAdmission::GitOf(role.clone()),
+            BoundAdmission::RightsOf { role, secrets } => RecordedAdmission::RightsOf {
                 role: role.clone(),
                 secrets: secrets.clone(),
             },
@@ -104,11 +106,11 @@ pub(super) fn of_bound(bound: &Bound) -> RecordedBound {
     }
 }
 
-fn of_operation(operation: &Operation) -> RecordedOperation {
+fn of_operation(operation: &PortalPermission) -> RecordedOperation {
     match operation {
-        Operation::Read => RecordedOperation::Read,
-        Operation::Write => RecordedOperation::Write,
-        Operation::Git => RecordedOperation::Git,
+        PortalPermission::Read => RecordedOperation::Read,
+        PortalPermission::Write => RecordedOperation::Write,
+        PortalPermission::Git => RecordedOperation::Git,
     }
 }
 
@@ -132,33 +134,33 @@ fn of_step(step: &StepBound) -> RecordedStepBound {
         tools: tools.clone(),
         declared: declared.clone(),
         secrets: secrets.clone(),
-        is_read_only: *changes == Changes::None,
+        is_read_only: *changes == StepWriteAccess::None,
     }
 }
 
-fn bound_of(recorded: &RecordedBound) -> Result<Bound, Failure> {
+fn bound_of(recorded: &RecordedBound) -> Result<PolicyBound, Failure> {
     let admits = match &recorded.admits {
         // Dropping a rule that can no longer be read only narrows the bound.
         RecordedAdmission::Rules(rules) => {
-            let rules = rules.iter().filter_map(|text| Rule::parse(text).ok());
-            Admits::Rules(rules.collect())
+            let rules = rules.iter().filter_map(|text| PolicyRule::parse(text).ok());
+            BoundAdmission::Rules(rules.collect())
         }
         RecordedAdmission::Operations(operations) => {
             let operation = |it: &RecordedOperation| match it {
-                RecordedOperation::Read => Operation::Read,
-                RecordedOperation::Write => Operation::Write,
-                RecordedOperation::Git => Operation::Git,
+                RecordedOperation::Read => PortalPermission::Read,
+                RecordedOperation::Write => PortalPermission::Write,
+                RecordedOperation::Git => PortalPermission::Git,
             };
-            Admits::Operations(operations.iter().map(operation).collect())
+            BoundAdmission::Operations(operations.iter().map(operation).collect())
         }
-        RecordedAdmission::Step(step) => Admits::Step(step_of(step, &recorded.name)?),
-        RecordedAdmission::GitOf(role) => Admits::GitOf(role.clone()),
-        RecordedAdmission::RightsOf { role, secrets } => Admits::RightsOf {
+        RecordedAdmission::Step(step) => BoundAdmission::Step(step_of(step, &recorded.name)?),
+        RecordedAdmission::GitOf(role) => BoundAdmission::GitOf(role.clone()),
+        RecordedAdmission::RightsOf { role, secrets } => BoundAdmission::RightsOf {
             role: role.clone(),
             secrets: secrets.clone(),
         },
     };
-    Ok(Bound {
+    Ok(PolicyBound {
         name: recorded.name.clone(),
         admits,
     })
@@ -179,7 +181,7 @@ fn step_of(recorded: &RecordedStepBound, name: &str) -> Result<StepBound, Failur
     } = recorded;
     let limits = |texts: &[String]| texts.iter().map(|text| ban(text)).collect();
     let kept = kept.iter().map(|text| {
-        Rule::parse(text).map_err(|bad| {
+        PolicyRule::parse(text).map_err(|bad| {
             let what = format!("the run's recorded limit `{text}` (from {name}) cannot be read");
             Failure::new(FailureCode::R008, what)
                 .because(bad.to_string())
@@ -195,18 +197,18 @@ fn step_of(recorded: &RecordedStepBound, name: &str) -> Result<StepBound, Failur
         declared: declared.clone(),
         secrets: secrets.clone(),
         changes: if *is_read_only {
-            Changes::None
+            StepWriteAccess::None
         } else {
-            Changes::Some
+            StepWriteAccess::Some
         },
     })
 }
 
-fn texts(rules: &[Rule]) -> Vec<String> {
+fn texts(rules: &[PolicyRule]) -> Vec<String> {
     rules.iter().map(|rule| rule.text().to_owned()).collect()
 }
 
 /// Parses a rule. A rule that cannot be read denies every command and admits none.
-fn ban(text: &str) -> Rule {
-    Rule::parse(text).unwrap_or_else(|_| Rule::unreadable(text))
+fn ban(text: &str) -> PolicyRule {
+    PolicyRule::parse(text).unwrap_or_else(|_| PolicyRule::unreadable(text))
 }

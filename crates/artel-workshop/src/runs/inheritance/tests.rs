@@ -1,5 +1,7 @@
-use artel_policy::rules::Rule;
-use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{
+    BoundAdmission, Grant, GrantScope, PolicyBound, PortalPermission, StepBound, StepWriteAccess,
+};
 use artel_testkit::Random;
 use artel_types::model::{ModelCallPriority, ModelCallReason, PrivacyLabel};
 use artel_types::{RecordedInheritance, RunId};
@@ -11,21 +13,21 @@ mod budgets;
 mod decisions;
 mod marks;
 
-fn rule(text: &str) -> Rule {
-    Rule::parse(text).unwrap()
+fn rule(text: &str) -> PolicyRule {
+    PolicyRule::parse(text).unwrap()
 }
 
-fn random_bound(random: &mut Random) -> Bound {
+fn random_bound(random: &mut Random) -> PolicyBound {
     let number = random.below(6);
     let admits = match random.below(5) {
-        0 => Admits::Rules(vec![rule("Read"), rule(&format!("Bash(tool{number}:*)"))]),
-        1 => Admits::Operations(vec![Operation::Read, Operation::Git]),
-        2 => Admits::GitOf("tester".to_owned()),
-        3 => Admits::RightsOf {
+        0 => BoundAdmission::Rules(vec![rule("Read"), rule(&format!("Bash(tool{number}:*)"))]),
+        1 => BoundAdmission::Operations(vec![PortalPermission::Read, PortalPermission::Git]),
+        2 => BoundAdmission::GitOf("tester".to_owned()),
+        3 => BoundAdmission::RightsOf {
             role: "inspector".to_owned(),
             secrets: (number > 3).then(|| vec![format!("key{number}")]),
         },
-        _ => Admits::Step(StepBound {
+        _ => BoundAdmission::Step(StepBound {
             paths: vec![rule(&format!("Edit(src{number}/**)"))],
             kept: vec![rule("Edit(tests/a.py)")],
             commands: vec![rule("Bash(./run.sh)")],
@@ -34,13 +36,13 @@ fn random_bound(random: &mut Random) -> Bound {
             declared: vec!["deploy".to_owned(), "lint".to_owned()],
             secrets: vec![format!("key{number}")],
             changes: if number > 2 {
-                Changes::None
+                StepWriteAccess::None
             } else {
-                Changes::Some
+                StepWriteAccess::Some
             },
         }),
     };
-    Bound {
+    PolicyBound {
         name: format!("bound {number}"),
         admits,
     }
@@ -52,7 +54,7 @@ fn random_terms(random: &mut Random, parent: Option<RunId>) -> ChildTerms {
     let number = random.below(9);
     let grant = Grant {
         rule: rule(&format!("Bash(granted{number})")),
-        scope: Scope::Run,
+        scope: GrantScope::Run,
         reason: "approved".to_owned(),
     };
     ChildTerms {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use artel_engine::{Did, Left};
-use artel_policy::Changes;
+use artel_policy::StepWriteAccess;
 use artel_rules::plan::widened;
 use artel_tools::Tool;
 use artel_types::plan::{Plan, PlanStep};
@@ -91,7 +91,7 @@ impl Workers {
             return Ok(facts([silent(&spot, None, why).into()]));
         }
         let (at, tree, diff) = self.copied(&spot, "advise", spot.left_by(self)).await?;
-        let bound = bound_of(&spot.spec, &[], Changes::None);
+        let bound = bound_of(&spot.spec, &[], StepWriteAccess::None);
         let maker = Maker {
             plan: spot.state.plan().clone(),
             step: spot.spec.clone(),

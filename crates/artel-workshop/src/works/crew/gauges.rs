@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artel_git::Entry;
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 use artel_rules::conduct::{LAPSED, PlanRun};
 use artel_rules::plan::check;
 use artel_rules::plan::names::is_test_path;
@@ -325,7 +325,7 @@ impl Workers {
         }
         let rules = paths.iter();
         let rules: Vec<_> = rules
-            .filter_map(|path| Rule::parse(&format!("Edit({path})")).ok())
+            .filter_map(|path| PolicyRule::parse(&format!("Edit({path})")).ok())
             .collect();
         let changed = self.line.changed(base, tree).map_err(git_failed)?;
         let changed = changed

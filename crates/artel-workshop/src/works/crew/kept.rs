@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use artel_git::RunTree;
-use artel_policy::rules::Rule;
-use artel_policy::{Answer, PathKeep};
+use artel_policy::rules::PolicyRule;
+use artel_policy::{PathWallKind, PolicyAnswer};
 use artel_rules::conduct::AttemptPart;
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, PassedStage};
@@ -73,7 +73,9 @@ impl Workers {
         let policy = self.house.workshop.caller.policy(None);
         let policy = policy.map_err(|problems| problems.first())?;
         let mut walls = policy.path_walls();
-        walls.retain(|wall| wall.keeps == PathKeep::Writing && wall.answer == Answer::Deny);
+        walls.retain(|wall| {
+            wall.keeps == PathWallKind::Writing && wall.answer == PolicyAnswer::Deny
+        });
         if walls.is_empty() || !matches!(spot.part, AttemptPart::Work | AttemptPart::Tests) {
             return Ok(Kept::default());
         }
@@ -185,7 +187,7 @@ impl Workers {
     /// Returns a test for files that belong to testers: those in places where testers may
     /// write, with any extension, and those named like tests.
     pub(super) fn test_files(&self) -> impl Fn(&str) -> bool + use<> {
-        let rules = TEST_PATHS.map(|path| Rule::parse(&format!("Edit({path})")).ok());
+        let rules = TEST_PATHS.map(|path| PolicyRule::parse(&format!("Edit({path})")).ok());
         let prefix = self.line.prefix();
         move |path| {
             let is_place = |here: &Path| {

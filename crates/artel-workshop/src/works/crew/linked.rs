@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 use artel_rules::plan::names::is_code_path;
 use artel_types::Failure;
 use artel_types::plan::PlanStep;
@@ -53,8 +53,8 @@ impl Workers {
     ) -> Result<Vec<LinkedFile>, Failure> {
         let mut linked = self.linked_files(tree, files)?;
         let paths = step.scope.paths.iter();
-        let rules: Vec<Rule> = paths
-            .filter_map(|path| Rule::parse(&format!("Edit({path})")).ok())
+        let rules: Vec<PolicyRule> = paths
+            .filter_map(|path| PolicyRule::parse(&format!("Edit({path})")).ok())
             .collect();
         if !step.scope.paths.is_empty() {
             linked.retain(|it| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed};
-use artel_policy::Changes;
+use artel_policy::StepWriteAccess;
 use artel_rules::conduct::{AttemptPart, PlanRun, StepVerifier};
 use artel_rules::plan::USUAL_TURNS;
 use artel_rules::plan::names::{commit_message, is_test_path};
@@ -146,7 +146,7 @@ impl Workers {
             task.push_str(&briefs::not_taken(&why));
         }
         let kept_here = self.in_folder(&kept);
-        let bound = bound_of(&spot.spec, &kept_here, Changes::Some);
+        let bound = bound_of(&spot.spec, &kept_here, StepWriteAccess::Some);
         let bound = self.bound_of_role(bound, "engineer");
         let child = Child {
             name: format!("mend/{}", spot.round),

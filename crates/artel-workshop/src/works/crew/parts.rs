@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_engine::Did;
 use artel_git::RunTree;
-use artel_policy::{Admits, Bound, Changes};
+use artel_policy::{BoundAdmission, PolicyBound, StepWriteAccess};
 use artel_rules::conduct::{AttemptPart, StepVerifier};
 use artel_rules::proof::ChangedLines;
 use artel_types::model::ModelCallReason;
@@ -95,7 +95,7 @@ impl Workers {
     }
 
     /// Returns the terms for a run of a step.
-    pub(super) fn contract(&self, spot: &Spot, bound: Bound) -> Contract {
+    pub(super) fn contract(&self, spot: &Spot, bound: PolicyBound) -> Contract {
         let part = spot.part.as_str();
         // Mending the whole branch is not a step of the plan.
         let number = spot.state.plan().number(&spot.spec.id);
@@ -137,9 +137,9 @@ impl Workers {
     /// Adds to a step's bound what the file of a role itself names, since a person wrote it
     /// there. Of the workshop's declared tools, a step may use only those and the ones it
     /// lists.
-    pub(super) fn bound_of_role(&self, mut bound: Bound, role: &str) -> Bound {
+    pub(super) fn bound_of_role(&self, mut bound: PolicyBound, role: &str) -> PolicyBound {
         let caller = &self.house.workshop.caller;
-        let Admits::Step(step) = &mut bound.admits else {
+        let BoundAdmission::Step(step) = &mut bound.admits else {
             return bound;
         };
         let registry = caller.registry("default");
@@ -147,7 +147,7 @@ impl Workers {
         let declared = cards.filter(|card| card.bundle == "declared");
         step.declared = declared.map(|card| card.name.clone()).collect();
         let named = caller.role(role).ok().filter(|role| role.file.is_some());
-        let Some(named) = named.filter(|_| step.changes == Changes::Some) else {
+        let Some(named) = named.filter(|_| step.changes == StepWriteAccess::Some) else {
             return bound;
         };
         let tools = named.tools.iter().flatten();
@@ -161,7 +161,7 @@ impl Workers {
 
     /// Has an inspector name the criteria.
     pub(super) async fn criteria(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
-        let bound = bound_of(&spot.spec, &[], Changes::None);
+        let bound = bound_of(&spot.spec, &[], StepWriteAccess::None);
         let contract = Contract {
             tools: vec![forms::criteria_form()],
             ..self.contract(&spot, bound)
@@ -202,7 +202,7 @@ impl Workers {
     pub(super) async fn tests(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let mut spec = spot.spec.clone();
         spec.scope.paths = TEST_PATHS.map(str::to_owned).to_vec();
-        let bound = bound_of(&spec, &[], Changes::Some);
+        let bound = bound_of(&spec, &[], StepWriteAccess::Some);
         let contract = self.contract(&spot, bound);
         let files = self.opened(&spot).await?;
         let task = briefs::tests(&spot);
@@ -220,7 +220,7 @@ impl Workers {
         // The tests of the step define its task, so the worker may not change them.
         let kept = self.tests_of(&spot)?;
         let kept_here = self.in_folder(&kept);
-        let bound = bound_of(&spot.spec, &kept_here, Changes::Some);
+        let bound = bound_of(&spot.spec, &kept_here, StepWriteAccess::Some);
         let contract = Contract {
             tools: vec![propose_tool(self, &spot)],
             kept: kept_here,
@@ -388,7 +388,7 @@ impl Workers {
             StepVerifier::Tester => "tester",
             StepVerifier::Evaluator | StepVerifier::Inspector => "inspector",
         };
-        let bound = bound_of(&spot.spec, &[], Changes::None);
+        let bound = bound_of(&spot.spec, &[], StepWriteAccess::None);
         // While tests run, the code under test could try to change them.
         let contract = Contract {
             kept: self.in_folder(&self.tests_of(spot)?),

@@ -2,7 +2,7 @@
 //! failed, the person is asked once about all of them.
 
 use artel_policy::command;
-use artel_policy::rules::Rule;
+use artel_policy::rules::PolicyRule;
 use artel_rules::plan::widened;
 use artel_types::plan::{Plan, PlanStep};
 use artel_types::{Event, Fact, Failure, RecordedText, RunId};
@@ -149,7 +149,7 @@ impl Denied {
         let named: Option<Vec<String>> = reading.words().filter(lacking).map(named).collect();
         let mut rules = had.clone();
         let parsed = named.iter().flatten();
-        rules.extend(parsed.filter_map(|text| Rule::parse(&format!("Bash({text})")).ok()));
+        rules.extend(parsed.filter_map(|text| PolicyRule::parse(&format!("Bash({text})")).ok()));
         match named.filter(|_| command::is_covered(&reading, &rules)) {
             Some(named) => named
                 .into_iter()

@@ -1,6 +1,6 @@
 //! Asks the person at the terminal to approve tool calls.
 
-use artel_policy::Scope;
+use artel_policy::GrantScope;
 use artel_policy::record::visible;
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::Actor;
@@ -24,10 +24,10 @@ impl Terminal {
     }
 
     /// Returns how far a yes may reach, narrowest first.
-    fn scopes(&self, question: &Question) -> Vec<Scope> {
-        let mut scopes = vec![Scope::Once];
+    fn scopes(&self, question: &Question) -> Vec<GrantScope> {
+        let mut scopes = vec![GrantScope::Once];
         scopes.extend(question.scopes());
-        scopes.retain(|scope| *scope != Scope::Always || self.workshop.is_some());
+        scopes.retain(|scope| *scope != GrantScope::Always || self.workshop.is_some());
         scopes
     }
 
@@ -88,7 +88,7 @@ impl Terminal {
                     scope
                 }
             };
-            if scope != Scope::Always {
+            if scope != GrantScope::Always {
                 return Ok(Some(question.yes(scope, "said at the terminal")));
             }
             let Some(reason) = prompt::read("Reason for always allowing this: ", gone)? else {
@@ -112,9 +112,9 @@ impl Approver for Terminal {
 
 #[derive(Debug, Clone, Copy)]
 enum Meant {
-    Yes(Scope),
+    Yes(GrantScope),
     /// Sessions used to be offered; the answer now reaches as far as a run.
-    Session(Scope),
+    Session(GrantScope),
     No,
 }
 
@@ -141,24 +141,24 @@ fn shown(question: &Question) -> String {
 }
 
 /// Returns the answer as it is offered, with its letter in brackets.
-fn bracketed(scope: Scope) -> &'static str {
+fn bracketed(scope: GrantScope) -> &'static str {
     match scope {
-        Scope::Once => "[o]nce",
-        Scope::Run => "for this [r]un",
-        Scope::Always => "[a]lways",
+        GrantScope::Once => "[o]nce",
+        GrantScope::Run => "for this [r]un",
+        GrantScope::Always => "[a]lways",
     }
 }
 
 /// Returns the meaning of an answer. Enter alone is a no.
-fn meant(answer: &str, scopes: &[Scope]) -> Option<Meant> {
+fn meant(answer: &str, scopes: &[GrantScope]) -> Option<Meant> {
     match answer {
-        "y" | "yes" => return Some(Meant::Yes(Scope::Once)),
+        "y" | "yes" => return Some(Meant::Yes(GrantScope::Once)),
         "" | "n" | "no" => return Some(Meant::No),
-        "s" | "session" if scopes.contains(&Scope::Run) => {
-            return Some(Meant::Session(Scope::Run));
+        "s" | "session" if scopes.contains(&GrantScope::Run) => {
+            return Some(Meant::Session(GrantScope::Run));
         }
         _ => {}
     }
-    let is_meant = |scope: &&Scope| answer == scope.word() || answer == &scope.word()[..1];
+    let is_meant = |scope: &&GrantScope| answer == scope.word() || answer == &scope.word()[..1];
     scopes.iter().find(is_meant).copied().map(Meant::Yes)
 }

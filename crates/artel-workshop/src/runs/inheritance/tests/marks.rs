@@ -6,7 +6,7 @@ use std::path::Path;
 
 use artel_config::Environment;
 use artel_journal::{Batch, Journal};
-use artel_policy::Situation;
+use artel_policy::PolicyContext;
 use artel_testkit::Random;
 use artel_tools::ContentMarks;
 use artel_types::{
@@ -158,7 +158,7 @@ struct Expected {
 
 impl Expected {
     fn of(marks: &ContentMarks) -> Self {
-        let marked = marks.in_situation(&Situation::default());
+        let marked = marks.in_situation(&PolicyContext::default());
         Self {
             foreign: marked.foreign.iter().map(ToString::to_string).collect(),
             secrets: marked.held_secrets.into_iter().collect(),
