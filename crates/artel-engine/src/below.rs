@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{ChildRunMetrics, Event, Fact, Failure, Money, RunId};
 
@@ -56,12 +56,15 @@ fn runs_below(top: RunId, started: &[Event]) -> BTreeSet<RunId> {
 }
 
 fn of_kind(chronicle: &Chronicle, kind: &str) -> Result<Vec<Event>, Failure> {
-    let filter = Filter {
+    let filter = EventFilter {
         trace: Some(chronicle.trace().to_string()),
         kind: Some(kind.to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = chronicle.journal().reader().records(&Query::of(filter))?;
+    let records = chronicle
+        .journal()
+        .reader()
+        .records(&EventQuery::of(filter))?;
     let events = records.iter().map(|record| record.event());
     Ok(events.collect::<Result<_, _>>()?)
 }

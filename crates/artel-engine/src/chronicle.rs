@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, RangeInclusive};
 
-use artel_journal::{Batch, Fence, Filter, Journal, Query};
+use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, LeaseFence};
 use artel_model::Owed;
 use artel_types::{
     Actor, Event, EventDraft, EventOutcome, EventVisibility, Fact, Failure, FailureCode,
@@ -23,7 +23,7 @@ pub struct Chronicle {
     session: Option<SessionId>,
     actor: Actor,
     /// Proof that this process drives the run.
-    fence: Option<Fence>,
+    fence: Option<LeaseFence>,
 }
 
 /// An entry to append.
@@ -92,7 +92,7 @@ impl Chronicle {
 
     /// Allows appends only as long as the lease holds.
     #[must_use]
-    pub fn fenced(mut self, fence: Fence) -> Self {
+    pub fn fenced(mut self, fence: LeaseFence) -> Self {
         self.fence = Some(fence);
         self
     }
@@ -159,8 +159,8 @@ impl Chronicle {
         Ok(())
     }
 
-    fn batch(&self, entries: Vec<Entry>) -> Batch {
-        let batch = Batch::of(entries.into_iter().map(|entry| self.draft(entry)));
+    fn batch(&self, entries: Vec<Entry>) -> EventBatch {
+        let batch = EventBatch::of(entries.into_iter().map(|entry| self.draft(entry)));
         match &self.fence {
             Some(fence) => batch.fenced(fence),
             None => batch,
@@ -173,7 +173,7 @@ impl Chronicle {
     }
 
     /// Returns the proof that this process drives the run.
-    pub(crate) fn fence(&self) -> Option<&Fence> {
+    pub(crate) fn fence(&self) -> Option<&LeaseFence> {
         self.fence.as_ref()
     }
 
@@ -234,14 +234,14 @@ impl Chronicle {
 
     /// Returns the events that the run itself recorded, without a past that it shares.
     pub fn own_events(&self) -> Result<Vec<Event>, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(self.run.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut events = Vec::new();
         self.journal
             .reader()
-            .visit_events(&Query::of(filter), |event| {
+            .visit_events(&EventQuery::of(filter), |event| {
                 events.push(event);
                 ControlFlow::Continue(())
             })?;

@@ -1,7 +1,7 @@
 //! Resolves answers to one question from several surfaces: the first recorded answer
 //! counts, and the second surface learns that.
 
-use artel_journal::{AppendError, Batch, Fence, Filter, Journal, Query};
+use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, JournalAppendError, LeaseFence};
 use artel_types::{Event, EventDraft, Fact, Failure, RunId, StreamName};
 
 use crate::chronicle::{Chronicle, Entry};
@@ -53,14 +53,14 @@ pub(crate) fn answer_own(
 
 /// Returns the sequence number at which a question was last asked.
 fn asked_at(journal: &Journal, run: RunId, question: &str) -> Result<u64, Failure> {
-    let filter = Filter {
+    let filter = EventFilter {
         run: Some(run.to_string()),
         kind: Some("run.asked".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     for record in journal
         .reader()
-        .records(&Query::of(filter).newest_first())?
+        .records(&EventQuery::of(filter).newest_first())?
     {
         let event = record.event()?;
         if matches!(&event.fact, Fact::RunAsked(it) if it.question == question) {
@@ -76,7 +76,7 @@ pub(crate) fn append_first(
     journal: &Journal,
     run: RunId,
     asked: u64,
-    (draft, fence): (EventDraft, Option<&Fence>),
+    (draft, fence): (EventDraft, Option<&LeaseFence>),
 ) -> Result<First, Failure> {
     loop {
         // Read the position first: anything recorded after it makes the append fail.
@@ -84,21 +84,21 @@ pub(crate) fn append_first(
         if let Some(event) = answer_to(journal, run, asked, &draft.fact)? {
             return Ok(First::Other(Box::new(event)));
         }
-        let batch = Batch::of([draft.clone()]).expecting(StreamName::run(run), position);
+        let batch = EventBatch::of([draft.clone()]).expecting(StreamName::run(run), position);
         match journal.append(fenced(batch, fence)).wait() {
             Ok(receipt) => return Ok(First::Mine(*receipt.seqs.end())),
-            Err(AppendError::Conflict { .. }) => {}
+            Err(JournalAppendError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
 }
 
 fn position(journal: &Journal, run: RunId) -> Result<u64, Failure> {
-    let filter = Filter {
+    let filter = EventFilter {
         stream: Some(StreamName::run(run).to_string()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let last = Query::of(filter).newest_first().limit(1);
+    let last = EventQuery::of(filter).newest_first().limit(1);
     let last = journal.reader().records(&last)?;
     Ok(last.first().map_or(0, |record| record.stream_seq))
 }
@@ -110,12 +110,15 @@ pub(crate) fn answer_to(
     asked: u64,
     mine: &Fact,
 ) -> Result<Option<Event>, Failure> {
-    let filter = Filter {
+    let filter = EventFilter {
         run: Some(run.to_string()),
         kind: Some(mine.kind().to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    for record in journal.reader().records(&Query::of(filter).after(asked))? {
+    for record in journal
+        .reader()
+        .records(&EventQuery::of(filter).after(asked))?
+    {
         let event = record.event()?;
         let is_same = match (&event.fact, mine) {
             (Fact::ToolAnswered(it), Fact::ToolAnswered(mine)) => {
@@ -132,7 +135,7 @@ pub(crate) fn answer_to(
 }
 
 /// Makes the batch valid only as long as the lease holds.
-pub(crate) fn fenced(batch: Batch, fence: Option<&Fence>) -> Batch {
+pub(crate) fn fenced(batch: EventBatch, fence: Option<&LeaseFence>) -> EventBatch {
     match fence {
         Some(fence) => batch.fenced(fence),
         None => batch,

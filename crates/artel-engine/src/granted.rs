@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_tools::RunGrant;
 use artel_types::{Event, EventOutcome, Fact, Failure, RunId, TraceId};
 
@@ -28,18 +28,18 @@ struct Given {
 impl TreeGrants {
     /// Reads the grants given in some pieces of work.
     pub fn read(
-        reader: &Reader,
+        reader: &JournalReader,
         traces: impl IntoIterator<Item = TraceId>,
     ) -> Result<Self, Failure> {
         let mut all = Self::default();
         for trace in traces {
             for kind in ["run.started", "tool.answered"] {
-                let filter = Filter {
+                let filter = EventFilter {
                     trace: Some(trace.to_string()),
                     kind: Some(kind.to_owned()),
-                    ..Filter::default()
+                    ..EventFilter::default()
                 };
-                for record in reader.records(&Query::of(filter))? {
+                for record in reader.records(&EventQuery::of(filter))? {
                     all.fold(&record.event()?);
                 }
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_journal::{Batch, Filter, Journal};
+use artel_journal::{EventBatch, EventFilter, Journal};
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::{
     Event, EventOutcome, Fact, Failure, RunId, SecretRedactor, ToolAnswered, ToolAsked,
@@ -166,7 +166,7 @@ impl Knock {
             offer: question.offer(),
         };
         let draft = chronicle.quiet(asked);
-        let batch = fenced(Batch::of([draft]), chronicle.fence());
+        let batch = fenced(EventBatch::of([draft]), chronicle.fence());
         let receipt = chronicle.journal().append(batch).wait()?;
         Ok(*receipt.seqs.end())
     }
@@ -176,9 +176,9 @@ impl Knock {
     fn listen(&self, question: &Question, asked: u64, is_over: &AtomicBool) -> Option<String> {
         let chronicle = self.log.chronicle();
         let subscribe = || {
-            let filter = Filter {
+            let filter = EventFilter {
                 run: Some(chronicle.run().to_string()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
             chronicle.journal().subscribe(filter, asked)
         };

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use artel_journal::{Filter, Journal, Query};
+use artel_journal::{EventFilter, EventQuery, Journal};
 use artel_types::{Fact, Failure, RunId};
 use tokio::sync::{mpsc, watch};
 
@@ -42,13 +42,13 @@ impl Course {
     /// Reads the current state from the journal. The driver learns of it a moment later,
     /// so code that is about to begin something after a long wait checks here.
     pub(crate) fn of(journal: &Journal, run: RunId) -> Result<Self, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(run.to_string()),
             kind: Some("run.steered".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut course = Self::GoesOn;
-        for record in journal.reader().records(&Query::of(filter))? {
+        for record in journal.reader().records(&EventQuery::of(filter))? {
             let Fact::RunSteered(steered) = record.event()?.fact else {
                 continue;
             };
@@ -97,9 +97,9 @@ impl Wheel {
     /// hub.
     pub fn listen(journal: &Journal, after: u64) -> Self {
         let wheel = Self::default();
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("run.".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         wheel.hear(journal, filter, after, &["run.steered", "run.answered"]);
         wheel
@@ -108,14 +108,20 @@ impl Wheel {
     /// Also listens to what people and agents record about the plan that a run carries
     /// out.
     pub fn follow(&self, journal: &Journal, run: RunId, after: u64) {
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(run.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         self.hear(journal, filter, after, OF_PLANS);
     }
 
-    fn hear(&self, journal: &Journal, filter: Filter, after: u64, kinds: &'static [&'static str]) {
+    fn hear(
+        &self,
+        journal: &Journal,
+        filter: EventFilter,
+        after: u64,
+        kinds: &'static [&'static str],
+    ) {
         let mut heard = journal.subscribe(filter, after);
         let (ears, mut held) = (Arc::downgrade(&self.0), self.0.held.subscribe());
         tokio::spawn(async move {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Nobody, Stop, answer_first};
-use artel_journal::{Filter, Journal, Query};
+use artel_journal::{EventFilter, EventQuery, Journal};
 use artel_policy::{ConsentRecord, PolicyAnswer, PolicyRuling};
 use artel_testkit::{Random, Scratch, random_trace};
 use artel_tools::{Approver, Question, Reply, Said};
@@ -71,9 +71,9 @@ impl Scene {
         let knock = self.knock(Elsewhere::new(stop));
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| knock.approve(&self.question));
-            let filter = Filter {
+            let filter = EventFilter {
                 kind: Some("tool.asked".to_owned()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
             let asked = self.journal.subscribe(filter, 0).wait(LONG).unwrap();
             happens(asked.unwrap().seq);
@@ -103,11 +103,15 @@ impl Scene {
     }
 
     fn answers(&self) -> Vec<ToolAnswered> {
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("tool.answered".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = self.journal.reader().records(&Query::of(filter)).unwrap();
+        let records = self
+            .journal
+            .reader()
+            .records(&EventQuery::of(filter))
+            .unwrap();
         let answers = records.iter().map(|record| record.event().unwrap().fact);
         let answers = answers.filter_map(|fact| match fact {
             Fact::ToolAnswered(answered) => Some(answered),

@@ -6,18 +6,18 @@ use std::path::Path;
 use artel_types::WorkshopId;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::anchor::Anchor;
+use crate::anchor::JournalAnchor;
 use crate::connect;
 use crate::error::JournalError;
-use crate::head::{self, Head};
-use crate::home::Home;
-use crate::keys::Keys;
+use crate::head::{self, JournalHead};
+use crate::home::JournalFolders;
+use crate::keys::JournalSigningKeys;
 use crate::objects;
 use crate::schema;
 
 /// A journal file that passed every check and may be written to.
-pub(crate) struct Admitted {
-    pub(crate) head: Head,
+pub(crate) struct AdmittedJournalFile {
+    pub(crate) head: JournalHead,
     /// Sequence number of the newest event signed on this machine (0: none).
     pub(crate) anchored: u64,
     /// Number of times a person has restored an earlier journal.
@@ -31,10 +31,10 @@ pub(crate) struct Admitted {
 /// holds the write turn.
 pub(crate) fn check(
     connection: &Connection,
-    home: &Home,
-    keys: &Keys,
+    home: &JournalFolders,
+    keys: &JournalSigningKeys,
     workshop: WorkshopId,
-) -> Result<Admitted, JournalError> {
+) -> Result<AdmittedJournalFile, JournalError> {
     let path = home.journal();
     let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
     refuse_foreign(connection, &path, workshop)?;
@@ -46,12 +46,12 @@ pub(crate) fn check(
         return Err(JournalError::Corrupt { what });
     }
     let (head, finding) = head::check_tail(connection, home, keys, workshop)?;
-    let anchor = Anchor::load(home.data(), workshop)?;
+    let anchor = JournalAnchor::load(home.data(), workshop)?;
     if let Some(anchor) = &anchor {
         head::check_anchor(connection, home, anchor, keys, head)?;
     }
     connect::move_log_at_close(connection).map_err(failed)?;
-    Ok(Admitted {
+    Ok(AdmittedJournalFile {
         head,
         anchored: anchor.as_ref().map_or(0, |anchor| anchor.seq),
         restores: anchor.map_or(0, |anchor| anchor.restored.len()),

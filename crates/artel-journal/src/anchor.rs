@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::chain::{Hash, checkpoint_message};
 use crate::durable;
 use crate::error::JournalError;
-use crate::keys::{Keys, Signer, hex, unhex};
+use crate::keys::{JournalSigningKeys, Signer, hex, unhex};
 
 /// The newest head signed on this machine, as kept in the user's data folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Anchor {
+pub struct JournalAnchor {
     /// Sequence number of the last event it covers.
     pub seq: u64,
     /// Hash of that event, in hex.
@@ -29,12 +29,12 @@ pub struct Anchor {
     signature: String,
     /// One note for every time a person restored an earlier journal.
     #[serde(default)]
-    pub restored: Vec<RestoreNote>,
+    pub restored: Vec<AnchorRestoreNote>,
 }
 
 /// A note, kept outside the journal, that a person restored it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RestoreNote {
+pub struct AnchorRestoreNote {
     /// When the journal was restored.
     pub at: Timestamp,
     /// The actor who restored it.
@@ -49,7 +49,7 @@ pub struct RestoreNote {
 
 /// A signed head, borrowed to be stored as the anchor.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Signed<'a> {
+pub(crate) struct CheckpointRef<'a> {
     pub(crate) seq: u64,
     pub(crate) hash: Hash,
     pub(crate) at: i64,
@@ -57,7 +57,7 @@ pub(crate) struct Signed<'a> {
     pub(crate) signature: &'a [u8],
 }
 
-impl Anchor {
+impl JournalAnchor {
     /// Reads the anchor of a workshop, if there is one.
     pub fn load(data: &Path, workshop: WorkshopId) -> Result<Option<Self>, JournalError> {
         let path = path(data, workshop);
@@ -82,7 +82,7 @@ impl Anchor {
     }
 
     /// Checks the anchor's own signature.
-    pub(crate) fn check(&self, keys: &Keys) -> Result<(), &'static str> {
+    pub(crate) fn check(&self, keys: &JournalSigningKeys) -> Result<(), &'static str> {
         let hash = unhex(&self.hash).ok_or("its hash is not one")?;
         let signer = unhex(&self.signer).ok_or("its signer is not a key")?;
         let signature = unhex_long(&self.signature).ok_or("its signature is not one")?;
@@ -98,10 +98,10 @@ impl Anchor {
 pub(crate) fn advance(
     data: &Path,
     workshop: WorkshopId,
-    head: Signed<'_>,
+    head: CheckpointRef<'_>,
 ) -> Result<(), JournalError> {
     let _lock = lock(data, workshop)?;
-    let old = Anchor::load(data, workshop)?;
+    let old = JournalAnchor::load(data, workshop)?;
     if old.as_ref().is_some_and(|old| old.seq >= head.seq) {
         return Ok(());
     }
@@ -113,12 +113,12 @@ pub(crate) fn advance(
 pub(crate) fn put_back(
     data: &Path,
     workshop: WorkshopId,
-    head: Signed<'_>,
-    note: RestoreNote,
+    head: CheckpointRef<'_>,
+    note: AnchorRestoreNote,
 ) -> Result<(), JournalError> {
     let _lock = lock(data, workshop)?;
     // A damaged anchor must not keep a person from recovering; the notes in it are lost.
-    let old = Anchor::load(data, workshop).unwrap_or_default();
+    let old = JournalAnchor::load(data, workshop).unwrap_or_default();
     let mut restored = old.map(|old| old.restored).unwrap_or_default();
     restored.push(note);
     store(data, workshop, head, restored)
@@ -141,10 +141,10 @@ pub(crate) fn forget(data: &Path, workshop: WorkshopId) -> Result<(), JournalErr
 fn store(
     data: &Path,
     workshop: WorkshopId,
-    head: Signed<'_>,
-    restored: Vec<RestoreNote>,
+    head: CheckpointRef<'_>,
+    restored: Vec<AnchorRestoreNote>,
 ) -> Result<(), JournalError> {
-    let anchor = Anchor {
+    let anchor = JournalAnchor {
         seq: head.seq,
         hash: hex(&head.hash),
         at: Timestamp::from_micros(head.at),
@@ -163,7 +163,8 @@ pub(crate) fn signers(data: &Path) -> BTreeSet<Signer> {
         return BTreeSet::new();
     };
     let signer = |path: PathBuf| {
-        let anchor: Anchor = serde_json::from_slice(&durable::read_small(&path).ok()?).ok()?;
+        let anchor: JournalAnchor =
+            serde_json::from_slice(&durable::read_small(&path).ok()?).ok()?;
         unhex(&anchor.signer)
     };
     entries

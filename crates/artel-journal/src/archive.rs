@@ -11,20 +11,20 @@ use crate::admit;
 use crate::anchor;
 use crate::chain::Hash;
 use crate::columns::{INSERT, SELECT};
-use crate::connect::{self, Create};
+use crate::connect::{self, CreateIfMissing};
 use crate::durable;
 use crate::error::JournalError;
-use crate::home::{Home, path_text};
-use crate::journal::{Options, record_upkeep};
-use crate::keys::{self, Keys, hex};
+use crate::home::{JournalFolders, path_text};
+use crate::journal::{JournalOptions, record_upkeep};
+use crate::keys::{self, JournalSigningKeys, hex};
 use crate::migrate;
 use crate::schema::MIGRATIONS;
-use crate::turn::{Desk, Memory};
-use crate::turnstile::Turnstile;
+use crate::turn::{JournalWriterCache, WriteTransaction};
+use crate::turnstile::WriteTurnQueue;
 
 /// The outcome of pruning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Pruned {
+pub struct JournalPruneOutcome {
     /// File that the streams were moved to.
     #[serde(serialize_with = "path_text")]
     pub archive: PathBuf,
@@ -84,7 +84,7 @@ pub(crate) fn list(connection: &Connection, path: &Path) -> Result<Vec<ArchiveIn
 /// Opens the archives that hold events after `seq`. The others may even be missing.
 pub(crate) fn connections(
     connection: &Connection,
-    home: &Home,
+    home: &JournalFolders,
     seq: u64,
 ) -> Result<Vec<Connection>, JournalError> {
     list(connection, &home.journal())?
@@ -98,7 +98,7 @@ pub(crate) fn connections(
         .collect()
 }
 
-pub(crate) fn open(home: &Home, file: &str) -> Result<Connection, JournalError> {
+pub(crate) fn open(home: &JournalFolders, file: &str) -> Result<Connection, JournalError> {
     let path = home.archive().join(file);
     // The name comes from the journal file, which may have been tampered with.
     let is_plain = Path::new(file).file_name().is_some_and(|name| name == file);
@@ -174,22 +174,22 @@ pub(crate) fn knows_positions(
 /// first row leaves the journal; a crash in between leaves an archive that nothing refers
 /// to.
 pub(crate) fn prune(
-    home: &Home,
+    home: &JournalFolders,
     workshop: WorkshopId,
-    options: &Options,
+    options: &JournalOptions,
     before: Timestamp,
     is_final: fn(&str) -> bool,
     by: &Actor,
-) -> Result<Option<Pruned>, JournalError> {
+) -> Result<Option<JournalPruneOutcome>, JournalError> {
     let path = home.journal();
     let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
-    let keys = Keys::load_or_create(home.data(), workshop)?;
-    let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+    let keys = JournalSigningKeys::load_or_create(home.data(), workshop)?;
+    let turnstile = WriteTurnQueue::open(&home.locks(), options.patience, options.clock.clone())?;
     let _turn = turnstile.enter()?;
-    let connection = connect::writer(&path, options.durability, Create::No)?;
+    let connection = connect::writer(&path, options.durability, CreateIfMissing::No)?;
     let admitted = admit::check(&connection, home, &keys, workshop)?;
-    let mut memory = Memory::starting_at(workshop, admitted.head);
-    let mut desk = Desk {
+    let mut memory = JournalWriterCache::starting_at(workshop, admitted.head);
+    let mut desk = WriteTransaction {
         connection: &connection,
         memory: &mut memory,
         keys: &keys,
@@ -216,12 +216,12 @@ pub(crate) fn prune(
 
 /// Writes the archive and removes its rows from the journal. The caller commits.
 fn move_streams(
-    desk: &mut Desk<'_>,
-    options: &Options,
+    desk: &mut WriteTransaction<'_>,
+    options: &JournalOptions,
     before: Timestamp,
     is_final: fn(&str) -> bool,
     by: &Actor,
-) -> Result<Option<Pruned>, JournalError> {
+) -> Result<Option<JournalPruneOutcome>, JournalError> {
     desk.begin()?;
     let failed = |error: rusqlite::Error| JournalError::sqlite(desk.home.journal(), &error);
     let streams = finished(desk.connection, before, is_final).map_err(failed)?;
@@ -238,7 +238,7 @@ fn move_streams(
 }
 
 /// An ended stream that can be moved to an archive.
-pub(crate) struct Finished {
+pub(crate) struct PrunableStream {
     pub(crate) stream: String,
     pub(crate) last: i64,
     pub(crate) events: i64,
@@ -249,7 +249,7 @@ pub(crate) fn finished(
     connection: &Connection,
     before: Timestamp,
     is_final: fn(&str) -> bool,
-) -> rusqlite::Result<Vec<Finished>> {
+) -> rusqlite::Result<Vec<PrunableStream>> {
     // With a lone `max`, SQLite takes the other columns from the row that holds the maximum.
     let mut statement = connection
         .prepare("SELECT stream, max(stream_seq), kind, at, count(*) FROM event GROUP BY stream")?;
@@ -258,7 +258,7 @@ pub(crate) fn finished(
     while let Some(row) = rows.next()? {
         let (kind, at): (String, i64) = (row.get(2)?, row.get(3)?);
         if is_final(&kind) && at < before.as_micros() {
-            streams.push(Finished {
+            streams.push(PrunableStream {
                 stream: row.get(0)?,
                 last: row.get(1)?,
                 events: row.get(4)?,
@@ -268,7 +268,7 @@ pub(crate) fn finished(
     Ok(streams)
 }
 
-struct Archive {
+struct WrittenArchive {
     path: PathBuf,
     file: String,
     events: u64,
@@ -277,12 +277,12 @@ struct Archive {
 }
 
 fn write_archive(
-    home: &Home,
+    home: &JournalFolders,
     workshop: WorkshopId,
-    options: &Options,
+    options: &JournalOptions,
     journal: &Connection,
-    streams: &[Finished],
-) -> Result<Archive, JournalError> {
+    streams: &[PrunableStream],
+) -> Result<WrittenArchive, JournalError> {
     let folder = home.archive();
     durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
     let stamp = options.clock.now().compact();
@@ -322,7 +322,7 @@ fn write_archive(
         durable::sync_folder(&folder)
     };
     settle().map_err(|cause| JournalError::file("write", &path, cause))?;
-    Ok(Archive {
+    Ok(WrittenArchive {
         path,
         file,
         events,
@@ -334,15 +334,15 @@ fn write_archive(
 fn copy_streams(
     journal: &Connection,
     target: &Connection,
-    streams: &[Finished],
+    streams: &[PrunableStream],
 ) -> rusqlite::Result<()> {
     target.execute_batch("BEGIN")?;
     let mut insert = target.prepare(INSERT)?;
     let mut select = journal.prepare(&format!("SELECT {SELECT} FROM event WHERE stream = ?"))?;
-    for Finished { stream, .. } in streams {
+    for PrunableStream { stream, .. } in streams {
         let mut rows = select.query([stream])?;
         while let Some(row) = rows.next()? {
-            let columns = crate::columns::Columns::of_row(row)?;
+            let columns = crate::columns::RawEventRow::of_row(row)?;
             insert.execute(rusqlite::params_from_iter(columns.params()))?;
         }
     }
@@ -351,14 +351,14 @@ fn copy_streams(
 
 /// Removes the rows from the journal and records the pruning in it.
 fn cut_over(
-    desk: &mut Desk<'_>,
-    options: &Options,
-    archive: &Archive,
-    streams: &[Finished],
+    desk: &mut WriteTransaction<'_>,
+    options: &JournalOptions,
+    archive: &WrittenArchive,
+    streams: &[PrunableStream],
     before: Timestamp,
     by: &Actor,
-) -> Result<Pruned, JournalError> {
-    let Archive {
+) -> Result<JournalPruneOutcome, JournalError> {
+    let WrittenArchive {
         path,
         file,
         events,
@@ -384,7 +384,7 @@ fn cut_over(
         )
         .map_err(failed)?;
     let mut moved = 0;
-    for Finished { stream, last, .. } in streams {
+    for PrunableStream { stream, last, .. } in streams {
         moved += connection
             .execute("DELETE FROM event WHERE stream = ?", [stream])
             .map_err(failed)?;
@@ -408,7 +408,7 @@ fn cut_over(
         digest: hex(digest),
     };
     record_upkeep(desk, options, by, fact)?;
-    Ok(Pruned {
+    Ok(JournalPruneOutcome {
         archive: path.clone(),
         streams: streams.len() as u64,
         events: *events,

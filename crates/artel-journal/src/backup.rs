@@ -12,14 +12,14 @@ use rusqlite::backup::Backup as Copy;
 use crate::connect;
 use crate::durable;
 use crate::error::JournalError;
-use crate::head::Head;
-use crate::home::Home;
-use crate::keys::Keys;
+use crate::head::JournalHead;
+use crate::home::JournalFolders;
+use crate::keys::JournalSigningKeys;
 use crate::verify::verify_file;
 
 /// A copy of the journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Backup {
+pub struct JournalBackup {
     /// Path of the copy.
     pub file: PathBuf,
     /// When it was taken.
@@ -30,7 +30,7 @@ pub struct Backup {
     pub damage: Option<String>,
 }
 
-impl Backup {
+impl JournalBackup {
     /// Returns the file's name, without the folder it lies in.
     pub fn name(&self) -> String {
         self.file
@@ -46,11 +46,11 @@ impl Backup {
 /// A copy of a damaged journal is kept too, but pushes out no other copy: those may be
 /// intact.
 pub(crate) fn take(
-    home: &Home,
+    home: &JournalFolders,
     workshop: WorkshopId,
     clock: &Clock,
     kept: usize,
-) -> Result<Backup, JournalError> {
+) -> Result<JournalBackup, JournalError> {
     let folder = home.backups();
     durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
     let at = clock.now();
@@ -62,7 +62,7 @@ pub(crate) fn take(
         let _lock = lock(home)?;
         let file = free_name(&folder, at);
         settle(&temporary, &file).map_err(|cause| JournalError::file("write", &file, cause))?;
-        Ok(Backup {
+        Ok(JournalBackup {
             file,
             at,
             events,
@@ -88,13 +88,13 @@ pub(crate) fn take(
 }
 
 /// Returns whether the newest copy is at least `every` old, or there is none.
-pub(crate) fn is_due(home: &Home, now: Timestamp, every: Duration) -> bool {
+pub(crate) fn is_due(home: &JournalFolders, now: Timestamp, every: Duration) -> bool {
     let newest = backups(home).first().and_then(|file| taken_at(file));
     newest.is_none_or(|taken| now.since(taken) >= every)
 }
 
 /// Returns the existing copies, newest first.
-pub fn backups(home: &Home) -> Vec<PathBuf> {
+pub fn backups(home: &JournalFolders) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home.backups()) else {
         return Vec::new();
     };
@@ -135,15 +135,19 @@ fn temporary_name(folder: &Path, at: Timestamp) -> PathBuf {
 
 /// Locks the choice of a file name, so that two copies never take the same one. The lock is
 /// held for the time of one rename.
-fn lock(home: &Home) -> Result<fs::File, JournalError> {
+fn lock(home: &JournalFolders) -> Result<fs::File, JournalError> {
     durable::make_folder(&home.locks())
         .map_err(|cause| JournalError::file("make", home.locks(), cause))?;
     durable::lock(&home.locks().join("backup.lock"))
 }
 
 /// Returns a description of what is wrong with a copy, or `None` if it is intact.
-fn damage(copy: &Path, home: &Home, workshop: WorkshopId) -> Result<Option<String>, JournalError> {
-    let keys = Keys::load(home.data(), workshop)?;
+fn damage(
+    copy: &Path,
+    home: &JournalFolders,
+    workshop: WorkshopId,
+) -> Result<Option<String>, JournalError> {
+    let keys = JournalSigningKeys::load(home.data(), workshop)?;
     let bad = verify_file(copy, home, workshop, &keys)?.first_bad;
     Ok(bad.map(|bad| format!("event {}: {}", bad.seq, bad.what)))
 }
@@ -186,7 +190,7 @@ fn copy(journal: &Path, to: &Path) -> Result<u64, JournalError> {
     target
         .pragma_update(None, "journal_mode", "DELETE")
         .map_err(failed)?;
-    Ok(Head::read(&target)
+    Ok(JournalHead::read(&target)
         .map_err(failed)?
         .map_or(0, |head| head.seq))
 }

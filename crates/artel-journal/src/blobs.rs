@@ -11,13 +11,13 @@ use crate::patience;
 
 /// The folder of large values. A blob is written before the event that names it.
 #[derive(Debug, Clone)]
-pub struct Blobs {
+pub struct BlobStore {
     folder: PathBuf,
     redactor: SecretRedactor,
     room: DiskSpaceMonitor,
 }
 
-impl Blobs {
+impl BlobStore {
     pub(crate) fn new(folder: PathBuf, redactor: SecretRedactor, room: DiskSpaceMonitor) -> Self {
         Self {
             folder,

@@ -8,11 +8,11 @@ pub(crate) type Hash = [u8; 32];
 
 /// Computes hashes, reusing one buffer.
 #[derive(Default)]
-pub(crate) struct Hasher {
+pub(crate) struct ChainHasher {
     buffer: Vec<u8>,
 }
 
-impl Hasher {
+impl ChainHasher {
     /// Returns the hash of one event. Every value is hashed with its type and length, so two
     /// different rows never have the same bytes.
     pub(crate) fn event(&mut self, values: &[ValueRef<'_>]) -> Hash {

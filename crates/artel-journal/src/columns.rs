@@ -5,7 +5,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, ToSql};
 
 use crate::error::JournalError;
-use crate::record::Record;
+use crate::record::JournalRecord;
 
 macro_rules! names {
     () => {
@@ -17,7 +17,7 @@ macro_rules! names {
 /// The columns in table order. The hash covers all of them except itself.
 pub(crate) const SELECT: &str = names!();
 
-/// Inserts one row; [`Columns::params`] has the values.
+/// Inserts one row; [`RawEventRow::params`] has the values.
 pub(crate) const INSERT: &str = concat!(
     "INSERT INTO event (",
     names!(),
@@ -33,9 +33,9 @@ const HASH: usize = 17;
 /// A borrowed row. It holds raw values, so whatever is in the file is hashed as it is, even
 /// where a tampered column has lost its type.
 #[derive(Clone, Copy)]
-pub(crate) struct Columns<'a>([ValueRef<'a>; WIDTH]);
+pub(crate) struct RawEventRow<'a>([ValueRef<'a>; WIDTH]);
 
-impl<'a> Columns<'a> {
+impl<'a> RawEventRow<'a> {
     pub(crate) fn of_row(row: &'a Row<'_>) -> rusqlite::Result<Self> {
         let mut values = [ValueRef::Null; WIDTH];
         for (at, value) in values.iter_mut().enumerate() {
@@ -44,7 +44,7 @@ impl<'a> Columns<'a> {
         Ok(Self(values))
     }
 
-    pub(crate) fn of_record(record: &'a Record) -> Self {
+    pub(crate) fn of_record(record: &'a JournalRecord) -> Self {
         let text = |text: &'a str| ValueRef::Text(text.as_bytes());
         let optional = |value: &'a Option<String>| value.as_deref().map_or(ValueRef::Null, text);
         let number = |number: u64| ValueRef::Integer(number.cast_signed());
@@ -71,8 +71,8 @@ impl<'a> Columns<'a> {
     }
 
     /// Returns the values for an insert.
-    pub(crate) fn params(&self) -> [BorrowedValue<'a>; WIDTH] {
-        self.0.map(BorrowedValue)
+    pub(crate) fn params(&self) -> [BorrowedSqlValue<'a>; WIDTH] {
+        self.0.map(BorrowedSqlValue)
     }
 
     /// Returns everything that the hash covers.
@@ -168,9 +168,9 @@ impl<'a> Columns<'a> {
     }
 
     /// Copies the row, with strings as they are stored.
-    pub(crate) fn record(&self) -> Result<Record, JournalError> {
+    pub(crate) fn record(&self) -> Result<JournalRecord, JournalError> {
         let owned = |at| self.optional(at).map(|text| text.map(str::to_owned));
-        Ok(Record {
+        Ok(JournalRecord {
             seq: self.number(0)?,
             stream: self.text(1)?.to_owned(),
             stream_seq: self.number(2)?,
@@ -244,9 +244,9 @@ impl<'a> Columns<'a> {
 }
 
 /// An SQL value that is bound without being copied.
-pub(crate) struct BorrowedValue<'a>(ValueRef<'a>);
+pub(crate) struct BorrowedSqlValue<'a>(ValueRef<'a>);
 
-impl ToSql for BorrowedValue<'_> {
+impl ToSql for BorrowedSqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
         Ok(rusqlite::types::ToSqlOutput::Borrowed(self.0))
     }

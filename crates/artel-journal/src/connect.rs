@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::durable;
 use crate::error::JournalError;
-use crate::journal::Durability;
+use crate::journal::CommitDurability;
 use crate::schema::{self, APPLICATION_ID};
 
 /// Oldest safe version of SQLite. In earlier ones, two connections that wrote and
@@ -27,12 +27,12 @@ const KEEP_LOG: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 /// `create` allows making it.
 pub(crate) fn writer(
     path: &Path,
-    durability: Durability,
-    create: Create,
+    durability: CommitDurability,
+    create: CreateIfMissing,
 ) -> Result<Connection, JournalError> {
     refuse_old_sqlite()?;
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if create == Create::Yes {
+    if create == CreateIfMissing::Yes {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     } else if !path.exists() {
         return Err(JournalError::Missing {
@@ -41,7 +41,7 @@ pub(crate) fn writer(
     }
     let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
     refuse_odd(path)?;
-    if create == Create::Yes && !path.exists() {
+    if create == CreateIfMissing::Yes && !path.exists() {
         durable::make_private(path)?;
     }
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -50,10 +50,10 @@ pub(crate) fn writer(
     keep_log.map_err(failed)?;
     set_up(&connection).map_err(failed)?;
     // Setting up a writer changes the file, so a file that is not ours is refused first.
-    if create == Create::No || !is_blank(&connection).map_err(failed)? {
+    if create == CreateIfMissing::No || !is_blank(&connection).map_err(failed)? {
         refuse_unknown(&connection, path)?;
     }
-    if create == Create::Yes {
+    if create == CreateIfMissing::Yes {
         // The logs beside it get the same mode.
         durable::protect(path)?;
     }
@@ -102,12 +102,12 @@ fn refuse_odd_file(path: &Path) -> Result<(), JournalError> {
 
 /// Whether to create a missing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Create {
+pub(crate) enum CreateIfMissing {
     Yes,
     No,
 }
 
-fn set_up_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+fn set_up_writer(connection: &Connection, durability: CommitDurability) -> rusqlite::Result<()> {
     // The write turn already lets only one Artel process write at a time. This timeout is for
     // other programs.
     connection.busy_timeout(Duration::from_secs(1))?;

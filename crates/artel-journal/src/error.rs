@@ -195,7 +195,7 @@ pub enum JournalError {
 /// be, unless the error is [`JournalError::Unsettled`].
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
-pub enum AppendError {
+pub enum JournalAppendError {
     /// The journal as a whole could not be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -425,7 +425,7 @@ impl JournalError {
     }
 }
 
-impl AppendError {
+impl JournalAppendError {
     /// Returns the journal's error, for appends that can fail in no other way.
     pub(crate) fn into_journal(self) -> JournalError {
         match self {
@@ -447,18 +447,20 @@ impl From<JournalError> for Failure {
     }
 }
 
-impl From<AppendError> for Failure {
-    fn from(error: AppendError) -> Self {
+impl From<JournalAppendError> for Failure {
+    fn from(error: JournalAppendError) -> Self {
         let (code, advice) = match error {
-            AppendError::Journal(error) => return error.into(),
-            AppendError::Conflict { .. } => {
+            JournalAppendError::Journal(error) => return error.into(),
+            JournalAppendError::Conflict { .. } => {
                 (FailureCode::J009, "read the stream again and decide anew")
             }
-            AppendError::Fenced { .. } => {
+            JournalAppendError::Fenced { .. } => {
                 (FailureCode::J010, "stop this process; another one goes on")
             }
-            AppendError::TooLarge { .. } => (FailureCode::J019, "store the large part as a blob"),
-            AppendError::Empty | AppendError::Encode(_) => {
+            JournalAppendError::TooLarge { .. } => {
+                (FailureCode::J019, "store the large part as a blob")
+            }
+            JournalAppendError::Empty | JournalAppendError::Encode(_) => {
                 (FailureCode::X001, "please report this")
             }
         };

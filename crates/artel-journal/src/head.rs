@@ -5,23 +5,23 @@ use std::ops::ControlFlow;
 use artel_types::WorkshopId;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::anchor::Anchor;
-use crate::chain::{self, Hash, Hasher, checkpoint_message};
+use crate::anchor::JournalAnchor;
+use crate::chain::{self, ChainHasher, Hash, checkpoint_message};
 use crate::error::JournalError;
-use crate::home::Home;
-use crate::keys::Keys;
-use crate::query::Query;
+use crate::home::JournalFolders;
+use crate::keys::JournalSigningKeys;
+use crate::query::EventQuery;
 use crate::reader;
 use crate::turn::CHECKPOINT_EVERY;
 
 /// The last event of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct JournalHead {
     pub(crate) seq: u64,
     pub(crate) hash: Hash,
 }
 
-impl Head {
+impl JournalHead {
     pub(crate) fn genesis(workshop: WorkshopId) -> Self {
         Self {
             seq: 0,
@@ -54,15 +54,15 @@ impl Head {
 /// signature vouches for everything before it; `verify` checks the earlier events too.
 pub(crate) fn check_tail(
     connection: &Connection,
-    home: &Home,
-    keys: &Keys,
+    home: &JournalFolders,
+    keys: &JournalSigningKeys,
     workshop: WorkshopId,
-) -> Result<(Head, Option<String>), JournalError> {
+) -> Result<(JournalHead, Option<String>), JournalError> {
     let sql = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
     let (start, finding) = newest_checkpoint(connection, keys).map_err(sql)?;
-    let head = start.unwrap_or_else(|| Head::genesis(workshop));
+    let head = start.unwrap_or_else(|| JournalHead::genesis(workshop));
     let head = walk_on(connection, home, head)?;
-    let stored = Head::read(connection).map_err(sql)?;
+    let stored = JournalHead::read(connection).map_err(sql)?;
     if stored != Some(head) {
         let what = match stored {
             Some(stored) if stored.seq > head.seq => "the end of the journal is cut off",
@@ -86,20 +86,20 @@ pub(crate) fn check_tail(
 /// it.
 pub(crate) fn walk_on(
     connection: &Connection,
-    home: &Home,
-    from: Head,
-) -> Result<Head, JournalError> {
-    walk(connection, home, from, &Query::all().after(from.seq))
+    home: &JournalFolders,
+    from: JournalHead,
+) -> Result<JournalHead, JournalError> {
+    walk(connection, home, from, &EventQuery::all().after(from.seq))
 }
 
 fn walk(
     connection: &Connection,
-    home: &Home,
-    from: Head,
-    query: &Query,
-) -> Result<Head, JournalError> {
+    home: &JournalFolders,
+    from: JournalHead,
+    query: &EventQuery,
+) -> Result<JournalHead, JournalError> {
     let mut head = from;
-    let mut hasher = Hasher::default();
+    let mut hasher = ChainHasher::default();
     reader::scan(connection, home, query, |columns| {
         let fits = columns.seq() == head.seq + 1
             && columns.prev() == Some(head.hash)
@@ -110,7 +110,7 @@ fn walk(
             return Err(JournalError::Damaged { seq, what });
         };
         let seq = columns.seq();
-        head = Head { seq, hash };
+        head = JournalHead { seq, hash };
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(head)
@@ -120,8 +120,8 @@ fn walk(
 /// end.
 pub(crate) fn check_stretch(
     connection: &Connection,
-    home: &Home,
-    keys: &Keys,
+    home: &JournalFolders,
+    keys: &JournalSigningKeys,
     workshop: WorkshopId,
     stretch: u64,
 ) -> Result<(), JournalError> {
@@ -133,16 +133,16 @@ pub(crate) fn check_stretch(
         Err(JournalError::Damaged { seq, what })
     };
     let start = match (first, signed(first)?) {
-        (0, _) => Head::genesis(workshop),
+        (0, _) => JournalHead::genesis(workshop),
         (_, Some(head)) => head,
         (_, None) => return bad(first, "its checkpoint does not hold"),
     };
-    let query = Query::all().after(first).limit(CHECKPOINT_EVERY);
+    let query = EventQuery::all().after(first).limit(CHECKPOINT_EVERY);
     let end = walk(connection, home, start, &query)?;
     let is_right = if end.seq == last {
         signed(last)? == Some(end)
     } else {
-        Head::read(connection).map_err(failed)? == Some(end)
+        JournalHead::read(connection).map_err(failed)? == Some(end)
     };
     if is_right {
         Ok(())
@@ -154,9 +154,9 @@ pub(crate) fn check_stretch(
 /// Returns the head that was signed at this event, or `None` if no signature holds.
 pub(crate) fn signed_at(
     connection: &Connection,
-    keys: &Keys,
+    keys: &JournalSigningKeys,
     seq: u64,
-) -> rusqlite::Result<Option<Head>> {
+) -> rusqlite::Result<Option<JournalHead>> {
     let row = connection
         .prepare_cached("SELECT hash, at, signer, signature FROM checkpoint WHERE seq = ?")?
         .query_row([seq.cast_signed()], |row| {
@@ -167,7 +167,7 @@ pub(crate) fn signed_at(
     Ok(row.and_then(|(hash, at, (signer, signature))| {
         let message = checkpoint_message(seq, &hash, at);
         let holds = keys.check(&signer, &message, &signature).is_ok();
-        holds.then_some(Head { seq, hash })
+        holds.then_some(JournalHead { seq, hash })
     }))
 }
 
@@ -175,8 +175,8 @@ pub(crate) fn signed_at(
 /// newest one if that did not hold.
 fn newest_checkpoint(
     connection: &Connection,
-    keys: &Keys,
-) -> rusqlite::Result<(Option<Head>, Option<String>)> {
+    keys: &JournalSigningKeys,
+) -> rusqlite::Result<(Option<JournalHead>, Option<String>)> {
     let mut statement = connection.prepare_cached(
         "SELECT c.seq, c.hash, c.at, c.signer, c.signature, e.hash FROM checkpoint c \
          LEFT JOIN event e ON e.seq = c.seq ORDER BY c.seq DESC",
@@ -193,7 +193,7 @@ fn newest_checkpoint(
         // The event itself may have been pruned; its checkpoint still vouches for the chain.
         let fits = stored.is_none_or(|stored| stored == hash);
         match (judged, Hash::try_from(hash)) {
-            (Ok(()), Ok(hash)) if fits => return Ok((Some(Head { seq, hash }), finding)),
+            (Ok(()), Ok(hash)) if fits => return Ok((Some(JournalHead { seq, hash }), finding)),
             (Err(what), _) => {
                 finding.get_or_insert(format!("checkpoint {seq} was passed over: {what}"));
             }
@@ -208,10 +208,10 @@ fn newest_checkpoint(
 /// Compares the end of the chain with the newest head signed on this machine.
 pub(crate) fn check_anchor(
     connection: &Connection,
-    home: &Home,
-    anchor: &Anchor,
-    keys: &Keys,
-    head: Head,
+    home: &JournalFolders,
+    anchor: &JournalAnchor,
+    keys: &JournalSigningKeys,
+    head: JournalHead,
 ) -> Result<(), JournalError> {
     let differs = |what: &str| JournalError::Damaged {
         seq: anchor.seq,
@@ -227,7 +227,9 @@ pub(crate) fn check_anchor(
         });
     }
     let mut found = None;
-    let query = Query::all().after(anchor.seq.saturating_sub(1)).limit(1);
+    let query = EventQuery::all()
+        .after(anchor.seq.saturating_sub(1))
+        .limit(1);
     reader::scan(connection, home, &query, |columns| {
         found = columns.hash();
         Ok(ControlFlow::Break(()))

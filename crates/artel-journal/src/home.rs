@@ -11,12 +11,12 @@ use crate::error::JournalError;
 /// folder. Agents never see the data folder, so it holds the signing key and the newest
 /// signed head.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct JournalFolders {
     state: PathBuf,
     data: PathBuf,
 }
 
-impl Home {
+impl JournalFolders {
     /// Creates the pair from the workshop's `.artel` folder and the user's data folder.
     pub fn new(state: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
         Self {
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn the_head_of_a_journal_is_forgotten_only_once_the_journal_is_gone() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::new(folder.path().join("state"), folder.path().join("data"));
+        let home = JournalFolders::new(folder.path().join("state"), folder.path().join("data"));
         let workshop = WorkshopId::from_random([7; 16]);
         let head = home.data().join(format!("heads/{workshop}.json"));
         fs::create_dir_all(home.data().join("heads")).unwrap();

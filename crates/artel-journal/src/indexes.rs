@@ -12,17 +12,17 @@ use std::ops::Range;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use crate::columns::{Columns, SELECT};
+use crate::columns::{RawEventRow, SELECT};
 
 /// The indexes of the `event` table, as the file defines them.
 #[derive(Debug, Clone)]
-pub(crate) struct Indexes {
-    list: Vec<Index>,
+pub(crate) struct EventTableIndexes {
+    list: Vec<EventTableIndex>,
     key: RandomState,
 }
 
 #[derive(Debug, Clone)]
-struct Index {
+struct EventTableIndex {
     name: String,
     /// Positions of the indexed columns in a row.
     columns: Vec<usize>,
@@ -34,14 +34,14 @@ struct Index {
 pub(crate) type Sums = Vec<u64>;
 
 /// Sums of the index entries that the events require, added up while the events are read.
-pub(crate) struct Tally {
-    indexes: Indexes,
+pub(crate) struct ExpectedIndexSums {
+    indexes: EventTableIndexes,
     sums: Sums,
     entry: Vec<u8>,
 }
 
-impl Tally {
-    pub(crate) fn new(indexes: Indexes) -> Self {
+impl ExpectedIndexSums {
+    pub(crate) fn new(indexes: EventTableIndexes) -> Self {
         Self {
             sums: vec![0; indexes.list.len()],
             indexes,
@@ -50,7 +50,7 @@ impl Tally {
     }
 
     /// Adds the entries of one event.
-    pub(crate) fn add(&mut self, columns: &Columns<'_>) {
+    pub(crate) fn add(&mut self, columns: &RawEventRow<'_>) {
         for (index, sum) in self.indexes.list.iter().zip(&mut self.sums) {
             let values = index.columns.iter().map(|at| columns.value(*at));
             if index.is_partial && values.clone().any(|value| value == ValueRef::Null) {
@@ -74,7 +74,7 @@ impl Tally {
     }
 }
 
-impl Indexes {
+impl EventTableIndexes {
     /// Reads the definitions, or returns `None` if one of them has an unknown form.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         let mut statement = connection.prepare(
@@ -84,7 +84,7 @@ impl Indexes {
         let mut list = Vec::new();
         while let Some(row) = rows.next()? {
             let (name, sql): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-            let Some(index) = sql.and_then(|sql| Index::parse(name, &sql)) else {
+            let Some(index) = sql.and_then(|sql| EventTableIndex::parse(name, &sql)) else {
                 return Ok(None);
             };
             list.push(index);
@@ -100,7 +100,7 @@ impl Indexes {
         connection: &Connection,
         later: &Range<i64>,
     ) -> Result<Sums, String> {
-        let sum = |index: &Index| {
+        let sum = |index: &EventTableIndex| {
             self.add_up_one(connection, index, later)
                 .map_err(|error| format!("index {}: {error}", index.name))?
                 .ok_or_else(|| format!("index {} is out of order", index.name))
@@ -111,7 +111,7 @@ impl Indexes {
     fn add_up_one(
         &self,
         connection: &Connection,
-        index: &Index,
+        index: &EventTableIndex,
         later: &Range<i64>,
     ) -> rusqlite::Result<Option<u64>> {
         let mut statement = connection.prepare(&index.sql())?;
@@ -142,7 +142,7 @@ impl Indexes {
     }
 }
 
-impl Index {
+impl EventTableIndex {
     /// Parses the forms that our own formats use: columns, optionally restricted to those that
     /// are not null.
     fn parse(name: String, sql: &str) -> Option<Self> {

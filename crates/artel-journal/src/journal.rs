@@ -14,33 +14,33 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{oneshot, watch};
 
-use crate::anchor::Anchor;
-use crate::archive::{self, Pruned};
-use crate::backup::{self, Backup};
-use crate::blobs::Blobs;
-use crate::connect::{self, Create};
-use crate::error::{AppendError, JournalError, LeaseError};
-use crate::head::Head;
-use crate::home::Home;
-use crate::keys::Keys;
-use crate::lease::{Fence, Lease, LeaseOrder};
+use crate::anchor::JournalAnchor;
+use crate::archive::{self, JournalPruneOutcome};
+use crate::backup::{self, JournalBackup};
+use crate::blobs::BlobStore;
+use crate::connect::{self, CreateIfMissing};
+use crate::error::{JournalAppendError, JournalError, LeaseError};
+use crate::head::JournalHead;
+use crate::home::JournalFolders;
+use crate::keys::JournalSigningKeys;
+use crate::lease::{Lease, LeaseCommand, LeaseFence};
 use crate::migrate;
-use crate::order::{self, Ack, Batch, Order};
-use crate::owner::Owner;
+use crate::order::{self, AppendAcknowledgement, EventBatch, WriterCommand};
+use crate::owner::LeaseOwner;
 use crate::patience;
-use crate::prepare::{Found, prepare_file};
-use crate::projection::Projection;
-use crate::query::Filter;
-use crate::reader::Reader;
+use crate::prepare::{JournalOpenFindings, prepare_file};
+use crate::projection::JournalProjection;
+use crate::query::EventFilter;
+use crate::reader::JournalReader;
 use crate::schema::MIGRATIONS;
-use crate::subscribe::{Bell, Subscription};
-use crate::turn::{Desk, Memory};
-use crate::turnstile::Turnstile;
-use crate::writer::Writer;
+use crate::subscribe::{JournalSubscription, SubscriptionNotifier};
+use crate::turn::{JournalWriterCache, WriteTransaction};
+use crate::turnstile::WriteTurnQueue;
+use crate::writer::JournalWriter;
 
 /// The point at which a commit is acknowledged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Durability {
+pub enum CommitDurability {
     /// On disk: an acknowledged event survives a power cut.
     #[default]
     Full,
@@ -49,7 +49,7 @@ pub enum Durability {
     Normal,
 }
 
-impl Durability {
+impl CommitDurability {
     pub(crate) fn pragma(self) -> &'static str {
         match self {
             Self::Full => "FULL",
@@ -60,9 +60,9 @@ impl Durability {
 
 /// Options that a journal is opened with.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct JournalOptions {
     /// The point at which a commit is acknowledged.
-    pub durability: Durability,
+    pub durability: CommitDurability,
     /// Removes secrets from every payload, target and blob before it is stored.
     pub redactor: SecretRedactor,
     /// Clock for the times of events and leases.
@@ -80,11 +80,11 @@ pub struct Options {
     pub room: DiskSpaceMonitor,
 }
 
-impl Options {
+impl JournalOptions {
     /// Returns the defaults, with these two values that have none.
     pub fn new(clock: Clock, trace: TraceId) -> Self {
         Self {
-            durability: Durability::Full,
+            durability: CommitDurability::Full,
             redactor: SecretRedactor::none(),
             clock,
             patience: Duration::from_secs(30),
@@ -96,21 +96,21 @@ impl Options {
     }
 
     /// Returns the settings that all handles on one writer must share.
-    fn manner(&self) -> (Durability, Duration) {
+    fn manner(&self) -> (CommitDurability, Duration) {
         (self.durability, self.patience)
     }
 }
 
-impl Own {
-    fn new(home: &Home, options: Options) -> Arc<Self> {
-        let blobs = Blobs::new(home.blobs(), options.redactor.clone(), options.room.clone());
+impl JournalHandleSettings {
+    fn new(home: &JournalFolders, options: JournalOptions) -> Arc<Self> {
+        let blobs = BlobStore::new(home.blobs(), options.redactor.clone(), options.room.clone());
         Arc::new(Self { options, blobs })
     }
 }
 
 /// An opened journal, with notes from the opening.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedJournal {
     /// Handle on the journal.
     pub journal: Journal,
     /// Notes for the person, a sentence each.
@@ -120,49 +120,50 @@ pub struct Opened {
 /// A journal open for writing. Clones share one writer; dropping the last one closes it.
 #[derive(Debug, Clone)]
 pub struct Journal {
-    inner: Arc<Inner>,
-    own: Arc<Own>,
+    inner: Arc<SharedJournal>,
+    own: Arc<JournalHandleSettings>,
 }
 
 /// Settings of one handle where several share a writer.
 #[derive(Debug)]
-struct Own {
-    options: Options,
-    blobs: Blobs,
+struct JournalHandleSettings {
+    options: JournalOptions,
+    blobs: BlobStore,
 }
 
-struct Inner {
-    home: Home,
+struct SharedJournal {
+    home: JournalFolders,
     workshop: WorkshopId,
     /// Durability and patience of the writer.
-    manner: (Durability, Duration),
-    orders: Mutex<Sender<Order>>,
+    manner: (CommitDurability, Duration),
+    orders: Mutex<Sender<WriterCommand>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     upkeep: Mutex<Option<JoinHandle<()>>>,
-    reader: Arc<Reader>,
-    bell: Arc<Bell>,
+    reader: Arc<JournalReader>,
+    bell: Arc<SubscriptionNotifier>,
 }
 
 impl Journal {
     /// Makes the journal of a new workshop. If the workshop had a journal and lost it, this
     /// refuses: an empty journal in its place would hide the loss.
     pub fn create(
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        options: Options,
-    ) -> Result<Opened, JournalError> {
-        let keys = Keys::load_or_create(home.data(), workshop)?;
-        let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+        options: JournalOptions,
+    ) -> Result<OpenedJournal, JournalError> {
+        let keys = JournalSigningKeys::load_or_create(home.data(), workshop)?;
+        let turnstile =
+            WriteTurnQueue::open(&home.locks(), options.patience, options.clock.clone())?;
         let path = home.journal();
         {
             let _turn = turnstile.enter()?;
-            let signed = Anchor::load(home.data(), workshop)?.map(|anchor| anchor.seq);
+            let signed = JournalAnchor::load(home.data(), workshop)?.map(|anchor| anchor.seq);
             let lost = |signed| Err(JournalError::Shortened { found: 0, signed });
             let is_empty = std::fs::metadata(&path).map_or(true, |about| about.len() == 0);
             if is_empty && let Some(signed) = signed {
                 return lost(signed);
             }
-            let connection = connect::writer(&path, options.durability, Create::Yes)?;
+            let connection = connect::writer(&path, options.durability, CreateIfMissing::Yes)?;
             let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
             let tables: i64 = connection
                 .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -176,7 +177,7 @@ impl Journal {
                 migrate::create_with(&connection, MIGRATIONS, |connection| {
                     let owner = "INSERT INTO meta VALUES ('workshop', ?)";
                     connection.execute(owner, [workshop.to_string()])?;
-                    Head::genesis(workshop).write(connection)
+                    JournalHead::genesis(workshop).write(connection)
                 })
                 .map_err(failed)?;
             }
@@ -186,40 +187,41 @@ impl Journal {
 
     /// Opens an existing journal: migrates it to the newest format and checks its end.
     pub fn open(
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        options: Options,
-    ) -> Result<Opened, JournalError> {
+        options: JournalOptions,
+    ) -> Result<OpenedJournal, JournalError> {
         let path = home.journal();
         if !path.exists() {
             return Err(JournalError::Missing { path });
         }
-        let keys = Keys::load_or_create(home.data(), workshop)?;
-        let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+        let keys = JournalSigningKeys::load_or_create(home.data(), workshop)?;
+        let turnstile =
+            WriteTurnQueue::open(&home.locks(), options.patience, options.clock.clone())?;
         Self::start(home, workshop, options, keys, turnstile)
     }
 
     fn start(
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        options: Options,
-        keys: Keys,
-        turnstile: Turnstile,
-    ) -> Result<Opened, JournalError> {
+        options: JournalOptions,
+        keys: JournalSigningKeys,
+        turnstile: WriteTurnQueue,
+    ) -> Result<OpenedJournal, JournalError> {
         let path = home.journal();
         let prepare = || prepare_file(home, workshop, &options, &keys, &turnstile);
         let (connection, found) = patience::until_opened(&options.room, &path, prepare)?;
         let (heads, _) = watch::channel(found.head.seq);
-        let bell = Arc::new(Bell::new(heads.clone()));
+        let bell = Arc::new(SubscriptionNotifier::new(heads.clone()));
         let (orders, waiting) = channel();
-        let writer = Writer {
+        let writer = JournalWriter {
             home: home.clone(),
             identity: found.identity,
             path,
             connection: Some(connection),
             durability: options.durability,
             turnstile: Arc::new(turnstile),
-            memory: Memory::starting_at(workshop, found.head),
+            memory: JournalWriterCache::starting_at(workshop, found.head),
             keys,
             anchored: found.anchored,
             restores: found.restores,
@@ -232,8 +234,8 @@ impl Journal {
         let writer = thread
             .spawn(move || writer.run(&waiting))
             .map_err(|cause| JournalError::file("start the writer of", home.journal(), cause))?;
-        let reader = Arc::new(Reader::open(home)?);
-        let inner = Inner {
+        let reader = Arc::new(JournalReader::open(home)?);
+        let inner = SharedJournal {
             home: home.clone(),
             workshop,
             manner: options.manner(),
@@ -245,31 +247,31 @@ impl Journal {
         };
         let journal = Self {
             inner: Arc::new(inner),
-            own: Own::new(home, options),
+            own: JournalHandleSettings::new(home, options),
         };
         let had_events = found.head.seq > 0;
         let notes = journal.record_findings(found)?;
         if had_events {
             journal.back_up_when_due();
         }
-        Ok(Opened { journal, notes })
+        Ok(OpenedJournal { journal, notes })
     }
 
     /// Returns a handle for another user of the journal in this process. It shares the writer
     /// but has options of its own, such as the redactor. Returns `None` if the writer has ended
     /// or works with other settings; the caller then has to open the journal itself.
-    pub fn shared_with(&self, options: Options) -> Option<Self> {
+    pub fn shared_with(&self, options: JournalOptions) -> Option<Self> {
         let writer = self.inner.writer.lock();
         let writer = writer.unwrap_or_else(PoisonError::into_inner);
         let is_there = writer.as_ref().is_some_and(|it| !it.is_finished());
         (is_there && self.inner.manner == options.manner()).then(|| Self {
             inner: Arc::clone(&self.inner),
-            own: Own::new(&self.inner.home, options),
+            own: JournalHandleSettings::new(&self.inner.home, options),
         })
     }
 
     /// Records what was found while opening, so that it is part of the history.
-    fn record_findings(&self, found: Found) -> Result<Vec<String>, JournalError> {
+    fn record_findings(&self, found: JournalOpenFindings) -> Result<Vec<String>, JournalError> {
         let mut notes = found.notes;
         let mut drafts = Vec::new();
         let trace = self.own.options.trace;
@@ -288,37 +290,37 @@ impl Journal {
             drafts.push(upkeep(trace, JournalTailTorn { bytes: found.torn }));
         }
         if !drafts.is_empty() {
-            self.append(Batch::of(drafts))
+            self.append(EventBatch::of(drafts))
                 .wait()
-                .map_err(AppendError::into_journal)?;
+                .map_err(JournalAppendError::into_journal)?;
         }
         Ok(notes)
     }
 
     /// Records events. The acknowledgement resolves when they are on disk.
-    pub fn append(&self, batch: impl Into<Batch>) -> Ack {
+    pub fn append(&self, batch: impl Into<EventBatch>) -> AppendAcknowledgement {
         let (reply, ack) = order::answer();
         match order::prepare(batch.into(), &self.own.options.redactor) {
-            Ok(prepared) => self.send(Order::Append(prepared, reply)),
-            // The answer goes to the caller's own `Ack`, which is still there.
+            Ok(prepared) => self.send(WriterCommand::Append(prepared, reply)),
+            // The answer goes to the caller's own `AppendAcknowledgement`, which is still there.
             Err(error) => drop(reply.send(Err(error))),
         }
         ack
     }
 
     /// Follows the journal from the event after `after` (0: from the start).
-    pub fn subscribe(&self, filter: Filter, after: u64) -> Subscription {
-        let Inner { reader, bell, .. } = &*self.inner;
-        Subscription::new(Arc::clone(reader), Arc::clone(bell), filter, after)
+    pub fn subscribe(&self, filter: EventFilter, after: u64) -> JournalSubscription {
+        let SharedJournal { reader, bell, .. } = &*self.inner;
+        JournalSubscription::new(Arc::clone(reader), Arc::clone(bell), filter, after)
     }
 
     /// Returns the reader of this journal.
-    pub fn reader(&self) -> &Reader {
+    pub fn reader(&self) -> &JournalReader {
         &self.inner.reader
     }
 
     /// Returns the reader, for a caller that keeps it alongside the journal.
-    pub fn shared_reader(&self) -> Arc<Reader> {
+    pub fn shared_reader(&self) -> Arc<JournalReader> {
         Arc::clone(&self.inner.reader)
     }
 
@@ -336,7 +338,7 @@ impl Journal {
     }
 
     /// Returns the store of large values (blobs).
-    pub fn blobs(&self) -> &Blobs {
+    pub fn blobs(&self) -> &BlobStore {
         &self.own.blobs
     }
 
@@ -344,12 +346,12 @@ impl Journal {
     pub async fn take_lease(
         &self,
         name: &str,
-        owner: Owner,
+        owner: LeaseOwner,
         span: Duration,
     ) -> Result<Lease, LeaseError> {
         let (reply, answer) = oneshot::channel();
         let name = name.to_owned();
-        self.send(Order::Lease(LeaseOrder::Take {
+        self.send(WriterCommand::Lease(LeaseCommand::Take {
             name,
             owner,
             span,
@@ -359,9 +361,9 @@ impl Journal {
     }
 
     /// Renews a lease that this process still holds.
-    pub async fn renew_lease(&self, fence: &Fence, span: Duration) -> Result<(), LeaseError> {
+    pub async fn renew_lease(&self, fence: &LeaseFence, span: Duration) -> Result<(), LeaseError> {
         let (reply, answer) = oneshot::channel();
-        self.send(Order::Lease(LeaseOrder::Renew {
+        self.send(WriterCommand::Lease(LeaseCommand::Renew {
             fence: fence.clone(),
             span,
             reply,
@@ -370,9 +372,9 @@ impl Journal {
     }
 
     /// Gives a lease back.
-    pub async fn release_lease(&self, fence: &Fence) -> Result<(), LeaseError> {
+    pub async fn release_lease(&self, fence: &LeaseFence) -> Result<(), LeaseError> {
         let (reply, answer) = oneshot::channel();
-        self.send(Order::Lease(LeaseOrder::Release {
+        self.send(WriterCommand::Lease(LeaseCommand::Release {
             fence: fence.clone(),
             reply,
         }));
@@ -382,20 +384,20 @@ impl Journal {
     /// Brings a projection up to date and stores its snapshot.
     pub async fn keep<S: Default + Serialize + DeserializeOwned>(
         &self,
-        projection: &Projection<S>,
+        projection: &JournalProjection<S>,
     ) -> Result<S, JournalError> {
         let (state, kept) = projection.kept(self.reader())?;
         if let Some(kept) = kept {
             let (reply, answer) = oneshot::channel();
-            self.send(Order::Keep(kept, reply));
+            self.send(WriterCommand::Keep(kept, reply));
             answer.await.unwrap_or(Err(JournalError::Closed))?;
         }
         Ok(state)
     }
 
     /// Takes a copy now and records that it was requested.
-    pub fn back_up(&self, by: Actor) -> Result<Backup, JournalError> {
-        let Options {
+    pub fn back_up(&self, by: Actor) -> Result<JournalBackup, JournalError> {
+        let JournalOptions {
             clock,
             backups_kept,
             ..
@@ -405,7 +407,12 @@ impl Journal {
         Ok(backup)
     }
 
-    fn record_backup(&self, backup: &Backup, by: Actor, why: &str) -> Result<(), JournalError> {
+    fn record_backup(
+        &self,
+        backup: &JournalBackup,
+        by: Actor,
+        why: &str,
+    ) -> Result<(), JournalError> {
         let fact = JournalBackedUp {
             file: backup.name(),
             events: backup.events,
@@ -417,7 +424,7 @@ impl Journal {
         };
         self.append(draft)
             .wait()
-            .map_err(AppendError::into_journal)?;
+            .map_err(JournalAppendError::into_journal)?;
         Ok(())
     }
 
@@ -428,7 +435,7 @@ impl Journal {
         before: artel_types::Timestamp,
         is_final: fn(&str) -> bool,
         by: &Actor,
-    ) -> Result<Option<Pruned>, JournalError> {
+    ) -> Result<Option<JournalPruneOutcome>, JournalError> {
         archive::prune(
             &self.inner.home,
             self.inner.workshop,
@@ -442,7 +449,7 @@ impl Journal {
     /// Takes the daily backup in the background if it is due; closing waits for it. Opening
     /// does this once. A process that stays open for days must call it again.
     pub fn back_up_when_due(&self) {
-        let Options {
+        let JournalOptions {
             clock,
             backup_every,
             backups_kept,
@@ -474,14 +481,14 @@ impl Journal {
             let draft = upkeep(trace, JournalBackedUp { file, events, why });
             if let Ok(prepared) = order::prepare(draft.into(), &redactor) {
                 let (reply, ack) = order::answer();
-                drop(sender.send(Order::Append(prepared, reply)));
+                drop(sender.send(WriterCommand::Append(prepared, reply)));
                 drop(ack.wait());
             }
         });
         *running = Some(thread);
     }
 
-    fn send(&self, order: Order) {
+    fn send(&self, order: WriterCommand) {
         let orders = self
             .inner
             .orders
@@ -492,7 +499,7 @@ impl Journal {
     }
 }
 
-impl Drop for Inner {
+impl Drop for SharedJournal {
     fn drop(&mut self) {
         let join = |thread: &Mutex<Option<JoinHandle<()>>>| {
             let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -501,13 +508,13 @@ impl Drop for Inner {
         };
         join(&self.upkeep);
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(orders.send(Order::Close));
+        drop(orders.send(WriterCommand::Close));
         drop(orders);
         join(&self.writer);
     }
 }
 
-impl std::fmt::Debug for Inner {
+impl std::fmt::Debug for SharedJournal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.home.journal().display())
     }
@@ -522,8 +529,8 @@ pub(crate) fn upkeep(trace: TraceId, fact: impl Into<Fact>) -> EventDraft {
 /// Records what a person did to the journal as a whole, as the last step of a transaction,
 /// and signs it.
 pub(crate) fn record_upkeep(
-    desk: &mut Desk<'_>,
-    options: &Options,
+    desk: &mut WriteTransaction<'_>,
+    options: &JournalOptions,
     by: &Actor,
     fact: impl Into<Fact>,
 ) -> Result<(), JournalError> {
@@ -533,11 +540,11 @@ pub(crate) fn record_upkeep(
         actor: by.clone(),
         ..upkeep(options.trace, fact)
     };
-    let mut prepared =
-        order::prepare(draft.into(), &options.redactor).map_err(AppendError::into_journal)?;
+    let mut prepared = order::prepare(draft.into(), &options.redactor)
+        .map_err(JournalAppendError::into_journal)?;
     desk.append(&mut prepared)
         .map_err(failed)?
-        .map_err(AppendError::into_journal)?;
+        .map_err(JournalAppendError::into_journal)?;
     desk.sign_head().map_err(failed)?;
     desk.head().write(desk.connection).map_err(failed)
 }

@@ -26,13 +26,13 @@ pub(crate) const UNKNOWN_SIGNER: &str = "signed with an unknown key";
 pub(crate) type Signer = [u8; 32];
 
 /// The user's signing key, and the other signers they accepted.
-pub struct Keys {
+pub struct JournalSigningKeys {
     pair: Option<Ed25519KeyPair>,
     path: PathBuf,
     known: BTreeSet<Signer>,
 }
 
-impl Keys {
+impl JournalSigningKeys {
     /// Loads the key, making one the first time.
     pub fn load_or_create(data: &Path, workshop: WorkshopId) -> Result<Self, JournalError> {
         let path = key_path(data);
@@ -209,8 +209,8 @@ pub(crate) fn unhex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-impl std::fmt::Debug for Keys {
+impl std::fmt::Debug for JournalSigningKeys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Keys({})", self.path.display())
+        write!(f, "JournalSigningKeys({})", self.path.display())
     }
 }

@@ -11,11 +11,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 use tokio::sync::oneshot;
 
 use crate::error::LeaseError;
-use crate::owner::Owner;
+use crate::owner::LeaseOwner;
 
-/// Proof of a lease, for [`crate::Batch::fenced`].
+/// Proof of a lease, for [`crate::EventBatch::fenced`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fence {
+pub struct LeaseFence {
     pub(crate) name: String,
     pub(crate) token: u64,
 }
@@ -24,12 +24,12 @@ pub struct Fence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     /// The proof, to fence appends with.
-    pub fence: Fence,
+    pub fence: LeaseFence,
     /// The previous owner, if the lease was taken over rather than free.
-    pub taken_from: Option<Owner>,
+    pub taken_from: Option<LeaseOwner>,
 }
 
-impl Fence {
+impl LeaseFence {
     /// Returns the name of the lease.
     pub fn name(&self) -> &str {
         &self.name
@@ -47,26 +47,26 @@ pub struct LeaseInfo {
     /// Name of the lease.
     pub name: String,
     /// The owner, or `None` after a release.
-    pub owner: Option<Owner>,
+    pub owner: Option<LeaseOwner>,
     /// When the lease expires, by the wall clock.
     pub expires: Timestamp,
 }
 
 /// A command for a lease, carried out within a write turn.
-pub(crate) enum LeaseOrder {
+pub(crate) enum LeaseCommand {
     Take {
         name: String,
-        owner: Owner,
+        owner: LeaseOwner,
         span: Duration,
         reply: Reply<Lease>,
     },
     Renew {
-        fence: Fence,
+        fence: LeaseFence,
         span: Duration,
         reply: Reply<()>,
     },
     Release {
-        fence: Fence,
+        fence: LeaseFence,
         reply: Reply<()>,
     },
 }
@@ -75,7 +75,7 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, LeaseError>>;
 
 /// The two clock readings that an expiry is measured with.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct LeaseClockReading {
     pub(crate) wall: Timestamp,
     pub(crate) uptime: Duration,
 }
@@ -83,17 +83,17 @@ pub(crate) struct Moment {
 /// Longest time that a lease from another machine or boot holds by the wall clock alone.
 const LONGEST_BY_WALL: Duration = Duration::from_secs(600);
 
-struct Row {
+struct LeaseRow {
     token: u64,
-    owner: Option<Owner>,
+    owner: Option<LeaseOwner>,
     expires_wall: Timestamp,
     expires_uptime: Duration,
 }
 
-impl Row {
+impl LeaseRow {
     /// Returns how long the lease still holds, or `None` if it can be taken. On the same boot
     /// of the same machine the wall clock is ignored, because it jumps.
-    fn holds_for(&self, now: Moment) -> Option<Duration> {
+    fn holds_for(&self, now: LeaseClockReading) -> Option<Duration> {
         let owner = self.owner.as_ref()?;
         if owner.is_dead() {
             return None;
@@ -111,9 +111,9 @@ impl Row {
 pub(crate) fn take(
     connection: &Connection,
     name: &str,
-    owner: &Owner,
+    owner: &LeaseOwner,
     span: Duration,
-    now: Moment,
+    now: LeaseClockReading,
 ) -> rusqlite::Result<Result<Lease, LeaseError>> {
     let row = read(connection, name)?;
     if let Some(row) = &row
@@ -129,7 +129,7 @@ pub(crate) fn take(
     }
     let token = row.as_ref().map_or(0, |row| row.token).saturating_add(1);
     write(connection, name, token, Some(owner), span, now)?;
-    let fence = Fence {
+    let fence = LeaseFence {
         name: name.to_owned(),
         token,
     };
@@ -141,12 +141,12 @@ pub(crate) fn take(
 
 pub(crate) fn renew(
     connection: &Connection,
-    fence: &Fence,
+    fence: &LeaseFence,
     span: Duration,
-    now: Moment,
+    now: LeaseClockReading,
 ) -> rusqlite::Result<Result<(), LeaseError>> {
     match read(connection, &fence.name)? {
-        Some(Row {
+        Some(LeaseRow {
             token,
             owner: Some(owner),
             ..
@@ -162,8 +162,8 @@ pub(crate) fn renew(
 
 pub(crate) fn release(
     connection: &Connection,
-    fence: &Fence,
-    now: Moment,
+    fence: &LeaseFence,
+    now: LeaseClockReading,
 ) -> rusqlite::Result<Result<(), LeaseError>> {
     match read(connection, &fence.name)? {
         // The row stays: its number must never be given out again.
@@ -186,7 +186,7 @@ pub(crate) fn release(
 
 /// Returns whether the fence is still the newest. An expired lease that nobody took still
 /// counts.
-pub(crate) fn is_current(connection: &Connection, fence: &Fence) -> rusqlite::Result<bool> {
+pub(crate) fn is_current(connection: &Connection, fence: &LeaseFence) -> rusqlite::Result<bool> {
     let row = read(connection, &fence.name)?;
     Ok(row.is_some_and(|row| row.token == fence.token && row.owner.is_some()))
 }
@@ -207,13 +207,13 @@ pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<LeaseInfo>> 
     rows.collect()
 }
 
-fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Row>> {
+fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<LeaseRow>> {
     connection
         .prepare_cached(
             "SELECT token, owner, expires_wall, expires_uptime FROM lease WHERE name = ?",
         )?
         .query_row([name], |row| {
-            Ok(Row {
+            Ok(LeaseRow {
                 token: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
                 owner: owner(row.get(1)?),
                 expires_wall: Timestamp::from_micros(row.get(2)?),
@@ -223,7 +223,7 @@ fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Row>> {
         .optional()
 }
 
-fn owner(text: Option<String>) -> Option<Owner> {
+fn owner(text: Option<String>) -> Option<LeaseOwner> {
     serde_json::from_str(&text?).ok()
 }
 
@@ -231,9 +231,9 @@ fn write(
     connection: &Connection,
     name: &str,
     token: u64,
-    owner: Option<&Owner>,
+    owner: Option<&LeaseOwner>,
     span: Duration,
-    now: Moment,
+    now: LeaseClockReading,
 ) -> rusqlite::Result<()> {
     let owner = owner.map(|owner| serde_json::to_string(owner).unwrap_or_default());
     let uptime = i64::try_from((now.uptime + span).as_micros()).unwrap_or(i64::MAX);

@@ -6,24 +6,24 @@ use rusqlite::Connection;
 
 use crate::connect;
 use crate::error::JournalError;
-use crate::schema::{APPLICATION_ID, Migration};
+use crate::schema::{APPLICATION_ID, JournalMigration};
 
 /// The outcome of a migration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Migrated {
+pub(crate) struct JournalMigrationOutcome {
     pub(crate) from: u32,
     pub(crate) to: u32,
 }
 
 /// Creates the tables in an empty file.
-pub(crate) fn create(connection: &Connection, steps: &[Migration]) -> rusqlite::Result<()> {
+pub(crate) fn create(connection: &Connection, steps: &[JournalMigration]) -> rusqlite::Result<()> {
     create_with(connection, steps, |_| Ok(()))
 }
 
 /// Creates the tables in an empty file and inserts the first rows, all or nothing.
 pub(crate) fn create_with(
     connection: &Connection,
-    steps: &[Migration],
+    steps: &[JournalMigration],
     fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -42,9 +42,9 @@ pub(crate) fn create_with(
 pub(crate) fn bring_up(
     connection: &Connection,
     path: &Path,
-    steps: &[Migration],
+    steps: &[JournalMigration],
     back_up: impl FnOnce() -> Result<(), JournalError>,
-) -> Result<Option<Migrated>, JournalError> {
+) -> Result<Option<JournalMigrationOutcome>, JournalError> {
     let from = connect::format(connection, path)?;
     let newest = steps.last().map_or(0, |step| step.to);
     if from > newest {
@@ -68,10 +68,10 @@ pub(crate) fn bring_up(
             }
         })?;
     }
-    Ok(Some(Migrated { from, to: newest }))
+    Ok(Some(JournalMigrationOutcome { from, to: newest }))
 }
 
-fn apply(connection: &Connection, step: &Migration) -> rusqlite::Result<()> {
+fn apply(connection: &Connection, step: &JournalMigration) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.execute_batch(step.sql)?;
     connection.pragma_update(None, "user_version", step.to)?;
@@ -102,7 +102,7 @@ mod tests {
     fn an_older_file_is_brought_up_without_loss() {
         let connection = version_one();
         let done = bring_up(&connection, Path::new("x"), MIGRATIONS, || Ok(())).unwrap();
-        assert_eq!(done, Some(Migrated { from: 1, to: 2 }));
+        assert_eq!(done, Some(JournalMigrationOutcome { from: 1, to: 2 }));
         assert_eq!(value(&connection), "w");
         assert_eq!(
             bring_up(&connection, Path::new("x"), MIGRATIONS, || Ok(())).unwrap(),
@@ -114,8 +114,8 @@ mod tests {
     fn a_failing_step_changes_nothing() {
         let connection = version_one();
         let steps = [
-            Migration { to: 1, sql: "" },
-            Migration {
+            JournalMigration { to: 1, sql: "" },
+            JournalMigration {
                 to: 2,
                 sql: "DROP TABLE meta; CREATE TABLE head (id INTEGER);",
             },

@@ -16,7 +16,7 @@ type Objects = BTreeMap<String, (String, Option<String>)>;
 
 /// An object in the schema that is not as we made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Planted {
+pub(crate) struct UnexpectedSchemaObject {
     /// Description of the difference.
     pub(crate) what: String,
     /// Whether one of our own tables was tampered with, so that reading it means nothing.
@@ -25,7 +25,10 @@ pub(crate) struct Planted {
 
 /// Returns an object that should not be in a file of this format, or that is missing from
 /// it.
-pub(crate) fn check(connection: &Connection, format: u32) -> rusqlite::Result<Option<Planted>> {
+pub(crate) fn check(
+    connection: &Connection,
+    format: u32,
+) -> rusqlite::Result<Option<UnexpectedSchemaObject>> {
     let steps = MIGRATIONS
         .iter()
         .take_while(|step| step.to <= format)
@@ -37,14 +40,14 @@ pub(crate) fn check(connection: &Connection, format: u32) -> rusqlite::Result<Op
     let foreign = found
         .iter()
         .filter(|(name, object)| expected.get(*name) != Some(object))
-        .map(|(name, (sort, _))| Planted {
+        .map(|(name, (sort, _))| UnexpectedSchemaObject {
             what: format!("it holds a {sort} `{name}` that Artel did not make"),
             is_table: is_table(name),
         });
     let missing = expected
         .keys()
         .filter(|name| !found.contains_key(*name))
-        .map(|name| Planted {
+        .map(|name| UnexpectedSchemaObject {
             what: format!("`{name}` is missing"),
             is_table: is_table(name),
         });
@@ -70,7 +73,7 @@ fn objects(connection: &Connection) -> rusqlite::Result<Objects> {
 mod tests {
     use super::*;
 
-    fn check_after(sql: &str) -> Option<Planted> {
+    fn check_after(sql: &str) -> Option<UnexpectedSchemaObject> {
         let connection = Connection::open_in_memory().unwrap();
         migrate::create(&connection, MIGRATIONS).unwrap();
         connection.execute_batch(sql).unwrap();

@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 use artel_types::{EventDraft, Fact, SecretRedactor, StreamName};
 use tokio::sync::oneshot;
 
-use crate::error::{AppendError, JournalError};
-use crate::lease::{Fence, LeaseOrder};
-use crate::projection::Kept;
-use crate::record::Record;
+use crate::error::{JournalAppendError, JournalError};
+use crate::lease::{LeaseCommand, LeaseFence};
+use crate::projection::ProjectionSnapshot;
+use crate::record::JournalRecord;
 use crate::wait;
 
 /// Largest payload in bytes; anything larger belongs in a blob.
@@ -20,16 +20,16 @@ const LARGEST_PAYLOAD: usize = 1 << 20;
 
 /// Events that are recorded together or not at all.
 #[derive(Debug, Clone, Default)]
-pub struct Batch {
+pub struct EventBatch {
     drafts: Vec<EventDraft>,
     expected: Option<(StreamName, u64)>,
-    fence: Option<Fence>,
-    haste: Haste,
+    fence: Option<LeaseFence>,
+    haste: CommitTiming,
 }
 
 /// When a batch is committed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Haste {
+pub(crate) enum CommitTiming {
     /// As soon as the writer gets to it.
     #[default]
     Now,
@@ -37,7 +37,7 @@ pub(crate) enum Haste {
     WithNext,
 }
 
-impl Batch {
+impl EventBatch {
     /// Creates a batch of these events, in this order.
     pub fn of(drafts: impl IntoIterator<Item = EventDraft>) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Batch {
 
     /// Records the batch only while the lease is still held.
     #[must_use]
-    pub fn fenced(mut self, fence: &Fence) -> Self {
+    pub fn fenced(mut self, fence: &LeaseFence) -> Self {
         self.fence = Some(fence.clone());
         self
     }
@@ -64,12 +64,12 @@ impl Batch {
     /// caller that is about to append again, and acts on neither batch before both are on disk.
     #[must_use]
     pub fn with_next(mut self) -> Self {
-        self.haste = Haste::WithNext;
+        self.haste = CommitTiming::WithNext;
         self
     }
 }
 
-impl From<EventDraft> for Batch {
+impl From<EventDraft> for EventBatch {
     fn from(draft: EventDraft) -> Self {
         Self::of([draft])
     }
@@ -77,7 +77,7 @@ impl From<EventDraft> for Batch {
 
 /// The places of a batch's events in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receipt {
+pub struct AppendReceipt {
     /// Sequence numbers of the events.
     pub seqs: RangeInclusive<u64>,
     /// Position of each event in its stream.
@@ -85,62 +85,71 @@ pub struct Receipt {
 }
 
 /// The acknowledgement of an append. It resolves when the events are on disk; await it, or
-/// call [`Ack::wait`] outside of async code. Dropping it does not cancel the append.
+/// call [`AppendAcknowledgement::wait`] outside of async code. Dropping it does not cancel the append.
 #[derive(Debug)]
-pub struct Ack(oneshot::Receiver<Result<Receipt, AppendError>>);
+pub struct AppendAcknowledgement(oneshot::Receiver<Result<AppendReceipt, JournalAppendError>>);
 
-impl Ack {
+impl AppendAcknowledgement {
     /// Blocks until the events are on disk.
-    pub fn wait(self) -> Result<Receipt, AppendError> {
+    pub fn wait(self) -> Result<AppendReceipt, JournalAppendError> {
         wait::until_done(self)
     }
 }
 
-impl Future for Ack {
-    type Output = Result<Receipt, AppendError>;
+impl Future for AppendAcknowledgement {
+    type Output = Result<AppendReceipt, JournalAppendError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0)
             .poll(context)
-            .map(|answer| answer.unwrap_or(Err(AppendError::Journal(JournalError::Closed))))
+            .map(|answer| answer.unwrap_or(Err(JournalAppendError::Journal(JournalError::Closed))))
     }
 }
 
 /// A command for the writer, carried out within a write turn.
-pub(crate) enum Order {
-    Append(Prepared, oneshot::Sender<Result<Receipt, AppendError>>),
-    Lease(LeaseOrder),
-    Keep(Kept, oneshot::Sender<Result<(), JournalError>>),
+pub(crate) enum WriterCommand {
+    Append(
+        PreparedEventBatch,
+        oneshot::Sender<Result<AppendReceipt, JournalAppendError>>,
+    ),
+    Lease(LeaseCommand),
+    Keep(
+        ProjectionSnapshot,
+        oneshot::Sender<Result<(), JournalError>>,
+    ),
     Close,
 }
 
-impl Order {
+impl WriterCommand {
     /// Returns whether the command may wait for the next one.
     pub(crate) fn may_wait(&self) -> bool {
-        matches!(self, Self::Append(prepared, _) if prepared.haste == Haste::WithNext)
+        matches!(self, Self::Append(prepared, _) if prepared.haste == CommitTiming::WithNext)
     }
 }
 
 /// A batch whose payloads are already JSON without secrets. Only the chain is missing.
-pub(crate) struct Prepared {
-    pub(crate) records: Vec<Record>,
+pub(crate) struct PreparedEventBatch {
+    pub(crate) records: Vec<JournalRecord>,
     pub(crate) expected: Option<(StreamName, u64)>,
-    pub(crate) fence: Option<Fence>,
-    pub(crate) haste: Haste,
+    pub(crate) fence: Option<LeaseFence>,
+    pub(crate) haste: CommitTiming,
 }
 
 /// Encodes and redacts on the caller's thread, so that the one writer thread only hashes
 /// and inserts.
-pub(crate) fn prepare(batch: Batch, redactor: &SecretRedactor) -> Result<Prepared, AppendError> {
+pub(crate) fn prepare(
+    batch: EventBatch,
+    redactor: &SecretRedactor,
+) -> Result<PreparedEventBatch, JournalAppendError> {
     if batch.drafts.is_empty() {
-        return Err(AppendError::Empty);
+        return Err(JournalAppendError::Empty);
     }
     let records = batch
         .drafts
         .into_iter()
         .map(|draft| record(draft, redactor))
         .collect::<Result<_, _>>()?;
-    Ok(Prepared {
+    Ok(PreparedEventBatch {
         records,
         expected: batch.expected,
         fence: batch.fence,
@@ -148,11 +157,14 @@ pub(crate) fn prepare(batch: Batch, redactor: &SecretRedactor) -> Result<Prepare
     })
 }
 
-fn record(draft: EventDraft, redactor: &SecretRedactor) -> Result<Record, AppendError> {
+fn record(
+    draft: EventDraft,
+    redactor: &SecretRedactor,
+) -> Result<JournalRecord, JournalAppendError> {
     let payload =
-        Fact::encode(&draft.fact).map_err(|error| AppendError::Encode(error.to_string()))?;
+        Fact::encode(&draft.fact).map_err(|error| JournalAppendError::Encode(error.to_string()))?;
     if payload.len() > LARGEST_PAYLOAD {
-        return Err(AppendError::TooLarge {
+        return Err(JournalAppendError::TooLarge {
             bytes: payload.len(),
             limit: LARGEST_PAYLOAD,
         });
@@ -161,7 +173,7 @@ fn record(draft: EventDraft, redactor: &SecretRedactor) -> Result<Record, Append
         return Err(misplaced_secret());
     }
     let payload = without_secrets(&draft.fact, payload, redactor)?;
-    Ok(Record {
+    Ok(JournalRecord {
         seq: 0,
         stream: draft.stream.into(),
         stream_seq: 0,
@@ -191,7 +203,7 @@ fn without_secrets(
     fact: &Fact,
     payload: String,
     redactor: &SecretRedactor,
-) -> Result<String, AppendError> {
+) -> Result<String, JournalAppendError> {
     match redactor.redact_json(&payload) {
         Cow::Borrowed(_) => Ok(payload),
         Cow::Owned(clean) => match Fact::decode(fact.kind(), fact.schema(), &clean) {
@@ -201,11 +213,16 @@ fn without_secrets(
     }
 }
 
-fn misplaced_secret() -> AppendError {
-    AppendError::Encode("a known secret stands where a name, an id or a number belongs".to_owned())
+fn misplaced_secret() -> JournalAppendError {
+    JournalAppendError::Encode(
+        "a known secret stands where a name, an id or a number belongs".to_owned(),
+    )
 }
 
-pub(crate) fn answer() -> (oneshot::Sender<Result<Receipt, AppendError>>, Ack) {
+pub(crate) fn answer() -> (
+    oneshot::Sender<Result<AppendReceipt, JournalAppendError>>,
+    AppendAcknowledgement,
+) {
     let (sender, receiver) = oneshot::channel();
-    (sender, Ack(receiver))
+    (sender, AppendAcknowledgement(receiver))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A process, identified so that another process on the same machine can check whether it
 /// lives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner {
+pub struct LeaseOwner {
     /// Name that the process gives itself.
     pub name: String,
     /// Process id.
@@ -26,7 +26,7 @@ pub struct Owner {
     space: Option<String>,
 }
 
-impl Owner {
+impl LeaseOwner {
     /// Describes the current process.
     pub fn this_process(name: impl Into<String>) -> Self {
         let pid = std::process::id();
@@ -76,7 +76,7 @@ impl Owner {
     }
 }
 
-impl std::fmt::Display for Owner {
+impl std::fmt::Display for LeaseOwner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} (process {})", self.name, self.pid)
     }
@@ -117,7 +117,7 @@ fn started(pid: u32) -> Option<u64> {
 /// Returns when a process started. One that has ended but was not reaped yet counts as
 /// ended.
 fn started_in(stat: &str) -> Option<u64> {
-    let stat = Stat::of(stat)?;
+    let stat = ProcessStatLine::of(stat)?;
     (stat.state != "Z").then_some(stat.started)
 }
 
@@ -126,7 +126,7 @@ fn started_in(stat: &str) -> Option<u64> {
 fn is_ending(pid: u32, since: Option<u64>) -> bool {
     let place = format!("/proc/{pid}");
     let text = fs::read_to_string(format!("{place}/stat")).unwrap_or_default();
-    let Some(stat) = Stat::of(&text).filter(|stat| Some(stat.started) == since) else {
+    let Some(stat) = ProcessStatLine::of(&text).filter(|stat| Some(stat.started) == since) else {
         return false;
     };
     match stat.state {
@@ -145,7 +145,7 @@ fn has_threads(place: &str) -> bool {
     let threads = fs::read_dir(format!("{place}/task"));
     threads.into_iter().flatten().flatten().any(|thread| {
         let text = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        Stat::of(&text).is_some_and(|stat| !["Z", "X"].contains(&stat.state))
+        ProcessStatLine::of(&text).is_some_and(|stat| !["Z", "X"].contains(&stat.state))
     })
 }
 
@@ -162,14 +162,14 @@ fn is_killed(place: &str) -> bool {
 }
 
 /// A parsed line of `/proc/PID/stat`.
-struct Stat<'a> {
+struct ProcessStatLine<'a> {
     state: &'a str,
     flags: u64,
     /// In clock ticks since the machine started.
     started: u64,
 }
 
-impl<'a> Stat<'a> {
+impl<'a> ProcessStatLine<'a> {
     /// Reads the 3rd, 9th and 22nd field. The second one may hold spaces and brackets.
     fn of(stat: &'a str) -> Option<Self> {
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();

@@ -8,8 +8,8 @@ use rusqlite::{Connection, InterruptHandle};
 use crate::archive;
 use crate::connect;
 use crate::error::JournalError;
-use crate::head::Head;
-use crate::indexes::{Indexes, Sums};
+use crate::head::JournalHead;
+use crate::indexes::{EventTableIndexes, Sums};
 
 /// Lets SQLite check everything it can: pages, and every event in every index.
 pub(crate) fn check(connection: &Connection) -> Result<(), String> {
@@ -17,13 +17,13 @@ pub(crate) fn check(connection: &Connection) -> Result<(), String> {
 }
 
 /// A second view of the file, checked on a thread of its own.
-pub(crate) struct Look {
+pub(crate) struct JournalFileCheck {
     connection: Connection,
-    indexes: Option<Indexes>,
+    indexes: Option<EventTableIndexes>,
     later: Range<i64>,
 }
 
-impl Look {
+impl JournalFileCheck {
     /// Opens the file again. `first` is the view that the events are read from.
     pub(crate) fn open(file: &Path, first: &Connection) -> Result<Self, JournalError> {
         let failed = |error: rusqlite::Error| JournalError::sqlite(file, &error);
@@ -35,7 +35,7 @@ impl Look {
         if let (Ok(old), Ok(new)) = (state(first, file), state(&connection, file))
             && old.1 == new.1
         {
-            indexes = Indexes::read(&connection).ok().flatten();
+            indexes = EventTableIndexes::read(&connection).ok().flatten();
             later = old.0 + 1..new.0 + 1;
         }
         Ok(Self {
@@ -46,7 +46,7 @@ impl Look {
     }
 
     /// Returns the indexes whose entries are to be added up from the events.
-    pub(crate) fn indexes(&self) -> Option<Indexes> {
+    pub(crate) fn indexes(&self) -> Option<EventTableIndexes> {
         self.indexes.clone()
     }
 
@@ -74,7 +74,7 @@ impl Look {
 
 /// Returns the number of the last event, and the number of archives.
 fn state(connection: &Connection, file: &Path) -> Result<(i64, usize), JournalError> {
-    let head = Head::read(connection).map_err(|error| JournalError::sqlite(file, &error))?;
+    let head = JournalHead::read(connection).map_err(|error| JournalError::sqlite(file, &error))?;
     let archives = archive::list(connection, file)?;
     Ok((
         head.map_or(0, |head| head.seq.cast_signed()),

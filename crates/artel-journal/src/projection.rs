@@ -10,16 +10,16 @@ use serde::de::DeserializeOwned;
 
 use crate::chain::Hash;
 use crate::error::JournalError;
-use crate::head::Head;
+use crate::head::JournalHead;
 use crate::keys;
-use crate::query::Query;
-use crate::reader::Reader;
-use crate::turn::Desk;
+use crate::query::EventQuery;
+use crate::reader::JournalReader;
+use crate::turn::WriteTransaction;
 
 /// A named, versioned fold of events into a state. Raise the version whenever `fold`
 /// changes; older snapshots are then passed over.
 #[derive(Debug, Clone, Copy)]
-pub struct Projection<S> {
+pub struct JournalProjection<S> {
     /// Name of its snapshot.
     pub name: &'static str,
     /// Version of `fold`.
@@ -29,36 +29,39 @@ pub struct Projection<S> {
 }
 
 /// A snapshot of the state, to be stored.
-pub(crate) struct Kept {
+pub(crate) struct ProjectionSnapshot {
     name: &'static str,
     version: u32,
     /// The last event in the state, with the hash it had when it was folded.
-    end: Head,
+    end: JournalHead,
     state: Vec<u8>,
 }
 
-impl<S: Default + Serialize + DeserializeOwned> Projection<S> {
+impl<S: Default + Serialize + DeserializeOwned> JournalProjection<S> {
     /// Returns the state and the number of the last event in it. Starts from the snapshot if
     /// one fits, and folds only later events.
-    pub fn state(&self, reader: &Reader) -> Result<(S, u64), JournalError> {
+    pub fn state(&self, reader: &JournalReader) -> Result<(S, u64), JournalError> {
         let (state, end) = self.current(reader)?;
         Ok((state, end.map_or(0, |end| end.seq)))
     }
 
     /// Returns the state folded from the first event on, ignoring any snapshot.
-    pub fn rebuilt(&self, reader: &Reader) -> Result<(S, u64), JournalError> {
+    pub fn rebuilt(&self, reader: &JournalReader) -> Result<(S, u64), JournalError> {
         let (state, end) = self.fold_on(reader, S::default(), None)?;
         Ok((state, end.map_or(0, |end| end.seq)))
     }
 
     /// Returns the state with a snapshot of it, or `None` for the snapshot if there are no
     /// events.
-    pub(crate) fn kept(&self, reader: &Reader) -> Result<(S, Option<Kept>), JournalError> {
+    pub(crate) fn kept(
+        &self,
+        reader: &JournalReader,
+    ) -> Result<(S, Option<ProjectionSnapshot>), JournalError> {
         let (state, end) = self.current(reader)?;
         let bytes = serde_json::to_vec(&state).map_err(|error| JournalError::Database {
             what: error.to_string(),
         })?;
-        let kept = end.map(|end| Kept {
+        let kept = end.map(|end| ProjectionSnapshot {
             name: self.name,
             version: self.version,
             end,
@@ -67,7 +70,7 @@ impl<S: Default + Serialize + DeserializeOwned> Projection<S> {
         Ok((state, kept))
     }
 
-    fn current(&self, reader: &Reader) -> Result<(S, Option<Head>), JournalError> {
+    fn current(&self, reader: &JournalReader) -> Result<(S, Option<JournalHead>), JournalError> {
         let signer = keys::own_signer(reader.home().data());
         let snapshot = reader.with(|connection| match signer {
             Some(signer) => load(connection, self.name, self.version, &signer),
@@ -84,15 +87,15 @@ impl<S: Default + Serialize + DeserializeOwned> Projection<S> {
 
     fn fold_on(
         &self,
-        reader: &Reader,
+        reader: &JournalReader,
         mut state: S,
-        mut end: Option<Head>,
-    ) -> Result<(S, Option<Head>), JournalError> {
+        mut end: Option<JournalHead>,
+    ) -> Result<(S, Option<JournalHead>), JournalError> {
         let after = end.map_or(0, |end| end.seq);
-        reader.scan(&Query::all().after(after), |columns| {
+        reader.scan(&EventQuery::all().after(after), |columns| {
             let event = columns.event()?;
             (self.fold)(&mut state, &event);
-            end = columns.hash().map(|hash| Head {
+            end = columns.hash().map(|hash| JournalHead {
                 seq: event.seq,
                 hash,
             });
@@ -109,7 +112,7 @@ fn load(
     name: &str,
     version: u32,
     signer: &[u8],
-) -> rusqlite::Result<Option<(Head, Vec<u8>)>> {
+) -> rusqlite::Result<Option<(JournalHead, Vec<u8>)>> {
     let select = "SELECT seq, hash, state, signature FROM snapshot WHERE name = ? AND version = ?";
     // If the table has another shape, as in format 1, no snapshot fits.
     let Ok(mut statement) = connection.prepare_cached(select) else {
@@ -126,7 +129,7 @@ fn load(
         return Ok(None);
     };
     let seq = seq.cast_unsigned();
-    let end = Head { seq, hash };
+    let end = JournalHead { seq, hash };
     let message = message(name, version, end, &state);
     if !keys::is_signed(signer, &message, &signature) || hash_at(connection, seq)? != Some(hash) {
         return Ok(None);
@@ -135,7 +138,7 @@ fn load(
 }
 
 /// Returns the bytes that a snapshot's signature covers.
-fn message(name: &str, version: u32, end: Head, state: &[u8]) -> Vec<u8> {
+fn message(name: &str, version: u32, end: JournalHead, state: &[u8]) -> Vec<u8> {
     let mut message = b"artel snapshot 1".to_vec();
     message.extend_from_slice(&version.to_le_bytes());
     message.extend_from_slice(&end.seq.to_le_bytes());
@@ -154,8 +157,8 @@ pub(crate) fn hash_at(connection: &Connection, seq: u64) -> rusqlite::Result<Opt
 
 /// Stores a snapshot, inside a write turn, if the events it was folded from are still in
 /// the chain.
-pub(crate) fn keep(desk: &Desk<'_>, kept: &Kept) -> rusqlite::Result<()> {
-    let Kept {
+pub(crate) fn keep(desk: &WriteTransaction<'_>, kept: &ProjectionSnapshot) -> rusqlite::Result<()> {
+    let ProjectionSnapshot {
         name,
         version,
         end,

@@ -7,7 +7,7 @@ use crate::columns::SELECT;
 
 /// Conditions that an event must meet. All those that are set must hold.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filter {
+pub struct EventFilter {
     /// Whole name of the stream.
     pub stream: Option<String>,
     /// Prefix of the kind: `journal.` or `run.finished`.
@@ -35,7 +35,7 @@ const WHOLE_ID: usize = 36;
 
 /// The order in which events are returned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum EventSortOrder {
     /// In the order they were recorded.
     #[default]
     OldestFirst,
@@ -45,9 +45,9 @@ pub enum Order {
 
 /// A query for events: conditions, range, limit and order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Query {
+pub struct EventQuery {
     /// Conditions that the events must meet.
-    pub filter: Filter,
+    pub filter: EventFilter,
     /// Only events after this sequence number.
     pub after: u64,
     /// Only events before this sequence number.
@@ -55,12 +55,12 @@ pub struct Query {
     /// Largest number of events to return.
     pub limit: Option<u64>,
     /// The order in which events are returned.
-    pub order: Order,
+    pub order: EventSortOrder,
 }
 
-impl Query {
+impl EventQuery {
     /// Queries all events that match.
-    pub fn of(filter: Filter) -> Self {
+    pub fn of(filter: EventFilter) -> Self {
         Self {
             filter,
             ..Self::default()
@@ -103,15 +103,15 @@ impl Query {
     /// Returns the newest events first.
     #[must_use]
     pub fn newest_first(mut self) -> Self {
-        self.order = Order::NewestFirst;
+        self.order = EventSortOrder::NewestFirst;
         self
     }
 
     /// Returns the statement with its parameters.
     pub(crate) fn sql(&self) -> (String, Vec<Value>) {
-        let mut parts = Parts {
+        let mut parts = EventQueryClauses {
             is_bounded: self.limit.is_some(),
-            ..Parts::default()
+            ..EventQueryClauses::default()
         };
         self.filter.add_to(&mut parts);
         if self.after == 0 {
@@ -127,8 +127,8 @@ impl Query {
             parts.add("seq < ?", [Value::Integer(before)]);
         }
         let direction = match self.order {
-            Order::OldestFirst => "ASC",
-            Order::NewestFirst => "DESC",
+            EventSortOrder::OldestFirst => "ASC",
+            EventSortOrder::NewestFirst => "DESC",
         };
         let clauses = parts.clauses();
         let mut sql = format!("SELECT {SELECT} FROM event{clauses} ORDER BY seq {direction}");
@@ -143,13 +143,13 @@ impl Query {
 }
 
 #[derive(Default)]
-struct Parts {
+struct EventQueryClauses {
     is_bounded: bool,
     conditions: Vec<String>,
     values: Vec<Value>,
 }
 
-impl Parts {
+impl EventQueryClauses {
     fn add(&mut self, condition: impl Into<String>, values: impl IntoIterator<Item = Value>) {
         self.conditions.push(condition.into());
         self.values.extend(values);
@@ -190,8 +190,8 @@ impl Parts {
     }
 }
 
-impl Filter {
-    fn add_to(&self, parts: &mut Parts) {
+impl EventFilter {
+    fn add_to(&self, parts: &mut EventQueryClauses) {
         parts.add_text("stream = ?", self.stream.as_ref());
         // Far fewer events belong to one piece of work than to one kind. Without the plus,
         // SQLite would think the index of kinds as good as the others.

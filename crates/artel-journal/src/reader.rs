@@ -9,25 +9,25 @@ use artel_types::{Event, RunId, Timestamp, WorkshopId};
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 
-use crate::anchor::Anchor;
+use crate::anchor::JournalAnchor;
 use crate::archive;
 use crate::chain::checkpoint_message;
-use crate::columns::Columns;
+use crate::columns::RawEventRow;
 use crate::connect;
 use crate::error::JournalError;
-use crate::head::{self, Head};
-use crate::home::Home;
-use crate::keys::{self, Keys};
+use crate::head::{self, JournalHead};
+use crate::home::JournalFolders;
+use crate::keys::{self, JournalSigningKeys};
 use crate::lease::{self, LeaseInfo};
-use crate::query::{Filter, Order, Query};
-use crate::record::Record;
-use crate::row::Row;
+use crate::query::{EventFilter, EventQuery, EventSortOrder};
+use crate::record::JournalRecord;
+use crate::row::JournalRecordRef;
 use crate::turn::CHECKPOINT_EVERY;
 use crate::writer::identity;
 
 /// The kind of id that a trace is looked up by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TracesBy {
+pub enum TraceLookupKey {
     /// The id of the trace itself.
     Trace,
     /// The id of a run that belongs to it.
@@ -37,23 +37,23 @@ pub enum TracesBy {
 }
 
 /// Reads a journal. It never writes, and never waits for a writer.
-pub struct Reader {
-    home: Home,
+pub struct JournalReader {
+    home: JournalFolders,
     path: PathBuf,
-    idle: Mutex<Idle>,
-    lookout: Mutex<Lookout>,
+    idle: Mutex<IdleReadConnections>,
+    lookout: Mutex<JournalChangeDetector>,
 }
 
 /// A version of the journal as a reader saw it. Two equal versions mean that nobody wrote
 /// in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sight {
+pub struct JournalVersion {
     /// Number of the reader's change detector; each counts versions on its own.
     lookout: u64,
     version: i64,
 }
 
-impl Sight {
+impl JournalVersion {
     /// Returns whether both versions are of the same file. If so, the later one has everything
     /// that the earlier one had.
     pub fn is_same_file_as(&self, other: &Self) -> bool {
@@ -63,14 +63,14 @@ impl Sight {
 
 /// A connection that only detects whether something was written since it last looked.
 #[derive(Default)]
-struct Lookout {
+struct JournalChangeDetector {
     identity: Option<(u64, u64)>,
     connection: Option<Connection>,
     number: u64,
 }
 
 /// Idle connections for the next read, all to the same file.
-struct Idle {
+struct IdleReadConnections {
     identity: Option<(u64, u64)>,
     connections: Vec<Connection>,
 }
@@ -78,14 +78,14 @@ struct Idle {
 /// Largest number of idle connections; each has a cache of its own.
 const MOST_IDLE: usize = 8;
 
-impl Reader {
+impl JournalReader {
     /// Opens the journal for reading.
-    pub fn open(home: &Home) -> Result<Self, JournalError> {
+    pub fn open(home: &JournalFolders) -> Result<Self, JournalError> {
         let path = home.journal();
         let first = connect::reader(&path)?;
         Ok(Self {
             home: home.clone(),
-            idle: Mutex::new(Idle {
+            idle: Mutex::new(IdleReadConnections {
                 identity: identity(&path),
                 connections: vec![first],
             }),
@@ -110,11 +110,13 @@ impl Reader {
     pub fn refuse_cut(&self, workshop: WorkshopId) -> Result<(), JournalError> {
         // The anchor is read first: it follows what is written, so no writer can make it seem
         // ahead. If it cannot be read, writers and `verify` report that.
-        let anchor = Anchor::load(self.home.data(), workshop).ok().flatten();
+        let anchor = JournalAnchor::load(self.home.data(), workshop)
+            .ok()
+            .flatten();
         let (last, told) = self.with(|connection| {
             // The head is read before the events: an event written in between can only add to
             // them.
-            let told = Head::read(connection)?;
+            let told = JournalHead::read(connection)?;
             let last = "SELECT coalesce(max(seq), 0) FROM event";
             let last: i64 = connection
                 .prepare_cached(last)?
@@ -141,8 +143,8 @@ impl Reader {
     /// Passes every matching event to the visitor until it breaks off.
     pub fn visit(
         &self,
-        query: &Query,
-        mut visitor: impl FnMut(Record) -> ControlFlow<()>,
+        query: &EventQuery,
+        mut visitor: impl FnMut(JournalRecord) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
         self.scan(query, |columns| columns.record().map(&mut visitor))
     }
@@ -150,7 +152,7 @@ impl Reader {
     /// Passes every matching event, decoded, to the visitor until it breaks off.
     pub fn visit_events(
         &self,
-        query: &Query,
+        query: &EventQuery,
         mut visitor: impl FnMut(Event) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
         self.scan(query, |columns| columns.event().map(&mut visitor))
@@ -160,7 +162,7 @@ impl Reader {
     /// of the last matching event, wanted or not: the next reading continues from there.
     pub fn visit_kinds(
         &self,
-        query: &Query,
+        query: &EventQuery,
         is_wanted: impl Fn(&str) -> bool,
         mut visitor: impl FnMut(Event),
     ) -> Result<u64, JournalError> {
@@ -180,17 +182,17 @@ impl Reader {
     /// decoded.
     pub fn visit_rows(
         &self,
-        query: &Query,
-        mut visitor: impl FnMut(&Row<'_>),
+        query: &EventQuery,
+        mut visitor: impl FnMut(&JournalRecordRef<'_>),
     ) -> Result<(), JournalError> {
         self.scan(query, |columns| {
-            visitor(&Row::new(*columns));
+            visitor(&JournalRecordRef::new(*columns));
             Ok(ControlFlow::Continue(()))
         })
     }
 
     /// Returns every matching event. Limit the query if there may be many.
-    pub fn records(&self, query: &Query) -> Result<Vec<Record>, JournalError> {
+    pub fn records(&self, query: &EventQuery) -> Result<Vec<JournalRecord>, JournalError> {
         let mut records = Vec::new();
         self.visit(query, |record| {
             records.push(record);
@@ -201,7 +203,7 @@ impl Reader {
 
     /// Returns the journal's current version. This costs far less than reading anything, so
     /// callers that cache what they read check it first.
-    pub fn sight(&self) -> Result<Sight, JournalError> {
+    pub fn sight(&self) -> Result<JournalVersion, JournalError> {
         let mut lookout = self.lookout.lock().unwrap_or_else(PoisonError::into_inner);
         let lookout = &mut *lookout;
         let now = identity(&self.path);
@@ -220,7 +222,7 @@ impl Reader {
             .prepare_cached("PRAGMA data_version")
             .and_then(|mut asked| asked.query_row([], |row| row.get(0)))
             .map_err(|error| JournalError::sqlite(&self.path, &error))?;
-        Ok(Sight {
+        Ok(JournalVersion {
             lookout: lookout.number,
             version,
         })
@@ -228,7 +230,7 @@ impl Reader {
 
     /// Returns the sequence number of the last event.
     pub fn head(&self) -> Result<u64, JournalError> {
-        self.with(|connection| Ok(Head::read(connection)?.map_or(0, |head| head.seq)))
+        self.with(|connection| Ok(JournalHead::read(connection)?.map_or(0, |head| head.seq)))
     }
 
     /// Lists the leases that somebody holds or left behind, without those that were released.
@@ -240,7 +242,7 @@ impl Reader {
     /// a run or session whose id does.
     pub fn traces(
         &self,
-        by: TracesBy,
+        by: TraceLookupKey,
         prefix: &str,
         limit: usize,
     ) -> Result<Vec<String>, JournalError> {
@@ -260,8 +262,8 @@ impl Reader {
     /// order of the query.
     pub(crate) fn scan(
         &self,
-        query: &Query,
-        visitor: impl FnMut(&Columns<'_>) -> Result<ControlFlow<()>, JournalError>,
+        query: &EventQuery,
+        visitor: impl FnMut(&RawEventRow<'_>) -> Result<ControlFlow<()>, JournalError>,
     ) -> Result<(), JournalError> {
         self.with_result(|connection| {
             let failed = |error: rusqlite::Error| JournalError::sqlite(&self.path, &error);
@@ -312,13 +314,13 @@ impl Reader {
     /// Checks the events of one run: a run must be resumed from what was recorded. Every
     /// stretch between two signatures that holds an event of the run is hashed again.
     pub fn check_run(&self, run: RunId, workshop: WorkshopId) -> Result<(), JournalError> {
-        let keys = Keys::load(self.home.data(), workshop)?;
-        let filter = Filter {
+        let keys = JournalSigningKeys::load(self.home.data(), workshop)?;
+        let filter = EventFilter {
             run: Some(run.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut stretches = BTreeSet::new();
-        self.scan(&Query::of(filter), |columns| {
+        self.scan(&EventQuery::of(filter), |columns| {
             stretches.insert((columns.seq() - 1) / CHECKPOINT_EVERY);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -336,7 +338,7 @@ impl Reader {
         identity(&self.path)
     }
 
-    pub(crate) fn home(&self) -> &Home {
+    pub(crate) fn home(&self) -> &JournalFolders {
         &self.home
     }
 
@@ -383,7 +385,7 @@ impl Reader {
 
 /// The file that a row was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum RecordOrigin {
     Journal,
     /// An archive, by its position in [`archive::list`].
     Archive(usize),
@@ -391,14 +393,14 @@ pub(crate) enum Origin {
 
 fn distinct_traces(
     connection: &Connection,
-    by: TracesBy,
+    by: TraceLookupKey,
     prefix: &str,
     limit: usize,
 ) -> rusqlite::Result<BTreeSet<String>> {
     let column = match by {
-        TracesBy::Trace => "trace",
-        TracesBy::Run => "run",
-        TracesBy::Session => "session",
+        TraceLookupKey::Trace => "trace",
+        TraceLookupKey::Run => "run",
+        TraceLookupKey::Session => "session",
     };
     // Jumps from one id to the next past everything in between: an id may have very many
     // events.
@@ -429,9 +431,9 @@ fn distinct_traces(
 /// Merges the rows of the journal and of its archives by sequence number.
 pub(crate) fn scan(
     main: &Connection,
-    home: &Home,
-    query: &Query,
-    mut visitor: impl FnMut(&Columns<'_>) -> Result<ControlFlow<()>, JournalError>,
+    home: &JournalFolders,
+    query: &EventQuery,
+    mut visitor: impl FnMut(&RawEventRow<'_>) -> Result<ControlFlow<()>, JournalError>,
 ) -> Result<(), JournalError> {
     scan_with_origin(main, home, query, |_, columns| visitor(columns))
 }
@@ -439,9 +441,9 @@ pub(crate) fn scan(
 /// Does the same as [`scan`], and also gives the origin of each row.
 pub(crate) fn scan_with_origin(
     main: &Connection,
-    home: &Home,
-    query: &Query,
-    mut visitor: impl FnMut(Origin, &Columns<'_>) -> Result<ControlFlow<()>, JournalError>,
+    home: &JournalFolders,
+    query: &EventQuery,
+    mut visitor: impl FnMut(RecordOrigin, &RawEventRow<'_>) -> Result<ControlFlow<()>, JournalError>,
 ) -> Result<(), JournalError> {
     use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
@@ -464,10 +466,10 @@ pub(crate) fn scan_with_origin(
             break;
         };
         if let Some(row) = sources[next].get() {
-            let columns = Columns::of_row(row).map_err(failed)?;
+            let columns = RawEventRow::of_row(row).map_err(failed)?;
             let origin = match next.checked_sub(1) {
-                None => Origin::Journal,
-                Some(archive) => Origin::Archive(archive),
+                None => RecordOrigin::Journal,
+                Some(archive) => RecordOrigin::Archive(archive),
             };
             if visitor(origin, &columns)?.is_break() {
                 break;
@@ -484,7 +486,10 @@ fn params(values: &[Value]) -> impl rusqlite::Params + '_ {
 }
 
 /// Returns the source that has the next row.
-fn nearest(sources: &[rusqlite::Rows<'_>], order: Order) -> rusqlite::Result<Option<usize>> {
+fn nearest(
+    sources: &[rusqlite::Rows<'_>],
+    order: EventSortOrder,
+) -> rusqlite::Result<Option<usize>> {
     use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
     if let [only] = sources {
         return Ok(only.get().map(|_| 0));
@@ -494,8 +499,8 @@ fn nearest(sources: &[rusqlite::Rows<'_>], order: Order) -> rusqlite::Result<Opt
         let Some(row) = rows.get() else { continue };
         let seq: i64 = row.get(0)?;
         let is_nearer = best.is_none_or(|(other, _)| match order {
-            Order::OldestFirst => seq < other,
-            Order::NewestFirst => seq > other,
+            EventSortOrder::OldestFirst => seq < other,
+            EventSortOrder::NewestFirst => seq > other,
         });
         if is_nearer {
             best = Some((seq, at));
@@ -504,8 +509,8 @@ fn nearest(sources: &[rusqlite::Rows<'_>], order: Order) -> rusqlite::Result<Opt
     Ok(best.map(|(_, at)| at))
 }
 
-impl std::fmt::Debug for Reader {
+impl std::fmt::Debug for JournalReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Reader({})", self.path.display())
+        write!(f, "JournalReader({})", self.path.display())
     }
 }

@@ -4,13 +4,13 @@ use artel_types::{Event, Timestamp};
 use serde::Serialize;
 use serde::ser::SerializeStruct as _;
 
-use crate::columns::Columns;
+use crate::columns::RawEventRow;
 use crate::error::JournalError;
 use crate::keys::hex;
 
 /// A stored event with its place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct JournalRecord {
     /// Sequence number among all events, from 1.
     pub seq: u64,
     /// Stream that the event belongs to.
@@ -49,14 +49,14 @@ pub struct Record {
     pub hash: [u8; 32],
 }
 
-impl Record {
+impl JournalRecord {
     /// Decodes the record into the typed event.
     pub fn event(&self) -> Result<Event, JournalError> {
-        Columns::of_record(self).event()
+        RawEventRow::of_record(self).event()
     }
 }
 
-impl Serialize for Record {
+impl Serialize for JournalRecord {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (kind, id) = self.actor.split_once(':').unwrap_or(("", &self.actor));
         let mut map = serializer.serialize_struct("Record", 17)?;
@@ -70,7 +70,7 @@ impl Serialize for Record {
         map.serialize_field("cause", &self.cause)?;
         map.serialize_field(
             "actor",
-            &ActorJson {
+            &RecordActorJson {
                 kind,
                 id,
                 via: self.via.as_deref(),
@@ -93,7 +93,7 @@ impl Serialize for Record {
 }
 
 #[derive(Serialize)]
-struct ActorJson<'a> {
+struct RecordActorJson<'a> {
     kind: &'a str,
     id: &'a str,
     via: Option<&'a str>,

@@ -10,30 +10,30 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::admit::refuse_foreign;
-use crate::anchor::{self, Anchor, RestoreNote};
+use crate::anchor::{self, AnchorRestoreNote, JournalAnchor};
 use crate::archive::{self, ArchiveInfo};
 use crate::backup::backups;
-use crate::chain::Hasher;
+use crate::chain::ChainHasher;
 use crate::columns::INSERT;
 use crate::connect;
 use crate::durable;
 use crate::error::JournalError;
-use crate::head::{self, Head};
-use crate::home::{Home, path_text};
-use crate::journal::{Options, record_upkeep};
-use crate::keys::Keys;
+use crate::head::{self, JournalHead};
+use crate::home::{JournalFolders, path_text};
+use crate::journal::{JournalOptions, record_upkeep};
+use crate::keys::JournalSigningKeys;
 use crate::migrate;
-use crate::query::Query;
-use crate::reader::{self, Origin};
+use crate::query::EventQuery;
+use crate::reader::{self, RecordOrigin};
 use crate::schema::MIGRATIONS;
-use crate::turn::{CHECKPOINT_EVERY, Desk, Memory};
-use crate::turnstile::Turnstile;
+use crate::turn::{CHECKPOINT_EVERY, JournalWriterCache, WriteTransaction};
+use crate::turnstile::WriteTurnQueue;
 use crate::verify::{check_archive, verify, verify_file};
 
 /// A place that a journal can be restored from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum RestoreSource {
     /// The intact beginning of the journal itself.
     Prefix,
     /// A copy of the journal.
@@ -42,9 +42,9 @@ pub enum Source {
 
 /// A way to restore, with its number of intact events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Candidate {
+pub struct RestoreCandidate {
     /// Source of the events.
-    pub source: Source,
+    pub source: RestoreSource,
     /// Number of intact events.
     pub events: u64,
     /// Description of the damage to the rest, or `None` if all is well.
@@ -53,9 +53,9 @@ pub struct Candidate {
 
 /// The outcome of restoring a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Restored {
+pub struct JournalRestoreOutcome {
     /// Source of the events.
-    pub source: Source,
+    pub source: RestoreSource,
     /// Number of events restored.
     pub events: u64,
     /// Number of known events that were given up.
@@ -65,13 +65,13 @@ pub struct Restored {
     pub set_aside: PathBuf,
 }
 
-impl Candidate {
+impl RestoreCandidate {
     /// Lists the ways to restore, the one with the most events first. If no file is named, the
     /// intact backup with the most events is considered.
     pub fn all(
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        keys: &Keys,
+        keys: &JournalSigningKeys,
         file: Option<&Path>,
     ) -> Result<Vec<Self>, JournalError> {
         let mut found = Vec::new();
@@ -86,7 +86,7 @@ impl Candidate {
                     .first_bad
                     .map(|bad| format!("event {}: {}", bad.seq, bad.what));
                 found.push(Self {
-                    source: Source::Prefix,
+                    source: RestoreSource::Prefix,
                     events: verified.intact,
                     damage,
                 });
@@ -121,9 +121,9 @@ impl Candidate {
     /// for another file in its place.
     fn of_named(
         file: &Path,
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        keys: &Keys,
+        keys: &JournalSigningKeys,
     ) -> Result<Self, JournalError> {
         let owned = refuse_foreign(&connect::reader(file)?, file, workshop);
         if let Err(error @ JournalError::Foreign { .. }) = owned {
@@ -139,16 +139,16 @@ impl Candidate {
 
     fn of_file(
         file: &Path,
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        keys: &Keys,
+        keys: &JournalSigningKeys,
     ) -> Result<Self, JournalError> {
         let verified = verify_file(file, home, workshop, keys)?;
         let damage = verified
             .first_bad
             .map(|bad| format!("event {}: {}", bad.seq, bad.what));
         Ok(Self {
-            source: Source::Backup(file.to_owned()),
+            source: RestoreSource::Backup(file.to_owned()),
             events: verified.intact,
             damage,
         })
@@ -157,24 +157,25 @@ impl Candidate {
     /// Puts this candidate in the journal's place. The old file is kept.
     pub fn restore(
         &self,
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        options: &Options,
+        options: &JournalOptions,
         by: &Actor,
-    ) -> Result<Restored, JournalError> {
-        let keys = Keys::load_or_create(home.data(), workshop)?;
-        let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+    ) -> Result<JournalRestoreOutcome, JournalError> {
+        let keys = JournalSigningKeys::load_or_create(home.data(), workshop)?;
+        let turnstile =
+            WriteTurnQueue::open(&home.locks(), options.patience, options.clock.clone())?;
         let _turn = turnstile.enter()?;
         let fresh = home.state().join("journal.restoring");
         durable::remove_database(&fresh)
             .map_err(|cause| JournalError::file("remove", &fresh, cause))?;
-        let known = Anchor::load(home.data(), workshop)
+        let known = JournalAnchor::load(home.data(), workshop)
             .ok()
             .flatten()
             .map_or(0, |old| old.seq);
         let had = known.max(old_head(home));
         let set_aside = free_place(home, options)?;
-        let restored = Restored {
+        let restored = JournalRestoreOutcome {
             source: self.source.clone(),
             events: self.events,
             lost: had.saturating_sub(self.events),
@@ -182,7 +183,7 @@ impl Candidate {
         };
         let memory = self.build(home, workshop, options, &keys, &fresh, &restored, by)?;
         swap(home, &fresh, &restored.set_aside)?;
-        let note = RestoreNote {
+        let note = AnchorRestoreNote {
             at: options.clock.now(),
             by: options.redactor.redact(&by.to_string()).into_owned(),
             source: options.redactor.redact(&self.source_name()).into_owned(),
@@ -197,8 +198,8 @@ impl Candidate {
 
     fn source_name(&self) -> String {
         match &self.source {
-            Source::Prefix => "the intact part of the journal".to_owned(),
-            Source::Backup(file) => file.display().to_string(),
+            RestoreSource::Prefix => "the intact part of the journal".to_owned(),
+            RestoreSource::Backup(file) => file.display().to_string(),
         }
     }
 
@@ -206,17 +207,17 @@ impl Candidate {
     #[expect(clippy::too_many_arguments, reason = "a private step of one function")]
     fn build(
         &self,
-        home: &Home,
+        home: &JournalFolders,
         workshop: WorkshopId,
-        options: &Options,
-        keys: &Keys,
+        options: &JournalOptions,
+        keys: &JournalSigningKeys,
         fresh: &Path,
-        restored: &Restored,
+        restored: &JournalRestoreOutcome,
         by: &Actor,
-    ) -> Result<Memory, JournalError> {
+    ) -> Result<JournalWriterCache, JournalError> {
         let source = match &self.source {
-            Source::Prefix => home.journal(),
-            Source::Backup(file) => file.clone(),
+            RestoreSource::Prefix => home.journal(),
+            RestoreSource::Backup(file) => file.clone(),
         };
         let failed = |error: rusqlite::Error| JournalError::sqlite(fresh, &error);
         let source = connect::reader(&source)?;
@@ -229,8 +230,8 @@ impl Candidate {
         })
         .map_err(failed)?;
         target.execute_batch("BEGIN").map_err(failed)?;
-        let mut memory = Memory::new(workshop);
-        let mut desk = Desk {
+        let mut memory = JournalWriterCache::new(workshop);
+        let mut desk = WriteTransaction {
             connection: &target,
             memory: &mut memory,
             keys,
@@ -265,8 +266,8 @@ impl Candidate {
 /// numbers already taken. Its intact events go back into the journal.
 fn kept_archives(
     source: &Connection,
-    home: &Home,
-    keys: &Keys,
+    home: &JournalFolders,
+    keys: &JournalSigningKeys,
     last: u64,
 ) -> Result<Vec<Option<ArchiveInfo>>, JournalError> {
     let is_within = |info: &ArchiveInfo| -> rusqlite::Result<bool> {
@@ -292,15 +293,15 @@ fn kept_archives(
 /// hundredth event keeps its old signature, or gets a new one if that does not hold.
 fn copy_events(
     source: &Connection,
-    desk: &mut Desk<'_>,
+    desk: &mut WriteTransaction<'_>,
     archives: &[Option<ArchiveInfo>],
     last: u64,
 ) -> Result<(), JournalError> {
     let (home, target) = (desk.home, desk.connection);
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
-    let mut hasher = Hasher::default();
+    let mut hasher = ChainHasher::default();
     let mut insert = target.prepare(INSERT).map_err(failed)?;
-    let query = Query::all().limit(last);
+    let query = EventQuery::all().limit(last);
     reader::scan_with_origin(source, home, &query, |origin, columns| {
         let (head, seq) = (desk.head(), columns.seq());
         let hash = hasher.event(columns.hashed());
@@ -311,12 +312,12 @@ fn copy_events(
             let what = "it does not fit the chain".to_owned();
             return Err(JournalError::Damaged { seq, what });
         }
-        let stays = matches!(origin, Origin::Archive(at) if archives[at].is_some());
+        let stays = matches!(origin, RecordOrigin::Archive(at) if archives[at].is_some());
         if !stays {
             let values = rusqlite::params_from_iter(columns.params());
             insert.execute(values).map_err(failed)?;
         }
-        desk.memory.head = Some(Head { seq, hash });
+        desk.memory.head = Some(JournalHead { seq, hash });
         if seq.is_multiple_of(CHECKPOINT_EVERY) {
             copy_checkpoint(source, desk).map_err(failed)?;
         }
@@ -324,7 +325,7 @@ fn copy_events(
     })
 }
 
-fn copy_checkpoint(source: &Connection, desk: &mut Desk<'_>) -> rusqlite::Result<()> {
+fn copy_checkpoint(source: &Connection, desk: &mut WriteTransaction<'_>) -> rusqlite::Result<()> {
     let head = desk.head();
     // A table that cannot be read counts as one without the row.
     if head::signed_at(source, desk.keys, head.seq).is_ok_and(|signed| signed == Some(head)) {
@@ -339,7 +340,7 @@ fn copy_checkpoint(source: &Connection, desk: &mut Desk<'_>) -> rusqlite::Result
 /// archive itself.
 fn copy_archive(
     source: &Connection,
-    home: &Home,
+    home: &JournalFolders,
     target: &Connection,
     info: &ArchiveInfo,
 ) -> Result<(), JournalError> {
@@ -367,7 +368,7 @@ fn copy_archive(
 
 /// Carries over the numbers of leases, which must not be given out again. If they can no
 /// longer be read, they start over.
-fn copy_leases(source: &Connection, home: &Home, target: &Connection) {
+fn copy_leases(source: &Connection, home: &JournalFolders, target: &Connection) {
     let old = connect::reader(&home.journal()).ok();
     for file in old.iter().chain([source]) {
         drop(raise_leases(file, target));
@@ -413,14 +414,14 @@ fn copy_table(
     Ok(())
 }
 
-fn old_head(home: &Home) -> u64 {
+fn old_head(home: &JournalFolders) -> u64 {
     let head = connect::reader(&home.journal())
         .ok()
-        .and_then(|old| Head::read(&old).ok()?);
+        .and_then(|old| JournalHead::read(&old).ok()?);
     head.map_or(0, |head| head.seq)
 }
 
-fn free_place(home: &Home, options: &Options) -> Result<PathBuf, JournalError> {
+fn free_place(home: &JournalFolders, options: &JournalOptions) -> Result<PathBuf, JournalError> {
     let folder = home.damaged();
     durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
     let stamp = options.clock.now().compact();
@@ -435,7 +436,7 @@ fn free_place(home: &Home, options: &Options) -> Result<PathBuf, JournalError> {
 /// Sets the old file and its log aside, and puts the new file in place. The old file keeps
 /// its name until the new one takes it, so a crash in between leaves a journal to restore
 /// again.
-fn swap(home: &Home, fresh: &Path, set_aside: &Path) -> Result<(), JournalError> {
+fn swap(home: &JournalFolders, fresh: &Path, set_aside: &Path) -> Result<(), JournalError> {
     let journal = home.journal();
     let found = |done: io::Result<()>| match done {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),

@@ -3,21 +3,21 @@
 
 use artel_types::{Event, RunId, Timestamp, TraceId};
 
-use crate::columns::Columns;
+use crate::columns::RawEventRow;
 use crate::error::JournalError;
-use crate::record::Record;
+use crate::record::JournalRecord;
 
 /// A stored event that is borrowed. A fold over a long journal sees every event and decodes
 /// only the few it needs.
-pub struct Row<'r>(Columns<'r>);
+pub struct JournalRecordRef<'r>(RawEventRow<'r>);
 
-impl<'r> Row<'r> {
+impl<'r> JournalRecordRef<'r> {
     /// Borrows a record.
-    pub fn of(record: &'r Record) -> Self {
-        Self(Columns::of_record(record))
+    pub fn of(record: &'r JournalRecord) -> Self {
+        Self(RawEventRow::of_record(record))
     }
 
-    pub(crate) fn new(columns: Columns<'r>) -> Self {
+    pub(crate) fn new(columns: RawEventRow<'r>) -> Self {
         Self(columns)
     }
 
@@ -52,7 +52,7 @@ impl<'r> Row<'r> {
     }
 
     /// Copies the event as it is stored.
-    pub fn record(&self) -> Result<Record, JournalError> {
+    pub fn record(&self) -> Result<JournalRecord, JournalError> {
         self.0.record()
     }
 
@@ -62,8 +62,13 @@ impl<'r> Row<'r> {
     }
 }
 
-impl std::fmt::Debug for Row<'_> {
+impl std::fmt::Debug for JournalRecordRef<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Row({}, {})", self.seq(), self.kind().unwrap_or("?"))
+        write!(
+            f,
+            "JournalRecordRef({}, {})",
+            self.seq(),
+            self.kind().unwrap_or("?")
+        )
     }
 }

@@ -5,7 +5,7 @@
 pub(crate) const APPLICATION_ID: i32 = 0x4172_746c;
 
 /// One step from a format to the next.
-pub(crate) struct Migration {
+pub(crate) struct JournalMigration {
     /// Format that the step leads to.
     pub(crate) to: u32,
     /// Statements that carry it out.
@@ -13,12 +13,12 @@ pub(crate) struct Migration {
 }
 
 /// Every step, in order. A stored format never changes after its release.
-pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration {
+pub(crate) const MIGRATIONS: &[JournalMigration] = &[
+    JournalMigration {
         to: 1,
         sql: FORMAT_1,
     },
-    Migration {
+    JournalMigration {
         to: 2,
         sql: FORMAT_2,
     },

@@ -14,9 +14,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::error::JournalError;
-use crate::query::{Filter, Query};
-use crate::reader::Reader;
-use crate::record::Record;
+use crate::query::{EventFilter, EventQuery};
+use crate::reader::JournalReader;
+use crate::record::JournalRecord;
 use crate::wait;
 
 /// Poll interval for events that other processes wrote.
@@ -26,12 +26,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const PAGE: u64 = 256;
 
 /// The notifier that all subscriptions of a journal share.
-pub(crate) struct Bell {
+pub(crate) struct SubscriptionNotifier {
     heads: watch::Sender<u64>,
     watcher: OnceLock<Sender<()>>,
 }
 
-impl Bell {
+impl SubscriptionNotifier {
     pub(crate) fn new(heads: watch::Sender<u64>) -> Self {
         Self {
             heads,
@@ -40,7 +40,7 @@ impl Bell {
     }
 
     /// Starts the thread that looks for other processes' events. It ends with the notifier.
-    fn listen(&self, reader: &Arc<Reader>) {
+    fn listen(&self, reader: &Arc<JournalReader>) {
         self.watcher.get_or_init(|| {
             let (stop, stopped) = channel::<()>();
             let (heads, reader) = (self.heads.clone(), Arc::clone(reader));
@@ -61,18 +61,23 @@ impl Bell {
 }
 
 /// Events in order, one at a time, for as long as the caller asks.
-pub struct Subscription {
-    reader: Arc<Reader>,
-    filter: Filter,
+pub struct JournalSubscription {
+    reader: Arc<JournalReader>,
+    filter: EventFilter,
     position: u64,
     identity: Option<(u64, u64)>,
-    page: VecDeque<Record>,
+    page: VecDeque<JournalRecord>,
     heads: watch::Receiver<u64>,
-    _bell: Arc<Bell>,
+    _bell: Arc<SubscriptionNotifier>,
 }
 
-impl Subscription {
-    pub(crate) fn new(reader: Arc<Reader>, bell: Arc<Bell>, filter: Filter, after: u64) -> Self {
+impl JournalSubscription {
+    pub(crate) fn new(
+        reader: Arc<JournalReader>,
+        bell: Arc<SubscriptionNotifier>,
+        filter: EventFilter,
+        after: u64,
+    ) -> Self {
         bell.listen(&reader);
         let heads = bell.heads.subscribe();
         Self {
@@ -87,13 +92,13 @@ impl Subscription {
     }
 
     /// Follows a journal that this process does not write.
-    pub fn read_only(reader: Arc<Reader>, filter: Filter, after: u64) -> Self {
-        let bell = Arc::new(Bell::new(watch::channel(after).0));
+    pub fn read_only(reader: Arc<JournalReader>, filter: EventFilter, after: u64) -> Self {
+        let bell = Arc::new(SubscriptionNotifier::new(watch::channel(after).0));
         Self::new(reader, bell, filter, after)
     }
 
     /// Waits for the next matching event.
-    pub async fn next(&mut self) -> Result<Record, JournalError> {
+    pub async fn next(&mut self) -> Result<JournalRecord, JournalError> {
         loop {
             // Mark the head as seen before reading: a change during the read notifies again.
             self.heads.borrow_and_update();
@@ -108,11 +113,11 @@ impl Subscription {
 
     /// Waits for the next event outside of async code. Returns `None` if none came within
     /// `limit`.
-    pub fn wait(&mut self, limit: Duration) -> Result<Option<Record>, JournalError> {
+    pub fn wait(&mut self, limit: Duration) -> Result<Option<JournalRecord>, JournalError> {
         wait::within(pin!(self.next()), limit).transpose()
     }
 
-    fn take(&mut self) -> Result<Option<Record>, JournalError> {
+    fn take(&mut self) -> Result<Option<JournalRecord>, JournalError> {
         if self.page.is_empty() {
             self.turn_page()?;
         }
@@ -127,11 +132,11 @@ impl Subscription {
             return Ok(());
         }
         self.identity = now;
-        let restored = Filter {
+        let restored = EventFilter {
             kind: Some("journal.restored".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let last = Query::of(restored).newest_first().limit(1);
+        let last = EventQuery::of(restored).newest_first().limit(1);
         if let Some(record) = self.reader.records(&last)?.first() {
             self.position = record.seq - 1;
         }
@@ -143,7 +148,7 @@ impl Subscription {
         // filter that matches nothing does not make us read the same events again.
         self.notice_restore()?;
         let head = self.reader.head()?;
-        let query = Query::of(self.filter.clone())
+        let query = EventQuery::of(self.filter.clone())
             .after(self.position)
             .limit(PAGE);
         let records = self.reader.records(&query)?;
@@ -159,8 +164,8 @@ impl Subscription {
     }
 }
 
-impl std::fmt::Debug for Subscription {
+impl std::fmt::Debug for JournalSubscription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Subscription(after {})", self.position)
+        write!(f, "JournalSubscription(after {})", self.position)
     }
 }

@@ -5,38 +5,38 @@ use std::collections::HashMap;
 use artel_types::{Clock, WorkshopId};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::anchor::Signed;
-use crate::chain::{Hasher, checkpoint_message};
-use crate::columns::{Columns, INSERT};
-use crate::error::{AppendError, JournalError};
-use crate::head::{self, Head};
-use crate::home::Home;
-use crate::keys::Keys;
-use crate::lease::{self, Moment};
-use crate::order::{Prepared, Receipt};
+use crate::anchor::CheckpointRef;
+use crate::chain::{ChainHasher, checkpoint_message};
+use crate::columns::{INSERT, RawEventRow};
+use crate::error::{JournalAppendError, JournalError};
+use crate::head::{self, JournalHead};
+use crate::home::JournalFolders;
+use crate::keys::JournalSigningKeys;
+use crate::lease::{self, LeaseClockReading};
+use crate::order::{AppendReceipt, PreparedEventBatch};
 
 /// A checkpoint is signed at every multiple of this sequence number.
 pub(crate) const CHECKPOINT_EVERY: u64 = 100;
 
 /// State that the writer keeps between turns. All of it can be read from the file again. It
 /// is dropped as soon as another process has written, or a turn has failed.
-pub(crate) struct Memory {
+pub(crate) struct JournalWriterCache {
     pub(crate) workshop: WorkshopId,
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<JournalHead>,
     /// End of the chain when the turn began.
-    began: Option<Head>,
+    began: Option<JournalHead>,
     /// Checkpoint signed in this turn, not yet written.
     signing: Option<Checkpoint>,
     /// Newest checkpoint that is signed and written.
     pub(crate) signed: Option<Checkpoint>,
     positions: HashMap<String, u64>,
-    hasher: Hasher,
+    hasher: ChainHasher,
 }
 
 /// A signed head of the journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Checkpoint {
-    pub(crate) head: Head,
+    pub(crate) head: JournalHead,
     pub(crate) at: i64,
     pub(crate) signer: [u8; 32],
     pub(crate) signature: Vec<u8>,
@@ -44,8 +44,8 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     /// Returns the checkpoint in the form that the anchor stores.
-    pub(crate) fn signed(&self) -> Signed<'_> {
-        Signed {
+    pub(crate) fn signed(&self) -> CheckpointRef<'_> {
+        CheckpointRef {
             seq: self.head.seq,
             hash: self.head.hash,
             at: self.at,
@@ -55,7 +55,7 @@ impl Checkpoint {
     }
 }
 
-impl Memory {
+impl JournalWriterCache {
     pub(crate) fn new(workshop: WorkshopId) -> Self {
         Self {
             workshop,
@@ -64,12 +64,12 @@ impl Memory {
             signing: None,
             signed: None,
             positions: HashMap::new(),
-            hasher: Hasher::default(),
+            hasher: ChainHasher::default(),
         }
     }
 
     /// Starts from an end of the chain that was just checked.
-    pub(crate) fn starting_at(workshop: WorkshopId, head: Head) -> Self {
+    pub(crate) fn starting_at(workshop: WorkshopId, head: JournalHead) -> Self {
         Self {
             head: Some(head),
             ..Self::new(workshop)
@@ -85,7 +85,7 @@ impl Memory {
     }
 
     /// Returns the end of the chain before the turn that failed.
-    pub(crate) fn head_before_turn(&self) -> Option<Head> {
+    pub(crate) fn head_before_turn(&self) -> Option<JournalHead> {
         self.began
     }
 
@@ -98,21 +98,21 @@ impl Memory {
 }
 
 /// One transaction, in which writer commands are carried out.
-pub(crate) struct Desk<'a> {
+pub(crate) struct WriteTransaction<'a> {
     pub(crate) connection: &'a Connection,
-    pub(crate) memory: &'a mut Memory,
-    pub(crate) keys: &'a Keys,
+    pub(crate) memory: &'a mut JournalWriterCache,
+    pub(crate) keys: &'a JournalSigningKeys,
     pub(crate) clock: &'a Clock,
-    pub(crate) home: &'a Home,
+    pub(crate) home: &'a JournalFolders,
 }
 
-impl Desk<'_> {
+impl WriteTransaction<'_> {
     /// Continues the chain from its known end. Events that another process appended since our
     /// last turn must continue it: a file that was rolled back or rewritten under us is never
     /// signed.
     pub(crate) fn begin(&mut self) -> Result<(), JournalError> {
         let failed = |error: rusqlite::Error| JournalError::sqlite(self.home.journal(), &error);
-        let stored = Head::read(self.connection).map_err(failed)?;
+        let stored = JournalHead::read(self.connection).map_err(failed)?;
         let known = self.head();
         self.memory.began = stored;
         if stored == Some(known) {
@@ -133,10 +133,10 @@ impl Desk<'_> {
         Ok(())
     }
 
-    pub(crate) fn head(&self) -> Head {
+    pub(crate) fn head(&self) -> JournalHead {
         self.memory
             .head
-            .unwrap_or_else(|| Head::genesis(self.memory.workshop))
+            .unwrap_or_else(|| JournalHead::genesis(self.memory.workshop))
     }
 
     /// Stores the end of the chain.
@@ -150,8 +150,8 @@ impl Desk<'_> {
         JournalError::sqlite(self.home.journal(), error)
     }
 
-    pub(crate) fn moment(&self) -> Moment {
-        Moment {
+    pub(crate) fn moment(&self) -> LeaseClockReading {
+        LeaseClockReading {
             wall: self.clock.now(),
             uptime: self.clock.uptime(),
         }
@@ -160,8 +160,8 @@ impl Desk<'_> {
     /// Records one batch, or returns why not. A refusal leaves no trace in the transaction.
     pub(crate) fn append(
         &mut self,
-        batch: &mut Prepared,
-    ) -> rusqlite::Result<Result<Receipt, AppendError>> {
+        batch: &mut PreparedEventBatch,
+    ) -> rusqlite::Result<Result<AppendReceipt, JournalAppendError>> {
         if let Some(refusal) = self.refusal(batch)? {
             return Ok(Err(refusal));
         }
@@ -177,9 +177,9 @@ impl Desk<'_> {
             record.hash = self
                 .memory
                 .hasher
-                .event(Columns::of_record(record).hashed());
-            self.insert(&Columns::of_record(record))?;
-            self.memory.head = Some(Head {
+                .event(RawEventRow::of_record(record).hashed());
+            self.insert(&RawEventRow::of_record(record))?;
+            self.memory.head = Some(JournalHead {
                 seq: record.seq,
                 hash: record.hash,
             });
@@ -189,17 +189,20 @@ impl Desk<'_> {
                 self.sign_head()?;
             }
         }
-        Ok(Ok(Receipt {
+        Ok(Ok(AppendReceipt {
             seqs: first..=self.head().seq,
             stream_seqs,
         }))
     }
 
-    fn refusal(&mut self, batch: &Prepared) -> rusqlite::Result<Option<AppendError>> {
+    fn refusal(
+        &mut self,
+        batch: &PreparedEventBatch,
+    ) -> rusqlite::Result<Option<JournalAppendError>> {
         if let Some(fence) = &batch.fence
             && !lease::is_current(self.connection, fence)?
         {
-            return Ok(Some(AppendError::Fenced {
+            return Ok(Some(JournalAppendError::Fenced {
                 name: fence.name.clone(),
             }));
         }
@@ -207,7 +210,7 @@ impl Desk<'_> {
             let found = self.position(stream.as_str())?;
             if found != *expected {
                 let (stream, expected) = (stream.clone(), *expected);
-                return Ok(Some(AppendError::Conflict {
+                return Ok(Some(JournalAppendError::Conflict {
                     stream,
                     expected,
                     found,
@@ -217,7 +220,7 @@ impl Desk<'_> {
         Ok(None)
     }
 
-    fn insert(&self, columns: &Columns<'_>) -> rusqlite::Result<()> {
+    fn insert(&self, columns: &RawEventRow<'_>) -> rusqlite::Result<()> {
         let rows = self
             .connection
             .prepare_cached(INSERT)?

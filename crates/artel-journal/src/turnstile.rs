@@ -18,7 +18,7 @@ use crate::error::JournalError;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The two locks of one journal, which queue processes for writing.
-pub(crate) struct Turnstile {
+pub(crate) struct WriteTurnQueue {
     next: File,
     turn: File,
     path: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Turnstile {
     clock: Clock,
 }
 
-impl Turnstile {
+impl WriteTurnQueue {
     pub(crate) fn open(
         locks: &Path,
         patience: Duration,
@@ -44,14 +44,14 @@ impl Turnstile {
     }
 
     /// Waits for the write turn. It lasts until the guard is dropped.
-    pub(crate) fn enter(&self) -> Result<Turn<'_>, JournalError> {
+    pub(crate) fn enter(&self) -> Result<WriteTurn<'_>, JournalError> {
         let since = self.clock.uptime();
         self.wait(&self.next, since)?;
         let entered = self.wait(&self.turn, since);
         unlock(&self.next);
         entered?;
         self.sign();
-        Ok(Turn { turnstile: self })
+        Ok(WriteTurn { turnstile: self })
     }
 
     fn wait(&self, lock: &File, since: Duration) -> Result<(), JournalError> {
@@ -93,11 +93,11 @@ impl Turnstile {
 }
 
 /// The right to write. Dropping it passes the turn on.
-pub(crate) struct Turn<'a> {
-    turnstile: &'a Turnstile,
+pub(crate) struct WriteTurn<'a> {
+    turnstile: &'a WriteTurnQueue,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for WriteTurn<'_> {
     fn drop(&mut self) {
         unlock(&self.turnstile.turn);
     }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn whoever_waits_too_long_is_told_who_writes() {
         let folder = tempfile::tempdir().unwrap();
-        let open = || Turnstile::open(folder.path(), Duration::ZERO, system_clock()).unwrap();
+        let open = || WriteTurnQueue::open(folder.path(), Duration::ZERO, system_clock()).unwrap();
         let (one, other) = (open(), open());
         let turn = one.enter().unwrap();
         let refused = other.enter().err().unwrap().to_string();

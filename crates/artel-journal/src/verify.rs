@@ -8,25 +8,25 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::admit;
-use crate::anchor::Anchor;
+use crate::anchor::JournalAnchor;
 use crate::archive::{self, ArchiveInfo};
 use crate::chain::Hash;
 use crate::connect;
 use crate::error::JournalError;
-use crate::head::Head;
-use crate::home::Home;
-use crate::indexes::Tally;
-use crate::keys::{Keys, UNKNOWN_SIGNER, hex};
+use crate::head::JournalHead;
+use crate::home::JournalFolders;
+use crate::indexes::ExpectedIndexSums;
+use crate::keys::{JournalSigningKeys, UNKNOWN_SIGNER, hex};
 use crate::objects;
-use crate::pages::{self, Look};
-use crate::query::Query;
+use crate::pages::{self, JournalFileCheck};
+use crate::query::EventQuery;
 use crate::reader;
 use crate::turn::CHECKPOINT_EVERY;
-use crate::walk::Walk;
+use crate::walk::ChainWalk;
 
 /// The result of verifying a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verified {
+pub struct JournalVerification {
     /// Whether the whole journal fits.
     pub ok: bool,
     /// Number of events before the first one that does not fit.
@@ -34,7 +34,7 @@ pub struct Verified {
     /// Number of signatures checked.
     pub signatures: u64,
     /// The first event that does not fit, if any.
-    pub first_bad: Option<FirstBad>,
+    pub first_bad: Option<FirstBadEvent>,
     /// The stored value that is missing or changed, if that is the problem.
     pub bad_value: Option<BlobHash>,
     /// Number of the last event that a restore can trust.
@@ -44,7 +44,7 @@ pub struct Verified {
 
 /// The first event that does not fit, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FirstBad {
+pub struct FirstBadEvent {
     /// Sequence number of the event.
     pub seq: u64,
     /// Reason such as `changed`, `missing`, `reordered` or `truncated tail`, with the evidence.
@@ -53,9 +53,13 @@ pub struct FirstBad {
 
 /// Verifies a workshop's journal: every event, every signature, every archive, the file
 /// itself, and the head that was signed on this machine.
-pub fn verify(home: &Home, workshop: WorkshopId, keys: &Keys) -> Result<Verified, JournalError> {
+pub fn verify(
+    home: &JournalFolders,
+    workshop: WorkshopId,
+    keys: &JournalSigningKeys,
+) -> Result<JournalVerification, JournalError> {
     // The anchor is read before the file: events appended in between can only be newer.
-    let anchor = Anchor::load(home.data(), workshop);
+    let anchor = JournalAnchor::load(home.data(), workshop);
     let file = home.journal();
     let connection = connect::reader(&file)?;
     let mut verified = examine(&file, &connection, home, workshop, keys)?;
@@ -71,17 +75,17 @@ pub fn verify(home: &Home, workshop: WorkshopId, keys: &Keys) -> Result<Verified
 /// it with.
 pub fn verify_file(
     file: &Path,
-    home: &Home,
+    home: &JournalFolders,
     workshop: WorkshopId,
-    keys: &Keys,
-) -> Result<Verified, JournalError> {
+    keys: &JournalSigningKeys,
+) -> Result<JournalVerification, JournalError> {
     examine(file, &connect::reader(file)?, home, workshop, keys)
 }
 
-impl Verified {
+impl JournalVerification {
     /// Returns whether the only problem is that this user does not know the signer.
     pub fn has_unknown_signer(&self) -> bool {
-        let is_unknown = |bad: &FirstBad| bad.what.contains(UNKNOWN_SIGNER);
+        let is_unknown = |bad: &FirstBadEvent| bad.what.contains(UNKNOWN_SIGNER);
         self.first_bad.as_ref().is_some_and(is_unknown)
     }
 
@@ -94,7 +98,7 @@ impl Verified {
     fn blame(&mut self, seq: u64, what: impl Into<String>) {
         let is_first = self.first_bad.as_ref().is_none_or(|bad| seq < bad.seq);
         if is_first {
-            self.first_bad = Some(FirstBad {
+            self.first_bad = Some(FirstBadEvent {
                 seq,
                 what: what.into(),
             });
@@ -108,16 +112,16 @@ impl Verified {
 fn examine(
     file: &Path,
     connection: &Connection,
-    home: &Home,
+    home: &JournalFolders,
     workshop: WorkshopId,
-    keys: &Keys,
-) -> Result<Verified, JournalError> {
+    keys: &JournalSigningKeys,
+) -> Result<JournalVerification, JournalError> {
     let failed = |error: rusqlite::Error| JournalError::sqlite(file, &error);
     // One view for everything that follows. Writers continue meanwhile.
     let view = connection.unchecked_transaction().map_err(failed)?;
-    let look = Look::open(file, &view)?;
+    let look = JournalFileCheck::open(file, &view)?;
     let stop = look.interrupt_handle();
-    let mut tally = look.indexes().map(Tally::new);
+    let mut tally = look.indexes().map(ExpectedIndexSums::new);
     std::thread::scope(|scope| {
         let look = scope.spawn(move || look.take());
         let followed = follow(&view, home, workshop, keys, &mut tally);
@@ -143,13 +147,13 @@ fn examine(
 
 fn follow(
     view: &Connection,
-    home: &Home,
+    home: &JournalFolders,
     workshop: WorkshopId,
-    keys: &Keys,
-    tally: &mut Option<Tally>,
-) -> Result<Verified, JournalError> {
+    keys: &JournalSigningKeys,
+    tally: &mut Option<ExpectedIndexSums>,
+) -> Result<JournalVerification, JournalError> {
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
-    let mut verified = Verified {
+    let mut verified = JournalVerification {
         ok: true,
         events: 0,
         signatures: 0,
@@ -163,7 +167,7 @@ fn follow(
         verified.blame(1, format!("damaged file: {}", planted.what));
         return Ok(verified);
     }
-    let mut walk = Walk::new(workshop);
+    let mut walk = ChainWalk::new(workshop);
     let walked = walk.along(view, home, keys, tally);
     verified.events = walk.head.seq;
     verified.signatures = walk.signatures;
@@ -209,22 +213,22 @@ fn follow(
     Ok(verified)
 }
 
-fn unreadable(seq: u64, error: &rusqlite::Error) -> FirstBad {
-    FirstBad {
+fn unreadable(seq: u64, error: &rusqlite::Error) -> FirstBadEvent {
+    FirstBadEvent {
         seq: seq + 1,
         what: format!("unreadable: {error}"),
     }
 }
 
 /// Checks the end of the journal: the stored head, and that no checkpoint is missing.
-fn check_end(connection: &Connection, end: Head) -> rusqlite::Result<Option<FirstBad>> {
+fn check_end(connection: &Connection, end: JournalHead) -> rusqlite::Result<Option<FirstBadEvent>> {
     let bad = |seq: u64, what: &str| {
-        Ok(Some(FirstBad {
+        Ok(Some(FirstBadEvent {
             seq,
             what: what.to_owned(),
         }))
     };
-    match Head::read(connection)? {
+    match JournalHead::read(connection)? {
         Some(head) if head == end => {}
         Some(head) if head.seq > end.seq => {
             return bad(end.seq + 1, "truncated tail: the head names later events");
@@ -271,7 +275,12 @@ fn first_unsigned(connection: &Connection, expected: u64) -> rusqlite::Result<u6
     Ok(expected * CHECKPOINT_EVERY)
 }
 
-fn check_archives(connection: &Connection, home: &Home, keys: &Keys, verified: &mut Verified) {
+fn check_archives(
+    connection: &Connection,
+    home: &JournalFolders,
+    keys: &JournalSigningKeys,
+    verified: &mut JournalVerification,
+) {
     let path = home.journal();
     let archives = match archive::list(connection, &path) {
         Ok(archives) => archives,
@@ -288,8 +297,8 @@ fn check_archives(connection: &Connection, home: &Home, keys: &Keys, verified: &
 pub(crate) fn check_archive(
     journal: &Connection,
     info: &ArchiveInfo,
-    home: &Home,
-    keys: &Keys,
+    home: &JournalFolders,
+    keys: &JournalSigningKeys,
 ) -> Result<(), String> {
     let failed = |error: rusqlite::Error| error.to_string();
     let archive = archive::open(home, &info.file).map_err(|error| error.to_string())?;
@@ -309,11 +318,11 @@ pub(crate) fn check_archive(
 /// Compares the journal with the head that was signed on this machine and kept outside the
 /// workshop.
 fn compare(
-    verified: &mut Verified,
+    verified: &mut JournalVerification,
     connection: &Connection,
-    home: &Home,
-    anchor: &Anchor,
-    keys: &Keys,
+    home: &JournalFolders,
+    anchor: &JournalAnchor,
+    keys: &JournalSigningKeys,
 ) -> Result<(), JournalError> {
     if let Err(what) = anchor.check(keys) {
         verified.blame(anchor.seq, format!("bad signed head: {what}"));
@@ -331,7 +340,9 @@ fn compare(
         return Ok(());
     }
     let mut found: Option<Hash> = None;
-    let query = Query::all().after(anchor.seq.saturating_sub(1)).limit(1);
+    let query = EventQuery::all()
+        .after(anchor.seq.saturating_sub(1))
+        .limit(1);
     // One view: a prune halfway through would move the event away from where it is looked for.
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
     let view = connection.unchecked_transaction().map_err(failed)?;

@@ -30,7 +30,7 @@ pub(crate) fn within<T>(future: Pin<&mut impl Future<Output = T>>, limit: Durati
     // On a runtime's thread, a task may poll only so often before it has to yield. Nothing
     // yields here, so once that budget is used up, every poll would be pending, forever.
     let mut future = pin!(unconstrained(future));
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
     let mut context = Context::from_waker(&waker);
     for _ in 0..=limit.as_millis().div_ceil(SLICE.as_millis()) {
         if let Poll::Ready(answer) = future.as_mut().poll(&mut context) {
@@ -41,9 +41,9 @@ pub(crate) fn within<T>(future: Pin<&mut impl Future<Output = T>>, limit: Durati
     None
 }
 
-struct Unpark(Thread);
+struct ThreadWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }

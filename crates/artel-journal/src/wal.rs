@@ -43,7 +43,7 @@ fn look(log: &File) -> Option<u64> {
     }
     let mut header = [0; LOG_HEADER as usize];
     log.read_exact_at(&mut header, 0).ok()?;
-    let sum = Checksum::of_magic(word(&header, 0))?;
+    let sum = WalChecksum::of_magic(word(&header, 0))?;
     let mut sum = sum.over(&header[..24]);
     if sum.pair != (word(&header, 24), word(&header, 28)) {
         return None;
@@ -67,27 +67,29 @@ fn look(log: &File) -> Option<u64> {
         return rest;
     }
     let next = committed + frame.len() as u64;
-    match Salts::at(log, committed) {
+    match WalFrameSalts::at(log, committed) {
         // Each round overwrites the log from its start: this frame is from an older round.
-        Salts::Are(found) if found != header[16..24] => None,
-        Salts::Are(_) if next > length => rest,
+        WalFrameSalts::Are(found) if found != header[16..24] => None,
+        WalFrameSalts::Are(_) if next > length => rest,
         // The next frame is from the same round too, and the first does not continue what is
         // committed. So both are the rest of a longer write that was cut off and reported
         // before; its beginning has been overwritten since.
-        Salts::Are(found) if Salts::at(log, next) == Salts::Are(found) => None,
-        Salts::Are(_) | Salts::Cut => rest,
+        WalFrameSalts::Are(found) if WalFrameSalts::at(log, next) == WalFrameSalts::Are(found) => {
+            None
+        }
+        WalFrameSalts::Are(_) | WalFrameSalts::Cut => rest,
     }
 }
 
 /// Salts of a frame, which tell in which round of the log it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Salts {
+enum WalFrameSalts {
     Are([u8; 8]),
     /// The file ends before the salts.
     Cut,
 }
 
-impl Salts {
+impl WalFrameSalts {
     fn at(log: &File, frame: u64) -> Self {
         let mut found = [0; 8];
         let read = log.read_exact_at(&mut found, frame + 8);
@@ -98,12 +100,12 @@ impl Salts {
 /// The running checksum of SQLite's log. It is taken over pairs of 32-bit words, in the
 /// byte order that the log's magic number names.
 #[derive(Clone, Copy)]
-struct Checksum {
+struct WalChecksum {
     pair: (u32, u32),
     is_big_endian: bool,
 }
 
-impl Checksum {
+impl WalChecksum {
     fn of_magic(magic: u32) -> Option<Self> {
         (magic & !1 == 0x377f_0682).then_some(Self {
             pair: (0, 0),

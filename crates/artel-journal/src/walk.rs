@@ -5,28 +5,28 @@ use std::ops::ControlFlow;
 use artel_types::WorkshopId;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::chain::{Hasher, checkpoint_message};
-use crate::columns::Columns;
+use crate::chain::{ChainHasher, checkpoint_message};
+use crate::columns::RawEventRow;
 use crate::error::JournalError;
-use crate::head::Head;
-use crate::home::Home;
-use crate::indexes::Tally;
-use crate::keys::Keys;
-use crate::query::Query;
-use crate::reader::{self, Origin};
-use crate::verify::FirstBad;
+use crate::head::JournalHead;
+use crate::home::JournalFolders;
+use crate::indexes::ExpectedIndexSums;
+use crate::keys::JournalSigningKeys;
+use crate::query::EventQuery;
+use crate::reader::{self, RecordOrigin};
+use crate::verify::FirstBadEvent;
 
 /// A walk along the chain.
-pub(crate) struct Walk {
-    pub(crate) head: Head,
+pub(crate) struct ChainWalk {
+    pub(crate) head: JournalHead,
     pub(crate) signatures: u64,
-    pub(crate) bad_checkpoint: Option<FirstBad>,
-    hasher: Hasher,
+    pub(crate) bad_checkpoint: Option<FirstBadEvent>,
+    hasher: ChainHasher,
     /// The last event vouched for by a signature, which may come after a bad checkpoint.
     vouched: u64,
 }
 
-struct SignedAt {
+struct CheckpointRow {
     seq: u64,
     hash: Vec<u8>,
     at: i64,
@@ -34,11 +34,11 @@ struct SignedAt {
     signature: Vec<u8>,
 }
 
-impl Walk {
+impl ChainWalk {
     pub(crate) fn new(workshop: WorkshopId) -> Self {
         Self {
-            head: Head::genesis(workshop),
-            hasher: Hasher::default(),
+            head: JournalHead::genesis(workshop),
+            hasher: ChainHasher::default(),
             signatures: 0,
             bad_checkpoint: None,
             vouched: 0,
@@ -50,19 +50,19 @@ impl Walk {
     pub(crate) fn along(
         &mut self,
         connection: &Connection,
-        home: &Home,
-        keys: &Keys,
-        tally: &mut Option<Tally>,
-    ) -> Result<Option<FirstBad>, JournalError> {
+        home: &JournalFolders,
+        keys: &JournalSigningKeys,
+        tally: &mut Option<ExpectedIndexSums>,
+    ) -> Result<Option<FirstBadEvent>, JournalError> {
         let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
         let mut bad = None;
-        let mut pages = Checkpoints::new(connection).map_err(failed)?;
-        reader::scan_with_origin(connection, home, &Query::all(), |origin, columns| {
+        let mut pages = CheckpointReader::new(connection).map_err(failed)?;
+        reader::scan_with_origin(connection, home, &EventQuery::all(), |origin, columns| {
             if let Err(what) = self.step(columns) {
                 bad = Some(what);
                 return Ok(ControlFlow::Break(()));
             }
-            if let (Some(tally), Origin::Journal) = (&mut *tally, origin) {
+            if let (Some(tally), RecordOrigin::Journal) = (&mut *tally, origin) {
                 tally.add(columns);
             }
             if let Some(signed) = pages.at(columns.seq()).map_err(failed)? {
@@ -79,24 +79,24 @@ impl Walk {
     }
 
     /// Walks one event further, if it fits.
-    fn step(&mut self, columns: &Columns<'_>) -> Result<(), Misfit> {
+    fn step(&mut self, columns: &RawEventRow<'_>) -> Result<(), ChainMismatch> {
         let expected = self.head.seq + 1;
         let misfit = |reason| {
-            Err(Misfit {
+            Err(ChainMismatch {
                 seq: columns.seq(),
                 reason,
             })
         };
         if columns.seq() != expected {
-            return misfit(Reason::Gap);
+            return misfit(ChainMismatchReason::Gap);
         }
         let own = self.hasher.event(columns.hashed());
         let is_whole = columns.hash() == Some(own);
         if columns.prev() == Some(self.head.hash) {
             if !is_whole {
-                return misfit(Reason::Changed);
+                return misfit(ChainMismatchReason::Changed);
             }
-            self.head = Head {
+            self.head = JournalHead {
                 seq: expected,
                 hash: own,
             };
@@ -106,16 +106,16 @@ impl Walk {
             .hasher
             .event(&columns.hashed_with_prev(&self.head.hash));
         if columns.hash() == Some(with_prev) {
-            return misfit(Reason::Changed);
+            return misfit(ChainMismatchReason::Changed);
         }
         misfit(if is_whole {
-            Reason::BreakBefore
+            ChainMismatchReason::BreakBefore
         } else {
-            Reason::Elsewhere
+            ChainMismatchReason::Elsewhere
         })
     }
 
-    fn check_signature(&mut self, signed: &SignedAt, keys: &Keys) {
+    fn check_signature(&mut self, signed: &CheckpointRow, keys: &JournalSigningKeys) {
         self.signatures += 1;
         let message = checkpoint_message(signed.seq, &signed.hash, signed.at);
         let judged = if signed.hash == self.head.hash {
@@ -126,7 +126,7 @@ impl Walk {
         match judged {
             Ok(()) => self.vouched = signed.seq,
             Err(what) => {
-                let bad = FirstBad {
+                let bad = FirstBadEvent {
                     seq: signed.seq,
                     what: format!("bad checkpoint: {what}"),
                 };
@@ -145,12 +145,12 @@ impl Walk {
     }
 }
 
-struct Misfit {
+struct ChainMismatch {
     seq: u64,
-    reason: Reason,
+    reason: ChainMismatchReason,
 }
 
-enum Reason {
+enum ChainMismatchReason {
     /// The sequence number jumps.
     Gap,
     /// The event's own content does not match its hash.
@@ -162,7 +162,11 @@ enum Reason {
 }
 
 /// Finds out what happened to the event after `head`.
-fn diagnose(connection: &Connection, head: Head, misfit: Misfit) -> rusqlite::Result<FirstBad> {
+fn diagnose(
+    connection: &Connection,
+    head: JournalHead,
+    misfit: ChainMismatch,
+) -> rusqlite::Result<FirstBadEvent> {
     let expected = head.seq + 1;
     let successor: Option<i64> = connection
         .query_row(
@@ -174,9 +178,9 @@ fn diagnose(connection: &Connection, head: Head, misfit: Misfit) -> rusqlite::Re
     let elsewhere = successor
         .map(i64::cast_unsigned)
         .filter(|seq| *seq != misfit.seq);
-    let bad = |seq: u64, what: String| Ok(FirstBad { seq, what });
+    let bad = |seq: u64, what: String| Ok(FirstBadEvent { seq, what });
     match (misfit.reason, elsewhere) {
-        (Reason::Changed, _) => bad(
+        (ChainMismatchReason::Changed, _) => bad(
             expected,
             "changed: its content does not have its hash".into(),
         ),
@@ -184,16 +188,16 @@ fn diagnose(connection: &Connection, head: Head, misfit: Misfit) -> rusqlite::Re
             expected,
             format!("reordered: the event of this place stands at {seq}"),
         ),
-        (Reason::Gap, None) => bad(
+        (ChainMismatchReason::Gap, None) => bad(
             expected,
             format!("missing: the next event there is has number {}", misfit.seq),
         ),
         // The event before was rewritten with a new hash; its successor still names the old one.
-        (Reason::BreakBefore, None) if head.seq > 0 => bad(
+        (ChainMismatchReason::BreakBefore, None) if head.seq > 0 => bad(
             head.seq,
             "changed: the next event continues a different one".into(),
         ),
-        (Reason::BreakBefore | Reason::Elsewhere, None) => bad(
+        (ChainMismatchReason::BreakBefore | ChainMismatchReason::Elsewhere, None) => bad(
             expected,
             "changed: it does not continue the event before it".into(),
         ),
@@ -201,14 +205,14 @@ fn diagnose(connection: &Connection, head: Head, misfit: Misfit) -> rusqlite::Re
 }
 
 /// Reads the checkpoints alongside the events, a page at a time.
-struct Checkpoints<'a> {
+struct CheckpointReader<'a> {
     connection: &'a Connection,
-    page: std::collections::VecDeque<SignedAt>,
+    page: std::collections::VecDeque<CheckpointRow>,
     read_to: i64,
     is_last: bool,
 }
 
-impl<'a> Checkpoints<'a> {
+impl<'a> CheckpointReader<'a> {
     fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
         let mut checkpoints = Self {
             connection,
@@ -226,7 +230,7 @@ impl<'a> Checkpoints<'a> {
              ORDER BY seq LIMIT 1000",
         )?;
         let rows = statement.query_map([self.read_to], |row| {
-            Ok(SignedAt {
+            Ok(CheckpointRow {
                 seq: row.get::<_, i64>(0)?.cast_unsigned(),
                 hash: row.get(1)?,
                 at: row.get(2)?,
@@ -243,7 +247,7 @@ impl<'a> Checkpoints<'a> {
         Ok(())
     }
 
-    fn at(&mut self, seq: u64) -> rusqlite::Result<Option<SignedAt>> {
+    fn at(&mut self, seq: u64) -> rusqlite::Result<Option<CheckpointRow>> {
         if self.page.is_empty() && !self.is_last {
             self.turn_page()?;
         }

@@ -12,19 +12,19 @@ use tokio::sync::watch;
 
 use crate::admit;
 use crate::anchor;
-use crate::connect::{self, Create};
+use crate::connect::{self, CreateIfMissing};
 use crate::durable;
 use crate::error::JournalError;
-use crate::head::{self, Head};
-use crate::home::Home;
-use crate::journal::Durability;
-use crate::keys::Keys;
-use crate::order::Order;
-use crate::outcome::Outcome;
+use crate::head::{self, JournalHead};
+use crate::home::JournalFolders;
+use crate::journal::CommitDurability;
+use crate::keys::JournalSigningKeys;
+use crate::order::WriterCommand;
+use crate::outcome::WriterCommandOutcome;
 use crate::patience;
 use crate::projection;
-use crate::turn::{Checkpoint, Desk, Memory};
-use crate::turnstile::Turnstile;
+use crate::turn::{Checkpoint, JournalWriterCache, WriteTransaction};
+use crate::turnstile::WriteTurnQueue;
 
 /// Largest number of commands in one commit; more would only make the first of them wait.
 const MOST_ORDERS: usize = 256;
@@ -41,15 +41,15 @@ const FOR_NEXT: Duration = Duration::from_millis(20);
 /// The anchor is moved at most this often: it is a file of its own, with its own sync.
 const ANCHOR_EVERY: Duration = Duration::from_millis(250);
 
-pub(crate) struct Writer {
-    pub(crate) home: Home,
+pub(crate) struct JournalWriter {
+    pub(crate) home: JournalFolders,
     pub(crate) path: PathBuf,
     pub(crate) identity: Option<(u64, u64)>,
     pub(crate) connection: Option<Connection>,
-    pub(crate) durability: Durability,
-    pub(crate) turnstile: Arc<Turnstile>,
-    pub(crate) memory: Memory,
-    pub(crate) keys: Keys,
+    pub(crate) durability: CommitDurability,
+    pub(crate) turnstile: Arc<WriteTurnQueue>,
+    pub(crate) memory: JournalWriterCache,
+    pub(crate) keys: JournalSigningKeys,
     pub(crate) clock: Clock,
     pub(crate) heads: watch::Sender<u64>,
     pub(crate) anchored: u64,
@@ -59,14 +59,14 @@ pub(crate) struct Writer {
 }
 
 /// The point at which a transaction failed.
-enum Stopped {
+enum WriteTransactionFailure {
     /// Before the commit: none of it can be in the file.
     Before(JournalError),
     /// During the commit: it may stand in the log.
     InCommit(JournalError),
 }
 
-impl Stopped {
+impl WriteTransactionFailure {
     /// Returns whether the write may stand after all.
     fn may_stand(&self) -> bool {
         matches!(self, Self::InCommit(_))
@@ -74,16 +74,16 @@ impl Stopped {
 }
 
 /// A commit of which it is unknown whether it stands.
-struct Left {
+struct UnsettledCommit {
     /// End of the chain, if it stands.
-    reached: Head,
+    reached: JournalHead,
     /// Answers to give in that case.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<WriterCommandOutcome>,
 }
 
-impl Writer {
+impl JournalWriter {
     /// Carries out commands until the last sender is gone or sends `Close`.
-    pub(crate) fn run(mut self, orders: &Receiver<Order>) {
+    pub(crate) fn run(mut self, orders: &Receiver<WriterCommand>) {
         let (mut is_open, mut company) = (true, 0);
         while is_open {
             let Some(first) = self.next(orders) else {
@@ -91,7 +91,10 @@ impl Writer {
             };
             let mut batch = gather(first, orders, company);
             company = batch.len();
-            if let Some(at) = batch.iter().position(|order| matches!(order, Order::Close)) {
+            if let Some(at) = batch
+                .iter()
+                .position(|order| matches!(order, WriterCommand::Close))
+            {
                 is_open = false;
                 batch.truncate(at);
             }
@@ -103,7 +106,7 @@ impl Writer {
     }
 
     /// Waits for a command, and uses a pause for upkeep.
-    fn next(&mut self, orders: &Receiver<Order>) -> Option<Order> {
+    fn next(&mut self, orders: &Receiver<WriterCommand>) -> Option<WriterCommand> {
         match orders.recv_timeout(IDLE) {
             Ok(order) => return Some(order),
             Err(RecvTimeoutError::Disconnected) => return None,
@@ -122,7 +125,7 @@ impl Writer {
         }
     }
 
-    fn turn(&mut self, mut batch: Vec<Order>) {
+    fn turn(&mut self, mut batch: Vec<WriterCommand>) {
         let done = self.commit_with_patience(&mut batch);
         if let (Ok(_), Some(head)) = (&done, self.memory.head) {
             self.heads.send_replace(head.seq);
@@ -142,7 +145,10 @@ impl Writer {
 
     /// Commits the batch. If the disk is full it waits for room: the caller has acted or is
     /// about to, and a full disk is no reason to break off.
-    fn commit_with_patience(&mut self, batch: &mut [Order]) -> Result<Vec<Outcome>, JournalError> {
+    fn commit_with_patience(
+        &mut self,
+        batch: &mut [WriterCommand],
+    ) -> Result<Vec<WriterCommandOutcome>, JournalError> {
         let mut waiting = None;
         let mut left = None;
         loop {
@@ -157,7 +163,7 @@ impl Writer {
                 return Err(error);
             };
             if waiting.is_none() {
-                let need = Some(batch.iter().map(Order::size).sum());
+                let need = Some(batch.iter().map(WriterCommand::size).sum());
                 let at = self.path.clone();
                 waiting = self.room.wait(DiskShortage { why, need, at });
             }
@@ -170,8 +176,11 @@ impl Writer {
 
     /// Settles an unsettled commit once the file can be written again. Either all of it stands,
     /// and its outcomes hold, or none of it does.
-    fn take_up(&mut self, left: &mut Option<Left>) -> Result<Option<Vec<Outcome>>, JournalError> {
-        let Some(Left { reached, .. }) = left else {
+    fn take_up(
+        &mut self,
+        left: &mut Option<UnsettledCommit>,
+    ) -> Result<Option<Vec<WriterCommandOutcome>>, JournalError> {
+        let Some(UnsettledCommit { reached, .. }) = left else {
             return Ok(None);
         };
         let turnstile = Arc::clone(&self.turnstile);
@@ -192,9 +201,9 @@ impl Writer {
 
     fn commit(
         &mut self,
-        batch: &mut [Order],
-        left: &mut Option<Left>,
-    ) -> Result<Vec<Outcome>, JournalError> {
+        batch: &mut [WriterCommand],
+        left: &mut Option<UnsettledCommit>,
+    ) -> Result<Vec<WriterCommandOutcome>, JournalError> {
         let turnstile = Arc::clone(&self.turnstile);
         let _turn = turnstile.enter()?;
         self.refresh()?;
@@ -214,7 +223,7 @@ impl Writer {
         let reached = reached.filter(|end| Some(*end) != self.memory.head_before_turn());
         let error = self.settle(stopped);
         if let (JournalError::Unsettled { .. }, Some(reached)) = (&error, reached) {
-            *left = Some(Left { reached, outcomes });
+            *left = Some(UnsettledCommit { reached, outcomes });
         }
         Err(error)
     }
@@ -222,8 +231,8 @@ impl Writer {
     /// Runs `work` in one transaction. The caller has the turn.
     fn write(
         &mut self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<(), JournalError>,
-    ) -> Result<(), Stopped> {
+        work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<(), JournalError>,
+    ) -> Result<(), WriteTransactionFailure> {
         let Self {
             connection,
             memory,
@@ -234,10 +243,10 @@ impl Writer {
             ..
         } = self;
         let Some(connection) = connection else {
-            return Err(Stopped::Before(JournalError::Closed));
+            return Err(WriteTransactionFailure::Before(JournalError::Closed));
         };
         let failed = |error: rusqlite::Error| JournalError::sqlite(&*path, &error);
-        let mut desk = Desk {
+        let mut desk = WriteTransaction {
             connection,
             memory,
             keys,
@@ -249,10 +258,12 @@ impl Writer {
             .map_err(failed)
             .and_then(|()| desk.begin())
             .and_then(|()| work(&mut desk));
-        let ended = done.map_err(Stopped::Before).and_then(|()| {
-            let committed = connection.execute_batch("COMMIT").map_err(failed);
-            committed.map_err(Stopped::InCommit)
-        });
+        let ended = done
+            .map_err(WriteTransactionFailure::Before)
+            .and_then(|()| {
+                let committed = connection.execute_batch("COMMIT").map_err(failed);
+                committed.map_err(WriteTransactionFailure::InCommit)
+            });
         match &ended {
             Ok(()) => memory.committed(),
             // The transaction may be gone already; then there is nothing to roll back.
@@ -279,21 +290,22 @@ impl Writer {
     fn take_up_other(&mut self) -> JournalError {
         let known = self.memory.head;
         self.connection = None;
-        let opened = connect::writer(&self.path, self.durability, Create::No).and_then(|file| {
-            let admitted = admit::check(&file, &self.home, &self.keys, self.memory.workshop)?;
-            if admitted.restores == self.restores
-                && let Some(known) = known
-                && head::walk_on(&file, &self.home, known)? != admitted.head
-            {
-                let (found, signed) = (admitted.head.seq, known.seq);
-                return Err(JournalError::Shortened { found, signed });
-            }
-            Ok((file, admitted))
-        });
+        let opened =
+            connect::writer(&self.path, self.durability, CreateIfMissing::No).and_then(|file| {
+                let admitted = admit::check(&file, &self.home, &self.keys, self.memory.workshop)?;
+                if admitted.restores == self.restores
+                    && let Some(known) = known
+                    && head::walk_on(&file, &self.home, known)? != admitted.head
+                {
+                    let (found, signed) = (admitted.head.seq, known.seq);
+                    return Err(JournalError::Shortened { found, signed });
+                }
+                Ok((file, admitted))
+            });
         match opened {
             Err(error) => error,
             Ok((file, admitted)) => {
-                self.memory = Memory::starting_at(self.memory.workshop, admitted.head);
+                self.memory = JournalWriterCache::starting_at(self.memory.workshop, admitted.head);
                 (self.anchored, self.restores) = (admitted.anchored, admitted.restores);
                 self.identity = identity(&self.path);
                 self.connection = Some(file);
@@ -305,7 +317,7 @@ impl Writer {
 
     /// Opens the file again, with all the checks of the first opening.
     fn reopen(&mut self) -> Result<(), JournalError> {
-        let connection = connect::writer(&self.path, self.durability, Create::No)?;
+        let connection = connect::writer(&self.path, self.durability, CreateIfMissing::No)?;
         let admitted = admit::check(&connection, &self.home, &self.keys, self.memory.workshop)?;
         self.memory.head = Some(admitted.head);
         self.connection = Some(connection);
@@ -317,13 +329,13 @@ impl Writer {
     /// in the log, and a crash would bring it back. One more small write in its place makes
     /// sure that it does not. If that fails too, the caller learns that the commit is
     /// unsettled.
-    fn settle(&mut self, stopped: Stopped) -> JournalError {
+    fn settle(&mut self, stopped: WriteTransactionFailure) -> JournalError {
         let before = self.memory.head_before_turn();
         self.memory.forget();
         self.connection = None;
         let error = match stopped {
-            Stopped::Before(error) => return error,
-            Stopped::InCommit(error) => error,
+            WriteTransactionFailure::Before(error) => return error,
+            WriteTransactionFailure::InCommit(error) => error,
         };
         let settled = self.reopen().is_ok()
             && self.memory.head == before
@@ -374,7 +386,7 @@ impl Writer {
         if signed.seq <= self.anchored {
             return;
         }
-        if self.durability == Durability::Normal {
+        if self.durability == CommitDurability::Normal {
             // The anchor is on disk at once, so the events it vouches for have to be there
             // first.
             let log = std::fs::File::open(durable::beside(&self.path, "-wal"));
@@ -394,7 +406,11 @@ impl Writer {
 /// answered often asks again at once. So if several shared the last commit, they get a
 /// moment to come back: one commit of many costs everyone less than two of half as many. A
 /// command that may wait for the next one does so.
-fn gather(first: Order, orders: &Receiver<Order>, company: usize) -> Vec<Order> {
+fn gather(
+    first: WriterCommand,
+    orders: &Receiver<WriterCommand>,
+    company: usize,
+) -> Vec<WriterCommand> {
     let mut all_wait = first.may_wait();
     let mut batch = vec![first];
     while batch.len() < MOST_ORDERS {

@@ -3,12 +3,15 @@
 
 use std::time::Duration;
 
-use artel_journal::{AppendError, Batch, Filter, Journal, JournalError, Owner, Query, backups};
+use artel_journal::{
+    EventBatch, EventFilter, EventQuery, Journal, JournalAppendError, JournalError, LeaseOwner,
+    backups,
+};
 use artel_testkit::{ManualClock, Scratch, block_on, note, note_text, run_events};
 use artel_types::{EventDraft, RecordedText, RunId, Secret, StreamName, TraceId};
 
-fn texts(journal: &Journal, filter: Filter) -> Vec<String> {
-    let records = journal.reader().records(&Query::of(filter)).unwrap();
+fn texts(journal: &Journal, filter: EventFilter) -> Vec<String> {
+    let records = journal.reader().records(&EventQuery::of(filter)).unwrap();
     records
         .iter()
         .map(|record| note_text(&record.payload))
@@ -21,10 +24,13 @@ fn events_come_back_as_they_went_in() {
     let journal = scratch.create();
     let run = RunId::from_random([3; 16]);
     let drafts = run_events(run, TraceId::from_random([4; 16]), 2);
-    let receipt = journal.append(Batch::of(drafts.clone())).wait().unwrap();
+    let receipt = journal
+        .append(EventBatch::of(drafts.clone()))
+        .wait()
+        .unwrap();
     assert_eq!(receipt.seqs, 1..=4);
     assert_eq!(receipt.stream_seqs, [1, 2, 3, 4]);
-    let records = journal.reader().records(&Query::all()).unwrap();
+    let records = journal.reader().records(&EventQuery::all()).unwrap();
     for (draft, record) in drafts.iter().zip(&records) {
         let event = record.event().unwrap();
         let back = EventDraft {
@@ -49,16 +55,16 @@ fn events_come_back_as_they_went_in() {
 fn what_may_wait_is_written_before_what_comes_next_or_alone() {
     let scratch = Scratch::new();
     let journal = scratch.create();
-    let alone = Batch::from(note("a", "alone")).with_next();
+    let alone = EventBatch::from(note("a", "alone")).with_next();
     assert_eq!(journal.append(alone).wait().unwrap().seqs, 1..=1);
-    let waits = journal.append(Batch::from(note("a", "waits")).with_next());
+    let waits = journal.append(EventBatch::from(note("a", "waits")).with_next());
     let next = journal.append(note("a", "next"));
     assert_eq!(next.wait().unwrap().seqs, 3..=3);
     assert_eq!(waits.wait().unwrap().seqs, 2..=2);
     // Nothing that was asked for is lost in closing.
-    drop(journal.append(Batch::from(note("a", "last")).with_next()));
+    drop(journal.append(EventBatch::from(note("a", "last")).with_next()));
     drop(journal);
-    let found = texts(&scratch.open(), Filter::default());
+    let found = texts(&scratch.open(), EventFilter::default());
     assert_eq!(found, ["alone", "waits", "next", "last"]);
 }
 
@@ -66,7 +72,7 @@ fn what_may_wait_is_written_before_what_comes_next_or_alone() {
 fn positions_count_per_stream_and_survive_reopening() {
     let scratch = Scratch::new();
     let journal = scratch.create();
-    let batch = Batch::of([note("a", "1"), note("b", "1"), note("a", "2")]);
+    let batch = EventBatch::of([note("a", "1"), note("b", "1"), note("a", "2")]);
     assert_eq!(journal.append(batch).wait().unwrap().stream_seqs, [1, 1, 2]);
     drop(journal);
     let journal = scratch.open();
@@ -74,9 +80,9 @@ fn positions_count_per_stream_and_survive_reopening() {
         journal.append(note("a", "3")).wait().unwrap().stream_seqs,
         [3]
     );
-    let stream = Filter {
+    let stream = EventFilter {
         stream: Some("a".into()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     assert_eq!(texts(&journal, stream), ["1", "2", "3"]);
 }
@@ -86,13 +92,14 @@ fn an_expected_position_is_kept_or_the_append_is_refused() {
     let scratch = Scratch::new();
     let journal = scratch.create();
     let a = StreamName::new("a").unwrap();
-    let at = |position| Batch::of([note("a", "x"), note("a", "y")]).expecting(a.clone(), position);
+    let at =
+        |position| EventBatch::of([note("a", "x"), note("a", "y")]).expecting(a.clone(), position);
     journal.append(at(0)).wait().unwrap();
     let refused = journal.append(at(0)).wait();
     assert!(
         matches!(
             &refused,
-            Err(AppendError::Conflict {
+            Err(JournalAppendError::Conflict {
                 expected: 0,
                 found: 2,
                 ..
@@ -113,15 +120,15 @@ fn an_empty_or_oversized_batch_is_refused_whole() {
     let scratch = Scratch::new();
     let journal = scratch.create();
     assert!(matches!(
-        journal.append(Batch::of([])).wait(),
-        Err(AppendError::Empty)
+        journal.append(EventBatch::of([])).wait(),
+        Err(JournalAppendError::Empty)
     ));
     let huge = "x".repeat(2 << 20);
     let refused = journal
-        .append(Batch::of([note("a", "small"), note("a", &huge)]))
+        .append(EventBatch::of([note("a", "small"), note("a", &huge)]))
         .wait();
     assert!(
-        matches!(refused, Err(AppendError::TooLarge { .. })),
+        matches!(refused, Err(JournalAppendError::TooLarge { .. })),
         "{refused:?}"
     );
     assert_eq!(journal.reader().head().unwrap(), 0);
@@ -143,7 +150,11 @@ fn known_secrets_reach_neither_events_nor_blobs() {
     drop(journal);
     let leak = find(scratch.path(), b"hunter2");
     assert_eq!(leak, None);
-    let record = scratch.reader().records(&Query::all()).unwrap().remove(0);
+    let record = scratch
+        .reader()
+        .records(&EventQuery::all())
+        .unwrap()
+        .remove(0);
     assert_eq!(note_text(&record.payload), "the key is [REDACTED]!");
     assert_eq!(record.target.as_deref(), Some("https://x/?k=[REDACTED]"));
 }
@@ -208,7 +219,10 @@ fn leases_are_exclusive_fenced_and_run_out() {
     let scratch = Scratch::with_clock(clock.clock());
     let journal = scratch.create();
     let minute = Duration::from_secs(60);
-    let (ann, bob) = (Owner::this_process("ann"), Owner::this_process("bob"));
+    let (ann, bob) = (
+        LeaseOwner::this_process("ann"),
+        LeaseOwner::this_process("bob"),
+    );
     let first = block_on(journal.take_lease("run/1", ann.clone(), minute)).unwrap();
     let refused = block_on(journal.take_lease("run/1", bob.clone(), minute)).unwrap_err();
     assert!(refused.to_string().contains("held by ann"), "{refused}");
@@ -221,7 +235,7 @@ fn leases_are_exclusive_fenced_and_run_out() {
         "a jump of the wall clock ends no lease"
     );
     journal
-        .append(Batch::from(note("r", "1")).fenced(&first.fence))
+        .append(EventBatch::from(note("r", "1")).fenced(&first.fence))
         .wait()
         .unwrap();
 
@@ -230,9 +244,12 @@ fn leases_are_exclusive_fenced_and_run_out() {
     assert_eq!(second.taken_from, Some(ann.clone()));
     assert!(second.fence.token() > first.fence.token());
     let late = journal
-        .append(Batch::from(note("r", "2")).fenced(&first.fence))
+        .append(EventBatch::from(note("r", "2")).fenced(&first.fence))
         .wait();
-    assert!(matches!(late, Err(AppendError::Fenced { .. })), "{late:?}");
+    assert!(
+        matches!(late, Err(JournalAppendError::Fenced { .. })),
+        "{late:?}"
+    );
     assert!(block_on(journal.renew_lease(&first.fence, minute)).is_err());
 
     block_on(journal.release_lease(&second.fence)).unwrap();
@@ -248,13 +265,16 @@ fn a_dead_owner_loses_its_lease_at_once() {
     let clock = ManualClock::at("2026-11-15T08:00:00Z");
     let scratch = Scratch::with_clock(clock.clock());
     let journal = scratch.create();
-    let mut gone = Owner::this_process("gone");
+    let mut gone = LeaseOwner::this_process("gone");
     // No process has this number: the largest that Linux gives out is 4,194,303.
     gone.pid = 4_194_304;
     assert!(gone.is_dead());
     block_on(journal.take_lease("run/1", gone, Duration::from_secs(3600))).unwrap();
-    let taken =
-        block_on(journal.take_lease("run/1", Owner::this_process("me"), Duration::from_secs(60)));
+    let taken = block_on(journal.take_lease(
+        "run/1",
+        LeaseOwner::this_process("me"),
+        Duration::from_secs(60),
+    ));
     assert!(taken.is_ok(), "{taken:?}");
 }
 
@@ -300,13 +320,13 @@ fn several_share_a_writer_and_each_hides_their_own_secrets() {
     let said = "the word is correct-horse-battery";
     assert_eq!(one.append(note("a", said)).wait().unwrap().seqs, 1..=1);
     assert_eq!(other.append(note("a", said)).wait().unwrap().seqs, 2..=2);
-    let told = texts(&one, Filter::default());
+    let told = texts(&one, EventFilter::default());
     assert_eq!(told[0], said);
     assert!(!told[1].contains("horse"), "{told:?}");
     // Whoever closes first leaves the writer to the others.
     drop(one);
     assert_eq!(other.append(note("a", "on")).wait().unwrap().seqs, 3..=3);
-    options.durability = artel_journal::Durability::Normal;
+    options.durability = artel_journal::CommitDurability::Normal;
     assert!(
         other.shared_with(options).is_none(),
         "its writer is another"

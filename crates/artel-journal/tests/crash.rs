@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use artel_journal::{Batch, Candidate, Filter, Source};
+use artel_journal::{EventBatch, EventFilter, RestoreCandidate, RestoreSource};
 use artel_testkit::{Child, Random, Scratch, figure, is_long, note, note_text};
 
 use crate::support::{Acknowledged, PARTS, check, read_acks};
@@ -142,11 +142,13 @@ fn a_restore_under_a_writer_is_noticed_and_nothing_acknowledged_later_is_lost() 
     drop(journal);
     let mut child = Child::appender(&scratch, "w", [4, PARTS, 0]);
     read_until(&mut child, |line| line.starts_with("ack w 0 20 "));
-    let keys = artel_journal::Keys::load(scratch.home.data(), scratch.workshop).unwrap();
-    let found = Candidate::all(&scratch.home, scratch.workshop, &keys, Some(&backup.file)).unwrap();
+    let keys =
+        artel_journal::JournalSigningKeys::load(scratch.home.data(), scratch.workshop).unwrap();
+    let found =
+        RestoreCandidate::all(&scratch.home, scratch.workshop, &keys, Some(&backup.file)).unwrap();
     let chosen = found
         .iter()
-        .find(|found| matches!(found.source, Source::Backup(_)))
+        .find(|found| matches!(found.source, RestoreSource::Backup(_)))
         .unwrap();
     chosen
         .restore(&scratch.home, scratch.workshop, &scratch.options, &ada)
@@ -280,14 +282,14 @@ fn a_subscription_has_no_gap_and_no_repeat_while_others_write() {
                 for round in 0..50 {
                     let stream = format!("s/{task}");
                     journal
-                        .append(Batch::of([note(&stream, &round.to_string())]))
+                        .append(EventBatch::of([note(&stream, &round.to_string())]))
                         .wait()
                         .unwrap();
                 }
             });
         }
         for after in [0, 37] {
-            let mut subscription = journal.subscribe(Filter::default(), after);
+            let mut subscription = journal.subscribe(EventFilter::default(), after);
             scope.spawn(move || {
                 for expected in after + 1..=200 {
                     let record = subscription
@@ -298,9 +300,9 @@ fn a_subscription_has_no_gap_and_no_repeat_while_others_write() {
                 }
             });
         }
-        let filter = Filter {
+        let filter = EventFilter {
             stream: Some("s/2".into()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut one = journal.subscribe(filter, 0);
         scope.spawn(move || {

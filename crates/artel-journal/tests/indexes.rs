@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use artel_journal::{Batch, Filter, Query};
+use artel_journal::{EventBatch, EventFilter, EventQuery};
 use artel_testkit::{ManualClock, Random, Scratch, note, run_events};
 use artel_types::{Actor, EventDraft, Fact, RunId, SessionId, TraceId};
 use rusqlite::Connection;
@@ -19,7 +19,7 @@ fn filled() -> Scratch {
         let session = SessionId::from_random(random.bytes());
         let drafts = run_events(run, TraceId::from_random(trace), 5);
         let drafts = drafts.into_iter().map(|draft| draft.in_session(session));
-        journal.append(Batch::of(drafts)).wait().unwrap();
+        journal.append(EventBatch::of(drafts)).wait().unwrap();
     }
     drop(journal);
     assert!(scratch.verify().ok);
@@ -106,12 +106,12 @@ fn an_event_hidden_by_an_index_is_missing_from_answers() {
     // Why it matters: the chain is whole, and still a question gets a wrong answer.
     let scratch = filled();
     refill(&scratch, "event_kind", "(kind) WHERE seq <> 79");
-    let filter = Filter {
+    let filter = EventFilter {
         kind: Some("note.".into()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     // A bounded question is the one that an index answers.
-    let query = Query::of(filter).limit(1_000);
+    let query = EventQuery::of(filter).limit(1_000);
     let notes = scratch.reader().records(&query).unwrap();
     assert_eq!(notes.len(), 99);
     assert!(!scratch.verify().ok);
@@ -136,7 +136,7 @@ fn a_journal_fits_at_every_moment_while_it_is_written_and_pruned() {
         for round in 0..60 {
             let run = RunId::from_random(random.bytes());
             let drafts: Vec<EventDraft> = run_events(run, TraceId::from_random([4; 16]), 3);
-            journal.append(Batch::of(drafts)).wait().unwrap();
+            journal.append(EventBatch::of(drafts)).wait().unwrap();
             journal.append(note("a", "between")).wait().unwrap();
             clock.pass(Duration::from_secs(60));
             if round % 20 == 19 {

@@ -11,7 +11,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use artel_journal::{Journal, Keys, Owner, Query, Record, backups, verify_file};
+use artel_journal::{
+    EventQuery, Journal, JournalRecord, JournalSigningKeys, LeaseOwner, backups, verify_file,
+};
 use artel_testkit::{ManualClock, Scratch, block_on};
 use artel_types::{Fact, JournalMigrated};
 use rusqlite::Connection;
@@ -33,8 +35,8 @@ fn of_fixture(name: &str) -> Scratch {
     scratch
 }
 
-fn records(scratch: &Scratch) -> Vec<Record> {
-    scratch.reader().records(&Query::all()).unwrap()
+fn records(scratch: &Scratch) -> Vec<JournalRecord> {
+    scratch.reader().records(&EventQuery::all()).unwrap()
 }
 
 fn format(file: &Path) -> u32 {
@@ -74,7 +76,7 @@ fn opening_it_for_writing_brings_it_up_behind_a_backup_and_loses_nothing() {
         panic!("one copy was taken first");
     };
     assert_eq!(format(backup), 1, "it was taken before the change");
-    let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
+    let keys = JournalSigningKeys::load(scratch.home.data(), scratch.workshop).unwrap();
     let copy = verify_file(backup, &scratch.home, scratch.workshop, &keys).unwrap();
     assert!(copy.ok && copy.events == EVENTS, "{copy:?}");
 
@@ -94,10 +96,11 @@ fn opening_it_for_writing_brings_it_up_behind_a_backup_and_loses_nothing() {
     assert_eq!((from, to), (1, format(&scratch.home.journal())));
     assert_eq!(named, backup.file_name().unwrap().to_str().unwrap());
 
-    let taken =
-        opened
-            .journal
-            .take_lease("run/7", Owner::this_process("me"), Duration::from_secs(60));
+    let taken = opened.journal.take_lease(
+        "run/7",
+        LeaseOwner::this_process("me"),
+        Duration::from_secs(60),
+    );
     let lease = block_on(taken).unwrap();
     assert_eq!(lease.fence.token(), 4, "numbers go on where they were");
     drop(opened);

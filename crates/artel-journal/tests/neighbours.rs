@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use artel_journal::{LeaseError, Owner};
+use artel_journal::{LeaseError, LeaseOwner};
 use artel_testkit::{Scratch, block_on, note};
 use artel_types::{Actor, ActorSurface};
 
@@ -21,8 +21,8 @@ fn neighbour() -> Child {
 }
 
 /// Returns another process as the owner that it would name itself.
-fn owner_of(process: &Child) -> Owner {
-    let mut owner = serde_json::to_value(Owner::this_process("neighbour")).unwrap();
+fn owner_of(process: &Child) -> LeaseOwner {
+    let mut owner = serde_json::to_value(LeaseOwner::this_process("neighbour")).unwrap();
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
     let fields = stat.rsplit_once(')').unwrap().1;
     let started: u64 = fields.split_whitespace().nth(19).unwrap().parse().unwrap();
@@ -44,7 +44,7 @@ fn what_a_live_process_holds_is_refused_and_not_recovered() {
 
     // Also for whoever opens the journal later.
     let journal = scratch.open();
-    let take = || block_on(journal.take_lease("session/1", Owner::this_process("me"), hour));
+    let take = || block_on(journal.take_lease("session/1", LeaseOwner::this_process("me"), hour));
     let refused = take().unwrap_err();
     assert!(matches!(&refused, LeaseError::Held { seconds, .. } if *seconds > 3000));
     let text = refused.to_string();
@@ -58,7 +58,8 @@ fn what_a_live_process_holds_is_refused_and_not_recovered() {
     let mine = take().unwrap();
     assert_eq!(mine.taken_from, Some(owner));
     assert!(mine.fence.token() > theirs.fence.token());
-    let late = artel_journal::Batch::from(artel_testkit::note("a", "late")).fenced(&theirs.fence);
+    let late =
+        artel_journal::EventBatch::from(artel_testkit::note("a", "late")).fenced(&theirs.fence);
     assert!(journal.append(late).wait().is_err());
 }
 
@@ -82,7 +83,8 @@ fn copies_taken_at_once_are_all_there_and_whole() {
     });
     assert_eq!(files.len(), 8);
     drop(journal);
-    let keys = artel_journal::Keys::load(scratch.home.data(), scratch.workshop).unwrap();
+    let keys =
+        artel_journal::JournalSigningKeys::load(scratch.home.data(), scratch.workshop).unwrap();
     for file in files {
         let found = artel_journal::verify_file(&file, &scratch.home, scratch.workshop, &keys);
         let found = found.unwrap();

@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use artel_journal::{Batch, Home, Journal, JournalError, Options, Owner, Query, Reader, backups};
+use artel_journal::{
+    EventBatch, EventQuery, Journal, JournalError, JournalFolders, JournalOptions, JournalReader,
+    LeaseOwner, backups,
+};
 use artel_testkit::{Child, ManualClock, Scratch, block_on, note, note_text, run_events};
 use artel_types::{Actor, ActorSurface, Clock, RunId, TraceId, WorkshopId};
 use rusqlite::Connection;
@@ -25,7 +28,7 @@ fn filled() -> Scratch {
     let scratch = Scratch::new();
     let journal = scratch.create();
     let notes = (1..=150).map(|number| note("notes", &format!("remark {number}")));
-    journal.append(Batch::of(notes)).wait().unwrap();
+    journal.append(EventBatch::of(notes)).wait().unwrap();
     drop(journal);
     assert!(scratch.verify().ok);
     scratch
@@ -100,15 +103,15 @@ fn whatever_lies_in_the_place_of_the_log_keeps_nobody_waiting_and_changes_nothin
             let workshop = scratch.workshop;
             ends(&format!("opening with {what} as {suffix}"), move || {
                 let opened = Journal::open(&home, workshop, options);
-                let append = |it: artel_journal::Opened| {
+                let append = |it: artel_journal::OpenedJournal| {
                     it.journal.append(note("notes", "later")).wait().ok()
                 };
                 drop(opened.map(append));
             });
             let home = scratch.home.clone();
             ends(&format!("reading with {what} as {suffix}"), move || {
-                let reader = Reader::open(&home);
-                drop(reader.map(|reader| reader.records(&Query::all())));
+                let reader = JournalReader::open(&home);
+                drop(reader.map(|reader| reader.records(&EventQuery::all())));
             });
             let kept = fs::read_to_string(&victim).unwrap();
             assert_eq!(kept, "somebody else's\n", "{what} as {suffix}");
@@ -168,7 +171,7 @@ fn an_older_log_of_the_same_journal_does_no_lasting_harm() {
     let older = fs::read(beside(&scratch, "-wal")).unwrap();
     let journal = scratch.open();
     let notes = (1..=600).map(|number| note("later", &format!("remark {number}")));
-    journal.append(Batch::of(notes)).wait().unwrap();
+    journal.append(EventBatch::of(notes)).wait().unwrap();
     drop(journal);
     let (file, events) = (
         fs::read(scratch.home.journal()).unwrap(),
@@ -176,7 +179,7 @@ fn an_older_log_of_the_same_journal_does_no_lasting_harm() {
     );
     remove(&beside(&scratch, "-shm"));
     fs::write(beside(&scratch, "-wal"), older).unwrap();
-    let verified = artel_journal::Keys::load(scratch.home.data(), scratch.workshop)
+    let verified = artel_journal::JournalSigningKeys::load(scratch.home.data(), scratch.workshop)
         .and_then(|keys| artel_journal::verify(&scratch.home, scratch.workshop, &keys));
     assert!(!verified.is_ok_and(|it| it.ok), "it was not found");
     let refused = opens(&scratch);
@@ -197,13 +200,13 @@ fn another_history_by_the_same_key_is_not_taken_for_this_one() {
         let fork = scratch.path().join("fork");
         copy(scratch.home.state(), &fork.join("state"));
         copy(scratch.home.data(), &fork.join("data"));
-        let append = |home: &Home, words: &str, count: usize| {
+        let append = |home: &JournalFolders, words: &str, count: usize| {
             let opened = Journal::open(home, scratch.workshop, scratch.options.clone()).unwrap();
             let notes = (0..count).map(|_| note("notes", words));
-            opened.journal.append(Batch::of(notes)).wait().unwrap();
+            opened.journal.append(EventBatch::of(notes)).wait().unwrap();
         };
         append(&scratch.home, "what happened", 30);
-        let forked = Home::new(fork.join("state"), fork.join("data"));
+        let forked = JournalFolders::new(fork.join("state"), fork.join("data"));
         append(&forked, "what never happened", 90);
         if unsigned {
             let connection = Connection::open(forked.journal()).unwrap();
@@ -232,7 +235,7 @@ fn events_that_are_missing_in_the_middle_are_found_whatever_was_written_since() 
     drop(connection);
     let journal = scratch.open();
     let notes = (0..120).map(|_| note("notes", "a tail of its own"));
-    journal.append(Batch::of(notes)).wait().unwrap();
+    journal.append(EventBatch::of(notes)).wait().unwrap();
     drop(journal);
     let verified = scratch.verify();
     let bad = verified.first_bad.unwrap();
@@ -292,10 +295,10 @@ fn a_pipe_a_link_or_a_device_in_the_place_of_a_large_value_keeps_nobody_waiting(
     }
 }
 
-fn at(clock: Clock, workshop: WorkshopId, home: &Home) -> Journal {
-    let options = Options {
+fn at(clock: Clock, workshop: WorkshopId, home: &JournalFolders) -> Journal {
+    let options = JournalOptions {
         patience: PATIENCE,
-        ..Options::new(clock, TraceId::from_random([1; 16]))
+        ..JournalOptions::new(clock, TraceId::from_random([1; 16]))
     };
     Journal::open(home, workshop, options).unwrap().journal
 }
@@ -316,14 +319,14 @@ fn a_clock_at_either_end_of_the_calendar_stops_nothing() {
         let journal = at(clock.clock(), scratch.workshop, &scratch.home);
         let run = RunId::from_random([u8::try_from(number).unwrap(); 16]);
         let events = run_events(run, TraceId::from_random([4; 16]), 3);
-        journal.append(Batch::of(events)).wait().unwrap();
-        let owner = Owner::this_process("ann");
+        journal.append(EventBatch::of(events)).wait().unwrap();
+        let owner = LeaseOwner::this_process("ann");
         let day = Duration::from_secs(86_400);
         let lease = block_on(journal.take_lease(&format!("run/{number}"), owner, day)).unwrap();
         block_on(journal.renew_lease(&lease.fence, day * 400)).unwrap();
         let leases = journal.reader().leases().unwrap();
         assert!(!leases[0].expires.to_string().is_empty());
-        let fenced = Batch::of([note("notes", moment)]).fenced(&lease.fence);
+        let fenced = EventBatch::of([note("notes", moment)]).fenced(&lease.fence);
         journal.append(fenced).wait().unwrap();
         block_on(journal.release_lease(&lease.fence)).unwrap();
         let by = Actor::human("ada@example.org", ActorSurface::Cli);
@@ -337,7 +340,7 @@ fn a_clock_at_either_end_of_the_calendar_stops_nothing() {
     }
     assert!(!backups(&scratch.home).is_empty());
     // They stand in the order in which they were recorded, whatever the clock said.
-    let found = scratch.reader().records(&Query::all()).unwrap();
+    let found = scratch.reader().records(&EventQuery::all()).unwrap();
     let kinds = found.iter().filter(|it| it.stream == "notes");
     let said: Vec<_> = kinds.map(|it| note_text(&it.payload)).collect();
     assert_eq!(said, moments);
@@ -350,7 +353,10 @@ fn a_clock_that_jumps_takes_a_lease_from_nobody_and_leaves_none_behind_for_good(
     let clock = ManualClock::at("2026-11-18T12:00:00Z");
     let scratch = Scratch::with_clock(clock.clock());
     let journal = scratch.create();
-    let (ann, bob) = (Owner::this_process("ann"), Owner::this_process("bob"));
+    let (ann, bob) = (
+        LeaseOwner::this_process("ann"),
+        LeaseOwner::this_process("bob"),
+    );
     let minute = Duration::from_secs(60);
     let year = 366 * 86_400_000_000_i64;
     let mut held = block_on(journal.take_lease("run/1", ann, minute)).unwrap();
@@ -360,7 +366,7 @@ fn a_clock_that_jumps_takes_a_lease_from_nobody_and_leaves_none_behind_for_good(
         let taken = block_on(journal.take_lease("run/1", bob.clone(), minute));
         assert!(taken.is_err(), "taken away by a jump of {jump}");
         block_on(journal.renew_lease(&held.fence, minute)).unwrap();
-        let fenced = Batch::of([note("notes", "still here")]).fenced(&held.fence);
+        let fenced = EventBatch::of([note("notes", "still here")]).fenced(&held.fence);
         journal.append(fenced).wait().unwrap();
         // Without a renewal it is over after a minute, wherever the clock stands now.
         clock.jump(-jump);

@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use artel_journal::{Anchor, Batch, Candidate, Filter, Keys, Owner, Query};
+use artel_journal::{
+    EventBatch, EventFilter, EventQuery, JournalAnchor, JournalSigningKeys, LeaseOwner,
+    RestoreCandidate,
+};
 use artel_testkit::{ManualClock, Scratch, note, run_events};
 use artel_types::{Actor, ActorSurface, Fact, RunId, TraceId};
 use rusqlite::Connection;
@@ -23,7 +26,7 @@ fn a_head_that_was_signed_in_a_failed_turn_is_not_kept_as_the_newest() {
     let scratch = Scratch::with_clock(clock.clock());
     let journal = scratch.create();
     let notes = (0..98).map(|number| note("a", &number.to_string()));
-    journal.append(Batch::of(notes)).wait().unwrap();
+    journal.append(EventBatch::of(notes)).wait().unwrap();
     let definition: String = outside(&scratch, "")
         .query_row(
             "SELECT sql FROM sqlite_schema WHERE name = 'lease'",
@@ -42,7 +45,7 @@ fn a_head_that_was_signed_in_a_failed_turn_is_not_kept_as_the_newest() {
     }
     let hundredth = journal.append(note("a", "100"));
     let second = journal.clone();
-    let owner = Owner::this_process("me");
+    let owner = LeaseOwner::this_process("me");
     let mut kept = Box::pin(second.take_lease("run/1", owner, Duration::from_secs(60)));
     let mut context = Context::from_waker(Waker::noop());
     assert!(kept.as_mut().poll(&mut context).is_pending());
@@ -59,7 +62,7 @@ fn a_head_that_was_signed_in_a_failed_turn_is_not_kept_as_the_newest() {
 
     journal.append(note("a", "another 100")).wait().unwrap();
     drop(journal);
-    let anchor = Anchor::load(scratch.home.data(), scratch.workshop).unwrap();
+    let anchor = JournalAnchor::load(scratch.home.data(), scratch.workshop).unwrap();
     assert_eq!(anchor.unwrap().seq, 100);
     let verified = scratch.verify();
     assert!(verified.ok, "{verified:?}");
@@ -71,7 +74,7 @@ fn a_missing_checkpoint_is_not_made_up_for_by_one_before_the_first_event() {
     let scratch = Scratch::new();
     let journal = scratch.create();
     let notes = (0..250).map(|number| note("a", &number.to_string()));
-    journal.append(Batch::of(notes)).wait().unwrap();
+    journal.append(EventBatch::of(notes)).wait().unwrap();
     drop(journal);
     drop(outside(
         &scratch,
@@ -87,7 +90,7 @@ fn pruned() -> (Scratch, std::path::PathBuf) {
     let journal = scratch.create();
     let run = RunId::from_random([3; 16]);
     let drafts = run_events(run, TraceId::from_random([4; 16]), 20);
-    journal.append(Batch::of(drafts)).wait().unwrap();
+    journal.append(EventBatch::of(drafts)).wait().unwrap();
     clock.pass(Duration::from_secs(60));
     let now = scratch.options.clock.now();
     let pruned = journal.prune(now, Fact::ends_stream, &Actor::system("test"));
@@ -181,9 +184,9 @@ fn a_journal_that_is_written_never_seems_cut_off() {
 }
 
 fn restore(scratch: &Scratch) -> u64 {
-    let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
+    let keys = JournalSigningKeys::load(scratch.home.data(), scratch.workshop).unwrap();
     let by = Actor::human("ada@example.org", ActorSurface::Cli);
-    let best = Candidate::all(&scratch.home, scratch.workshop, &keys, None)
+    let best = RestoreCandidate::all(&scratch.home, scratch.workshop, &keys, None)
         .unwrap()
         .remove(0);
     best.restore(&scratch.home, scratch.workshop, &scratch.options, &by)
@@ -203,11 +206,11 @@ fn a_restore_takes_back_what_a_damaged_archive_still_holds() {
         .execute_batch(damage)
         .unwrap();
     assert_eq!(restore(&scratch), 14);
-    let run = Filter {
+    let run = EventFilter {
         run: Some(RunId::from_random([3; 16]).to_string()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = scratch.reader().records(&Query::of(run)).unwrap();
+    let records = scratch.reader().records(&EventQuery::of(run)).unwrap();
     assert_eq!(records.len(), 14);
     let journal = scratch.open();
     let late = run_events(
@@ -215,7 +218,7 @@ fn a_restore_takes_back_what_a_damaged_archive_still_holds() {
         TraceId::from_random([4; 16]),
         0,
     );
-    let receipt = journal.append(Batch::of(late)).wait().unwrap();
+    let receipt = journal.append(EventBatch::of(late)).wait().unwrap();
     assert_eq!(receipt.stream_seqs, [15, 16]);
 }
 
@@ -226,10 +229,10 @@ fn a_restore_mends_what_the_journal_knows_of_an_archive() {
         "UPDATE archive SET signature = zeroblob(64)",
     ] {
         let (scratch, _) = pruned();
-        let before = scratch.reader().records(&Query::all()).unwrap();
+        let before = scratch.reader().records(&EventQuery::all()).unwrap();
         drop(outside(&scratch, sql));
         restore(&scratch);
-        let after = scratch.reader().records(&Query::all()).unwrap();
+        let after = scratch.reader().records(&EventQuery::all()).unwrap();
         assert_eq!(after[..before.len()], before[..], "{sql}");
     }
 }

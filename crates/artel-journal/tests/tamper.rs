@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
 
 use artel_journal::{
-    Backup, Batch, Candidate, Journal, JournalError, Keys, Query, Source, backups,
+    EventBatch, EventQuery, Journal, JournalBackup, JournalError, JournalSigningKeys,
+    RestoreCandidate, RestoreSource, backups,
 };
 use artel_testkit::{Random, Scratch, note, run_events, scaled};
 use artel_types::{Actor, ActorSurface, Fact, RunId, TraceId};
@@ -17,7 +18,7 @@ fn filled() -> Scratch {
     let journal = scratch.create();
     let run = RunId::from_random([3; 16]);
     journal
-        .append(Batch::of(run_events(
+        .append(EventBatch::of(run_events(
             run,
             TraceId::from_random([4; 16]),
             48,
@@ -25,7 +26,7 @@ fn filled() -> Scratch {
         .wait()
         .unwrap();
     let notes = (0..EVENTS - 50).map(|number| note("notes", &format!("remark {number}")));
-    journal.append(Batch::of(notes)).wait().unwrap();
+    journal.append(EventBatch::of(notes)).wait().unwrap();
     drop(journal);
     let verified = scratch.verify();
     assert!(verified.ok, "{verified:?}");
@@ -220,7 +221,10 @@ fn an_older_copy_in_its_place_is_refused_for_writing_and_readable() {
         ),
         "{opened:?}"
     );
-    assert_eq!(scratch.reader().records(&Query::all()).unwrap().len(), 250);
+    assert_eq!(
+        scratch.reader().records(&EventQuery::all()).unwrap().len(),
+        250
+    );
 }
 
 #[test]
@@ -238,7 +242,7 @@ fn damage_behind_the_last_checkpoint_stops_the_writer_and_not_the_reader() {
     assert_eq!(
         scratch
             .reader()
-            .records(&Query::all().limit(249))
+            .records(&EventQuery::all().limit(249))
             .unwrap()
             .len(),
         249
@@ -285,12 +289,12 @@ fn ada() -> Actor {
     Actor::human("ada@example.org", ActorSurface::Cli)
 }
 
-fn candidates(scratch: &Scratch) -> Result<Vec<Candidate>, JournalError> {
-    let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
-    Candidate::all(&scratch.home, scratch.workshop, &keys, None)
+fn candidates(scratch: &Scratch) -> Result<Vec<RestoreCandidate>, JournalError> {
+    let keys = JournalSigningKeys::load(scratch.home.data(), scratch.workshop).unwrap();
+    RestoreCandidate::all(&scratch.home, scratch.workshop, &keys, None)
 }
 
-fn restore_best(scratch: &Scratch) -> (Candidate, u64) {
+fn restore_best(scratch: &Scratch) -> (RestoreCandidate, u64) {
     let best = candidates(scratch).unwrap().remove(0);
     let restored = best
         .restore(&scratch.home, scratch.workshop, &scratch.options, &ada())
@@ -301,7 +305,7 @@ fn restore_best(scratch: &Scratch) -> (Candidate, u64) {
     (best, verified.events)
 }
 
-fn backed_up() -> (Scratch, Backup) {
+fn backed_up() -> (Scratch, JournalBackup) {
     let scratch = filled();
     let journal = scratch.open();
     let backup = journal.back_up(ada()).unwrap();
@@ -314,11 +318,11 @@ fn restore_takes_the_backup_where_it_has_more() {
     let (scratch, backup) = backed_up();
     tamper(&scratch, "UPDATE event SET payload = '{}' WHERE seq = 40");
     let (best, events) = restore_best(&scratch);
-    assert_eq!(best.source, Source::Backup(backup.file));
+    assert_eq!(best.source, RestoreSource::Backup(backup.file));
     assert_eq!(events, 251, "250 events and the record of the restore");
     let last = scratch
         .reader()
-        .records(&Query::all().newest_first().limit(1))
+        .records(&EventQuery::all().newest_first().limit(1))
         .unwrap()
         .remove(0);
     assert_eq!(last.kind, "journal.restored");
@@ -336,13 +340,15 @@ fn restore_takes_the_intact_part_where_it_has_more() {
     let (scratch, _) = backed_up();
     let journal = scratch.open();
     journal
-        .append(Batch::of((0..20).map(|n| note("notes", &format!("{n}")))))
+        .append(EventBatch::of(
+            (0..20).map(|n| note("notes", &format!("{n}"))),
+        ))
         .wait()
         .unwrap();
     drop(journal);
     tamper(&scratch, "UPDATE event SET payload = '{}' WHERE seq = 265");
     let (best, events) = restore_best(&scratch);
-    assert_eq!(best.source, Source::Prefix);
+    assert_eq!(best.source, RestoreSource::Prefix);
     assert_eq!(best.events, 264);
     assert_eq!(events, 265);
 }
@@ -352,7 +358,7 @@ fn restoring_is_also_recorded_outside() {
     let (scratch, _) = backed_up();
     tamper(&scratch, "DELETE FROM event WHERE seq = 40");
     restore_best(&scratch);
-    let anchor = artel_journal::Anchor::load(scratch.home.data(), scratch.workshop)
+    let anchor = artel_journal::JournalAnchor::load(scratch.home.data(), scratch.workshop)
         .unwrap()
         .unwrap();
     assert_eq!(anchor.restored.len(), 1);
@@ -392,7 +398,7 @@ fn proof_tamper_flipped_bits_anywhere_in_the_file_are_found_or_harmless() {
     let scratch = filled();
     let path = scratch.home.journal();
     let good = std::fs::read(&path).unwrap();
-    let before = scratch.reader().records(&Query::all()).unwrap();
+    let before = scratch.reader().records(&EventQuery::all()).unwrap();
     let mut random = Random::for_test("flipped bits");
     let rounds = scaled(5_000);
     let mut found = 0;
@@ -401,14 +407,14 @@ fn proof_tamper_flipped_bits_anywhere_in_the_file_are_found_or_harmless() {
         let (byte, bit) = (random.below(bytes.len() as u64) as usize, random.below(8));
         bytes[byte] ^= 1 << bit;
         std::fs::write(&path, &bytes).unwrap();
-        let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
+        let keys = JournalSigningKeys::load(scratch.home.data(), scratch.workshop).unwrap();
         let verified = artel_journal::verify(&scratch.home, scratch.workshop, &keys);
         if !verified.is_ok_and(|verified| verified.ok) {
             found += 1;
             continue;
         }
         // Free space and counters may differ; then every answer must still be right.
-        let after = scratch.reader().records(&Query::all()).unwrap();
+        let after = scratch.reader().records(&EventQuery::all()).unwrap();
         assert_eq!(
             after, before,
             "byte {byte} bit {bit}: a wrong answer passed verify"
@@ -447,15 +453,15 @@ fn pruned_streams_stay_part_of_the_chain_and_of_answers() {
     let young: RunId = RunId::from_random([5; 16]);
     let trace = TraceId::from_random([4; 16]);
     journal
-        .append(Batch::of(run_events(old, trace, 150)))
+        .append(EventBatch::of(run_events(old, trace, 150)))
         .wait()
         .unwrap();
     clock.pass(std::time::Duration::from_secs(100 * 86_400));
     journal
-        .append(Batch::of(run_events(young, trace, 10)))
+        .append(EventBatch::of(run_events(young, trace, 10)))
         .wait()
         .unwrap();
-    let before_prune = journal.reader().records(&Query::all()).unwrap();
+    let before_prune = journal.reader().records(&EventQuery::all()).unwrap();
     let before = scratch
         .options
         .clock
@@ -489,11 +495,11 @@ fn pruned_streams_stay_part_of_the_chain_and_of_answers() {
     assert_eq!(rows, 12 + 3, "the old run is out of the file");
     let verified = scratch.verify();
     assert!(verified.ok, "{verified:?}");
-    let after = scratch.reader().records(&Query::all()).unwrap();
+    let after = scratch.reader().records(&EventQuery::all()).unwrap();
     assert_eq!(after[..before_prune.len()], before_prune[..]);
     let last = scratch
         .reader()
-        .records(&Query::all().newest_first().limit(200))
+        .records(&EventQuery::all().newest_first().limit(200))
         .unwrap();
     assert!(last.windows(2).all(|pair| pair[0].seq == pair[1].seq + 1));
 

@@ -4,7 +4,9 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use artel_journal::{Filter, Journal, Query, Reader, Record, Sight};
+use artel_journal::{
+    EventFilter, EventQuery, Journal, JournalReader, JournalRecord, JournalVersion,
+};
 use artel_types::{Actor, ActorSurface, DiskShortage, Failure, TraceId};
 use artel_workshop::{Access, Board, Drivers, Pass, PassSort, SignIn, Waits, Workshop};
 use tokio::sync::{Semaphore, watch};
@@ -35,7 +37,7 @@ pub(crate) struct Desk {
     pub(crate) cookie: String,
     board: RwLock<Board>,
     /// The journal version at which the index was last found to be complete.
-    complete: Mutex<Option<Sight>>,
+    complete: Mutex<Option<JournalVersion>>,
     /// The cached wait list, with the index position and drivers it was built from.
     needs: Mutex<Option<Needs>>,
     pub(crate) requests: KnownRequests,
@@ -65,7 +67,7 @@ pub(crate) struct Desk {
 #[derive(Default)]
 struct Folded<T> {
     value: T,
-    seen: Option<Sight>,
+    seen: Option<JournalVersion>,
 }
 
 /// The index position and the drivers at some time, and what needed a person then.
@@ -137,7 +139,7 @@ impl Desk {
 
     /// Adds an event to the index. After a restore of the journal, rebuilds the index and
     /// discards all other projections, including access.
-    pub(crate) fn take(&self, record: &Record) -> Result<(), Failure> {
+    pub(crate) fn take(&self, record: &JournalRecord) -> Result<(), Failure> {
         let fresh = match record.kind.as_str() {
             "journal.restored" => {
                 *self.locked_access() = Folded::default();
@@ -209,7 +211,7 @@ impl Desk {
             return Ok(());
         }
         loop {
-            let asked = Query::of(Filter::default()).after(self.board().position());
+            let asked = EventQuery::of(EventFilter::default()).after(self.board().position());
             let records = self.reader().records(&asked.limit(PAGE))?;
             for record in &records {
                 self.take(record)?;
@@ -222,7 +224,7 @@ impl Desk {
         Ok(())
     }
 
-    fn locked_complete(&self) -> MutexGuard<'_, Option<Sight>> {
+    fn locked_complete(&self) -> MutexGuard<'_, Option<JournalVersion>> {
         self.complete.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -246,7 +248,7 @@ impl Desk {
         self.orders.go_on(Task::Work(trace));
     }
 
-    pub(crate) fn reader(&self) -> &Reader {
+    pub(crate) fn reader(&self) -> &JournalReader {
         self.journal.reader()
     }
 

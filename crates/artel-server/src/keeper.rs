@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_journal::{Fence, Filter, Record, Subscription};
+use artel_journal::{EventFilter, JournalRecord, JournalSubscription, LeaseFence};
 use artel_types::plan::Urgency;
 use artel_types::{ActorSurface, Fact, Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{InboxFound, Listens, Stop};
@@ -102,14 +102,14 @@ impl Kept {
 
 struct Keeper {
     desk: Arc<Desk>,
-    fence: Fence,
+    fence: LeaseFence,
     queue: Queue,
     tasks: UnderWay,
     /// Number of tasks started so far, which numbers them.
     count: u64,
     /// The tasks that wait for a person.
     asking: AllAsking,
-    events: Subscription,
+    events: JournalSubscription,
     found: mpsc::UnboundedReceiver<TraceId>,
     orders: mpsc::UnboundedReceiver<Order>,
     is_held: bool,
@@ -133,7 +133,7 @@ pub(crate) async fn keep(
     let orders = orders.unwrap_or_else(|| mpsc::unbounded_channel().1);
     let mut keeper = Keeper {
         orders,
-        events: desk.journal.subscribe(Filter::default(), head),
+        events: desk.journal.subscribe(EventFilter::default(), head),
         is_held: workshop.is_daemon_held()?,
         queue: Queue::default(),
         tasks: UnderWay::default(),
@@ -338,7 +338,7 @@ impl Keeper {
     }
 
     /// Processes an event: a person's action may mean that a task can continue.
-    fn hear(&mut self, record: &Record) {
+    fn hear(&mut self, record: &JournalRecord) {
         let kinds = [
             "request.created",
             "plan.approved",

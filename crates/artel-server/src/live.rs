@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use artel_journal::{Filter, Record};
+use artel_journal::{EventFilter, JournalRecord};
 use artel_workshop::{Eyes, View, Viewer, seen};
 use axum::body::Bytes;
 use tokio::sync::{broadcast, mpsc};
@@ -35,7 +35,7 @@ const ROWS: usize = 25;
 /// once and shared.
 #[derive(Debug)]
 pub(crate) struct Bundle {
-    records: Vec<Record>,
+    records: Vec<JournalRecord>,
     /// Whether one of the events revoked access or restored the journal.
     sends_away: bool,
     forms: [OnceLock<Form>; 8],
@@ -52,7 +52,7 @@ struct Form {
 }
 
 impl Bundle {
-    pub(crate) fn of(records: Vec<Record>) -> Self {
+    pub(crate) fn of(records: Vec<JournalRecord>) -> Self {
         let away = ["token.revoked", "login.ended", "journal.restored"];
         Self {
             sends_away: records.iter().any(|it| away.contains(&it.kind.as_str())),
@@ -77,10 +77,10 @@ impl Bundle {
         &self,
         eyes: &Eyes,
         after: u64,
-        is_wanted: impl Fn(&Record) -> bool,
+        is_wanted: impl Fn(&JournalRecord) -> bool,
     ) -> Option<Bytes> {
         let form = &*self.form(eyes);
-        let is_sent = |record: &Record| record.seq > after && is_wanted(record);
+        let is_sent = |record: &JournalRecord| record.seq > after && is_wanted(record);
         let text = if self.records.iter().all(is_sent) {
             form.text.clone()
         } else {
@@ -114,7 +114,7 @@ impl Bundle {
 }
 
 impl Form {
-    fn new(eyes: &Eyes, records: &[Record]) -> Self {
+    fn new(eyes: &Eyes, records: &[JournalRecord]) -> Self {
         let (mut text, mut places) = (String::new(), Vec::with_capacity(records.len()));
         for record in records {
             let start = text.len();
@@ -190,8 +190,8 @@ pub(crate) fn follow(desk: &Arc<Desk>, after: u64) -> JoinHandle<()> {
     })
 }
 
-async fn read(desk: &Desk, after: u64, news: mpsc::Sender<Record>) {
-    let mut events = desk.journal.subscribe(Filter::default(), after);
+async fn read(desk: &Desk, after: u64, news: mpsc::Sender<JournalRecord>) {
+    let mut events = desk.journal.subscribe(EventFilter::default(), after);
     loop {
         match events.next().await {
             Ok(record) => {
@@ -212,7 +212,7 @@ async fn read(desk: &Desk, after: u64, news: mpsc::Sender<Record>) {
 
 /// Sends events as they arrive: at once after a pause, otherwise gathered, channel by
 /// channel. If many events arrive, it sends them without delays.
-async fn hand_on(hub: &Hub, mut arrived: mpsc::Receiver<Record>) {
+async fn hand_on(hub: &Hub, mut arrived: mpsc::Receiver<JournalRecord>) {
     let mut due = Instant::now();
     let mut records = Vec::new();
     while let Some(first) = arrived.recv().await {

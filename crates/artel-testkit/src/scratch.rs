@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use artel_journal::{Home, Journal, Keys, Options, Reader, Verified, verify};
+use artel_journal::{
+    Journal, JournalFolders, JournalOptions, JournalReader, JournalSigningKeys,
+    JournalVerification, verify,
+};
 use artel_types::{Clock, TraceId, WorkshopId};
 use tempfile::TempDir;
 
@@ -13,11 +16,11 @@ use crate::clock::system_clock;
 pub struct Scratch {
     folder: TempDir,
     /// The state and data folders of the journal.
-    pub home: Home,
+    pub home: JournalFolders,
     /// The workshop that the journal belongs to.
     pub workshop: WorkshopId,
     /// The options with which the journal is opened.
-    pub options: Options,
+    pub options: JournalOptions,
 }
 
 impl Scratch {
@@ -38,10 +41,10 @@ impl Scratch {
     }
 
     fn of(folder: TempDir, clock: Clock) -> Self {
-        let home = Home::new(folder.path().join(".artel"), folder.path().join("data"));
-        let options = Options {
+        let home = JournalFolders::new(folder.path().join(".artel"), folder.path().join("data"));
+        let options = JournalOptions {
             patience: Duration::from_secs(60),
-            ..Options::new(clock, TraceId::from_random([1; 16]))
+            ..JournalOptions::new(clock, TraceId::from_random([1; 16]))
         };
         Self {
             folder,
@@ -71,13 +74,13 @@ impl Scratch {
     }
 
     /// Opens the journal for reading.
-    pub fn reader(&self) -> Reader {
-        Reader::open(&self.home).expect("the journal")
+    pub fn reader(&self) -> JournalReader {
+        JournalReader::open(&self.home).expect("the journal")
     }
 
     /// Verifies the journal.
-    pub fn verify(&self) -> Verified {
-        let keys = Keys::load(self.home.data(), self.workshop).expect("the keys");
+    pub fn verify(&self) -> JournalVerification {
+        let keys = JournalSigningKeys::load(self.home.data(), self.workshop).expect("the keys");
         verify(&self.home, self.workshop, &keys).expect("a journal that can be looked at")
     }
 }

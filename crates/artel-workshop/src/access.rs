@@ -16,7 +16,9 @@ pub use console_name::ConsoleName;
 use std::collections::HashMap;
 
 use artel_config::Viewer;
-use artel_journal::{AppendError, Batch, Filter, Query, Reader, Record};
+use artel_journal::{
+    EventBatch, EventFilter, EventQuery, JournalAppendError, JournalReader, JournalRecord,
+};
 use artel_types::{
     Actor, ConsoleNamed, EventDraft, EventVisibility, Fact, Failure, FailureCode, LoginEnded,
     LoginOffered, LoginUsed, StreamName, Timestamp, TokenCreated, TokenRevoked,
@@ -169,12 +171,12 @@ pub struct Access {
 
 impl Access {
     /// Folds the events appended since the last call.
-    pub fn refresh(&mut self, reader: &Reader) -> Result<(), Failure> {
-        let filter = Filter {
+    pub fn refresh(&mut self, reader: &JournalReader) -> Result<(), Failure> {
+        let filter = EventFilter {
             stream: Some(StreamName::access().to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        for record in reader.records(&Query::of(filter).after(self.position))? {
+        for record in reader.records(&EventQuery::of(filter).after(self.position))? {
             self.take(&record);
         }
         Ok(())
@@ -209,7 +211,7 @@ impl Access {
         }
     }
 
-    fn take(&mut self, record: &Record) {
+    fn take(&mut self, record: &JournalRecord) {
         if record.seq <= self.position {
             return;
         }
@@ -368,12 +370,12 @@ impl Workshop {
                 Fact::from(fact),
             )
             .shown(EventVisibility::Hidden);
-            let batch = Batch::of([draft]).expecting(StreamName::access(), access.end);
+            let batch = EventBatch::of([draft]).expecting(StreamName::access(), access.end);
             match journal.append(batch).wait() {
                 Ok(_) => return Ok(Some(given)),
                 // Another event about access came first: check again whether the code is still
                 // valid.
-                Err(AppendError::Conflict { .. }) => {}
+                Err(JournalAppendError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -408,11 +410,11 @@ impl Workshop {
                 Fact::from(fact),
             )
             .shown(EventVisibility::Hidden);
-            let batch = Batch::of([draft]).expecting(StreamName::access(), access.end);
+            let batch = EventBatch::of([draft]).expecting(StreamName::access(), access.end);
             match journal.append(batch).wait() {
                 Ok(_) => return Ok(name),
                 // Another process chose the name, or a token was created in the meantime.
-                Err(AppendError::Conflict { .. }) => {}
+                Err(JournalAppendError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -433,7 +435,7 @@ impl Workshop {
             fact,
         )
         .shown(EventVisibility::Hidden);
-        opened.journal.append(Batch::of([draft])).wait()?;
+        opened.journal.append(EventBatch::of([draft])).wait()?;
         Ok(opened.notes)
     }
 }

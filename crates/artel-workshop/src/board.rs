@@ -26,7 +26,7 @@ mod tests;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use artel_journal::{Filter, Query, Reader, Record, Row};
+use artel_journal::{EventFilter, EventQuery, JournalReader, JournalRecord, JournalRecordRef};
 use artel_model::Account;
 use artel_types::{Event, Fact, Failure, FailureCode, RunFinished, RunId, RunStarted, TraceId};
 
@@ -116,14 +116,14 @@ impl Workshop {
 
 impl Board {
     /// Folds all records of a few runs.
-    pub(crate) fn of_runs(reader: &Reader, runs: &[RunId]) -> Result<Self, Failure> {
+    pub(crate) fn of_runs(reader: &JournalReader, runs: &[RunId]) -> Result<Self, Failure> {
         let mut records = Vec::new();
         for run in runs {
-            let filter = Filter {
+            let filter = EventFilter {
                 run: Some(run.to_string()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            records.extend(reader.records(&Query::of(filter))?);
+            records.extend(reader.records(&EventQuery::of(filter))?);
         }
         records.sort_by_key(|record| record.seq);
         let mut board = Self::default();
@@ -133,11 +133,11 @@ impl Board {
 
     /// Folds one more record. Unknown kinds are skipped. A record that was folded already is
     /// skipped too, because a follower may deliver the last one again.
-    pub fn take(&mut self, record: &Record) {
+    pub fn take(&mut self, record: &JournalRecord) {
         if record.seq <= self.position {
             return;
         }
-        let seen = Seen::of(&Row::of(record), self.depth);
+        let seen = Seen::of(&JournalRecordRef::of(record), self.depth);
         let trace = seen.place.map(|(_, trace)| trace);
         self.put(seen);
         if let Some(work) = trace.and_then(|trace| self.by_trace.get(&trace)) {

@@ -1,6 +1,6 @@
 //! The journal as the gateway's store.
 
-use artel_journal::{AppendError, Batch, Journal, Projection, Query};
+use artel_journal::{EventBatch, EventQuery, Journal, JournalAppendError, JournalProjection};
 use artel_model::{Account, Book, BookError, Entries};
 use artel_types::{Event, Failure, FailureCode, RecordedText};
 use futures_util::future::BoxFuture;
@@ -11,7 +11,7 @@ const LARGEST_INLINE: usize = 4 * 1024;
 
 /// The projection from events to the gateway's state. Raise the version whenever a fold
 /// changes.
-pub(crate) const ACCOUNT: Projection<Account> = Projection {
+pub(crate) const ACCOUNT: JournalProjection<Account> = JournalProjection {
     name: "gateway",
     version: 2,
     fold: Account::fold,
@@ -31,7 +31,7 @@ impl Book for JournalBook {
     }
 
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure> {
-        let query = Query::all().after(after);
+        let query = EventQuery::all().after(after);
         let last = self
             .0
             .reader()
@@ -40,7 +40,7 @@ impl Book for JournalBook {
     }
 
     fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>> {
-        let mut batch = Batch::of(entries.drafts);
+        let mut batch = EventBatch::of(entries.drafts);
         if let Some((stream, position)) = entries.expecting {
             batch = batch.expecting(stream, position);
         }
@@ -48,7 +48,7 @@ impl Book for JournalBook {
         Box::pin(async move {
             match ack.await {
                 Ok(_) => Ok(()),
-                Err(AppendError::Conflict { .. }) => Err(BookError::Moved),
+                Err(JournalAppendError::Conflict { .. }) => Err(BookError::Moved),
                 Err(error) => Err(BookError::Failed(error.into())),
             }
         })

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use artel_journal::{Blobs, Filter, Query, Reader};
+use artel_journal::{BlobStore, EventFilter, EventQuery, JournalReader};
 use artel_model::{Asked, Cassette, Take};
 use artel_types::model::ModelReply;
 use artel_types::{Fact, Failure, FailureCode, RecordedText};
@@ -23,14 +23,14 @@ impl Workshop {
     /// Returns the answered calls of a trace, run or session, in the order of their replies.
     /// Failed attempts are left out: playing the cassette again gives what was used.
     pub fn cassette(&self, id: &str) -> Result<Cassette, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(self.resolve(id)?),
             kind: Some("model.".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let reader = self.reader()?;
         let (mut asked, mut said) = (Asked::default(), Vec::new());
-        reader.visit_events(&Query::of(filter), |event| {
+        reader.visit_events(&EventQuery::of(filter), |event| {
             match event.fact {
                 Fact::ModelRequested(fact) => asked.note(&fact),
                 Fact::ModelReplied(fact) => said.push(Said {
@@ -44,7 +44,7 @@ impl Workshop {
         })?;
         said.retain(|said| asked.knows(&said.call));
         note_earlier(&reader, &mut asked, &said)?;
-        let blobs = Blobs::at(self.home.blobs());
+        let blobs = BlobStore::at(self.home.blobs());
         let mut takes = Vec::with_capacity(said.len());
         for Said { call, reply, .. } in said {
             let request = asked.whole(&call, |text| read(&blobs, text))?;
@@ -64,7 +64,7 @@ impl Workshop {
 /// Reads earlier requests from the same streams. A run that another process resumed
 /// continues under another trace, and its requests begin with messages that are recorded
 /// earlier in the stream.
-fn note_earlier(reader: &Reader, asked: &mut Asked, said: &[Said]) -> Result<(), Failure> {
+fn note_earlier(reader: &JournalReader, asked: &mut Asked, said: &[Said]) -> Result<(), Failure> {
     let is_cut = |said: &&Said| asked.missing(&said.call).is_some();
     let streams: BTreeSet<&str> = said
         .iter()
@@ -72,12 +72,12 @@ fn note_earlier(reader: &Reader, asked: &mut Asked, said: &[Said]) -> Result<(),
         .map(|said| said.stream.as_str())
         .collect();
     for stream in streams {
-        let filter = Filter {
+        let filter = EventFilter {
             stream: Some(stream.to_owned()),
             kind: Some("model.requested".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        reader.visit_events(&Query::of(filter), |event| {
+        reader.visit_events(&EventQuery::of(filter), |event| {
             if let Fact::ModelRequested(fact) = event.fact {
                 asked.note(&fact);
             }
@@ -87,7 +87,7 @@ fn note_earlier(reader: &Reader, asked: &mut Asked, said: &[Said]) -> Result<(),
     Ok(())
 }
 
-fn read(blobs: &Blobs, text: &RecordedText) -> Result<String, Failure> {
+fn read(blobs: &BlobStore, text: &RecordedText) -> Result<String, Failure> {
     match text {
         RecordedText::Inline(text) => Ok(text.clone()),
         RecordedText::Kept(kept) => String::from_utf8(blobs.get(&kept.blob)?).map_err(unreadable),

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artel_journal::{Blobs, Filter, Query};
+use artel_journal::{BlobStore, EventFilter, EventQuery};
 use artel_types::{BlobHash, Fact, Failure, FailureCode, Timestamp};
 use serde::Serialize;
 
@@ -108,11 +108,11 @@ impl Workshop {
             if undecided.contains(&name) {
                 continue;
             }
-            let filter = Filter {
+            let filter = EventFilter {
                 stream: Some(format!("run/{name}")),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            let last = reader.records(&Query::of(filter).newest_first().limit(1))?;
+            let last = reader.records(&EventQuery::of(filter).newest_first().limit(1))?;
             if last
                 .first()
                 .is_some_and(|record| Fact::ends_stream(&record.kind))
@@ -129,7 +129,7 @@ impl Workshop {
     }
 
     fn orphan_blobs(&self) -> Result<Vec<Rubbish>, Failure> {
-        let stored = Blobs::at(self.home.blobs()).list()?;
+        let stored = BlobStore::at(self.home.blobs()).list()?;
         if stored.is_empty() {
             return Ok(Vec::new());
         }
@@ -154,7 +154,7 @@ impl Workshop {
     /// Returns the hashes of all blobs that events name, archived events included.
     fn named_blobs(&self) -> Result<BTreeSet<BlobHash>, Failure> {
         let mut named = BTreeSet::new();
-        self.reader()?.visit(&Query::all(), |record| {
+        self.reader()?.visit(&EventQuery::all(), |record| {
             named.extend(blobs_in(&record.payload));
             ControlFlow::Continue(())
         })?;

@@ -10,7 +10,9 @@ pub use signals::DaemonEnded;
 
 use std::path::PathBuf;
 
-use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
+use artel_journal::{
+    EventBatch, EventFilter, EventQuery, Journal, JournalReader, LeaseFence, LeaseOwner,
+};
 use artel_types::{
     Actor, DaemonFaltered, DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted,
     DaemonStopped, EventDraft, EventVisibility, Fact, Failure, FailureCode, StreamName, Timestamp,
@@ -121,8 +123,8 @@ impl Workshop {
     }
 
     /// Makes this process the daemon by taking the lease. Fails if another daemon holds it.
-    pub async fn become_daemon(&self, journal: &Journal) -> Result<Fence, Failure> {
-        let owner = Owner::this_process("artel serve");
+    pub async fn become_daemon(&self, journal: &Journal) -> Result<LeaseFence, Failure> {
+        let owner = LeaseOwner::this_process("artel serve");
         let taken = journal.take_lease(NAME, owner, LEASE).await;
         let lease = taken.map_err(|error| {
             let failure = Failure::from(error);
@@ -142,12 +144,12 @@ impl Workshop {
     }
 
     /// Renews the daemon's lease.
-    pub async fn stay_daemon(&self, journal: &Journal, fence: &Fence) -> Result<(), Failure> {
+    pub async fn stay_daemon(&self, journal: &Journal, fence: &LeaseFence) -> Result<(), Failure> {
         Ok(journal.renew_lease(fence, LEASE).await?)
     }
 
     /// Gives up the daemon's lease and records why.
-    pub async fn leave_daemon(&self, journal: &Journal, fence: &Fence, why: &str) {
+    pub async fn leave_daemon(&self, journal: &Journal, fence: &LeaseFence, why: &str) {
         let fact = DaemonStopped {
             pid: std::process::id(),
             why: why.to_owned(),
@@ -259,7 +261,7 @@ impl Workshop {
         if is_new {
             let actor = self.caller.actor();
             let draft = EventDraft::new(StreamName::daemon(), self.trace_id(), actor, fact);
-            opened.journal.append(Batch::of([draft])).wait()?;
+            opened.journal.append(EventBatch::of([draft])).wait()?;
         }
         Ok(Noted {
             done: is_new,
@@ -271,11 +273,11 @@ impl Workshop {
         let actor = Actor::system("daemon");
         let draft = EventDraft::new(StreamName::daemon(), self.trace_id(), actor, fact)
             .shown(EventVisibility::Full);
-        journal.append(Batch::of([draft])).wait()?;
+        journal.append(EventBatch::of([draft])).wait()?;
         Ok(())
     }
 
-    fn running_daemon(&self, reader: &Reader) -> Result<Option<DaemonRuns>, Failure> {
+    fn running_daemon(&self, reader: &JournalReader) -> Result<Option<DaemonRuns>, Failure> {
         let now = self.caller.clock.now();
         let lease = reader.leases()?.into_iter().find(|it| it.name == NAME);
         let owner = lease.and_then(|lease| {
@@ -302,7 +304,7 @@ impl Workshop {
 }
 
 /// Returns why the latest settings are not in force.
-fn refused(reader: &Reader) -> Result<Vec<String>, Failure> {
+fn refused(reader: &JournalReader) -> Result<Vec<String>, Failure> {
     let (started, reloaded) = (
         last(reader, "daemon.started")?,
         last(reader, "daemon.reloaded")?,
@@ -314,15 +316,15 @@ fn refused(reader: &Reader) -> Result<Vec<String>, Failure> {
 }
 
 /// Returns what failed since the daemon started, latest first.
-fn faltered(reader: &Reader) -> Result<Vec<String>, Failure> {
+fn faltered(reader: &JournalReader) -> Result<Vec<String>, Failure> {
     let Some((started, _)) = last(reader, "daemon.started")? else {
         return Ok(Vec::new());
     };
-    let filter = Filter {
+    let filter = EventFilter {
         kind: Some("daemon.faltered".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let asked = Query::of(filter).newest_first().limit(MOST_FALTERED);
+    let asked = EventQuery::of(filter).newest_first().limit(MOST_FALTERED);
     let mut faltered = Vec::new();
     for record in reader.records(&asked)? {
         let event = record.event()?;
@@ -336,7 +338,7 @@ fn faltered(reader: &Reader) -> Result<Vec<String>, Failure> {
     Ok(faltered)
 }
 
-fn is_held(reader: &Reader) -> Result<bool, Failure> {
+fn is_held(reader: &JournalReader) -> Result<bool, Failure> {
     let (paused, resumed) = (
         last(reader, "daemon.paused")?,
         last(reader, "daemon.resumed")?,
@@ -348,12 +350,12 @@ fn is_held(reader: &Reader) -> Result<bool, Failure> {
     })
 }
 
-fn last(reader: &Reader, kind: &str) -> Result<Option<(Timestamp, Fact)>, Failure> {
-    let filter = Filter {
+fn last(reader: &JournalReader, kind: &str) -> Result<Option<(Timestamp, Fact)>, Failure> {
+    let filter = EventFilter {
         kind: Some(kind.to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = reader.records(&Query::of(filter).newest_first().limit(1))?;
+    let records = reader.records(&EventQuery::of(filter).newest_first().limit(1))?;
     let Some(record) = records.first() else {
         return Ok(None);
     };

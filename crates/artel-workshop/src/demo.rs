@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use artel_files::{make_dirs, write_atomic};
-use artel_journal::Home;
+use artel_journal::JournalFolders;
 use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
@@ -178,7 +178,7 @@ impl Caller {
             return Ok(());
         };
         let data = self.places.data();
-        Home::new(root.join(STATE), data).forget(marker.id)?;
+        JournalFolders::new(root.join(STATE), data).forget(marker.id)?;
         registry::forget(data, marker.id, &root)
     }
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use artel_files::{FileError, create_new, make_dir, make_dirs, read_bounded, write_atomic};
-use artel_journal::{AppendError, Batch, Filter, Journal, Options, Query};
+use artel_journal::{
+    EventBatch, EventFilter, EventQuery, Journal, JournalAppendError, JournalOptions,
+};
 use artel_types::{Failure, FailureCode, StreamName, WorkshopCreated};
 use serde::Serialize;
 
@@ -214,12 +216,12 @@ impl crate::Workshop {
     /// no, and [`Self::begin_journal`] reports what is wrong.
     fn has_begun(&self) -> bool {
         let recorded = |kind: &str| {
-            let filter = Filter {
+            let filter = EventFilter {
                 kind: Some(kind.to_owned()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
             let reader = self.reader().ok()?;
-            let found = reader.records(&Query::of(filter).limit(1)).ok()?;
+            let found = reader.records(&EventQuery::of(filter).limit(1)).ok()?;
             (!found.is_empty()).then_some(())
         };
         recorded("workshop.created")
@@ -231,7 +233,7 @@ impl crate::Workshop {
     /// `init` is completed by the next one. Returns notes for the person.
     fn begin_journal(&self) -> Result<Vec<String>, Failure> {
         // There is nothing worth a backup yet.
-        let options = Options {
+        let options = JournalOptions {
             backup_every: None,
             ..self.options()
         };
@@ -243,11 +245,11 @@ impl crate::Workshop {
         };
         let created = self.draft(created).on(self.root.display().to_string());
         // If several processes try this, only the first finds the stream empty.
-        let beginning = Batch::of([created, self.settings_draft()]);
+        let beginning = EventBatch::of([created, self.settings_draft()]);
         let beginning = beginning.expecting(StreamName::workshop(), 0);
         match journal.append(beginning).wait() {
             Ok(_) => {}
-            Err(AppendError::Conflict { .. }) => self.record_settings(&journal)?,
+            Err(JournalAppendError::Conflict { .. }) => self.record_settings(&journal)?,
             Err(error) => return Err(error.into()),
         }
         Ok(opened.notes)

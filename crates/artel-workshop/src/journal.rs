@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use artel_journal::{
-    Backup, Blobs, Candidate, Keys, Options, Pruned, Query, Reader, Restored, Source, Verified,
-    backups, verify,
+    BlobStore, EventQuery, JournalBackup, JournalOptions, JournalPruneOutcome, JournalReader,
+    JournalRestoreOutcome, JournalSigningKeys, JournalVerification, RestoreCandidate,
+    RestoreSource, backups, verify,
 };
 use artel_types::{Fact, Failure, Timestamp, WorkshopTrusted};
 use serde::Serialize;
@@ -23,7 +24,7 @@ use crate::workshop::{Noted, Open, Workshop};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RestorePlan {
     /// The sources to restore from, the one with the most events first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<RestoreCandidate>,
     /// Whether the journal needs no restore.
     pub is_intact: bool,
 }
@@ -42,7 +43,7 @@ pub struct PrunePlan {
 impl Workshop {
     /// Verifies everything: chain, signatures, archives, file, signed head, and the blobs that
     /// events name.
-    pub fn verify(&self) -> Result<Verified, Failure> {
+    pub fn verify(&self) -> Result<JournalVerification, Failure> {
         let mut verified = self.verify_events()?;
         let reader = self.reader_as_it_is()?;
         // A broken chain cannot be read to its end and has to be repaired first.
@@ -53,17 +54,21 @@ impl Workshop {
     }
 
     /// Verifies everything but the blobs, which take a long time to read if they are large.
-    pub fn verify_events(&self) -> Result<Verified, Failure> {
+    pub fn verify_events(&self) -> Result<JournalVerification, Failure> {
         drop(self.reader_as_it_is()?);
-        let keys = Keys::load(self.home.data(), self.marker.id)?;
+        let keys = JournalSigningKeys::load(self.home.data(), self.marker.id)?;
         Ok(verify(&self.home, self.marker.id, &keys)?)
     }
 
     /// Finds the first event that names a blob which is missing or changed.
-    fn verify_values(&self, reader: &Reader, verified: &mut Verified) -> Result<(), Failure> {
-        let blobs = Blobs::at(self.home.blobs());
+    fn verify_values(
+        &self,
+        reader: &JournalReader,
+        verified: &mut JournalVerification,
+    ) -> Result<(), Failure> {
+        let blobs = BlobStore::at(self.home.blobs());
         let mut known = BTreeSet::new();
-        reader.visit(&Query::all(), |record| {
+        reader.visit(&EventQuery::all(), |record| {
             let new = blobs_in(&record.payload).filter(|blob| known.insert(blob.clone()));
             for blob in new.collect::<Vec<_>>() {
                 if let Err(error) = blobs.get(&blob) {
@@ -77,9 +82,9 @@ impl Workshop {
     }
 
     /// Backs up the journal.
-    pub fn back_up(&self) -> Result<Noted<Backup>, Failure> {
+    pub fn back_up(&self) -> Result<Noted<JournalBackup>, Failure> {
         // The requested backup takes the place of the daily one.
-        let options = Options {
+        let options = JournalOptions {
             backup_every: None,
             ..self.options()
         };
@@ -90,7 +95,7 @@ impl Workshop {
 
     /// Finds what the journal could be restored from. Works with a damaged journal too.
     pub fn plan_restore(&self, file: Option<&Path>) -> Result<RestorePlan, Failure> {
-        let keys = Keys::load(self.home.data(), self.marker.id)?;
+        let keys = JournalSigningKeys::load(self.home.data(), self.marker.id)?;
         let file = file.map(|file| self.caller.absolute(file));
         if let Some(file) = &file
             && !file.exists()
@@ -104,8 +109,10 @@ impl Workshop {
                 self.home.backups().display()
             )));
         }
-        let candidates = Candidate::all(&self.home, self.marker.id, &keys, file.as_deref())?;
-        let is_whole = |found: &Candidate| found.source == Source::Prefix && found.damage.is_none();
+        let candidates = RestoreCandidate::all(&self.home, self.marker.id, &keys, file.as_deref())?;
+        let is_whole = |found: &RestoreCandidate| {
+            found.source == RestoreSource::Prefix && found.damage.is_none()
+        };
         let is_intact = candidates.iter().any(is_whole);
         Ok(RestorePlan {
             candidates,
@@ -114,7 +121,7 @@ impl Workshop {
     }
 
     /// Replaces the journal with a candidate.
-    pub fn restore(&self, candidate: &Candidate) -> Result<Restored, Failure> {
+    pub fn restore(&self, candidate: &RestoreCandidate) -> Result<JournalRestoreOutcome, Failure> {
         let (options, actor) = (self.options(), self.caller.actor());
         Ok(candidate.restore(&self.home, self.marker.id, &options, &actor)?)
     }
@@ -132,7 +139,7 @@ impl Workshop {
     }
 
     /// Moves finished streams to an archive.
-    pub fn prune(&self, before: Timestamp) -> Result<Noted<Option<Pruned>>, Failure> {
+    pub fn prune(&self, before: Timestamp) -> Result<Noted<Option<JournalPruneOutcome>>, Failure> {
         let Open { journal, notes } = self.open()?;
         let done = journal.prune(before, Fact::ends_stream, &self.caller.actor())?;
         Ok(Noted { done, notes })
@@ -157,7 +164,8 @@ impl Caller {
             .reader_as_it_is()?
             .signers()
             .map_err(Failure::from)?;
-        Keys::learn(self.places.data(), workshop.id(), &signers).map_err(Failure::from)?;
+        JournalSigningKeys::learn(self.places.data(), workshop.id(), &signers)
+            .map_err(Failure::from)?;
         let path = workshop.root().display().to_string();
         let Open { journal, notes } = workshop.open()?;
         let draft = workshop

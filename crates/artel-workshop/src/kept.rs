@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_journal::{Journal, LeaseInfo, Options, Reader, Sight};
+use artel_journal::{Journal, JournalOptions, JournalReader, JournalVersion, LeaseInfo};
 use artel_types::{Failure, RunId, WorkshopId};
 
 use crate::runs::Finding;
@@ -18,11 +18,11 @@ pub(crate) type StoryKey = (String, Option<RunId>);
 #[derive(Debug)]
 pub(crate) struct Kept {
     journal: Journal,
-    pub(crate) reader: Arc<Reader>,
+    pub(crate) reader: Arc<JournalReader>,
     /// The journal version at which its end was verified to be present.
-    whole: Mutex<Option<Sight>>,
-    leases: Mutex<Option<(Sight, Arc<[LeaseInfo]>)>>,
-    stories: Mutex<Vec<(StoryKey, Sight, Finding)>>,
+    whole: Mutex<Option<JournalVersion>>,
+    leases: Mutex<Option<(JournalVersion, Arc<[LeaseInfo]>)>>,
+    stories: Mutex<Vec<(StoryKey, JournalVersion, Finding)>>,
 }
 
 impl Kept {
@@ -37,7 +37,7 @@ impl Kept {
     }
 
     /// Returns the open journal for a writer with these options.
-    pub(crate) fn journal(&self, options: &Options) -> Option<Journal> {
+    pub(crate) fn journal(&self, options: &JournalOptions) -> Option<Journal> {
         self.journal.shared_with(options.clone())
     }
 
@@ -66,7 +66,7 @@ impl Kept {
 
     /// Takes the stored scan of a long timeline, if there is one. A caller that continues the
     /// scan puts it back. After a restore of the journal, all stored scans are discarded.
-    pub(crate) fn take_story(&self, key: &StoryKey, now: Sight) -> Option<Finding> {
+    pub(crate) fn take_story(&self, key: &StoryKey, now: JournalVersion) -> Option<Finding> {
         let mut stories = lock(&self.stories);
         stories.retain(|(_, seen, _)| now.is_same_file_as(seen));
         let at = stories.iter().position(|(kept, _, _)| kept == key)?;
@@ -74,7 +74,7 @@ impl Kept {
     }
 
     /// Stores the scan of a long timeline, with the journal version at which the scan began.
-    pub(crate) fn keep_story(&self, key: StoryKey, now: Sight, finding: Finding) {
+    pub(crate) fn keep_story(&self, key: StoryKey, now: JournalVersion, finding: Finding) {
         let mut stories = lock(&self.stories);
         stories.retain(|(kept, _, _)| *kept != key);
         stories.push((key, now, finding));

@@ -1,6 +1,6 @@
 //! Notes: what people record in their own words.
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_types::{EventDraft, Failure, FailureCode, NoteAdded, StreamName};
 
 use crate::workshop::{Noted, Workshop};
@@ -40,7 +40,7 @@ impl Workshop {
         let note = NoteAdded { text: text.into() };
         let opened = self.open()?;
         let draft = EventDraft::new(StreamName::workshop(), trace, self.caller.actor(), note);
-        let receipt = opened.journal.append(Batch::of([draft])).wait()?;
+        let receipt = opened.journal.append(EventBatch::of([draft])).wait()?;
         Ok(Noted {
             done: (*receipt.seqs.end(), trace.to_string()),
             notes: opened.notes,

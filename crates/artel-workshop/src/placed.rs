@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use artel_journal::{Batch, Filter, Journal, Query, Reader};
+use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, JournalReader};
 use artel_types::{Fact, Failure, FailureCode, TraceId, WorkshopFileTrusted, counted};
 
 use crate::own_folders::OwnFolders;
@@ -50,7 +50,11 @@ pub struct UnseenFile {
 
 impl PlacedFiles {
     /// Folds the events since the last call.
-    pub(crate) fn follow(&mut self, reader: &Reader, own: &OwnFolders) -> Result<(), Failure> {
+    pub(crate) fn follow(
+        &mut self,
+        reader: &JournalReader,
+        own: &OwnFolders,
+    ) -> Result<(), Failure> {
         // The head is read first. Events that arrive in between are read again by the next call,
         // which does no harm.
         let head = reader.head()?;
@@ -105,7 +109,7 @@ impl PlacedFiles {
 
 impl Workshop {
     /// Returns what runs and plans put among workshops' own files.
-    pub(crate) fn placed_files(&self, reader: &Reader) -> Result<PlacedFiles, Failure> {
+    pub(crate) fn placed_files(&self, reader: &JournalReader) -> Result<PlacedFiles, Failure> {
         let mut placed = PlacedFiles::default();
         placed.follow(reader, &self.own_folders()?)?;
         Ok(placed)
@@ -113,7 +117,7 @@ impl Workshop {
 
     /// Returns the configuration files that a run put in place and nobody has reviewed since.
     /// A reviewed file is the person's to change.
-    pub fn unseen_files(&self, reader: &Reader) -> Result<Vec<UnseenFile>, Failure> {
+    pub fn unseen_files(&self, reader: &JournalReader) -> Result<Vec<UnseenFile>, Failure> {
         let placed = self.placed_files(reader)?;
         let root = self.root.canonicalize();
         let root = root.unwrap_or_else(|_| self.root.clone());
@@ -153,7 +157,7 @@ impl Workshop {
     }
 
     /// Refuses to start anything while unreviewed files from runs are in force.
-    pub(crate) fn refuse_unseen(&self, reader: &Reader) -> Result<(), Failure> {
+    pub(crate) fn refuse_unseen(&self, reader: &JournalReader) -> Result<(), Failure> {
         let unseen = self.unseen_files(reader)?;
         if unseen.is_empty() {
             return Ok(());
@@ -205,19 +209,19 @@ impl Workshop {
             })
             .on(file)
         });
-        journal.append(Batch::of(drafts)).wait()?;
+        journal.append(EventBatch::of(drafts)).wait()?;
         Ok(())
     }
 }
 
-fn query(kind: &str) -> Query {
-    Query::of(Filter {
+fn query(kind: &str) -> EventQuery {
+    EventQuery::of(EventFilter {
         kind: Some(kind.to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     })
 }
 
-fn folders_of_changesets(reader: &Reader) -> Result<HashMap<TraceId, PathBuf>, Failure> {
+fn folders_of_changesets(reader: &JournalReader) -> Result<HashMap<TraceId, PathBuf>, Failure> {
     let mut folders = HashMap::new();
     for record in reader.records(&query("changeset.created").few())? {
         let event = record.event()?;

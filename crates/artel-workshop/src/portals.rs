@@ -20,7 +20,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_policy::{BoundAdmission, PolicyBound, PortalPermission};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, FailureCode, PortalOpened};
@@ -188,13 +188,13 @@ impl Workshop {
 }
 
 /// Returns the open portals according to a journal, ordered by name.
-pub(crate) fn portals_in(reader: &Reader) -> Result<Vec<Portal>, Failure> {
-    let filter = Filter {
+pub(crate) fn portals_in(reader: &JournalReader) -> Result<Vec<Portal>, Failure> {
+    let filter = EventFilter {
         kind: Some("portal.".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     let mut open = std::collections::BTreeMap::new();
-    for record in reader.records(&Query::of(filter).few())? {
+    for record in reader.records(&EventQuery::of(filter).few())? {
         match record.event()?.fact {
             Fact::PortalOpened(fact) => {
                 let portal = Portal::from(fact);

@@ -238,7 +238,9 @@ impl Workshop {
             drafts.extend(self.reset_drafts(provider)?);
         }
         let Open { journal, .. } = self.open()?;
-        journal.append(artel_journal::Batch::of(drafts)).wait()?;
+        journal
+            .append(artel_journal::EventBatch::of(drafts))
+            .wait()?;
         Ok(held)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_journal::Projection;
+use artel_journal::JournalProjection;
 use artel_types::{Event, Failure, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct Count {
 }
 
 /// The projection that derives the counts from events.
-pub(crate) const STATS: Projection<Stats> = Projection {
+pub(crate) const STATS: JournalProjection<Stats> = JournalProjection {
     name: "stats",
     version: 1,
     fold,
@@ -57,7 +57,7 @@ impl Workshop {
     /// Counts the contents of the journal.
     pub fn stats(&self) -> Result<Count, Failure> {
         let (stats, _) = STATS.state(&*self.reader_as_it_is()?)?;
-        let blobs = artel_journal::Blobs::at(self.home.blobs()).list()?;
+        let blobs = artel_journal::BlobStore::at(self.home.blobs()).list()?;
         let size = |suffix: &str| {
             let mut name = self.home.journal().into_os_string();
             name.push(suffix);

@@ -1,6 +1,6 @@
 //! All events of one piece of work.
 
-use artel_journal::{Filter, Query, Record, TracesBy};
+use artel_journal::{EventFilter, EventQuery, JournalRecord, TraceLookupKey};
 use artel_types::{EventVisibility, Failure, FailureCode};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::workshop::Workshop;
 pub struct Story {
     pub trace: String,
     /// The events that may be shown.
-    pub events: Vec<Record>,
+    pub events: Vec<JournalRecord>,
     /// Number of events that only the full view shows.
     pub hidden: u64,
 }
@@ -24,11 +24,11 @@ impl Workshop {
     /// visibility.
     pub fn trace(&self, id: &str, up_to: EventVisibility) -> Result<Story, Failure> {
         let trace = self.resolve(id)?;
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.clone()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let mut events = self.reader_as_it_is()?.records(&Query::of(filter))?;
+        let mut events = self.reader_as_it_is()?.records(&EventQuery::of(filter))?;
         let all = events.len();
         events.retain(|record| {
             record
@@ -53,7 +53,11 @@ impl Workshop {
         }
         let reader = self.reader_as_it_is()?;
         let mut found = Vec::new();
-        for by in [TracesBy::Trace, TracesBy::Run, TracesBy::Session] {
+        for by in [
+            TraceLookupKey::Trace,
+            TraceLookupKey::Run,
+            TraceLookupKey::Session,
+        ] {
             if found.is_empty() {
                 found = reader.traces(by, &prefix, SHOWN + 1)?;
             }

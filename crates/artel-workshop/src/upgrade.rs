@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use artel_journal::{Filter, Journal, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, Journal, JournalReader};
 use artel_skills::Scope;
 use artel_types::{Fact, Failure, PortalClosed, SkillKnown};
 
@@ -59,7 +59,10 @@ impl Workshop {
     }
 
     /// Returns the portals that contain a workshop, or lie within a workshop's own folder.
-    pub(crate) fn portals_around_workshops(&self, reader: &Reader) -> Result<Vec<Portal>, Failure> {
+    pub(crate) fn portals_around_workshops(
+        &self,
+        reader: &JournalReader,
+    ) -> Result<Vec<Portal>, Failure> {
         let own = self.own_folders()?;
         let mut portals = portals_in(reader)?;
         portals.retain(|portal| {
@@ -95,7 +98,7 @@ impl Workshop {
     /// Returns the workshop's skills that were used before, in their present form. A skill
     /// that was recorded as known before is left out: if it changed since, the person is asked
     /// about it.
-    pub(crate) fn used_skills(&self, reader: &Reader) -> Result<Vec<SkillKnown>, Failure> {
+    pub(crate) fn used_skills(&self, reader: &JournalReader) -> Result<Vec<SkillKnown>, Failure> {
         let mut used = used_folders(reader)?;
         for folder in known_folders(reader)? {
             used.remove(&folder);
@@ -128,7 +131,7 @@ impl Workshop {
             names.join(", ")
         );
         let drafts = known.into_iter().map(|it| self.draft(it));
-        let batch = artel_journal::Batch::of(drafts);
+        let batch = artel_journal::EventBatch::of(drafts);
         journal.append(batch).wait()?;
         Ok(vec![said])
     }
@@ -185,7 +188,7 @@ pub(crate) fn files_or_folders(count: usize) -> String {
 }
 
 /// Returns the folders of the skills that runs were begun with.
-fn used_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
+fn used_folders(reader: &JournalReader) -> Result<BTreeSet<String>, Failure> {
     let mut used = BTreeSet::new();
     for fact in facts(reader, "run.prepared")? {
         if let Fact::RunPrepared(prepared) = fact {
@@ -196,7 +199,7 @@ fn used_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
 }
 
 /// Returns the folders of the skills that were recorded as known.
-fn known_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
+fn known_folders(reader: &JournalReader) -> Result<BTreeSet<String>, Failure> {
     let mut known = BTreeSet::new();
     for fact in facts(reader, "skill.known")? {
         if let Fact::SkillKnown(it) = fact {
@@ -206,12 +209,12 @@ fn known_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
     Ok(known)
 }
 
-fn facts(reader: &Reader, kind: &str) -> Result<Vec<Fact>, Failure> {
-    let filter = Filter {
+fn facts(reader: &JournalReader, kind: &str) -> Result<Vec<Fact>, Failure> {
+    let filter = EventFilter {
         kind: Some(kind.to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = reader.records(&Query::of(filter))?;
+    let records = reader.records(&EventQuery::of(filter))?;
     let facts = records.iter().map(|record| Ok(record.event()?.fact));
     facts.collect()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_rules::budget::{period_end, period_start};
 use artel_rules::usage::{UsageAggregator, UsageDimension, UsageGroupRow, UsageTotals};
 use artel_types::model::CalendarPeriod;
@@ -47,16 +47,17 @@ impl Workshop {
         }
         let now = self.caller.clock().now();
         let since = period.map(|period| period_start(period, now));
-        let events = Filter {
+        let events = EventFilter {
             kind: Some("model.".to_owned()),
             since,
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut tally = UsageAggregator::new(by.clone(), filter);
-        self.reader()?.visit_events(&Query::of(events), |event| {
-            tally.fold(&event);
-            ControlFlow::Continue(())
-        })?;
+        self.reader()?
+            .visit_events(&EventQuery::of(events), |event| {
+                tally.fold(&event);
+                ControlFlow::Continue(())
+            })?;
         let (rows, total) = tally.report();
         Ok(UsageReport {
             since,

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use artel_config::{Durability, Settings};
-use artel_journal::{self as journal, Filter, Home, Journal, Options, Query, Reader};
+use artel_journal::{
+    self as journal, EventFilter, EventQuery, Journal, JournalFolders, JournalOptions,
+    JournalReader,
+};
 use artel_types::{
     Actor, ActorSurface, ConfigLoaded, EventDraft, EventVisibility, Fact, Failure, FailureCode,
     StreamName, TraceId, WorkshopId,
@@ -25,7 +28,7 @@ pub struct Workshop {
     pub(crate) root: PathBuf,
     pub(crate) marker: Marker,
     pub(crate) found: Found,
-    pub(crate) home: Home,
+    pub(crate) home: JournalFolders,
     pub(crate) caller: Caller,
     /// The trace that joins everything one command does to the workshop.
     trace: TraceId,
@@ -104,7 +107,7 @@ impl Caller {
             found,
         } = place;
         let settings = self.settings_in(&root)?;
-        let home = Home::new(root.join(".artel"), self.places.data());
+        let home = JournalFolders::new(root.join(".artel"), self.places.data());
         let (caller, trace) = (self.clone(), fresh_trace()?);
         Ok(Workshop {
             root,
@@ -179,7 +182,7 @@ impl Workshop {
 
     /// Opens the journal to read the present state from it. A journal whose end is missing is
     /// refused: lost events would seem never to have happened.
-    pub fn reader(&self) -> Result<Arc<Reader>, Failure> {
+    pub fn reader(&self) -> Result<Arc<JournalReader>, Failure> {
         if let Some(kept) = &self.kept {
             kept.refuse_cut(self.marker.id)?;
             return Ok(Arc::clone(&kept.reader));
@@ -191,11 +194,11 @@ impl Workshop {
 
     /// Opens the journal to show its content. A damaged journal is accepted, but not one of
     /// another workshop, whose events would be taken for this one's.
-    pub fn reader_as_it_is(&self) -> Result<Arc<Reader>, Failure> {
+    pub fn reader_as_it_is(&self) -> Result<Arc<JournalReader>, Failure> {
         if let Some(kept) = &self.kept {
             return Ok(Arc::clone(&kept.reader));
         }
-        let reader = Reader::open(&self.home)?;
+        let reader = JournalReader::open(&self.home)?;
         reader.refuse_foreign(self.marker.id)?;
         Ok(Arc::new(reader))
     }
@@ -211,7 +214,7 @@ impl Workshop {
         self.open_with(self.options())
     }
 
-    pub(crate) fn open_with(&self, options: Options) -> Result<Open, Failure> {
+    pub(crate) fn open_with(&self, options: JournalOptions) -> Result<Open, Failure> {
         let kept = self.kept.as_ref();
         let mut open = match kept.and_then(|kept| kept.journal(&options)) {
             Some(journal) => Open {
@@ -248,13 +251,13 @@ impl Workshop {
         Err(Failure::new(FailureCode::C004, what).advise("write it anywhere else"))
     }
 
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> JournalOptions {
         let settings = &self.settings.journal;
         let day = Duration::from_secs(86_400);
-        Options {
+        JournalOptions {
             durability: match settings.durability.value {
-                Durability::Full => journal::Durability::Full,
-                Durability::Normal => journal::Durability::Normal,
+                Durability::Full => journal::CommitDurability::Full,
+                Durability::Normal => journal::CommitDurability::Normal,
             },
             redactor: self.redactor(),
             clock: self.caller.clock.clone(),
@@ -270,13 +273,13 @@ impl Workshop {
     /// Records the checksum of the settings, unless it is the last recorded one.
     pub(crate) fn record_settings(&self, journal: &Journal) -> Result<(), Failure> {
         let checksum = self.settings.checksum();
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("config.loaded".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let last = journal
             .reader()
-            .records(&Query::of(filter).newest_first().limit(1))?;
+            .records(&EventQuery::of(filter).newest_first().limit(1))?;
         let is_known = last.first().is_some_and(|record| {
             serde_json::from_str::<ConfigLoaded>(&record.payload)
                 .is_ok_and(|loaded| loaded.checksum == checksum)

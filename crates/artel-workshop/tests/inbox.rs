@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_config::Environment;
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_rules::request::file::{Request, RequestOrigin, render};
 use artel_testkit::plan_of_one_step;
 use artel_types::plan::{PlanState, StepVerification, Urgency};
@@ -63,11 +63,15 @@ impl Place {
     }
 
     fn events(&self, kind: &str) -> Vec<Fact> {
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some(kind.to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = self.workshop.reader().unwrap().records(&Query::of(filter));
+        let records = self
+            .workshop
+            .reader()
+            .unwrap()
+            .records(&EventQuery::of(filter));
         let events = records.unwrap().into_iter();
         events.map(|it| it.event().unwrap().fact).collect()
     }

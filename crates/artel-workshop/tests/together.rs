@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use artel_config::Environment;
-use artel_journal::{Filter, Owner, Query};
+use artel_journal::{EventFilter, EventQuery, LeaseOwner};
 use artel_testkit::plan_of_one_step;
 use artel_types::{
     Actor, ActorSurface, EventDraft, Fact, Failure, FailureCode, PlanDrafted, RunAsked, RunId,
@@ -64,11 +64,15 @@ impl Place {
     }
 
     fn count(&self, kind: &str) -> usize {
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some(kind.to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = self.workshop.reader().unwrap().records(&Query::of(filter));
+        let records = self
+            .workshop
+            .reader()
+            .unwrap()
+            .records(&EventQuery::of(filter));
         records.unwrap().len()
     }
 }
@@ -191,7 +195,10 @@ async fn a_step_is_ended_though_another_process_takes_its_agent_up_in_that_momen
     let (work, agent) = at_a_step(&place).await;
     let Open { journal, .. } = workshop.open().unwrap();
     let name = StreamName::run(agent).to_string();
-    let (owner, long) = (Owner::this_process("artel run"), Duration::from_secs(600));
+    let (owner, long) = (
+        LeaseOwner::this_process("artel run"),
+        Duration::from_secs(600),
+    );
     let lease = journal.take_lease(&name, owner, long).await.unwrap();
     let steered = workshop.steer_step(&work, "1", &Steer::Cancel, None).await;
     let done = steered.unwrap().done;

@@ -1,6 +1,6 @@
 //! Formatting for the terminal.
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 pub(crate) use artel_types::counted;
 pub(crate) use artel_workshop::price;
 
@@ -78,7 +78,7 @@ pub(crate) const EVENT_HEAD: [&str; 7] = [
 ];
 
 /// Returns the table row for an event.
-pub(crate) fn event_row(record: &Record) -> Vec<String> {
+pub(crate) fn event_row(record: &JournalRecord) -> Vec<String> {
     let about = match &record.target {
         Some(target) => target,
         None => &record.payload,

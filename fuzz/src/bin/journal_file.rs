@@ -8,18 +8,18 @@ use std::sync::LazyLock;
 
 use artel_config::system_clock;
 use artel_journal::{
-    Batch, Query, Journal, Home, Options, Reader, Record,
-    Keys, verify,
+    EventBatch, EventQuery, Journal, JournalFolders, JournalOptions, JournalReader, JournalRecord,
+    JournalSigningKeys, verify,
 };
 use artel_types::{Actor, EventDraft, NoteAdded, StreamName, TraceId, WorkshopId};
 use libfuzzer_sys::fuzz_target;
 
 struct Base {
-    home: Home,
+    home: JournalFolders,
     workshop: WorkshopId,
-    keys: Keys,
+    keys: JournalSigningKeys,
     bytes: Vec<u8>,
-    records: Vec<Record>,
+    records: Vec<JournalRecord>,
 }
 
 static BASE: LazyLock<Base> = LazyLock::new(|| {
@@ -31,10 +31,10 @@ static BASE: LazyLock<Base> = LazyLock::new(|| {
     };
     let folder = base.join(format!("artel-fuzz-journal-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder to write to");
-    let home = Home::new(folder.join(".artel"), folder.join("data"));
+    let home = JournalFolders::new(folder.join(".artel"), folder.join("data"));
     let workshop = WorkshopId::from_random([9; 16]);
     let trace = TraceId::from_random([7; 16]);
-    let options = Options::new(system_clock(), trace);
+    let options = JournalOptions::new(system_clock(), trace);
     let journal = Journal::create(&home, workshop, options)
         .expect("a journal")
         .journal;
@@ -47,16 +47,16 @@ static BASE: LazyLock<Base> = LazyLock::new(|| {
     };
     let notes = (0..120).map(|number| note(format!("remark {number}")));
     journal
-        .append(Batch::of(notes))
+        .append(EventBatch::of(notes))
         .wait()
         .expect("room for the events");
     drop(journal);
-    let records = Reader::open(&home)
+    let records = JournalReader::open(&home)
         .expect("it opens")
-        .records(&Query::all())
+        .records(&EventQuery::all())
         .expect("it reads");
     let bytes = std::fs::read(home.journal()).expect("the file");
-    let keys = Keys::load(home.data(), workshop).expect("the key");
+    let keys = JournalSigningKeys::load(home.data(), workshop).expect("the key");
     Base {
         home,
         workshop,
@@ -76,7 +76,7 @@ fuzz_target!(|input: &[u8]| {
     std::fs::write(base.home.journal(), &bytes).expect("a file to write");
     let verified = verify(&base.home, base.workshop, &base.keys);
     let read =
-        Reader::open(&base.home).and_then(|reader| reader.records(&Query::all()));
+        JournalReader::open(&base.home).and_then(|reader| reader.records(&EventQuery::all()));
     if verified.is_ok_and(|verified| verified.ok) {
         assert_eq!(read.expect("a journal that passed reads"), base.records);
     }

@@ -48,7 +48,7 @@ fn one_of_two_processes_works_and_the_other_takes_over_once_the_lease_is_gone() 
         let conductor = here.block_on(piece.conductor(&chronicle, &peace));
         let mut conducting = Box::pin(conductor.conduct());
         let led = here.block_on(looks(conducting.as_mut(), count));
-        let holds = |by: Result<artel_journal::Fence, LeaseError>| {
+        let holds = |by: Result<artel_journal::LeaseFence, LeaseError>| {
             assert!(matches!(by, Err(LeaseError::Held { .. })), "{by:?}");
         };
         // A process that says in time that it lives keeps the run for itself.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use artel_engine::{Conductor, Led};
-use artel_journal::{Filter, Journal, Query};
+use artel_journal::{EventFilter, EventQuery, Journal};
 use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
 use artel_tools::Person;
 use artel_types::plan::PlanState;
@@ -67,12 +67,12 @@ fn of_two_answers_to_a_question_the_first_counts_and_is_the_only_one_on_record()
             }
         });
         assert_eq!(conduct.outcome(), (PlanState::Done, None));
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(piece.run.to_string()),
             kind: Some("run.answered".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = journal.reader().records(&Query::of(filter)).unwrap();
+        let records = journal.reader().records(&EventQuery::of(filter)).unwrap();
         let answers: Vec<_> = records
             .iter()
             .map(|record| match record.event().unwrap().fact {

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
 use artel_testkit::Random;
 use artel_types::Fact;
@@ -24,11 +24,15 @@ enum Told {
 
 /// Returns when steps began and passed, in the order of the record.
 fn told(stage: &Stage, piece: &Piece) -> Vec<Told> {
-    let filter = Filter {
+    let filter = EventFilter {
         run: Some(piece.run.to_string()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = stage.scratch.reader().records(&Query::of(filter)).unwrap();
+    let records = stage
+        .scratch
+        .reader()
+        .records(&EventQuery::of(filter))
+        .unwrap();
     let facts = records.iter().map(|record| record.event().unwrap().fact);
     let told = facts.filter_map(|fact| match fact {
         Fact::StepStarted(it) => Some(Told::Begun(it.step)),

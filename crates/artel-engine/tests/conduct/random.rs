@@ -170,11 +170,11 @@ fn result(piece: &Piece, conduct: &PlanRun) -> Result {
 
 /// What came of an order is on record once, however often it was given.
 pub(crate) fn each_fact_once(stage: &Stage, piece: &Piece) {
-    let filter = artel_journal::Filter {
+    let filter = artel_journal::EventFilter {
         run: Some(piece.run.to_string()),
-        ..artel_journal::Filter::default()
+        ..artel_journal::EventFilter::default()
     };
-    let query = artel_journal::Query::of(filter);
+    let query = artel_journal::EventQuery::of(filter);
     let records = stage.scratch.reader().records(&query).unwrap();
     let mut known = BTreeSet::new();
     for record in records {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use artel_engine::{Audience, Chronicle, Conductor, Entry, Led, Left, Steering, Stop, Wheel};
-use artel_journal::{Durability, Fence, Filter, Journal, LeaseError, Owner};
+use artel_journal::{CommitDurability, EventFilter, Journal, LeaseError, LeaseFence, LeaseOwner};
 use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_testkit::{ManualClock, Random, Scratch, random_trace};
 use artel_tools::Person;
@@ -83,7 +83,7 @@ impl Stage {
         let clock = ManualClock::at("2026-11-15T08:00:00Z");
         let mut scratch = Scratch::with_clock(clock.clock());
         // Processes are killed here, not machines.
-        scratch.options.durability = Durability::Normal;
+        scratch.options.durability = CommitDurability::Normal;
         drop(scratch.create());
         Self { scratch, clock }
     }
@@ -116,7 +116,7 @@ impl Stage {
     }
 
     /// Takes the lease, where a dead process has it once that is gone.
-    async fn takes_over(&self, journal: &Journal, piece: &Piece) -> Fence {
+    async fn takes_over(&self, journal: &Journal, piece: &Piece) -> LeaseFence {
         match piece.lease(journal).await {
             Ok(fence) => fence,
             Err(LeaseError::Held { .. }) => {
@@ -159,13 +159,13 @@ impl Piece {
         }
     }
 
-    pub(crate) async fn lease(&self, journal: &Journal) -> Result<Fence, LeaseError> {
+    pub(crate) async fn lease(&self, journal: &Journal) -> Result<LeaseFence, LeaseError> {
         let name = StreamName::run(self.run).to_string();
-        let owner = Owner::this_process("artel run");
+        let owner = LeaseOwner::this_process("artel run");
         Ok(journal.take_lease(&name, owner, LEASE).await?.fence)
     }
 
-    pub(crate) fn chronicle(&self, journal: &Journal, fence: &Fence) -> Chronicle {
+    pub(crate) fn chronicle(&self, journal: &Journal, fence: &LeaseFence) -> Chronicle {
         let actor = Actor::system("plan");
         Chronicle::new(journal.clone(), self.run, self.trace, None, actor).fenced(fence.clone())
     }
@@ -242,10 +242,10 @@ impl Piece {
 
     /// Has a person at another terminal answer what is asked.
     fn answers_elsewhere(&self, journal: &Journal, open: Vec<RunAsked>) {
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(self.run.to_string()),
             kind: Some("run.asked".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut heard = journal.subscribe(filter, journal.reader().head().unwrap());
         for asked in &open {

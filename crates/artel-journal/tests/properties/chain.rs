@@ -1,6 +1,6 @@
 //! The chain: whatever is appended fits, and whatever is changed is found.
 
-use artel_journal::{Batch, Query};
+use artel_journal::{EventBatch, EventQuery};
 use artel_testkit::Scratch;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -69,13 +69,13 @@ proptest! {
         let journal = scratch.create();
         let total: usize = batches.iter().map(Vec::len).sum();
         for batch in batches {
-            journal.append(Batch::of(batch)).wait().unwrap();
+            journal.append(EventBatch::of(batch)).wait().unwrap();
         }
         drop(journal);
         let verified = scratch.verify();
         prop_assert!(verified.ok, "{:?}", verified);
         prop_assert_eq!(verified.events, total as u64);
-        let records = scratch.reader().records(&Query::all()).unwrap();
+        let records = scratch.reader().records(&EventQuery::all()).unwrap();
         for pair in records.windows(2) {
             prop_assert_eq!(pair[1].prev, pair[0].hash);
             prop_assert_eq!(pair[1].seq, pair[0].seq + 1);

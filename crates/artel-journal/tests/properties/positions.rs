@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use artel_journal::{AppendError, Batch, Journal};
+use artel_journal::{EventBatch, Journal, JournalAppendError};
 use artel_testkit::{ManualClock, Scratch};
 use artel_types::{Actor, EventDraft, Fact, StreamName};
 use proptest::collection::vec;
@@ -74,7 +74,7 @@ fn append(
     drafts: Vec<EventDraft>,
     expected: Option<(&str, i64)>,
 ) -> Result<(), TestCaseError> {
-    let mut batch = Batch::of(drafts.clone());
+    let mut batch = EventBatch::of(drafts.clone());
     let mut conflict = None;
     if let Some((stream, offset)) = expected {
         let found = model.position(stream);
@@ -86,7 +86,7 @@ fn append(
     if let Some(conflict) = conflict {
         let refused = matches!(
             &answer,
-            Err(AppendError::Conflict { expected, found, .. }) if (*expected, *found) == conflict
+            Err(JournalAppendError::Conflict { expected, found, .. }) if (*expected, *found) == conflict
         );
         prop_assert!(refused, "{:?} instead of {:?}", answer, conflict);
         return Ok(());

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use artel_journal::{Batch, Projection};
+use artel_journal::{EventBatch, JournalProjection};
 use artel_testkit::{Scratch, block_on};
 use artel_types::{Event, EventDraft, Fact};
 use proptest::collection::vec;
@@ -36,7 +36,7 @@ fn fold(stats: &mut Stats, event: &Event) {
     }
 }
 
-const STATS: Projection<Stats> = Projection {
+const STATS: JournalProjection<Stats> = JournalProjection {
     name: "stats",
     version: 1,
     fold: counted,
@@ -78,7 +78,7 @@ fn both(scratch: &Scratch) -> (String, String) {
 }
 
 /// Returns how many events have to be folded for the live state.
-fn folded(scratch: &Scratch, projection: &Projection<Stats>) -> u64 {
+fn folded(scratch: &Scratch, projection: &JournalProjection<Stats>) -> u64 {
     FOLDED.set(0);
     projection.state(&scratch.reader()).unwrap();
     FOLDED.get()
@@ -87,7 +87,7 @@ fn folded(scratch: &Scratch, projection: &Projection<Stats>) -> u64 {
 /// Fills a journal and keeps its state.
 fn fill(scratch: &Scratch, drafts: Vec<EventDraft>) {
     let journal = scratch.create();
-    journal.append(Batch::of(drafts)).wait().unwrap();
+    journal.append(EventBatch::of(drafts)).wait().unwrap();
     block_on(journal.keep(&STATS)).unwrap();
 }
 
@@ -106,7 +106,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Append(drafts) => {
-                    journal.append(Batch::of(drafts)).wait().unwrap();
+                    journal.append(EventBatch::of(drafts)).wait().unwrap();
                 }
                 Step::Keep => {
                     let kept = block_on(journal.keep(&STATS)).unwrap();
@@ -131,7 +131,7 @@ proptest! {
         let (scratch, total) = (Scratch::new(), drafts.len() as u64);
         fill(&scratch, drafts);
         prop_assert_eq!(folded(&scratch, &STATS), 0, "it saves the folding");
-        let newer = Projection { version: 2, ..STATS };
+        let newer = JournalProjection { version: 2, ..STATS };
         prop_assert_eq!(folded(&scratch, &newer), total);
 
         // Another journal of the same user, so that only the chain differs.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use artel_journal::{Batch, Filter, Order, Query, Record};
+use artel_journal::{EventBatch, EventFilter, EventQuery, EventSortOrder, JournalRecord};
 use artel_testkit::{ManualClock, Scratch};
 use artel_types::{Actor, EventDraft, Fact, Timestamp};
 use proptest::collection::vec;
@@ -33,7 +33,7 @@ fn moment() -> impl Strategy<Value = Option<Timestamp>> {
     )
 }
 
-fn filter() -> impl Strategy<Value = Filter> {
+fn filter() -> impl Strategy<Value = EventFilter> {
     let ids = [
         "",
         "1",
@@ -105,7 +105,7 @@ fn filter() -> impl Strategy<Value = Filter> {
             moment(),
         ),
     )
-        .prop_map(|(first, second)| Filter {
+        .prop_map(|(first, second)| EventFilter {
             stream: first.0,
             kind: first.1,
             trace: first.2,
@@ -119,10 +119,13 @@ fn filter() -> impl Strategy<Value = Filter> {
         })
 }
 
-fn query() -> impl Strategy<Value = Query> {
-    let order = select(vec![Order::OldestFirst, Order::NewestFirst]);
+fn query() -> impl Strategy<Value = EventQuery> {
+    let order = select(vec![
+        EventSortOrder::OldestFirst,
+        EventSortOrder::NewestFirst,
+    ]);
     let numbers = (0..80_u64, option::of(0..80_u64), option::of(0..30_u64));
-    (filter(), numbers, order).prop_map(|(filter, (after, before, limit), order)| Query {
+    (filter(), numbers, order).prop_map(|(filter, (after, before, limit), order)| EventQuery {
         filter,
         after: after.saturating_sub(20),
         before,
@@ -131,7 +134,7 @@ fn query() -> impl Strategy<Value = Query> {
     })
 }
 
-fn fits(filter: &Filter, record: &Record) -> bool {
+fn fits(filter: &EventFilter, record: &JournalRecord) -> bool {
     let begins = |wanted: &Option<String>, found: Option<&str>| {
         let Some(wanted) = wanted else { return true };
         found.is_some_and(|found| found.starts_with(wanted.as_str()))
@@ -186,15 +189,15 @@ fn matches(pattern: &[char], text: &[char]) -> bool {
 }
 
 /// Answers a query the plain way.
-fn look(all: &[Record], query: &Query) -> Vec<Record> {
-    let mut found: Vec<Record> = all
+fn look(all: &[JournalRecord], query: &EventQuery) -> Vec<JournalRecord> {
+    let mut found: Vec<JournalRecord> = all
         .iter()
         .filter(|record| record.seq > query.after)
         .filter(|record| query.before.is_none_or(|before| record.seq < before))
         .filter(|record| fits(&query.filter, record))
         .cloned()
         .collect();
-    if query.order == Order::NewestFirst {
+    if query.order == EventSortOrder::NewestFirst {
         found.reverse();
     }
     let limit = query.limit.map_or(usize::MAX, |limit| limit as usize);
@@ -203,24 +206,24 @@ fn look(all: &[Record], query: &Query) -> Vec<Record> {
 }
 
 /// Fills a journal, a second passing with each batch, and prunes now and then.
-fn filled(batches: Vec<Vec<EventDraft>>, prune_after: &[usize]) -> (Scratch, Vec<Record>) {
+fn filled(batches: Vec<Vec<EventDraft>>, prune_after: &[usize]) -> (Scratch, Vec<JournalRecord>) {
     let clock = ManualClock::at(START);
     let scratch = Scratch::with_clock(clock.clock());
     let journal = scratch.create();
     let mut all = Vec::new();
     for (number, batch) in batches.into_iter().enumerate() {
-        journal.append(Batch::of(batch)).wait().unwrap();
+        journal.append(EventBatch::of(batch)).wait().unwrap();
         clock.pass(Duration::from_secs(1));
         if prune_after.contains(&number) {
-            all = journal.reader().records(&Query::all()).unwrap();
+            all = journal.reader().records(&EventQuery::all()).unwrap();
             let now = scratch.options.clock.now();
             let by = Actor::system("test");
             journal.prune(now, Fact::ends_stream, &by).unwrap();
-            let after = journal.reader().records(&Query::all()).unwrap();
+            let after = journal.reader().records(&EventQuery::all()).unwrap();
             assert_eq!(after[..all.len()], all[..], "no event is lost or changed");
         }
     }
-    let after = journal.reader().records(&Query::all()).unwrap();
+    let after = journal.reader().records(&EventQuery::all()).unwrap();
     assert_eq!(after[..all.len()], all[..]);
     drop(journal);
     (scratch, after)
@@ -239,7 +242,7 @@ proptest! {
         let reader = scratch.reader();
         for query in queries {
             let found = reader.records(&query).unwrap();
-            let seqs = |records: &[Record]| -> Vec<u64> {
+            let seqs = |records: &[JournalRecord]| -> Vec<u64> {
                 records.iter().map(|record| record.seq).collect()
             };
             let expected = look(&all, &query);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_testkit::{Scratch, note_text};
 
 /// How many events the child records at once.
@@ -41,11 +41,11 @@ pub(crate) fn check_all(
     let verified = scratch.verify();
     assert!(verified.ok, "{verified:?}");
     let mut found: BTreeMap<(String, u64), Vec<(u64, String)>> = BTreeMap::new();
-    let notes = Filter {
+    let notes = EventFilter {
         kind: Some("note.".into()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    for record in scratch.reader().records(&Query::of(notes)).unwrap() {
+    for record in scratch.reader().records(&EventQuery::of(notes)).unwrap() {
         let text = note_text(&record.payload);
         let (round, part) = text.split_once('.').unwrap();
         let key = (record.stream, round.parse().unwrap());

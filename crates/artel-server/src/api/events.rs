@@ -5,7 +5,7 @@ mod wanted;
 
 use std::sync::Arc;
 
-use artel_journal::Query as Asked;
+use artel_journal::EventQuery as Asked;
 use artel_types::{Failure, FailureCode};
 use artel_workshop::seen;
 use axum::Json;

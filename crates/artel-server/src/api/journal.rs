@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_journal::{Filter, JournalError, Query};
+use artel_journal::{EventFilter, EventQuery, JournalError};
 use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::{Eyes, seen};
 use axum::Json;
@@ -101,7 +101,7 @@ pub(super) async fn export(
     let eyes = by.eyes(Some("full"))?;
     let now = by.desk.workshop().caller().clock().now();
     let moment = |text: Option<String>| given(text).map(|it| moment(&it, now)).transpose();
-    let filter = Filter {
+    let filter = EventFilter {
         kind: given(wanted.kind),
         trace: given(wanted.trace).map(|text| text.to_ascii_lowercase()),
         run: given(wanted.run),
@@ -153,7 +153,7 @@ pub(crate) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
 struct Reading {
     desk: Arc<Desk>,
     eyes: Eyes,
-    filter: Filter,
+    filter: EventFilter,
     /// The number of the last event read; `None` at the end.
     after: Option<u64>,
 }
@@ -171,7 +171,7 @@ impl Reading {
             self.filter.clone(),
         );
         let read = tokio::task::spawn_blocking(move || {
-            let asked = Query::of(filter).after(after).limit(PAGE);
+            let asked = EventQuery::of(filter).after(after).limit(PAGE);
             let records = desk.reader().records(&asked)?;
             let next = records.last().map(|record| record.seq);
             let shown = records.iter().filter_map(|record| seen(&eyes, record));

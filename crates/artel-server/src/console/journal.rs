@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_journal::{Filter, Query as Asked, Record};
+use artel_journal::{EventFilter, EventQuery as Asked, JournalRecord};
 use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::{View, seen};
 use askama::Template;
@@ -90,7 +90,7 @@ fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
         let fresh = read
             .iter()
             .filter(|it| before.is_none_or(|seq| it.seq < seq));
-        let fresh: Vec<&Record> = fresh.collect();
+        let fresh: Vec<&JournalRecord> = fresh.collect();
         for record in &fresh {
             if rows.len() == PAGE {
                 break;
@@ -115,21 +115,21 @@ fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
     })
 }
 
-fn filter(wanted: &Wanted, now: Timestamp) -> Result<Filter, Failure> {
+fn filter(wanted: &Wanted, now: Timestamp) -> Result<EventFilter, Failure> {
     let named = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let moment = |text: &str| named(text).map(|text| moment(&text, now)).transpose();
-    Ok(Filter {
+    Ok(EventFilter {
         trace: named(&wanted.trace).map(|text| text.to_ascii_lowercase()),
         kind: named(&wanted.kind),
         actor: named(&wanted.actor),
         since: moment(&wanted.since)?,
         until: moment(&wanted.until)?,
-        ..Filter::default()
+        ..EventFilter::default()
     })
 }
 
 /// Returns the time just after an event.
-fn moment_of(reader: &artel_journal::Reader, seq: u64) -> Result<Timestamp, Failure> {
+fn moment_of(reader: &artel_journal::JournalReader, seq: u64) -> Result<Timestamp, Failure> {
     let asked = Asked::all().after(seq.saturating_sub(1)).limit(1);
     let found = reader.records(&asked)?;
     let at = found.first().map(|record| record.at);
@@ -138,7 +138,7 @@ fn moment_of(reader: &artel_journal::Reader, seq: u64) -> Result<Timestamp, Fail
     Ok(Timestamp::from_micros(at.as_micros().saturating_add(1)))
 }
 
-fn row(site: &Site, record: Record) -> Row {
+fn row(site: &Site, record: JournalRecord) -> Row {
     Row {
         seq: record.seq,
         at: words::moment(record.at),

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use artel_journal::Filter;
+use artel_journal::EventFilter;
 use artel_types::{Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{RunOrder, Workshop};
 use tokio::sync::{mpsc, oneshot};
@@ -78,10 +78,10 @@ pub(crate) async fn begin(
         );
     }
     let trace = workshop.trace_id();
-    let filter = Filter {
+    let filter = EventFilter {
         trace: Some(trace.to_string()),
         kind: Some("run.started".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     let mut started = desk.journal.subscribe(filter, desk.reader().head()?);
     let (over, mut is_over) = oneshot::channel();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_journal::Filter;
+use artel_journal::EventFilter;
 use artel_types::{Failure, FailureCode};
 use artel_workshop::Workshop;
 use reqwest::{Client, redirect};
@@ -116,7 +116,7 @@ impl Sender {
                 return self.wait().await;
             }
         };
-        let mut events = self.desk.journal.subscribe(Filter::default(), after);
+        let mut events = self.desk.journal.subscribe(EventFilter::default(), after);
         let mut spans = Spans::default();
         while !self.queues.is_empty() {
             let record = tokio::select! {

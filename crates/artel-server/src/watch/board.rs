@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_journal::Filter;
+use artel_journal::EventFilter;
 use artel_workshop::Overview;
 use tokio::time::Instant;
 
@@ -32,7 +32,7 @@ pub(super) async fn keep_current(desk: Arc<Desk>) {
             (desk.says)(&format!("the dashboard is not current: {failure}"));
         }
         tokio::time::sleep(begun.elapsed().saturating_mul(SHARE)).await;
-        let mut events = desk.journal.subscribe(Filter::default(), head);
+        let mut events = desk.journal.subscribe(EventFilter::default(), head);
         loop {
             match events.next().await {
                 Ok(record) if is_shown(&record.kind) => break,

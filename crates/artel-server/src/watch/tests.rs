@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use artel_config::{Environment, system_clock};
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_types::{ActorSurface, Fact};
 use artel_workshop::{Caller, Flags, Init, NewPortal};
 
@@ -85,11 +85,15 @@ impl Place {
     }
 
     fn requests(&self) -> Vec<(String, String)> {
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("request.created".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = self.workshop.reader().unwrap().records(&Query::of(filter));
+        let records = self
+            .workshop
+            .reader()
+            .unwrap()
+            .records(&EventQuery::of(filter));
         let of = |fact: Fact| match fact {
             Fact::RequestCreated(it) => {
                 let words = match it.words {

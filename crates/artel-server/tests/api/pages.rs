@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_types::{
     Actor, BreakerOpened, ChangesetCreated, EventDraft, EventVisibility, Fact, ProviderPaused,
     ReportWritten, RequestCreated, RunAsked, RunId, RunStarted, StreamName, ToolFinished,
@@ -139,7 +139,7 @@ fn tell(house: &House, provider: &str, fact: impl Into<Fact>) {
     let stream = StreamName::provider(provider).unwrap();
     let trace = TraceId::from_random([5; 16]);
     let draft = EventDraft::new(stream, trace, Actor::system("test"), fact);
-    journal.append(Batch::of([draft])).wait().unwrap();
+    journal.append(EventBatch::of([draft])).wait().unwrap();
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn make_changesets(house: &House, count: u8) {
         let stream = StreamName::work(trace);
         facts.map(|fact| EventDraft::new(stream.clone(), trace, Actor::system("test"), fact))
     });
-    journal.append(Batch::of(facts)).wait().unwrap();
+    journal.append(EventBatch::of(facts)).wait().unwrap();
 }
 
 #[test]
@@ -268,7 +268,10 @@ fn ask_about_a_step(house: &House) {
         EventDraft::new(StreamName::run(run), trace, Actor::system("test"), fact).in_run(run)
     };
     let journal = house.workshop.open().unwrap().journal;
-    journal.append(Batch::of(facts.map(draft))).wait().unwrap();
+    journal
+        .append(EventBatch::of(facts.map(draft)))
+        .wait()
+        .unwrap();
 }
 
 /// Returns the section of a page with this id.
@@ -351,7 +354,10 @@ fn call_tool(house: &House, tool: &str, input: &Value, observation: &str) -> u64
             .into(),
     ];
     let journal = house.workshop.open().unwrap().journal;
-    let kept = journal.append(Batch::of(facts.map(draft))).wait().unwrap();
+    let kept = journal
+        .append(EventBatch::of(facts.map(draft)))
+        .wait()
+        .unwrap();
     drop(kept);
     let path = "/api/v1/events?kind=tool.requested&view=full";
     let events = house.get("developer", path).expect(200).json();

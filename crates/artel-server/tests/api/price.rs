@@ -1,6 +1,6 @@
 //! What a look costs: as much as it shows, however long the journal is.
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_types::{Actor, EventDraft, NoteAdded, StreamName, TraceId};
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn lengthen(house: &House) {
     };
     for _ in 0..EVENTS / 500 {
         journal
-            .append(Batch::of((0..500).map(note)))
+            .append(EventBatch::of((0..500).map(note)))
             .wait()
             .unwrap();
     }

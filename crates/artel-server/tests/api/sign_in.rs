@@ -4,7 +4,7 @@
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_types::{
     Actor, EventDraft, Fact, LoginOffered, LoginUsed, StreamName, Timestamp, TraceId,
 };
@@ -215,7 +215,7 @@ fn on_record(house: &House, key: Option<&str>) -> SignedIn {
         EventDraft::new(StreamName::access(), trace, Actor::system("test"), fact)
     };
     let journal = house.workshop.open().unwrap().journal;
-    let batch = Batch::of([draft(offered.into()), draft(used.into())]);
+    let batch = EventBatch::of([draft(offered.into()), draft(used.into())]);
     journal.append(batch).wait().unwrap();
     SignedIn {
         cookie: format!("artel-{}=the cookie", house.workshop.id().short()),

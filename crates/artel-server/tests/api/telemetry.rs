@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_types::{
     Actor, EventDraft, Fact, ModelReplied, RunFinished, RunId, RunStarted, StreamName,
     ToolFinished, TraceId,
@@ -86,7 +86,7 @@ fn paid_run(house: &House) {
         EventDraft::new(StreamName::run(run), trace, actor, fact).in_run(run)
     });
     let journal = house.workshop.open().unwrap().journal;
-    journal.append(Batch::of(drafts)).wait().unwrap();
+    journal.append(EventBatch::of(drafts)).wait().unwrap();
 }
 
 #[test]

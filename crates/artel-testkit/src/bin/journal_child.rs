@@ -14,7 +14,7 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use artel_journal::{Batch, Filter, Home, Journal, Options};
+use artel_journal::{EventBatch, EventFilter, Journal, JournalFolders, JournalOptions};
 use artel_testkit::{note, system_clock};
 use artel_types::TraceId;
 
@@ -24,10 +24,10 @@ fn main() {
         panic!("journal_child STATE DATA WORKSHOP TAG TASKS BATCH ROUNDS [follow TOTAL]");
     };
     let number = |text: &String| text.parse::<u64>().unwrap();
-    let home = Home::new(state, data);
-    let options = Options {
+    let home = JournalFolders::new(state, data);
+    let options = JournalOptions {
         patience: Duration::from_secs(60),
-        ..Options::new(system_clock(), TraceId::from_random([2; 16]))
+        ..JournalOptions::new(system_clock(), TraceId::from_random([2; 16]))
     };
     let opened = match Journal::open(&home, workshop.parse().unwrap(), options) {
         Ok(opened) => opened,
@@ -62,7 +62,7 @@ fn append(journal: &Journal, tag: &str, task: u64, batch: u64, rounds: u64) {
         }
         let drafts = (0..batch).map(|part| note(&stream, &format!("{round}.{part}")));
         let started = Instant::now();
-        let answer = journal.append(Batch::of(drafts)).wait();
+        let answer = journal.append(EventBatch::of(drafts)).wait();
         longest = longest.max(started.elapsed());
         // One write per line, so a complete line that the parent reads was acknowledged.
         let line = match answer {
@@ -75,7 +75,7 @@ fn append(journal: &Journal, tag: &str, task: u64, batch: u64, rounds: u64) {
 }
 
 fn follow(journal: &Journal, total: u64) {
-    let mut subscription = journal.subscribe(Filter::default(), 0);
+    let mut subscription = journal.subscribe(EventFilter::default(), 0);
     let mut seen = 0;
     while seen < total {
         let Some(record) = subscription.wait(Duration::from_secs(60)).unwrap() else {

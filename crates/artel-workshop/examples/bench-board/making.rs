@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artel_config::Environment;
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{Actor, ActorSurface, EventDraft, Fact, RunId, StreamName, Timestamp, TraceId};
 use artel_workshop::{Caller, Flags, Init, Open, Workshop};
@@ -33,7 +33,7 @@ pub(crate) fn workshop(home: &Path, works: usize) -> (Workshop, u64) {
     for first in (0..works).step_by(AT_ONCE) {
         let numbers = first..works.min(first + AT_ONCE);
         journal
-            .append(Batch::of(numbers.flat_map(work)))
+            .append(EventBatch::of(numbers.flat_map(work)))
             .wait()
             .unwrap();
     }

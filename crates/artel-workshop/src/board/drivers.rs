@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_journal::{LeaseInfo, Owner, Reader};
+use artel_journal::{JournalReader, LeaseInfo, LeaseOwner};
 use artel_types::{Failure, RunId, Timestamp, TraceId};
 
 use crate::workshop::Workshop;
@@ -26,7 +26,7 @@ impl Workshop {
 }
 
 impl Drivers {
-    pub(crate) fn read(reader: &Reader, now: Timestamp) -> Result<Self, Failure> {
+    pub(crate) fn read(reader: &JournalReader, now: Timestamp) -> Result<Self, Failure> {
         Ok(Self::of(&reader.leases()?, now))
     }
 
@@ -35,7 +35,7 @@ impl Drivers {
         let mut drivers = Self::default();
         // Asking the system whether a process is alive costs time, so each process is asked about
         // once.
-        let mut asked: Vec<(&Owner, Option<String>)> = Vec::new();
+        let mut asked: Vec<(&LeaseOwner, Option<String>)> = Vec::new();
         for lease in leases.iter().filter(|lease| lease.expires > now) {
             let Some(owner) = &lease.owner else { continue };
             let known = asked.iter().position(|(known, _)| *known == owner);

@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use artel_journal::{Query, Reader, Row};
+use artel_journal::{EventQuery, JournalReader, JournalRecordRef};
 use artel_model::Account;
 use artel_types::{Event, Failure, FailureCode, RunId, Timestamp, TraceId};
 
@@ -67,7 +67,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(row: &Row<'_>, depth: Depth) -> Self {
+    pub(super) fn of(row: &JournalRecordRef<'_>, depth: Depth) -> Self {
         let is_wanted = row.kind().is_none_or(|kind| depth.wants(kind));
         let event = || row.event().map_err(|error| error.to_string());
         Self {
@@ -81,7 +81,7 @@ impl Seen {
 }
 
 /// Folds the whole journal.
-pub(super) fn fold_all(reader: &Reader, depth: Depth) -> Result<Board, Failure> {
+pub(super) fn fold_all(reader: &JournalReader, depth: Depth) -> Result<Board, Failure> {
     let (sender, batches) = sync_channel::<Vec<Seen>>(BATCHES);
     std::thread::scope(|scope| {
         let folding = scope.spawn(move || {
@@ -103,11 +103,15 @@ pub(super) fn fold_all(reader: &Reader, depth: Depth) -> Result<Board, Failure> 
     })
 }
 
-fn send_all(reader: &Reader, depth: Depth, sender: SyncSender<Vec<Seen>>) -> Result<(), Failure> {
+fn send_all(
+    reader: &JournalReader,
+    depth: Depth,
+    sender: SyncSender<Vec<Seen>>,
+) -> Result<(), Failure> {
     let mut batch = Vec::with_capacity(BATCH);
     // Sending fails only after the folding thread has failed, and that thread reports the
     // error.
-    reader.visit_rows(&Query::all(), |row| {
+    reader.visit_rows(&EventQuery::all(), |row| {
         batch.push(Seen::of(row, depth));
         if batch.len() == BATCH {
             drop(sender.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))));

@@ -8,7 +8,7 @@ mod real;
 mod sums;
 mod waits;
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_types::{
     Actor, ActorSurface, EventDraft, EventOutcome, Fact, RunId, StreamName, Timestamp, TraceId,
 };
@@ -18,7 +18,7 @@ use super::{Board, Drivers};
 /// A sequence of records as a journal would hold them, without a journal.
 #[derive(Default)]
 pub(super) struct Tape {
-    pub(super) records: Vec<Record>,
+    pub(super) records: Vec<JournalRecord>,
 }
 
 impl Tape {
@@ -68,8 +68,8 @@ pub(super) fn nobody() -> Drivers {
     Drivers::default()
 }
 
-fn record(seq: u64, at: Timestamp, draft: &EventDraft) -> Record {
-    Record {
+fn record(seq: u64, at: Timestamp, draft: &EventDraft) -> JournalRecord {
+    JournalRecord {
         seq,
         stream: draft.stream.to_string(),
         stream_seq: seq,

@@ -5,7 +5,7 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use artel_journal::Owner;
+use artel_journal::LeaseOwner;
 use artel_types::{DaemonStopped, Failure, FailureCode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -73,7 +73,7 @@ impl Workshop {
     /// Waits until the system has removed a daemon that was killed: its address stays in use
     /// until then. Does not wait for a daemon that is still running.
     pub async fn outwait_dying_daemon(&self) -> Result<(), Failure> {
-        let owner = self.daemon_owner()?.filter(Owner::is_ending);
+        let owner = self.daemon_owner()?.filter(LeaseOwner::is_ending);
         let Some(owner) = owner else { return Ok(()) };
         match held(&owner)? {
             Some(process) if !has_ended(&process, CLEARING).await => Err(still_there(owner.pid)),
@@ -89,7 +89,7 @@ impl Workshop {
 
     /// Returns the last process that held the daemon's lease, whether or not it is still
     /// alive.
-    fn daemon_owner(&self) -> Result<Option<Owner>, Failure> {
+    fn daemon_owner(&self) -> Result<Option<LeaseOwner>, Failure> {
         let leases = self.reader_as_it_is()?.leases()?.into_iter();
         let mut ours = leases.filter(|lease| lease.name == super::NAME);
         Ok(ours.next().and_then(|lease| lease.owner))
@@ -104,7 +104,7 @@ enum Sent {
 }
 
 /// Opens a handle of a process, or returns `None` if it has ended.
-fn held(owner: &Owner) -> Result<Option<OwnedFd>, Failure> {
+fn held(owner: &LeaseOwner) -> Result<Option<OwnedFd>, Failure> {
     let pid = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else { return Ok(None) };
     match pidfd_open(pid, PidfdFlags::empty()) {

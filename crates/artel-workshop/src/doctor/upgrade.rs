@@ -1,6 +1,6 @@
 //! Lists what an older Artel left in a workshop and this version has not upgraded yet.
 
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_types::{Failure, counted};
 use serde_json::Value;
 
@@ -90,11 +90,11 @@ fn found(workshop: &Workshop) -> Result<Vec<Check>, Failure> {
 
 /// Counts the sign-ins without a key, which are no longer valid.
 fn keyless_sign_ins(workshop: &Workshop) -> Result<usize, Failure> {
-    let filter = Filter {
+    let filter = EventFilter {
         kind: Some("login.used".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = workshop.reader()?.records(&Query::of(filter))?;
+    let records = workshop.reader()?.records(&EventQuery::of(filter))?;
     let is_keyless =
         |payload: &str| serde_json::from_str::<Value>(payload).is_ok_and(|it| it["key"].is_null());
     let keyless = records.iter().filter(|it| is_keyless(&it.payload));

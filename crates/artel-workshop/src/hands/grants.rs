@@ -131,7 +131,7 @@ impl Workshop {
         let (fact, done) = change(&mut grants)?;
         let draft = self.draft(fact);
         journal
-            .append(artel_journal::Batch::of(vec![draft]))
+            .append(artel_journal::EventBatch::of(vec![draft]))
             .wait()?;
         let folder = self.root().join("Policy");
         artel_files::make_dirs(&folder, PRIVATE_FOLDER).map_err(|error| broken(&file, &error))?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_sandbox::proxy::{Passage, Verdict};
 use artel_sandbox::run::Live;
 use artel_tools::{Audience, Keys, Log};
@@ -43,7 +43,7 @@ impl Log for JournalLog {
             ..self.template.clone()
         };
         draft.actor = by.unwrap_or(draft.actor);
-        let appended = self.journal.append(Batch::of(vec![draft])).wait();
+        let appended = self.journal.append(EventBatch::of(vec![draft])).wait();
         appended.map(drop).map_err(|error| error.to_string())
     }
 }

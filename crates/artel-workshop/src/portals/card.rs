@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_types::{Fact, Failure, FailureCode};
 
 use super::Portal;
@@ -62,12 +62,12 @@ impl Workshop {
 
     /// Returns the lines above the notes that no page of this portal ever had.
     fn lines_of_a_person(&self, name: &str, above: &[u8]) -> Result<Vec<u8>, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("portal.opened".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut known = BTreeSet::new();
-        for record in self.reader()?.records(&Query::of(filter))? {
+        for record in self.reader()?.records(&EventQuery::of(filter))? {
             if let Fact::PortalOpened(fact) = record.event()?.fact
                 && fact.name == name
             {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, RunId, TraceId};
 
@@ -15,13 +15,13 @@ use super::{Portal, label_of};
 pub(crate) struct Homebound(Vec<Portal>);
 
 impl Homebound {
-    pub(crate) fn read(reader: &Reader) -> Result<Self, Failure> {
-        let filter = Filter {
+    pub(crate) fn read(reader: &JournalReader) -> Result<Self, Failure> {
+        let filter = EventFilter {
             kind: Some("portal.opened".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut last = BTreeMap::new();
-        for record in reader.records(&Query::of(filter).few())? {
+        for record in reader.records(&EventQuery::of(filter).few())? {
             if let Fact::PortalOpened(fact) = record.event()?.fact {
                 last.insert(fact.path.clone(), Portal::from(fact));
             }
@@ -40,16 +40,16 @@ impl Homebound {
     }
 
     /// Returns the pieces of work whose content must not leave this machine.
-    pub(crate) fn works(&self, reader: &Reader) -> Result<BTreeSet<TraceId>, Failure> {
+    pub(crate) fn works(&self, reader: &JournalReader) -> Result<BTreeSet<TraceId>, Failure> {
         let mut works = BTreeSet::new();
         if self.is_empty() {
             return Ok(works);
         }
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("request.created".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        for record in reader.records(&Query::of(filter))? {
+        for record in reader.records(&EventQuery::of(filter))? {
             let event = record.event()?;
             if let Fact::RequestCreated(request) = &event.fact
                 && self.has(Path::new(&request.folder))
@@ -62,16 +62,16 @@ impl Homebound {
 
     /// Returns whether the content of a run must not leave this machine. An unknown run counts
     /// as local-only if there is any local-only portal.
-    pub(crate) fn has_run(&self, reader: &Reader, run: RunId) -> Result<bool, Failure> {
+    pub(crate) fn has_run(&self, reader: &JournalReader, run: RunId) -> Result<bool, Failure> {
         if self.is_empty() {
             return Ok(false);
         }
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(run.to_string()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        for record in reader.records(&Query::of(filter).few())? {
+        for record in reader.records(&EventQuery::of(filter).few())? {
             if let Fact::RunStarted(started) = record.event()?.fact {
                 let folder = started.folder.as_deref().map(Path::new);
                 return Ok(folder.is_none_or(|folder| self.has(folder)));

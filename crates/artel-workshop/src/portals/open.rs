@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_journal::{AppendError, Batch, Filter, Query, Reader};
+use artel_journal::{EventBatch, EventFilter, EventQuery, JournalAppendError, JournalReader};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Failure, FailureCode, PortalClosed, StreamName};
 
@@ -57,7 +57,7 @@ impl Workshop {
                 });
             }
             let draft = self.draft(portal.fact()).on(portal.name.clone());
-            let batch = Batch::of([draft]).expecting(StreamName::workshop(), at);
+            let batch = EventBatch::of([draft]).expecting(StreamName::workshop(), at);
             match journal.append(batch).wait() {
                 Ok(_) => {
                     notes.extend(told);
@@ -67,7 +67,7 @@ impl Workshop {
                         notes,
                     });
                 }
-                Err(AppendError::Conflict { .. }) => {}
+                Err(JournalAppendError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -306,11 +306,11 @@ fn fresh(name: String, folder: &Path) -> Portal {
 }
 
 /// Returns the position of the last event in the workshop's own stream.
-fn position(reader: &Reader) -> Result<u64, Failure> {
-    let filter = Filter {
+fn position(reader: &JournalReader) -> Result<u64, Failure> {
+    let filter = EventFilter {
         stream: Some(StreamName::workshop().to_string()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let last = reader.records(&Query::of(filter).newest_first().limit(1))?;
+    let last = reader.records(&EventQuery::of(filter).newest_first().limit(1))?;
     Ok(last.first().map_or(0, |record| record.stream_seq))
 }

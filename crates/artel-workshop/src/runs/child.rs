@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use artel_engine::{Family, Ground};
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_policy::{BoundAdmission, PolicyAction, PolicyBound, PortalPermission};
 use artel_skills::{AgentKind, Context, Skill};
 use artel_tools::{
@@ -140,12 +140,12 @@ impl House {
         parent: Option<RunId>,
         call: &str,
     ) -> Result<Option<RunId>, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.to_string()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        for record in self.journal.reader().records(&Query::of(filter))? {
+        for record in self.journal.reader().records(&EventQuery::of(filter))? {
             if let Fact::RunStarted(started) = record.event()?.fact
                 && started.parent == parent
                 && started.call.as_deref() == Some(call)

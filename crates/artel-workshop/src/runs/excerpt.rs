@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
-use artel_journal::{Filter, JournalError, Query, Reader, Record, Row};
+use artel_journal::{
+    EventFilter, EventQuery, JournalError, JournalReader, JournalRecord, JournalRecordRef,
+};
 use artel_types::{Fact, Failure, RunId};
 
 use super::story::{belongs, of_run};
@@ -36,7 +38,7 @@ const TURN_BY_TURN: [&str; 10] = [
 #[derive(Debug, Default)]
 pub struct Excerpt {
     /// The records, in order.
-    pub records: Vec<Record>,
+    pub records: Vec<JournalRecord>,
     /// The number of events left out.
     pub left_out: u64,
     /// The number of model replies among those, by run. Each is one turn.
@@ -52,7 +54,7 @@ pub(crate) struct Finding {
     /// The selected runs, or `None` for all.
     family: Option<BTreeSet<RunId>>,
     /// The events that give the timeline its shape.
-    shape: Vec<Record>,
+    shape: Vec<JournalRecord>,
     /// The latest other events, each with its run if it is a model reply.
     latest: VecDeque<(u64, Option<RunId>)>,
     left_out: u64,
@@ -66,9 +68,9 @@ impl Workshop {
     /// returns those that give the timeline its shape and the latest of the others.
     pub fn run_excerpt(&self, id: &str) -> Result<Excerpt, Failure> {
         let trace = self.resolve(id)?;
-        let of_trace = Query::of(Filter {
+        let of_trace = EventQuery::of(EventFilter {
             trace: Some(trace.clone()),
-            ..Filter::default()
+            ..EventFilter::default()
         });
         let reader = self.reader()?;
         let is_trace = trace.starts_with(&id.to_ascii_lowercase());
@@ -110,7 +112,7 @@ impl Workshop {
         before: Option<u64>,
         eyes: &Eyes,
         most: usize,
-    ) -> Result<Vec<Record>, Failure> {
+    ) -> Result<Vec<JournalRecord>, Failure> {
         let trace = self.resolve(id)?;
         let is_trace = trace.starts_with(&id.to_ascii_lowercase());
         let run = (!is_trace).then(|| self.run_named(id).ok()).flatten();
@@ -118,9 +120,9 @@ impl Workshop {
             Some(run) => Some(self.family_of(run, &trace)?),
             None => None,
         };
-        let mut query = Query::of(Filter {
+        let mut query = EventQuery::of(EventFilter {
             trace: Some(trace),
-            ..Filter::default()
+            ..EventFilter::default()
         })
         .newest_first();
         query.before = before;
@@ -157,7 +159,11 @@ impl Finding {
 
     /// Returns the selected records. The latest events are read again, because they are too
     /// large to keep.
-    fn excerpt(&mut self, reader: &Reader, of_trace: Query) -> Result<Excerpt, Failure> {
+    fn excerpt(
+        &mut self,
+        reader: &JournalReader,
+        of_trace: EventQuery,
+    ) -> Result<Excerpt, Failure> {
         if let Some(error) = self.damaged.take() {
             return Err(error.into());
         }
@@ -185,14 +191,14 @@ impl Finding {
         })
     }
 
-    fn keep(&mut self, row: &Row<'_>) {
+    fn keep(&mut self, row: &JournalRecordRef<'_>) {
         match row.record() {
             Ok(record) => self.shape.push(record),
             Err(error) => self.damaged = self.damaged.take().or(Some(error)),
         }
     }
 
-    fn take(&mut self, row: &Row<'_>) {
+    fn take(&mut self, row: &JournalRecordRef<'_>) {
         self.position = row.seq();
         let kind = row.kind().unwrap_or_default();
         let is_shape = !TURN_BY_TURN.iter().any(|begin| kind.starts_with(begin));
@@ -223,7 +229,7 @@ impl Finding {
 
     /// Keeps the event if it belongs to a selected run. Child runs start after their parent,
     /// so one pass finds them all.
-    fn take_shape(&mut self, row: &Row<'_>, kind: &str, run: Option<RunId>) {
+    fn take_shape(&mut self, row: &JournalRecordRef<'_>, kind: &str, run: Option<RunId>) {
         let Some(family) = &mut self.family else {
             return self.keep(row);
         };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use artel_engine::Chronicle;
 use artel_git::{RunTree, TreeError};
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_types::model::PrivacyLabel;
 use artel_types::{
     BudgetLevel, BudgetLimited, Event, EventDraft, EventVisibility, Fact, Failure, FailureCode,
@@ -116,7 +116,7 @@ impl Workshop {
             };
             drafts.push(draft(steered.into()));
         }
-        journal.append(Batch::of(drafts)).await?;
+        journal.append(EventBatch::of(drafts)).await?;
         Ok(run)
     }
 

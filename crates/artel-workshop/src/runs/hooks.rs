@@ -18,7 +18,7 @@ use artel_engine::hooks::{
     strangers,
 };
 use artel_engine::record_hooks;
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_skills::AgentKind;
 use artel_types::{Fact, Failure, FailureCode};
 use serde_json::Value;
@@ -136,13 +136,13 @@ impl Workshop {
 }
 
 /// Returns the hashes of the hooks that a person trusted.
-fn trusted_hooks(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
-    let filter = Filter {
+fn trusted_hooks(reader: &JournalReader) -> Result<BTreeSet<String>, Failure> {
+    let filter = EventFilter {
         kind: Some("hook.trusted".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     let mut hashes = BTreeSet::new();
-    for record in reader.records(&Query::of(filter).few())? {
+    for record in reader.records(&EventQuery::of(filter).few())? {
         if let Fact::HookTrusted(trusted) = record.event()?.fact {
             hashes.insert(trusted.hash);
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_engine::Stop;
-use artel_journal::{Fence, Owner};
+use artel_journal::{LeaseFence, LeaseOwner};
 use artel_types::{Failure, FailureCode, RunId, StreamName};
 
 use super::house::House;
@@ -14,9 +14,9 @@ const LOOK: Duration = Duration::from_millis(500);
 
 impl House {
     /// Takes the lease of a run; refused while another process holds it.
-    pub(crate) async fn lease(&self, run: RunId) -> Result<Fence, Failure> {
+    pub(crate) async fn lease(&self, run: RunId) -> Result<LeaseFence, Failure> {
         let daemon = self.workshop.daemon_status()?.running;
-        let mut owner = Owner::this_process("artel run");
+        let mut owner = LeaseOwner::this_process("artel run");
         if daemon.is_some_and(|it| it.pid == owner.pid) {
             owner.name = "artel serve".to_owned();
         }
@@ -27,7 +27,7 @@ impl House {
 
     /// Takes the lease of a run, after whoever holds it; nothing where the person does not want
     /// to wait any longer.
-    pub(crate) async fn lease_in_turn(&self, run: RunId) -> Result<Option<Fence>, Failure> {
+    pub(crate) async fn lease_in_turn(&self, run: RunId) -> Result<Option<LeaseFence>, Failure> {
         let mut stop = self.company.stop.clone();
         let mut holder = String::new();
         loop {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_skills::Skill;
 use artel_types::model::PrivacyLabel;
 use artel_types::{Actor, ActorKind, Fact, Failure, ForeignSource, LessonLearned};
@@ -51,18 +51,18 @@ pub(crate) struct LessonsTold {
 }
 
 /// Returns the lessons of a skill, oldest first.
-pub(crate) fn kept(reader: &Reader, skill: &str) -> Result<Vec<KeptLesson>, Failure> {
+pub(crate) fn kept(reader: &JournalReader, skill: &str) -> Result<Vec<KeptLesson>, Failure> {
     Ok(all_kept(reader)?.remove(skill).unwrap_or_default())
 }
 
 /// Returns the lessons of each skill, oldest first.
-fn all_kept(reader: &Reader) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failure> {
-    let filter = Filter {
+fn all_kept(reader: &JournalReader) -> Result<BTreeMap<String, Vec<KeptLesson>>, Failure> {
+    let filter = EventFilter {
         kind: Some("lesson.".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     let mut kept: BTreeMap<u64, KeptLesson> = BTreeMap::new();
-    for record in reader.records(&Query::of(filter).few())? {
+    for record in reader.records(&EventQuery::of(filter).few())? {
         let event = record.event()?;
         match event.fact {
             Fact::LessonLearned(lesson) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_types::{
     Event, Fact, Failure, Money, RunAsked, RunFinished, RunId, RunStarted, StreamName, Timestamp,
     TraceId,
@@ -251,17 +251,20 @@ impl Workshop {
 
     fn state(
         &self,
-        reader: &Reader,
+        reader: &JournalReader,
         started: RunStarted,
         trace: TraceId,
         drivers: &Drivers,
     ) -> Result<State, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(started.id.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = reader.records(&Query::of(filter))?;
-        let events: Result<_, _> = records.iter().map(artel_journal::Record::event).collect();
+        let records = reader.records(&EventQuery::of(filter))?;
+        let events: Result<_, _> = records
+            .iter()
+            .map(artel_journal::JournalRecord::event)
+            .collect();
         Ok(State {
             driver: drivers.run(started.id).map(str::to_owned),
             started,
@@ -287,12 +290,12 @@ impl Workshop {
         family.remove(&run);
         let mut open = Vec::new();
         for id in family {
-            let filter = Filter {
+            let filter = EventFilter {
                 stream: Some(StreamName::run(id).to_string()),
                 kind: Some("run.finished".to_owned()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            if reader.records(&Query::of(filter).limit(1))?.is_empty() {
+            if reader.records(&EventQuery::of(filter).limit(1))?.is_empty() {
                 open.push(id);
             }
         }
@@ -301,29 +304,32 @@ impl Workshop {
 }
 
 /// Returns the start facts of all runs, in order. Unknown kinds of events are skipped.
-pub(crate) fn started_runs(reader: &Reader) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
-    started(reader, Filter::default())
+pub(crate) fn started_runs(reader: &JournalReader) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
+    started(reader, EventFilter::default())
 }
 
 /// Returns the start facts of the runs of one piece of work.
 pub(crate) fn started_runs_of(
-    reader: &Reader,
+    reader: &JournalReader,
     trace: TraceId,
 ) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
-    let filter = Filter {
+    let filter = EventFilter {
         trace: Some(trace.to_string()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     started(reader, filter)
 }
 
-fn started(reader: &Reader, filter: Filter) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
-    let filter = Filter {
+fn started(
+    reader: &JournalReader,
+    filter: EventFilter,
+) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
+    let filter = EventFilter {
         kind: Some("run.started".to_owned()),
         ..filter
     };
     let mut runs = Vec::new();
-    for record in reader.records(&Query::of(filter))? {
+    for record in reader.records(&EventQuery::of(filter))? {
         let event = record.event()?;
         if let Fact::RunStarted(started) = event.fact {
             runs.push((started, event.trace));
@@ -333,13 +339,13 @@ fn started(reader: &Reader, filter: Filter) -> Result<Vec<(RunStarted, TraceId)>
 }
 
 /// Returns the runs whose changes were applied.
-pub(crate) fn applied(reader: &Reader) -> Result<BTreeSet<RunId>, Failure> {
-    let filter = Filter {
+pub(crate) fn applied(reader: &JournalReader) -> Result<BTreeSet<RunId>, Failure> {
+    let filter = EventFilter {
         kind: Some("run.applied".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
     let mut runs = BTreeSet::new();
-    for record in reader.records(&Query::of(filter).few())? {
+    for record in reader.records(&EventQuery::of(filter).few())? {
         if let Fact::RunApplied(applied) = record.event()?.fact {
             runs.insert(applied.id);
         }

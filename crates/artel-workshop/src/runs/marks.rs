@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use artel_engine::Entry;
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_skills::{Scope, Skill};
 use artel_tools::ContentMarks;
 use artel_types::model::PrivacyLabel;
@@ -93,7 +93,7 @@ impl MarksOfWorks {
     pub(super) fn of(
         &self,
         workshop: &Workshop,
-        reader: &Reader,
+        reader: &JournalReader,
         trace: TraceId,
     ) -> Result<ContentMarks, Failure> {
         let mut works = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +108,7 @@ impl MarksOfWorks {
 
 fn marks_on_record(
     workshop: &Workshop,
-    reader: &Reader,
+    reader: &JournalReader,
     trace: TraceId,
 ) -> Result<ContentMarks, Failure> {
     let marks = ContentMarks::default();
@@ -129,7 +129,7 @@ fn marks_on_record(
 /// conversation and files.
 pub(super) fn with_its_past(
     workshop: &Workshop,
-    reader: &Reader,
+    reader: &JournalReader,
     trace: TraceId,
 ) -> Result<BTreeSet<TraceId>, Failure> {
     let mut past = BTreeSet::new();
@@ -147,7 +147,7 @@ pub(super) fn with_its_past(
     Ok(past)
 }
 
-fn foreign_read_in(reader: &Reader, trace: TraceId) -> Result<Vec<ForeignSource>, Failure> {
+fn foreign_read_in(reader: &JournalReader, trace: TraceId) -> Result<Vec<ForeignSource>, Failure> {
     let mut sources = Vec::new();
     for fact in facts_of(reader, trace, "foreign.read")? {
         if let Fact::ForeignRead(it) = fact {
@@ -157,13 +157,13 @@ fn foreign_read_in(reader: &Reader, trace: TraceId) -> Result<Vec<ForeignSource>
     Ok(sources)
 }
 
-fn facts_of(reader: &Reader, trace: TraceId, kind: &str) -> Result<Vec<Fact>, Failure> {
-    let filter = Filter {
+fn facts_of(reader: &JournalReader, trace: TraceId, kind: &str) -> Result<Vec<Fact>, Failure> {
+    let filter = EventFilter {
         trace: Some(trace.to_string()),
         kind: Some(kind.to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = reader.records(&Query::of(filter).few())?;
+    let records = reader.records(&EventQuery::of(filter).few())?;
     let facts = records.iter().map(|record| Ok(record.event()?.fact));
     facts.collect()
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_engine::{Chronicle, TreeGrants, prepared, rules_of};
 use artel_files::Root;
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_policy::{Policy, PolicyAnswer, PolicyContext};
 use artel_rules::turn::{AgentRun, AgentRunAction};
 use artel_tools::{
@@ -132,13 +132,13 @@ impl Workshop {
     /// Returns the child runs of a run, in the order in which they started.
     fn called_by(&self, run: RunId) -> Result<Vec<RunId>, Failure> {
         let (_, trace) = self.started(run)?;
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.to_string()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut called = Vec::new();
-        for record in self.reader()?.records(&Query::of(filter))? {
+        for record in self.reader()?.records(&EventQuery::of(filter))? {
             if let Fact::RunStarted(started) = record.event()?.fact
                 && started.parent == Some(run)
             {
@@ -257,16 +257,19 @@ impl Workshop {
 
 /// Returns the unverified sources that pieces of work read, and the secrets they were
 /// given.
-fn marked_in(reader: &Reader, traces: &BTreeSet<TraceId>) -> Result<Vec<(u64, Fact)>, Failure> {
+fn marked_in(
+    reader: &JournalReader,
+    traces: &BTreeSet<TraceId>,
+) -> Result<Vec<(u64, Fact)>, Failure> {
     let mut marked = Vec::new();
     for trace in traces {
         for kind in ["foreign.read", "secret.used"] {
-            let filter = Filter {
+            let filter = EventFilter {
                 trace: Some(trace.to_string()),
                 kind: Some(kind.to_owned()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            for record in reader.records(&Query::of(filter))? {
+            for record in reader.records(&EventQuery::of(filter))? {
                 let event = record.event()?;
                 marked.push((event.seq, event.fact));
             }

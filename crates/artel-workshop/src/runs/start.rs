@@ -10,7 +10,7 @@ use artel_engine::{
     Voice, Workplace, hooks::Hooks, rules_of,
 };
 use artel_git::TreeBounds;
-use artel_journal::Fence;
+use artel_journal::LeaseFence;
 use artel_model::{Chosen, Context, Model};
 use artel_rules::turn::AgentRun;
 use artel_skills::Skill;
@@ -159,7 +159,7 @@ impl House {
         self: &Arc<Self>,
         beginning: Beginning,
         (wanted, (chosen, model)): (Option<String>, (Chosen, Arc<dyn Model>)),
-        fence: &Fence,
+        fence: &LeaseFence,
     ) -> Result<RunDone, Failure> {
         let Beginning {
             run,
@@ -344,7 +344,7 @@ impl House {
         setup: Setup,
         (hooks, begins): (Hooks, Begins),
         succession: Succession,
-        fence: &Fence,
+        fence: &LeaseFence,
     ) -> Result<RunDone, Failure> {
         let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
         let chronicle = setup.chronicle.clone();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use artel_engine::answer_first;
-use artel_journal::{Batch, Journal, Owner};
+use artel_journal::{EventBatch, Journal, LeaseOwner};
 use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{
     EventDraft, EventOutcome, Fact, Failure, FailureCode, RunAnswered, RunFinished, RunId,
@@ -162,7 +162,7 @@ impl Workshop {
         let drafts = runs
             .iter()
             .map(|run| self.steering(*run, state.trace, steer.fact()));
-        journal.append(Batch::of(drafts)).await?;
+        journal.append(EventBatch::of(drafts)).await?;
         let done = match (&state.driver, steer) {
             (Some(driver), _) => Steered::Sent(driver.clone()),
             (None, Steer::Cancel) => match self.end_all_left(&journal, runs).await {
@@ -224,7 +224,7 @@ impl Workshop {
         }
         let Open { journal, .. } = self.open()?;
         let paused = self.steering(run, state.trace, Steer::Pause.fact());
-        journal.append(Batch::of([paused])).await?;
+        journal.append(EventBatch::of([paused])).await?;
         Ok(())
     }
 
@@ -361,7 +361,7 @@ impl Workshop {
             RunOutcome::Cancelled => ("artel cancel", EventOutcome::Cancelled),
             _ => ("artel run", EventOutcome::Failed),
         };
-        let owner = Owner::this_process(command);
+        let owner = LeaseOwner::this_process(command);
         let name = StreamName::run(run).to_string();
         let lease = journal.take_lease(&name, owner, LEASE).await?;
         let state = self.state_of(run)?;
@@ -378,7 +378,7 @@ impl Workshop {
             };
             let draft = self.steering(run, state.trace, finished).ending(outcome);
             journal
-                .append(Batch::of([draft]).fenced(&lease.fence))
+                .append(EventBatch::of([draft]).fenced(&lease.fence))
                 .await?;
         }
         journal.release_lease(&lease.fence).await?;

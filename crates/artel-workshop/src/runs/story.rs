@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use artel_journal::{Filter, Query, Reader, Record};
+use artel_journal::{EventFilter, EventQuery, JournalReader, JournalRecord};
 use artel_types::{Fact, Failure, RunId, Timestamp, TraceId};
 
 use super::view::{Eyes, Line, Words};
@@ -13,7 +13,7 @@ use crate::workshop::Workshop;
 
 /// Reads new events of one trace as they arrive.
 pub struct Follower {
-    reader: Arc<Reader>,
+    reader: Arc<JournalReader>,
     trace: TraceId,
     position: u64,
 }
@@ -64,13 +64,13 @@ impl Workshop {
 
     /// Returns the events of a run and the runs below it, including later feedback and applied
     /// changes. An ambiguous id is refused. The id of a trace selects all of its runs.
-    pub fn run_records(&self, id: &str) -> Result<Vec<Record>, Failure> {
+    pub fn run_records(&self, id: &str) -> Result<Vec<JournalRecord>, Failure> {
         let trace = self.resolve(id)?;
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.clone()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = self.reader()?.records(&Query::of(filter))?;
+        let records = self.reader()?.records(&EventQuery::of(filter))?;
         Ok(self.narrowed(id, &trace, records))
     }
 
@@ -88,9 +88,9 @@ impl Workshop {
             (false, Ok(run)) => Some(self.family_of(run, &trace)?),
             _ => None,
         };
-        let query = Query::of(Filter {
+        let query = EventQuery::of(EventFilter {
             trace: Some(trace),
-            ..Filter::default()
+            ..EventFilter::default()
         });
         let mut narrator = self.narrator(eyes, Words::Told);
         let mut page = StoryPage::default();
@@ -125,7 +125,12 @@ impl Workshop {
     }
 
     /// Keeps only the events of a run and the runs below it, if the id names a run.
-    pub(super) fn narrowed(&self, id: &str, trace: &str, mut records: Vec<Record>) -> Vec<Record> {
+    pub(super) fn narrowed(
+        &self,
+        id: &str,
+        trace: &str,
+        mut records: Vec<JournalRecord>,
+    ) -> Vec<JournalRecord> {
         if trace.starts_with(&id.to_ascii_lowercase()) {
             return records;
         }
@@ -139,28 +144,31 @@ impl Workshop {
 
     /// Returns a run with all runs below it.
     pub(super) fn family_of(&self, run: RunId, trace: &str) -> Result<BTreeSet<RunId>, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.to_owned()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        Ok(family(run, &self.reader()?.records(&Query::of(filter))?))
+        Ok(family(
+            run,
+            &self.reader()?.records(&EventQuery::of(filter))?,
+        ))
     }
 }
 
 impl Follower {
     /// Returns the events since the last call.
-    pub fn news(&mut self) -> Result<Vec<Record>, Failure> {
+    pub fn news(&mut self) -> Result<Vec<JournalRecord>, Failure> {
         if self.reader.head()? <= self.position {
             return Ok(Vec::new());
         }
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(self.trace.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let records = self
             .reader
-            .records(&Query::of(filter).after(self.position))?;
+            .records(&EventQuery::of(filter).after(self.position))?;
         if let Some(last) = records.last() {
             self.position = last.seq;
         }
@@ -169,7 +177,7 @@ impl Follower {
 }
 
 /// Returns a run with all runs below it.
-fn family(run: RunId, records: &[Record]) -> BTreeSet<RunId> {
+fn family(run: RunId, records: &[JournalRecord]) -> BTreeSet<RunId> {
     let mut family = BTreeSet::from([run]);
     for record in records.iter().filter(|record| record.kind == "run.started") {
         if let Ok(event) = record.event()
@@ -185,7 +193,7 @@ fn family(run: RunId, records: &[Record]) -> BTreeSet<RunId> {
 }
 
 /// Returns whether an event belongs to one of these runs or is about one of them.
-pub(super) fn belongs(family: &BTreeSet<RunId>, record: &Record) -> bool {
+pub(super) fn belongs(family: &BTreeSet<RunId>, record: &JournalRecord) -> bool {
     match &record.run {
         Some(named) => named.parse().is_ok_and(|run| family.contains(&run)),
         None => of_run(record).is_some_and(|run| family.contains(&run)),
@@ -193,7 +201,7 @@ pub(super) fn belongs(family: &BTreeSet<RunId>, record: &Record) -> bool {
 }
 
 /// Returns the run that an event outside of any run is about.
-pub(super) fn of_run(record: &Record) -> Option<RunId> {
+pub(super) fn of_run(record: &JournalRecord) -> Option<RunId> {
     match record.event().ok()?.fact {
         Fact::RunApplied(applied) => Some(applied.id),
         Fact::FeedbackGiven(given) => Some(given.id),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use artel_engine::{Begin, Chronicle, Followed, Succession, prepared};
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_rules::tally::of_run;
 use artel_rules::turn::AgentRunEnding;
 use artel_types::{
@@ -111,7 +111,7 @@ impl House {
             };
             drafts.push(draft(limit.into(), EventVisibility::Full));
         }
-        self.journal.append(Batch::of(drafts)).await?;
+        self.journal.append(EventBatch::of(drafts)).await?;
         Ok(())
     }
 }

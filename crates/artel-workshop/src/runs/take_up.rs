@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::{Begins, Chronicle, Family, Ground, Left, Workplace, fold, prepared, settle};
-use artel_journal::{Fence, Filter, Query, TracesBy};
+use artel_journal::{EventFilter, EventQuery, LeaseFence, TraceLookupKey};
 use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
 use artel_types::{
     Actor, Event, Fact, Failure, FailureCode, RunFinished, RunId, RunPrepared, RunStarted, TraceId,
@@ -54,12 +54,12 @@ impl Workshop {
         if prefix.is_empty() || !prefix.chars().all(is_plain) {
             return Err(no_such_run(id));
         }
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(prefix.clone()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let found = self.reader()?.records(&Query::of(filter).limit(6))?;
+        let found = self.reader()?.records(&EventQuery::of(filter).limit(6))?;
         let runs: Vec<_> = found
             .iter()
             .filter_map(|record| record.run.clone())
@@ -78,16 +78,16 @@ impl Workshop {
     /// Returns the latest top-level run of a piece of work.
     fn run_of_work(&self, prefix: &str) -> Result<Option<RunId>, Failure> {
         let reader = self.reader()?;
-        let [trace] = &reader.traces(TracesBy::Trace, prefix, 2)?[..] else {
+        let [trace] = &reader.traces(TraceLookupKey::Trace, prefix, 2)?[..] else {
             return Ok(None);
         };
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.clone()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut latest = None;
-        for record in reader.records(&Query::of(filter))? {
+        for record in reader.records(&EventQuery::of(filter))? {
             if let Fact::RunStarted(started) = record.event()?.fact
                 && started.parent.is_none()
             {
@@ -99,12 +99,12 @@ impl Workshop {
 
     /// Returns the start fact of a run and its trace.
     pub(crate) fn started(&self, run: RunId) -> Result<(RunStarted, TraceId), Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(run.to_string()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let found = self.reader()?.records(&Query::of(filter).limit(1))?;
+        let found = self.reader()?.records(&EventQuery::of(filter).limit(1))?;
         let record = found.first().ok_or_else(|| no_such_run(&run.to_string()))?;
         let event = record.event()?;
         match event.fact {
@@ -154,7 +154,7 @@ impl House {
         self: &Arc<Self>,
         run: RunId,
         kin: Option<Kin>,
-        fence: &Fence,
+        fence: &LeaseFence,
     ) -> Result<RunDone, Failure> {
         let done = match self.workshop.started(run) {
             Ok(begun) => self.take_up_as(run, begun, kin, fence).await,
@@ -173,7 +173,7 @@ impl House {
         run: RunId,
         (started, trace): (RunStarted, TraceId),
         kin: Option<Kin>,
-        fence: &Fence,
+        fence: &LeaseFence,
     ) -> Result<RunDone, Failure> {
         let bare = Chronicle::new(
             self.journal.clone(),
@@ -256,15 +256,15 @@ impl House {
     /// Adds what the runs on the same files were earlier allowed through the walls of their
     /// tree.
     fn fold_openings(&self, trace: TraceId, top: RunId, ground: &Ground) -> Result<(), Failure> {
-        let filter = |kind: &str, run: Option<RunId>| Filter {
+        let filter = |kind: &str, run: Option<RunId>| EventFilter {
             trace: Some(trace.to_string()),
             kind: Some(kind.to_owned()),
             run: run.map(|run| run.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let reader = self.journal.reader();
         let mut below = vec![top];
-        for record in reader.records(&Query::of(filter("run.started", None)))? {
+        for record in reader.records(&EventQuery::of(filter("run.started", None)))? {
             if let Fact::RunStarted(started) = record.event()?.fact
                 && started.parent.is_some_and(|parent| below.contains(&parent))
             {
@@ -272,7 +272,7 @@ impl House {
             }
         }
         for run in below {
-            let calls = reader.records(&Query::of(filter("tool.", Some(run))))?;
+            let calls = reader.records(&EventQuery::of(filter("tool.", Some(run))))?;
             let calls: Vec<Event> = calls
                 .into_iter()
                 .map(|record| record.event())
@@ -337,12 +337,12 @@ impl House {
         let Ok((_, trace)) = self.workshop.started(run) else {
             return 0;
         };
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.to_string()),
             kind: Some("model.replied".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let replies = self.journal.reader().records(&Query::of(filter));
+        let replies = self.journal.reader().records(&EventQuery::of(filter));
         replies.map_or(0, |replies| {
             u32::try_from(replies.len()).unwrap_or(u32::MAX)
         })
@@ -356,12 +356,15 @@ impl House {
         {
             return Ok(true);
         }
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.to_string()),
             kind: Some("tree.made".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let made = self.journal.reader().records(&Query::of(filter).limit(1))?;
+        let made = self
+            .journal
+            .reader()
+            .records(&EventQuery::of(filter).limit(1))?;
         Ok(!made.is_empty())
     }
 

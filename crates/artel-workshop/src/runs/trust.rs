@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artel_engine::Nobody;
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_skills::{Scope, Skill, prepare};
 use artel_types::{Fact, Failure, FailureCode, SkillTrusted};
 use serde::Serialize;
@@ -141,11 +141,11 @@ impl SkillTrust {
 impl Workshop {
     /// Returns whether a skill may be used as it is: because it is the workshop's own and no
     /// run put it there, or because it is trusted.
-    pub fn trusts(&self, reader: &Reader, skill: &Skill) -> Result<bool, Failure> {
+    pub fn trusts(&self, reader: &JournalReader, skill: &Skill) -> Result<bool, Failure> {
         Ok(self.skill_trust(reader)?.trusts(skill))
     }
 
-    pub(crate) fn skill_trust(&self, reader: &Reader) -> Result<SkillTrust, Failure> {
+    pub(crate) fn skill_trust(&self, reader: &JournalReader) -> Result<SkillTrust, Failure> {
         let mut trust = SkillTrust {
             root: self.root.clone(),
             placed: self.placed_files(reader)?,
@@ -153,11 +153,11 @@ impl Workshop {
             said: Vec::new(),
         };
         for kind in ["skill.trusted", "skill.known"] {
-            let filter = Filter {
+            let filter = EventFilter {
                 kind: Some(kind.to_owned()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            for record in reader.records(&Query::of(filter).few())? {
+            for record in reader.records(&EventQuery::of(filter).few())? {
                 let seq = record.seq;
                 let (word, folder, hash) = match record.event()?.fact {
                     Fact::SkillTrusted(it) => (TrustWord::Trusted, it.folder, it.hash),

@@ -19,7 +19,7 @@ pub use narrate::Narrator;
 pub use seen::seen;
 
 use artel_config::{Origin, Shown, Viewer};
-use artel_journal::Blobs;
+use artel_journal::BlobStore;
 use artel_types::{Failure, FailureCode};
 
 use crate::workshop::Workshop;
@@ -96,7 +96,8 @@ impl Workshop {
     pub fn narrator(&self, eyes: Eyes, words: Words) -> Narrator {
         let home = self.caller.environment.get("HOME");
         let home = home.map(std::path::PathBuf::from);
-        Narrator::new(eyes, words, Blobs::at(self.home.blobs())).at_home(self.root.clone(), home)
+        Narrator::new(eyes, words, BlobStore::at(self.home.blobs()))
+            .at_home(self.root.clone(), home)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_engine::Chronicle;
-use artel_journal::{Batch, Filter, Query};
+use artel_journal::{EventBatch, EventFilter, EventQuery};
 use artel_rules::tally::kind_of_failure;
 use artel_types::{
     Event, Fact, Failure, LessonLearned, RecordedText, RunFinished, RunId, RunOutcome,
@@ -70,7 +70,7 @@ impl House {
             Err(failure) => Err(failure),
         };
         let kept = match drafts {
-            Ok(drafts) => self.journal.append(Batch::of(drafts)).await.map(drop),
+            Ok(drafts) => self.journal.append(EventBatch::of(drafts)).await.map(drop),
             Err(failure) => {
                 self.company.audience.notice(&failure.to_string());
                 return;
@@ -111,11 +111,11 @@ impl House {
     /// Returns whether a lesson of this run was kept already. An earlier process may have kept
     /// it and then ended.
     fn has_learnt_from(&self, run: RunId, began: u64) -> Result<bool, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("lesson.learned".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let since = Query::of(filter).after(began);
+        let since = EventQuery::of(filter).after(began);
         for record in self.journal.reader().records(&since)? {
             if let Fact::LessonLearned(lesson) = record.event()?.fact
                 && lesson.from == Some(run)

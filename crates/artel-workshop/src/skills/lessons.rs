@@ -1,6 +1,6 @@
 //! Lessons kept of a skill's runs, which people can see, change and add to.
 
-use artel_journal::{Batch, Reader};
+use artel_journal::{EventBatch, JournalReader};
 use artel_types::{
     EventDraft, Failure, FailureCode, FeedbackGiven, LessonChanged, LessonLearned, LessonRemoved,
     RunId,
@@ -59,7 +59,7 @@ impl Workshop {
         let lesson = lesson(&name, FEEDBACK, text, None)?;
         let id = lesson.id.clone();
         let drafts = self.bounded(journal.reader(), lesson)?;
-        journal.append(Batch::of(drafts)).wait()?;
+        journal.append(EventBatch::of(drafts)).wait()?;
         Ok(id)
     }
 
@@ -96,7 +96,7 @@ impl Workshop {
             let lesson = lesson(skill, FEEDBACK, text, Some(started.id))?;
             drafts.extend(self.bounded(journal.reader(), lesson)?);
         }
-        journal.append(Batch::of(drafts)).wait()?;
+        journal.append(EventBatch::of(drafts)).wait()?;
         Ok(Given {
             run: started.id.to_string(),
             skill: started.skill,
@@ -107,7 +107,7 @@ impl Workshop {
     /// limit.
     pub(super) fn bounded(
         &self,
-        reader: &Reader,
+        reader: &JournalReader,
         lesson: LessonLearned,
     ) -> Result<Vec<EventDraft>, Failure> {
         let kept = kept(reader, &lesson.skill)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artel_files::{create_new, make_dirs};
-use artel_journal::{Blobs, Filter, Query};
+use artel_journal::{BlobStore, EventFilter, EventQuery};
 use artel_model::Cassette;
 use artel_skills::Skill;
 use artel_skills::cases::{self, Cases, Expect, Run, State, Triggers};
@@ -103,12 +103,12 @@ impl Workshop {
 
     /// Collects the facts of a run from its events.
     fn seen(&self, run: RunId) -> Result<SeenRun, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             run: Some(run.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut seen = SeenRun::default();
-        let query = Query::of(filter);
+        let query = EventQuery::of(filter);
         for record in self.reader()?.records(&query)? {
             match record.event()?.fact {
                 Fact::ToolRequested(fact) => {
@@ -128,7 +128,7 @@ impl Workshop {
             None => Ok(String::new()),
             Some(RecordedText::Inline(text)) => Ok(text.clone()),
             Some(RecordedText::Kept(kept)) => {
-                let bytes = Blobs::at(self.home.blobs()).get(&kept.blob)?;
+                let bytes = BlobStore::at(self.home.blobs()).get(&kept.blob)?;
                 Ok(String::from_utf8_lossy(&bytes).into_owned())
             }
         }

@@ -10,7 +10,7 @@ mod steps;
 
 use std::sync::Arc;
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_rules::plan::RoleAccess;
 use artel_rules::plan::state::WorkAction;
@@ -421,7 +421,7 @@ impl Workshop {
             let told = EventDraft::new(StreamName::run(run), work.trace, by, adopted).in_run(run);
             drafts.push(told);
         }
-        let batch = Batch::of(drafts).expecting(stream.clone(), work.position);
+        let batch = EventBatch::of(drafts).expecting(stream.clone(), work.position);
         let appended = journal.append(batch).wait();
         appended.map_err(|error| self.or_faster(work, error.into()))?;
         Ok(run)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Left;
-use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query};
+use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, LeaseFence, LeaseOwner};
 use artel_rules::request::file::{RequestOrigin, RequestStatus};
 use artel_rules::request::{self, RequestAnalysis};
 use artel_types::model::{ModelCallReason, PrivacyLabel};
@@ -244,7 +244,7 @@ impl Workshop {
         by: Actor,
     ) -> Result<Work, Failure> {
         let draft = self.request_draft(journal, prospect, by, &self.redactor())?;
-        let batch = Batch::of([draft]).expecting(StreamName::work(prospect.trace), 0);
+        let batch = EventBatch::of([draft]).expecting(StreamName::work(prospect.trace), 0);
         journal.append(batch).wait()?;
         let work = self.work(prospect.trace)?;
         let mut patience = self.patience(&self.root);
@@ -301,7 +301,7 @@ impl Workshop {
         company: Company,
     ) -> Result<Settled, Failure> {
         let journal = self.open()?.journal;
-        let owner = Owner::this_process("artel ask");
+        let owner = LeaseOwner::this_process("artel ask");
         let name = StreamName::work(trace).to_string();
         let fence = journal.take_lease(&name, owner, LEASE).await?.fence;
         let settled = self.take_leased(trace, model, company, (&journal, &fence));
@@ -318,7 +318,7 @@ impl Workshop {
         trace: TraceId,
         model: Option<&str>,
         company: Company,
-        (journal, fence): (&Journal, &Fence),
+        (journal, fence): (&Journal, &LeaseFence),
     ) -> Result<Settled, Failure> {
         let work = self.work(trace)?;
         let model = model.or(work.planning_model());
@@ -466,13 +466,13 @@ impl House {
     /// Returns the strictest privacy label of the runs that this piece of work began so far.
     /// Each run has the label of its time on record.
     fn recorded_privacy(&self, trace: TraceId) -> Result<PrivacyLabel, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.to_string()),
             kind: Some("run.started".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut privacy = PrivacyLabel::Any;
-        for record in self.journal.reader().records(&Query::of(filter))? {
+        for record in self.journal.reader().records(&EventQuery::of(filter))? {
             if let Fact::RunStarted(started) = record.event()?.fact
                 && let Some(inherits) = started.inherits
             {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_engine::{Left, Stop};
-use artel_journal::{Batch, Filter, Query};
+use artel_journal::{EventBatch, EventFilter, EventQuery};
 use artel_tools::Person;
 use artel_types::{EventDraft, Failure, PlanHandedOver, RunAsked, RunId, StreamName, TraceId};
 
@@ -65,7 +65,7 @@ impl Workshop {
         let stream = StreamName::work(work.trace);
         let handed = PlanHandedOver { run };
         let draft = EventDraft::new(stream, work.trace, self.caller.actor(), handed);
-        journal.append(Batch::of([draft])).await?;
+        journal.append(EventBatch::of([draft])).await?;
         let (pause, looks) = BEGIN;
         for _ in 0..looks {
             if self.drivers_now()?.run(run).is_some() {
@@ -127,12 +127,12 @@ impl Workshop {
     fn has_open_calls(&self, trace: TraceId) -> Result<bool, Failure> {
         let reader = self.reader()?;
         let count = |kind: &str| -> Result<usize, Failure> {
-            let filter = Filter {
+            let filter = EventFilter {
                 trace: Some(trace.to_string()),
                 kind: Some(kind.to_owned()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            Ok(reader.records(&Query::of(filter))?.len())
+            Ok(reader.records(&EventQuery::of(filter))?.len())
         };
         Ok(count("tool.asked")? > count("tool.answered")?)
     }

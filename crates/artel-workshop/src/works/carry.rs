@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_engine::{Chronicle, Conductor, Entry, Led, Left};
 use artel_git::Line;
-use artel_journal::{Fence, Journal};
+use artel_journal::{Journal, LeaseFence};
 use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_rules::plan::names;
 use artel_types::plan::{Plan, PlanState, StepVerification};
@@ -149,11 +149,13 @@ impl Workshop {
 
     /// Returns the events of a plan's run, with the stored texts that code needs loaded.
     pub(crate) fn run_events(&self, run: RunId) -> Result<Vec<Event>, Failure> {
-        let filter = artel_journal::Filter {
+        let filter = artel_journal::EventFilter {
             stream: Some(StreamName::run(run).to_string()),
-            ..artel_journal::Filter::default()
+            ..artel_journal::EventFilter::default()
         };
-        let records = self.reader()?.records(&artel_journal::Query::of(filter))?;
+        let records = self
+            .reader()?
+            .records(&artel_journal::EventQuery::of(filter))?;
         let mut events = Vec::with_capacity(records.len());
         for record in records {
             let mut event = record.event()?;
@@ -184,7 +186,7 @@ impl House {
         work: &Work,
         run: RunId,
         rules: PlanRunRules,
-        fence: &Fence,
+        fence: &LeaseFence,
     ) -> Result<Option<Led>, Failure> {
         // Another process may have finished the plan while this one waited.
         let work = self.workshop.work(work.trace)?;
@@ -207,7 +209,7 @@ impl House {
         work: &Work,
         run: RunId,
         rules: PlanRunRules,
-        fence: &Fence,
+        fence: &LeaseFence,
     ) -> Result<Option<Led>, Failure> {
         let version = first_version(work, run).unwrap_or(1);
         let (_, plan) = self.workshop.plan_of(work, Some(version))?;

@@ -11,7 +11,7 @@ mod reject;
 mod shown;
 mod turn;
 
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_rules::plan::state::ChangesetState;
 use artel_types::{
     Actor, ChangesetCreated, Failure, FileChange, Money, ProofRecorded, RunId, Timestamp, TraceId,
@@ -206,11 +206,11 @@ impl Workshop {
     /// Returns the pieces of work with an event of this kind, ordered by their newest such
     /// event, newest first.
     fn works_with(&self, kind: &str) -> Result<Vec<Work>, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some(kind.to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let query = Query::of(filter).few().newest_first();
+        let query = EventQuery::of(filter).few().newest_first();
         let records = self.reader()?.records(&query)?;
         let mut traces: Vec<TraceId> = Vec::new();
         for trace in records.iter().filter_map(|it| it.trace.parse().ok()) {

@@ -134,7 +134,7 @@ impl Workers {
                 fact,
             )
         });
-        let batch = artel_journal::Batch::of(drafts);
+        let batch = artel_journal::EventBatch::of(drafts);
         self.house.journal.append(batch).await?;
         Ok(())
     }
@@ -178,7 +178,7 @@ impl Workers {
             let actor = artel_types::Actor::system("plan");
             EventDraft::new(StreamName::run(run), self.trace(), actor, steer.fact()).in_run(run)
         };
-        let batch = artel_journal::Batch::of(runs.into_iter().map(steered));
+        let batch = artel_journal::EventBatch::of(runs.into_iter().map(steered));
         self.house.journal.append(batch).await?;
         Ok(())
     }

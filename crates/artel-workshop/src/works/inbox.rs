@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use artel_journal::{Fence, Journal, Owner};
+use artel_journal::{Journal, LeaseFence, LeaseOwner};
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{ActorSurface, Fact, Failure, Timestamp, TraceId};
 use serde::Serialize;
@@ -148,7 +148,7 @@ impl Workshop {
             return Ok(());
         };
         let Open { journal, .. } = self.open()?;
-        let owner = Owner::this_process("artel inbox");
+        let owner = LeaseOwner::this_process("artel inbox");
         let lease = journal.take_lease("inbox", owner, LEASE).await?;
         let told = Look::new(self, &journal, &lease.fence).and_then(|mut it| it.restless(file));
         drop(journal.release_lease(&lease.fence).await);
@@ -189,7 +189,7 @@ impl Workshop {
 
     async fn take(&self, tray: Tray, who: &str) -> Result<Scanned, Failure> {
         let Open { journal, notes } = self.open()?;
-        let owner = Owner::this_process(who);
+        let owner = LeaseOwner::this_process(who);
         let lease = journal.take_lease("inbox", owner, LEASE).await?;
         let taken = self.take_by_parts(&journal, &lease.fence, &tray).await;
         if taken.is_err() {
@@ -206,7 +206,7 @@ impl Workshop {
     async fn take_by_parts(
         &self,
         journal: &Journal,
-        fence: &Fence,
+        fence: &LeaseFence,
         tray: &Tray,
     ) -> Result<Scanned, Failure> {
         let (mut files, mut due) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use artel_journal::{Filter, Query, Record};
+use artel_journal::{EventFilter, EventQuery, JournalRecord};
 use artel_rules::conduct::{MENDS, PlanRun, PlanRunOrder, PlanRunRules};
 use artel_rules::plan::StepGraph;
 use artel_types::plan::StepState;
@@ -141,12 +141,12 @@ impl Workshop {
             last: None,
         };
         let mut told = Vec::new();
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(work.trace.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         // Event by event, so that a long history does not have to fit in memory.
-        self.reader()?.visit(&Query::of(filter), |record| {
+        self.reader()?.visit(&EventQuery::of(filter), |record| {
             told.extend(picture.take(&record));
             ControlFlow::Continue(())
         })?;
@@ -156,7 +156,7 @@ impl Workshop {
 
 impl Picture {
     /// Takes in an event and returns its news as lines of text.
-    pub fn take(&mut self, record: &Record) -> Vec<Remark> {
+    pub fn take(&mut self, record: &JournalRecord) -> Vec<Remark> {
         drop(self.narrator.tell(record));
         let Ok(mut event) = record.event() else {
             return Vec::new();

@@ -12,7 +12,7 @@ mod sections;
 
 use std::path::PathBuf;
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_rules::plan::names;
 use artel_types::{
     Actor, Event, EventDraft, Fact, Failure, FailureCode, ReportWritten, RunId, StreamName,
@@ -127,7 +127,7 @@ impl Workshop {
             let fact = ReportWritten { run, path, status };
             let actor = Actor::system("report");
             let draft = EventDraft::new(StreamName::work(trace), trace, actor, fact);
-            journal.append(Batch::of([draft])).wait()?;
+            journal.append(EventBatch::of([draft])).wait()?;
             // The plan's file links to the report.
             self.refresh_sheets(trace, super::acts::LOOKING);
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_rules::conduct::PlanRun;
 use artel_rules::plan::markdown::{
     PlanDocument, PlanDocumentComment, PlanFrontmatter, StepProgress, parse as parse_plan, render,
@@ -261,7 +261,7 @@ impl Workshop {
         let drafts = facts
             .into_iter()
             .map(|fact| EventDraft::new(stream.clone(), work.trace, by.clone(), fact));
-        let batch = Batch::of(drafts).expecting(stream.clone(), work.position);
+        let batch = EventBatch::of(drafts).expecting(stream.clone(), work.position);
         journal.append(batch).wait()?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The timeline of a piece of work, from the request to the merge: decisions of people,
 //! steps with their attempts, proofs, and what became of the branch.
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_rules::conduct::LAPSED;
 use artel_types::plan::StepState;
 use artel_types::{
@@ -118,7 +118,11 @@ impl Workshop {
     }
 
     /// Returns the result of the last check of the whole branch.
-    fn proofs_told(&self, work: &Work, records: &[Record]) -> Result<Option<Chapter>, Failure> {
+    fn proofs_told(
+        &self,
+        work: &Work,
+        records: &[JournalRecord],
+    ) -> Result<Option<Chapter>, Failure> {
         let Some(run) = work.course.run() else {
             return Ok(None);
         };

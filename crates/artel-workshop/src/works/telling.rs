@@ -5,7 +5,7 @@ mod evidence;
 
 use std::collections::BTreeMap;
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_types::{Event, Fact, RunId};
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ pub struct Telling {
 
 impl Workshop {
     /// Sorts events for a reader, as far as this viewer may see them.
-    pub fn telling(&self, records: &[Record], eyes: &Eyes) -> Telling {
+    pub fn telling(&self, records: &[JournalRecord], eyes: &Eyes) -> Telling {
         let narrator = self.narrator(eyes.clone(), Words::Told);
         self.told_by(narrator, records, eyes)
     }
@@ -92,7 +92,7 @@ impl Workshop {
         self.told_by(narrator, &excerpt.records, eyes)
     }
 
-    fn told_by(&self, narrator: Narrator, records: &[Record], eyes: &Eyes) -> Telling {
+    fn told_by(&self, narrator: Narrator, records: &[JournalRecord], eyes: &Eyes) -> Telling {
         let mut telling = Telling {
             narrator,
             order: Vec::new(),
@@ -104,7 +104,7 @@ impl Workshop {
             for line in telling.narrator.tell(record) {
                 telling.line(line);
             }
-            if let Some(Ok(event)) = seen(eyes, record).as_ref().map(Record::event) {
+            if let Some(Ok(event)) = seen(eyes, record).as_ref().map(JournalRecord::event) {
                 telling.take(self, event);
             }
         }

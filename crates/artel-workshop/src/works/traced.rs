@@ -1,6 +1,6 @@
 //! Trace views of a piece of work or a run: all of it, one step, or one turn.
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_types::{Failure, FailureCode, TraceId};
 
 use super::story::{StepStory, WorkStory};
@@ -77,7 +77,7 @@ impl Workshop {
 
     fn lines_of(
         &self,
-        records: &[Record],
+        records: &[JournalRecord],
         turn: Option<u32>,
         eyes: &Eyes,
     ) -> Result<Traced, Failure> {

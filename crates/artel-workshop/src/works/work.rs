@@ -1,6 +1,6 @@
 //! Pieces of work in their present state, folded from the journal on each query.
 
-use artel_journal::{Filter, Query, Reader, TracesBy};
+use artel_journal::{EventFilter, EventQuery, JournalReader, TraceLookupKey};
 use artel_rules::plan::state::WorkState;
 use artel_rules::request::file::RequestStatus;
 use artel_types::plan::{Plan, PlanState};
@@ -47,11 +47,11 @@ impl Workshop {
     /// Returns all pieces of work, newest first.
     pub fn works(&self) -> Result<Vec<Work>, Failure> {
         let reader = self.reader()?;
-        let filter = Filter {
+        let filter = EventFilter {
             kind: Some("request.created".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let asked = reader.records(&Query::of(filter).few().newest_first())?;
+        let asked = reader.records(&EventQuery::of(filter).few().newest_first())?;
         let traces = asked.iter().filter_map(|record| record.trace.parse().ok());
         traces.map(|trace| read(&reader, trace)).collect()
     }
@@ -64,20 +64,20 @@ impl Workshop {
         if prefix.is_empty() || !prefix.chars().all(is_plain) {
             return Err(unknown(id));
         }
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(prefix.clone()),
             kind: Some("request.created".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let found = reader.records(&Query::of(filter).limit(6))?;
+        let found = reader.records(&EventQuery::of(filter).limit(6))?;
         let mut traces: Vec<_> = found.iter().map(|record| record.trace.clone()).collect();
         if traces.is_empty() {
-            let filter = Filter {
+            let filter = EventFilter {
                 run: Some(prefix),
                 kind: Some("run.started".to_owned()),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            let runs = reader.records(&Query::of(filter).limit(6))?;
+            let runs = reader.records(&EventQuery::of(filter).limit(6))?;
             traces.extend(runs.iter().map(|record| record.trace.clone()));
             traces.dedup();
         }
@@ -106,7 +106,7 @@ impl Workshop {
         }
         let reader = self.reader()?;
         // A trace with this prefix may belong to runs without a request.
-        for trace in reader.traces(TracesBy::Trace, short, 4)? {
+        for trace in reader.traces(TraceLookupKey::Trace, short, 4)? {
             let trace = trace.parse().ok();
             match trace.map(|trace| read(&reader, trace)) {
                 Some(Ok(work)) => return Ok(Some(work)),
@@ -144,7 +144,7 @@ impl Workshop {
             RecordedText::Inline(text) => return Ok(text.clone()),
             RecordedText::Kept(at) => at,
         };
-        let bytes = artel_journal::Blobs::at(self.home.blobs()).get(&at.blob)?;
+        let bytes = artel_journal::BlobStore::at(self.home.blobs()).get(&at.blob)?;
         String::from_utf8(bytes).map_err(|error| {
             Failure::new(FailureCode::J001, "a kept text is not text").because(error.to_string())
         })
@@ -237,12 +237,12 @@ pub(crate) fn status_of(course: &WorkState) -> RequestStatus {
     }
 }
 
-fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {
-    let filter = Filter {
+fn read(reader: &JournalReader, trace: TraceId) -> Result<Work, Failure> {
+    let filter = EventFilter {
         stream: Some(StreamName::work(trace).to_string()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = reader.records(&Query::of(filter))?;
+    let records = reader.records(&EventQuery::of(filter))?;
     let mut events = Vec::with_capacity(records.len());
     for record in &records {
         events.push(record.event()?);

@@ -111,12 +111,12 @@ impl Place {
 
     /// Returns what the journal has of a run, in order.
     pub(crate) fn events(&self, done: &RunDone) -> Vec<Event> {
-        let filter = artel_journal::Filter {
+        let filter = artel_journal::EventFilter {
             run: Some(done.run.to_string()),
-            ..artel_journal::Filter::default()
+            ..artel_journal::EventFilter::default()
         };
         let reader = self.workshop.reader().unwrap();
-        let query = artel_journal::Query::of(filter);
+        let query = artel_journal::EventQuery::of(filter);
         let records = reader.records(&query).unwrap();
         records
             .iter()

@@ -154,7 +154,7 @@ fn values_that_archived_events_name_stay() {
     drafts[1].fact = remark_in(b"named by a run").into();
     let journal = house.journal(crate::support::days_ago(100));
     journal
-        .append(artel_journal::Batch::of(drafts))
+        .append(artel_journal::EventBatch::of(drafts))
         .wait()
         .unwrap();
     drop(journal);

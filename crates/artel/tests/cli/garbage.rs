@@ -49,7 +49,7 @@ fn over_garbage(file: impl Fn(&House) -> PathBuf, check: impl Fn(&str, &[&str], 
         let kinds = house.kinds();
         assert_eq!(kinds[..2], ["workshop.created", "config.loaded"], "{sort}");
         assert!(kinds.len() >= 31, "{sort}: nothing was lost");
-        let reader = artel_journal::Reader::open(&house.journal_home()).unwrap();
+        let reader = artel_journal::JournalReader::open(&house.journal_home()).unwrap();
         reader.refuse_foreign(id).unwrap();
     }
 }

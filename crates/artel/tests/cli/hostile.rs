@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use artel_journal::{Filter, Subscription};
+use artel_journal::{EventFilter, JournalSubscription};
 
 use crate::support::House;
 
@@ -100,8 +100,8 @@ fn whoever_follows_goes_on_after_a_restore() {
     let house = House::with_events(20);
     house.ok(["journal", "backup"]);
     house.append(crate::support::notes("later", 30));
-    let reader = artel_journal::Reader::open(&house.journal_home()).unwrap();
-    let mut following = Subscription::read_only(reader.into(), Filter::default(), 51);
+    let reader = artel_journal::JournalReader::open(&house.journal_home()).unwrap();
+    let mut following = JournalSubscription::read_only(reader.into(), EventFilter::default(), 51);
     assert!(following.wait(Duration::ZERO).unwrap().is_none());
     house.ok(["journal", "restore", "--take", "backup", "--yes"]);
     house.append(crate::support::notes("again", 1));

@@ -115,7 +115,7 @@ fn an_interrupted_init_is_completed() {
     };
     let before_the_first_event: fn(&House) = |house| {
         interrupt(house, &["workshop.json"]);
-        let options = artel_journal::Options::new(
+        let options = artel_journal::JournalOptions::new(
             artel_testkit::system_clock(),
             artel_types::TraceId::from_random([1; 16]),
         );

@@ -67,7 +67,7 @@ fn with_a_yes_old_finished_streams_move_and_can_still_be_found() {
     );
     let unfinished = open[..3].to_vec();
     journal
-        .append(artel_journal::Batch::of(unfinished))
+        .append(artel_journal::EventBatch::of(unfinished))
         .wait()
         .unwrap();
     drop(journal);

@@ -1,7 +1,7 @@
 //! A workshop with very many runs, one of them very long: pages stay as small as any other, and
 //! everything is still found.
 
-use artel_journal::{Batch, Durability, Journal, Options};
+use artel_journal::{CommitDurability, EventBatch, Journal, JournalOptions};
 use artel_testkit::{is_long, scaled, system_clock};
 use artel_types::model::{MessagePart, ModelReply, ReplyStopReason, ToolCall};
 use artel_types::{Actor, EventDraft, Fact, RunId, RunSteered, StreamName, Tokens, TraceId};
@@ -100,16 +100,16 @@ fn said(text: &str, call: &str) -> String {
 
 /// Puts on record what is handed over, without waiting for the disk at each batch.
 pub(crate) fn record(house: &House, drafts: impl IntoIterator<Item = EventDraft>) {
-    let options = Options {
-        durability: Durability::Normal,
-        ..Options::new(system_clock(), TraceId::from_random([1; 16]))
+    let options = JournalOptions {
+        durability: CommitDurability::Normal,
+        ..JournalOptions::new(system_clock(), TraceId::from_random([1; 16]))
     };
     let journal = Journal::open(&house.journal_home(), house.id(), options);
     let journal = journal.unwrap().journal;
     let mut drafts = drafts.into_iter().peekable();
     while drafts.peek().is_some() {
         let some: Vec<EventDraft> = drafts.by_ref().take(AT_ONCE).collect();
-        journal.append(Batch::of(some)).wait().unwrap();
+        journal.append(EventBatch::of(some)).wait().unwrap();
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_testkit::{figure, note, scaled};
 
 use crate::stage::{Stage, with_remarks};
@@ -26,12 +26,12 @@ fn served(remarks: u64) -> (Stage, String) {
 
 /// The numbers of all remarks there are.
 fn remarks(house: &House) -> Vec<u64> {
-    let reader = Reader::open(&house.journal_home()).unwrap();
-    let filter = Filter {
+    let reader = JournalReader::open(&house.journal_home()).unwrap();
+    let filter = EventFilter {
         kind: Some("note.".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     };
-    let records = reader.records(&Query::of(filter)).unwrap();
+    let records = reader.records(&EventQuery::of(filter)).unwrap();
     records.iter().map(|record| record.seq).collect()
 }
 

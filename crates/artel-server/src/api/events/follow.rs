@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_journal::Query;
+use artel_journal::EventQuery;
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{Eyes, Workshop};
 use axum::body::{Body, Bytes};
@@ -178,7 +178,7 @@ impl Reading {
             let head = desk.reader().head()?;
             let records = desk
                 .reader()
-                .records(&Query::of(filter).after(after).limit(PAGE))?;
+                .records(&EventQuery::of(filter).after(after).limit(PAGE))?;
             Ok::<_, artel_journal::JournalError>((head, records))
         });
         let (head, records) = read.await.ok()?.ok()?;

@@ -1,6 +1,6 @@
 //! The query for events: filters, range, order and view.
 
-use artel_journal::{Filter, Record};
+use artel_journal::{EventFilter, JournalRecord};
 use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::Eyes;
 use serde::Deserialize;
@@ -82,14 +82,14 @@ impl Wanted {
         }
     }
 
-    pub(super) fn filter(&self, now: Timestamp) -> Result<Filter, Failure> {
+    pub(super) fn filter(&self, now: Timestamp) -> Result<EventFilter, Failure> {
         let known = [None, Some("asc"), Some("desc")];
         if !known.contains(&self.order.as_deref()) {
             return Err(
                 Failure::new(FailureCode::C004, "there is no such order").advise("`asc` or `desc`")
             );
         }
-        Ok(Filter {
+        Ok(EventFilter {
             kind: self.kind.clone(),
             trace: self.trace.clone(),
             run: self.run.clone(),
@@ -130,7 +130,7 @@ impl Wanted {
     }
 
     /// Returns whether a live event matches the query.
-    pub(super) fn fits(&self, record: &Record) -> bool {
+    pub(super) fn fits(&self, record: &JournalRecord) -> bool {
         let begins = |wanted: &Option<String>, is: Option<&str>| match wanted {
             Some(wanted) => is.is_some_and(|is| is.starts_with(wanted.as_str())),
             None => true,

@@ -1,6 +1,6 @@
 //! The subject of a run's page: a run, and the work it belongs to.
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_types::{Event, Fact, Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{Excerpt, Work};
 
@@ -56,7 +56,7 @@ impl Subject {
     }
 
     /// Returns the events that the page needs, in order.
-    pub(super) fn records(&self) -> &[Record] {
+    pub(super) fn records(&self) -> &[JournalRecord] {
         &self.excerpt.records
     }
 
@@ -100,7 +100,7 @@ impl Subject {
     }
 }
 
-fn has_begun(records: &[Record], run: RunId) -> bool {
+fn has_begun(records: &[JournalRecord], run: RunId) -> bool {
     let run = run.to_string();
     let mut records = records.iter();
     records.any(|it| it.kind == "run.started" && it.run.as_deref() == Some(run.as_str()))

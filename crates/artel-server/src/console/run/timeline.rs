@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_types::{Failure, RunId};
 use artel_workshop::{Eyes, Workshop, brief, seen};
 
@@ -44,7 +44,7 @@ impl Points {
         let run = subject.run?;
         let forkable = workshop.forkable_runs(subject.records());
         let mut spans = BTreeMap::new();
-        let prepared = |it: &&Record| it.kind == "run.prepared";
+        let prepared = |it: &&JournalRecord| it.kind == "run.prepared";
         for record in subject.records().iter().filter(prepared) {
             let Some(name) = record.run.clone() else {
                 continue;
@@ -64,13 +64,14 @@ impl Points {
     pub(super) fn without_files(mut self, subject: &Subject) -> Self {
         for (name, (_, to)) in &mut self.spans {
             let mut own = subject.records().iter();
-            let is_made = |it: &&Record| it.kind == "tree.made" && it.run.as_ref() == Some(name);
+            let is_made =
+                |it: &&JournalRecord| it.kind == "tree.made" && it.run.as_ref() == Some(name);
             *to = own.find(is_made).map_or(*to, |made| made.seq.min(*to));
         }
         self
     }
 
-    fn has(&self, record: &Record) -> bool {
+    fn has(&self, record: &JournalRecord) -> bool {
         let span = record.run.as_ref().and_then(|run| self.spans.get(run));
         span.is_some_and(|(from, to)| (*from..*to).contains(&record.seq))
     }
@@ -93,7 +94,7 @@ pub(super) fn events(
         let shown = shown.filter_map(|record| seen(eyes, record));
         shown.take(EVENTS).collect()
     };
-    let row = |record: Record| EventRow {
+    let row = |record: JournalRecord| EventRow {
         seq: record.seq,
         at: words::moment(record.at),
         is_point: points.is_some_and(|points| points.has(&record)),

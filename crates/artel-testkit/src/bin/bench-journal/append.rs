@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use artel_journal::{Ack, Journal};
+use artel_journal::{AppendAcknowledgement, Journal};
 use artel_testkit::Scratch;
 use artel_types::EventDraft;
 
@@ -106,7 +106,7 @@ fn append(journal: &Journal, (appenders, each): (usize, usize), round: usize) ->
 /// One appender, between two of its appends.
 struct Task {
     drafts: std::vec::IntoIter<EventDraft>,
-    waiting: Option<(Ack, Instant)>,
+    waiting: Option<(AppendAcknowledgement, Instant)>,
 }
 
 impl Task {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use artel_journal::{Batch, Durability};
+use artel_journal::{CommitDurability, EventBatch};
 use artel_testkit::Scratch;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -30,12 +30,12 @@ impl Bare {
     /// of the indexes.
     pub(crate) fn new(folder: &Path, count: usize) -> Self {
         let mut source = Scratch::inside(folder);
-        source.options.durability = Durability::Normal;
+        source.options.durability = CommitDurability::Normal;
         let journal = source.create();
         let mut runs: Vec<Work> = (0..BATCH as u64).map(|run| Work::of_seed(!run)).collect();
         for _ in 0..count.div_ceil(BATCH) {
             let drafts = runs.iter_mut().flat_map(|run| run.take(1));
-            journal.append(Batch::of(drafts)).wait().unwrap();
+            journal.append(EventBatch::of(drafts)).wait().unwrap();
         }
         drop(journal);
         let source = Connection::open(source.home.journal()).unwrap();

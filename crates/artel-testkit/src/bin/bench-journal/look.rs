@@ -5,7 +5,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_testkit::{Random, Scratch};
 
 use crate::figure::{Figure, Goal, median, millis, percentile};
@@ -22,43 +22,43 @@ const LONGEST: f64 = 200.0;
 /// Runs the measurements and prints the figures.
 pub(crate) fn measure(scratch: &Scratch, events: usize) {
     let reader = scratch.reader();
-    let bare = look(&reader, |_| Query::all().newest_first().limit(1));
+    let bare = look(&reader, |_| EventQuery::all().newest_first().limit(1));
     let bare = median(bare);
     Figure::new("one event, looked up", bare, "ms", Goal::None).print();
     let named = named(&reader, events);
     print(
         "the newest page",
         bare,
-        look(&reader, |_| page(Filter::default())),
+        look(&reader, |_| page(EventFilter::default())),
     );
     let found = look(&reader, |number| {
-        page(Filter {
+        page(EventFilter {
             trace: Some(named[number].clone()),
-            ..Filter::default()
+            ..EventFilter::default()
         })
     });
     print("a page of one piece of work", bare, found);
     let found = look(&reader, |number| {
         // The prefix that people type.
         let begin = named[number].chars().take(8).collect();
-        page(Filter {
+        page(EventFilter {
             trace: Some(begin),
-            ..Filter::default()
+            ..EventFilter::default()
         })
     });
     print("the same by how its id begins", bare, found);
     let found = look(&reader, |number| {
         let kinds = ["run.finished", "budget.", "note.", "run."];
-        page(Filter {
+        page(EventFilter {
             kind: Some(kinds[number % kinds.len()].to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         })
     });
     print("a page of one kind", bare, found);
     let head = reader.head().unwrap();
     let mut random = Random::of_seed(8);
     let found = look(&reader, |_| {
-        page(Filter::default()).before(random.below(head) + 1)
+        page(EventFilter::default()).before(random.below(head) + 1)
     });
     print("a page from anywhere", bare, found);
     let bytes = fs::metadata(scratch.home.journal()).unwrap().len() as f64;
@@ -73,11 +73,11 @@ pub(crate) fn measure(scratch: &Scratch, events: usize) {
     .print();
 }
 
-fn page(filter: Filter) -> Query {
-    Query::of(filter).newest_first().limit(PAGE)
+fn page(filter: EventFilter) -> EventQuery {
+    EventQuery::of(filter).newest_first().limit(PAGE)
 }
 
-fn look(reader: &Reader, mut wanted: impl FnMut(usize) -> Query) -> Vec<f64> {
+fn look(reader: &JournalReader, mut wanted: impl FnMut(usize) -> EventQuery) -> Vec<f64> {
     let one = |number| {
         let query = wanted(number);
         let begun = Instant::now();
@@ -88,10 +88,14 @@ fn look(reader: &Reader, mut wanted: impl FnMut(usize) -> Query) -> Vec<f64> {
 }
 
 /// Returns the traces of events from all over the journal.
-fn named(reader: &Reader, events: usize) -> Vec<String> {
+fn named(reader: &JournalReader, events: usize) -> Vec<String> {
     let every = (events / LOOKS).max(1) as u64;
     let at = (0..LOOKS as u64).map(|number| number * every);
-    let found = at.flat_map(|seq| reader.records(&Query::all().after(seq).limit(1)).unwrap());
+    let found = at.flat_map(|seq| {
+        reader
+            .records(&EventQuery::all().after(seq).limit(1))
+            .unwrap()
+    });
     found.map(|record| record.trace).collect()
 }
 

@@ -19,7 +19,7 @@ mod look;
 mod place;
 mod read;
 
-use artel_journal::Home;
+use artel_journal::JournalFolders;
 
 /// The size of the measurement.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ fn main() {
         // The arguments with which the program starts itself again, because peak memory is
         // a property of a whole process.
         [read::VERIFY, state, data, workshop] => {
-            read::tell_memory(&Home::new(state, data), workshop.parse().unwrap());
+            read::tell_memory(&JournalFolders::new(state, data), workshop.parse().unwrap());
         }
         _ => panic!("bench-journal [--quick]"),
     }

@@ -7,7 +7,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use artel_journal::{Batch, Durability, Home, Journal, Keys, Options, Query, Reader};
+use artel_journal::{
+    CommitDurability, EventBatch, EventQuery, Journal, JournalFolders, JournalOptions,
+    JournalReader, JournalSigningKeys,
+};
 use artel_testkit::Scratch;
 use artel_types::WorkshopId;
 
@@ -41,8 +44,8 @@ fn rate(name: &str, events: usize, took: Duration, goal: Goal) {
 
 /// Appends batches, with several of them in flight.
 fn fill(scratch: &Scratch, events: usize) -> Duration {
-    let options = Options {
-        durability: Durability::Normal,
+    let options = JournalOptions {
+        durability: CommitDurability::Normal,
         ..scratch.options.clone()
     };
     let opened = Journal::create(&scratch.home, scratch.workshop, options).unwrap();
@@ -52,7 +55,7 @@ fn fill(scratch: &Scratch, events: usize) -> Duration {
     let mut left = events;
     while left > 0 {
         let count = left.min(BATCH);
-        under_way.push_back(opened.journal.append(Batch::of(work.take(count))));
+        under_way.push_back(opened.journal.append(EventBatch::of(work.take(count))));
         left -= count;
         if under_way.len() > 8 {
             under_way.pop_front().unwrap().wait().unwrap();
@@ -95,8 +98,8 @@ fn verify(scratch: &Scratch, events: usize) {
 }
 
 /// Verifies once in this process, and prints its peak memory growth.
-pub(crate) fn tell_memory(home: &Home, workshop: WorkshopId) {
-    let keys = Keys::load(home.data(), workshop).unwrap();
+pub(crate) fn tell_memory(home: &JournalFolders, workshop: WorkshopId) {
+    let keys = JournalSigningKeys::load(home.data(), workshop).unwrap();
     let before = memory("VmHWM:");
     assert!(artel_journal::verify(home, workshop, &keys).unwrap().ok);
     println!("{}", memory("VmHWM:") - before);
@@ -119,8 +122,8 @@ fn open(scratch: &Scratch) {
 }
 
 fn fold(scratch: &Scratch, events: usize) {
-    let reader: Reader = scratch.reader();
-    let records = reader.records(&Query::all().limit(HELD)).unwrap();
+    let reader: JournalReader = scratch.reader();
+    let records = reader.records(&EventQuery::all().limit(HELD)).unwrap();
     let bytes: usize = records.iter().map(|record| record.payload.len()).sum();
     println!("payloads have {} bytes on average", bytes / records.len());
     let spans = repeat(5, || {
@@ -134,7 +137,7 @@ fn fold(scratch: &Scratch, events: usize) {
     let spans = repeat(3, || {
         let mut count = 0;
         reader
-            .visit_events(&Query::all(), |event| {
+            .visit_events(&EventQuery::all(), |event| {
                 black_box(event);
                 count += 1;
                 ControlFlow::Continue(())

@@ -21,7 +21,7 @@ mod figure;
 mod place;
 mod round;
 
-use artel_journal::Durability;
+use artel_journal::CommitDurability;
 use artel_testkit::Scratch;
 
 use figure::{Figure, Goal, median};
@@ -43,8 +43,8 @@ fn main() {
     let alone = median((0..rounds).map(|round| round::machine(round as u64)));
     Figure::new("a step, the machine alone", alone, "ms", Goal::None).print();
     for (durability, word) in [
-        (Durability::Full, "on disk"),
-        (Durability::Normal, "with the system"),
+        (CommitDurability::Full, "on disk"),
+        (CommitDurability::Normal, "with the system"),
     ] {
         let mut scratch = Scratch::inside(&place.folder);
         scratch.options.durability = durability;

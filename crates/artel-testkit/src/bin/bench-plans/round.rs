@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use artel_engine::{Chronicle, Conductor, Entry, Led, Nobody, Stop, Wheel};
-use artel_journal::{Journal, Owner};
+use artel_journal::{Journal, LeaseOwner};
 use artel_rules::conduct::{PlanRun, PlanRunRules, StepFailurePolicy};
 use artel_testkit::{Random, random_trace};
 use artel_types::plan::{Plan, PlanState};
@@ -109,7 +109,7 @@ pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
 async fn begin(journal: &Journal, random: &mut Random) -> (Chronicle, Plan) {
     let run = RunId::from_random(random.bytes());
     let name = StreamName::run(run).to_string();
-    let owner = Owner::this_process("bench");
+    let owner = LeaseOwner::this_process("bench");
     let span = Duration::from_secs(600);
     let lease = journal.take_lease(&name, owner, span).await.unwrap();
     let (trace, actor) = (random_trace(random), Actor::system("plan"));

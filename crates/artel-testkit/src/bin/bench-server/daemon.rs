@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use artel_config::system_clock;
-use artel_journal::{Home, Journal, Options};
+use artel_journal::{Journal, JournalFolders, JournalOptions};
 use artel_types::TraceId;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -133,11 +133,11 @@ impl Drop for Daemon {
 }
 
 fn journal(home: &Path, shop: &Path) -> Journal {
-    let place = Home::new(shop.join(".artel"), home.join(".local/share/artel"));
+    let place = JournalFolders::new(shop.join(".artel"), home.join(".local/share/artel"));
     let marker = std::fs::read(shop.join(".artel/workshop.json")).unwrap();
     let marker: serde_json::Value = serde_json::from_slice(&marker).unwrap();
     let id = marker["id"].as_str().unwrap().parse().unwrap();
-    let options = Options::new(system_clock(), TraceId::from_random([1; 16]));
+    let options = JournalOptions::new(system_clock(), TraceId::from_random([1; 16]));
     Journal::open(&place, id, options).unwrap().journal
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_types::{
     Actor, EventDraft, Fact, NoteAdded, RunFinished, RunId, RunStarted, StreamName, TraceId,
 };
@@ -308,7 +308,7 @@ fn record_long(journal: &Journal, run: RunId, events: usize) {
     };
     let append = |facts: Vec<Fact>| {
         let drafts = facts.into_iter().map(draft);
-        journal.append(Batch::of(drafts)).wait().unwrap();
+        journal.append(EventBatch::of(drafts)).wait().unwrap();
     };
     append(vec![RunStarted::new(run, "A very long run").into()]);
     let remark = || NoteAdded {

@@ -1,6 +1,6 @@
 //! Finished runs, recorded all at once.
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_types::{
     Actor, ActorSurface, EventDraft, RunFinished, RunId, RunStarted, StreamName, TraceId,
 };
@@ -25,12 +25,12 @@ pub(crate) fn record(journal: &Journal, count: usize) {
         batch.push(draft(finished.into()));
         if batch.len() >= 1_000 {
             journal
-                .append(Batch::of(std::mem::take(&mut batch)))
+                .append(EventBatch::of(std::mem::take(&mut batch)))
                 .wait()
                 .unwrap();
         }
     }
     if !batch.is_empty() {
-        journal.append(Batch::of(batch)).wait().unwrap();
+        journal.append(EventBatch::of(batch)).wait().unwrap();
     }
 }

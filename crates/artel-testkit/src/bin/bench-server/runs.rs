@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_types::{Actor, EventDraft, NoteAdded, StreamName, TraceId};
 use tokio::task::JoinSet;
 
@@ -81,7 +81,7 @@ async fn probe(journal: Journal, is_over: Arc<AtomicBool>) -> Vec<f64> {
         };
         let draft = EventDraft::new(stream.clone(), trace, Actor::system("bench"), fact);
         let began = Instant::now();
-        journal.append(Batch::of([draft])).await.unwrap();
+        journal.append(EventBatch::of([draft])).await.unwrap();
         times.push(began.elapsed().as_secs_f64() * 1000.0);
         tokio::time::sleep(PROBE).await;
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use artel_journal::{Filter, Journal, Query};
+use artel_journal::{EventFilter, EventQuery, Journal};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -99,23 +99,23 @@ async fn asked(daemon: &Daemon, journal: &Journal) -> f64 {
     until(|| counted(journal, "request.settled", Some(trace)) == 1).await;
     let started = journal
         .reader()
-        .records(&Query::of(only("run.started", Some(trace))))
+        .records(&EventQuery::of(only("run.started", Some(trace))))
         .unwrap();
     // Both clocks belong to this machine.
     let at = started[0].at.as_micros();
     (at as f64 - began.as_micros() as f64) / 1000.0
 }
 
-fn only(kind: &str, trace: Option<&str>) -> Filter {
-    Filter {
+fn only(kind: &str, trace: Option<&str>) -> EventFilter {
+    EventFilter {
         kind: Some(kind.to_owned()),
         trace: trace.map(str::to_owned),
-        ..Filter::default()
+        ..EventFilter::default()
     }
 }
 
 fn counted(journal: &Journal, kind: &str, trace: Option<&str>) -> usize {
-    let query = Query::of(only(kind, trace));
+    let query = EventQuery::of(only(kind, trace));
     journal.reader().records(&query).unwrap().len()
 }
 

@@ -48,7 +48,7 @@ fn kinds_of_a_newer_build_are_passed_over_and_no_damage() {
 
 #[test]
 fn a_damaged_record_is_named_and_the_rest_is_shown() {
-    type Harm = fn(&mut Record);
+    type Harm = fn(&mut JournalRecord);
     let harms: [(&str, Harm); 6] = [
         ("payload", |record| record.payload = "{".to_owned()),
         ("shape", |record| record.payload = r#"{"id":7}"#.to_owned()),

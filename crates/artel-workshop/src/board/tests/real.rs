@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_config::Environment;
-use artel_journal::{Batch, Query};
+use artel_journal::{EventBatch, EventQuery};
 use artel_types::RunAsked;
 use artel_types::plan::Urgency;
 
@@ -69,10 +69,13 @@ fn followed_live_and_folded_anew_it_is_the_same() {
     let mut live = workshop.board().unwrap();
     for number in 1..25 {
         let Open { journal, .. } = workshop.open().unwrap();
-        journal.append(Batch::of(drafts(number))).wait().unwrap();
+        journal
+            .append(EventBatch::of(drafts(number)))
+            .wait()
+            .unwrap();
         let records = journal
             .reader()
-            .records(&Query::all().after(live.position()));
+            .records(&EventQuery::all().after(live.position()));
         records.unwrap().iter().for_each(|record| live.take(record));
     }
     let (anew, drivers) = (workshop.board().unwrap(), workshop.drivers_now().unwrap());
@@ -118,7 +121,7 @@ fn a_long_story_is_told_the_same_by_who_kept_it_and_who_reads_it_anew() {
     let (run, trace) = (run_id(1), trace_id(1));
     let in_run = |fact: Fact| by_agent(StreamName::run(run), trace, fact).in_run(run);
     let append = |drafts: Vec<EventDraft>| {
-        journal.append(Batch::of(drafts)).wait().unwrap();
+        journal.append(EventBatch::of(drafts)).wait().unwrap();
     };
     append(vec![
         in_run(started(run, "Long").into()),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use artel_journal::{Filter, Query, Record};
+use artel_journal::{EventFilter, EventQuery, JournalRecord};
 use artel_types::{Event, Fact, Failure, FailureCode, RunId, RunStarted, TraceId};
 
 use crate::workshop::Workshop;
@@ -65,12 +65,12 @@ impl Workshop {
                     trace.short()
                 )));
         }
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(trace.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut events = Vec::new();
-        for record in self.reader()?.records(&Query::of(filter))? {
+        for record in self.reader()?.records(&EventQuery::of(filter))? {
             events.push(record.event()?);
         }
         let Some(base) = base_of(&events, started) else {
@@ -91,8 +91,9 @@ impl Workshop {
 
     /// Returns the runs among these events that can be forked: top-level runs, and work on
     /// steps whose files still exist.
-    pub fn forkable_runs(&self, records: &[Record]) -> BTreeSet<RunId> {
-        let told = |record: &&Record| matches!(&*record.kind, "run.started" | "step.started");
+    pub fn forkable_runs(&self, records: &[JournalRecord]) -> BTreeSet<RunId> {
+        let told =
+            |record: &&JournalRecord| matches!(&*record.kind, "run.started" | "step.started");
         let mut bases: BTreeMap<String, String> = BTreeMap::new();
         let mut found = BTreeSet::new();
         for event in records.iter().filter(told).filter_map(|it| it.event().ok()) {

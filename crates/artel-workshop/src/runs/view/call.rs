@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use artel_journal::{Filter, Query, Record};
+use artel_journal::{EventFilter, EventQuery, JournalRecord};
 use artel_types::{
     Fact, Failure, FailureCode, RecordedText, RunId, Timestamp, ToolFinished, ToolRequested,
 };
@@ -80,7 +80,7 @@ impl Workshop {
                 .because("your role sees summaries")
                 .advise("an admin says who sees what"));
         }
-        let asked = Query::of(of_calls(run)).after(seq.saturating_sub(1));
+        let asked = EventQuery::of(of_calls(run)).after(seq.saturating_sub(1));
         let mut told: Option<CallTold> = None;
         self.reader()?.visit(&asked, |record| {
             let Some(known) = &mut told else {
@@ -104,7 +104,13 @@ impl Workshop {
         })
     }
 
-    fn requested(&self, run: RunId, seq: u64, record: &Record, eyes: &Eyes) -> Option<CallTold> {
+    fn requested(
+        &self,
+        run: RunId,
+        seq: u64,
+        record: &JournalRecord,
+        eyes: &Eyes,
+    ) -> Option<CallTold> {
         let Fact::ToolRequested(it) = shown(eyes, record).filter(|_| record.seq == seq)? else {
             return None;
         };
@@ -133,7 +139,7 @@ impl Workshop {
         })
     }
 
-    fn finished(&self, call: &str, record: &Record, eyes: &Eyes) -> Option<ResultTold> {
+    fn finished(&self, call: &str, record: &JournalRecord, eyes: &Eyes) -> Option<ResultTold> {
         let Fact::ToolFinished(it) = shown(eyes, record)? else {
             return None;
         };
@@ -165,16 +171,16 @@ impl Workshop {
     }
 }
 
-fn of_calls(run: RunId) -> Filter {
-    Filter {
+fn of_calls(run: RunId) -> EventFilter {
+    EventFilter {
         run: Some(run.to_string()),
         kind: Some("tool.".to_owned()),
-        ..Filter::default()
+        ..EventFilter::default()
     }
 }
 
 /// Returns the fact of an event, if the viewer may see the event.
-fn shown(eyes: &Eyes, record: &Record) -> Option<Fact> {
+fn shown(eyes: &Eyes, record: &JournalRecord) -> Option<Fact> {
     // Hidden parts of a call are removed by the caller, not by `seen`, which would replace a
     // list with a text.
     let open = Eyes {
@@ -185,7 +191,7 @@ fn shown(eyes: &Eyes, record: &Record) -> Option<Fact> {
 }
 
 /// Describes an event in a few words, as far as [`seen`] lets the viewer see it.
-pub fn brief(eyes: &Eyes, record: &Record) -> String {
+pub fn brief(eyes: &Eyes, record: &JournalRecord) -> String {
     let Ok(fact) = serde_json::from_str::<Value>(&record.payload) else {
         return String::new();
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artel_config::Viewer;
-use artel_journal::{Blobs, Record};
+use artel_journal::{BlobStore, JournalRecord};
 use artel_types::model::{MessagePart, ModelReply};
 use artel_types::{
     Event, EventVisibility, Fact, ModelFailed, ModelReplied, ModelRequested, RecordedText,
@@ -27,7 +27,7 @@ const LONGEST: usize = 200;
 pub struct Narrator {
     eyes: Eyes,
     words: Words,
-    blobs: Blobs,
+    blobs: BlobStore,
     workshop: PathBuf,
     home: Option<PathBuf>,
     runs: BTreeMap<RunId, Tale>,
@@ -56,7 +56,7 @@ struct Tale {
 }
 
 impl Narrator {
-    pub(super) fn new(eyes: Eyes, words: Words, blobs: Blobs) -> Self {
+    pub(super) fn new(eyes: Eyes, words: Words, blobs: BlobStore) -> Self {
         Self {
             eyes,
             words,
@@ -74,7 +74,7 @@ impl Narrator {
     }
 
     /// Returns the lines that an event adds to the timeline.
-    pub fn tell(&mut self, record: &Record) -> Vec<Line> {
+    pub fn tell(&mut self, record: &JournalRecord) -> Vec<Line> {
         // Records of another build appear in the table of events, but not in this timeline.
         let Ok(event) = record.event() else {
             return Vec::new();

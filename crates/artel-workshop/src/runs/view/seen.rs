@@ -2,7 +2,7 @@
 //! the values that nobody may see.
 
 use artel_config::Viewer;
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_types::EventVisibility;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const HIDDEN: &str = "[hidden]";
 
 /// Returns an event with what this viewer may not see removed, or `None` if the viewer may
 /// not see the event at all.
-pub fn seen(eyes: &Eyes, record: &Record) -> Option<Record> {
+pub fn seen(eyes: &Eyes, record: &JournalRecord) -> Option<JournalRecord> {
     let visibility: EventVisibility = record.visibility.parse().ok()?;
     let most = match (eyes.view, eyes.role) {
         (View::Summary, _) => EventVisibility::Summary,

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_rules::conduct::PlanRun;
 use artel_rules::plan::state::WorkAction;
 use artel_types::plan::{Plan, PlanState, StepState};
@@ -87,7 +87,7 @@ impl Workshop {
         let approval = EventDraft::new(stream.clone(), work.trace, by.clone(), approval);
         drafts.push(approval);
         let Open { journal, .. } = self.open()?;
-        let batch = Batch::of(drafts).expecting(stream, work.position);
+        let batch = EventBatch::of(drafts).expecting(stream, work.position);
         let appended = journal.append(batch).wait();
         appended.map_err(|error| self.or_faster(work, error.into()))?;
         self.refresh_sheets(work.trace, LOOKING);

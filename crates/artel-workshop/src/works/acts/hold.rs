@@ -1,6 +1,6 @@
 //! Pauses, resumes or cancels one step of a plan. The other steps are not affected.
 
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_rules::conduct::StepRun;
 use artel_types::plan::PlanStep;
 use artel_types::{Fact, Failure, FailureCode, RunId, StepSettled, StepSteered};
@@ -59,7 +59,7 @@ impl Workshop {
         let theirs = agents
             .iter()
             .map(|agent| self.steering(*agent, work.trace, steer.fact()));
-        journal.append(Batch::of(own.chain(theirs))).await?;
+        journal.append(EventBatch::of(own.chain(theirs))).await?;
         let arrived = match driver {
             Some(driver) => Steered::Sent(driver),
             None => {

@@ -159,7 +159,9 @@ impl Workshop {
         let drafts = facts.into_iter().map(|fact| {
             EventDraft::new(StreamName::run(run), work.trace, by.clone(), fact).in_run(run)
         });
-        journal.append(artel_journal::Batch::of(drafts)).wait()?;
+        journal
+            .append(artel_journal::EventBatch::of(drafts))
+            .wait()?;
         self.refresh_sheets(work.trace, LOOKING);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_rules::plan::state::{ChangesetOrder, ChangesetState};
 use artel_types::{
     Actor, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRefused, EventDraft, Fact,
@@ -240,7 +240,7 @@ impl<'w> Desk<'w> {
         fact: impl Into<Fact>,
     ) -> Result<(), Failure> {
         let draft = EventDraft::new(StreamName::work(work.trace), work.trace, by.clone(), fact);
-        self.journal.append(Batch::of([draft])).wait()?;
+        self.journal.append(EventBatch::of([draft])).wait()?;
         Ok(())
     }
 }

@@ -237,15 +237,15 @@ impl Workers {
 
     /// Returns all events of the run's trace, including those of its children.
     fn whole_story(&self) -> Result<Vec<artel_types::Event>, Failure> {
-        let filter = artel_journal::Filter {
+        let filter = artel_journal::EventFilter {
             trace: Some(self.trace().to_string()),
-            ..artel_journal::Filter::default()
+            ..artel_journal::EventFilter::default()
         };
         let records = self
             .house
             .journal
             .reader()
-            .records(&artel_journal::Query::of(filter))?;
+            .records(&artel_journal::EventQuery::of(filter))?;
         let events = records.iter().map(|record| record.event());
         Ok(events.collect::<Result<_, _>>()?)
     }

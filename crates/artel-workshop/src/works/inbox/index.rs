@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_types::{Fact, Failure, RequestRefused, TraceId};
 
 use crate::own_folders::OwnFolders;
@@ -30,14 +30,14 @@ pub(crate) struct Index {
 
 impl Index {
     /// Folds the events recorded since the last call.
-    pub(super) fn follow(&mut self, reader: &Reader) -> Result<(), Failure> {
-        let filter = Filter {
+    pub(super) fn follow(&mut self, reader: &JournalReader) -> Result<(), Failure> {
+        let filter = EventFilter {
             kind: Some("request.".to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let query = match self.seq {
-            0 => Query::of(filter).few(),
-            seq => Query::of(filter).after(seq),
+            0 => EventQuery::of(filter).few(),
+            seq => EventQuery::of(filter).after(seq),
         };
         // The head is read first. Events that arrive in between are read again by the next scan,
         // which does no harm.
@@ -55,7 +55,7 @@ impl Index {
     pub(super) fn is_placed(
         &mut self,
         file: &Path,
-        reader: &Reader,
+        reader: &JournalReader,
         own: &OwnFolders,
     ) -> Result<bool, Failure> {
         self.placed.follow(reader, own)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
-use artel_journal::{Fence, Journal};
+use artel_journal::{Journal, LeaseFence};
 use artel_types::{Actor, Failure, SecretRedactor};
 
 use super::Index;
@@ -17,7 +17,7 @@ use crate::workshop::Workshop;
 pub(super) struct Look<'a> {
     pub(super) workshop: &'a Workshop,
     pub(super) journal: &'a Journal,
-    pub(super) fence: &'a Fence,
+    pub(super) fence: &'a LeaseFence,
     pub(super) index: MutexGuard<'a, Index>,
     pub(super) portals: Vec<Portal>,
     pub(super) redactor: SecretRedactor,
@@ -33,7 +33,7 @@ impl<'a> Look<'a> {
     pub(super) fn new(
         workshop: &'a Workshop,
         journal: &'a Journal,
-        fence: &'a Fence,
+        fence: &'a LeaseFence,
     ) -> Result<Self, Failure> {
         let mut index = workshop
             .inbox

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_files::FileError;
-use artel_journal::{Ack, AppendError, Batch};
+use artel_journal::{AppendAcknowledgement, EventBatch, JournalAppendError};
 use artel_rules::request::file::{
     ParsedRequestFile, Request, RequestOrigin, RequestStatus, render,
 };
@@ -68,7 +68,10 @@ impl Look<'_> {
         files: &[PathBuf],
         found: &mut Vec<Found>,
     ) -> Result<Vec<Due>, Failure> {
-        let (mut taken, mut refused): (Vec<(Ack, Found, Due)>, Vec<Ack>) = Default::default();
+        let (mut taken, mut refused): (
+            Vec<(AppendAcknowledgement, Found, Due)>,
+            Vec<AppendAcknowledgement>,
+        ) = Default::default();
         for file in files {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let shown = format!("{REQUESTS}/{name}");
@@ -105,7 +108,7 @@ impl Look<'_> {
             match ack.wait() {
                 Ok(_) => {}
                 // Another process recorded it meanwhile, so it belongs to that process.
-                Err(AppendError::Conflict { .. }) => continue,
+                Err(JournalAppendError::Conflict { .. }) => continue,
                 Err(error) => return Err(error.into()),
             }
             found.push(said);
@@ -280,7 +283,7 @@ impl Look<'_> {
             file: shown.to_owned(),
         };
         let draft = EventDraft::new(StreamName::work(trace), trace, self.by.clone(), moved);
-        let batch = Batch::of([draft]).fenced(self.fence);
+        let batch = EventBatch::of([draft]).fenced(self.fence);
         self.journal.append(batch).wait().map_err(Failure::from)?;
         self.index.note(shown, trace);
         let work = self.workshop.work(trace)?;
@@ -346,10 +349,10 @@ impl Look<'_> {
     }
 
     /// Sends a request to the journal, on condition that its trace is unused.
-    fn send(&mut self, prospect: &Prospect) -> Result<Ack, Failure> {
+    fn send(&mut self, prospect: &Prospect) -> Result<AppendAcknowledgement, Failure> {
         let (workshop, by) = (self.workshop, self.by.clone());
         let draft = workshop.request_draft(self.journal, prospect, by, &self.redactor)?;
-        let batch = Batch::of([draft]).expecting(StreamName::work(prospect.trace), 0);
+        let batch = EventBatch::of([draft]).expecting(StreamName::work(prospect.trace), 0);
         self.index.note(&prospect.request.file, prospect.trace);
         Ok(self.journal.append(batch.fenced(self.fence)))
     }
@@ -370,7 +373,7 @@ impl Look<'_> {
         file: &Path,
         shown: &str,
         troubles: &[Trouble],
-    ) -> Result<(String, Option<Ack>), Failure> {
+    ) -> Result<(String, Option<AppendAcknowledgement>), Failure> {
         let clean = |text: &String| self.redactor.redact(text).into_owned();
         let messages: Vec<String> = troubles.iter().map(|(_, text)| clean(text)).collect();
         let refused = RequestRefused {
@@ -385,7 +388,8 @@ impl Look<'_> {
         };
         let ack = self.index.note_refused(&refused).then(|| {
             let draft = self.workshop.draft(refused);
-            self.journal.append(Batch::of([draft]).fenced(self.fence))
+            self.journal
+                .append(EventBatch::of([draft]).fenced(self.fence))
         });
         Ok((text, ack))
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_journal::{Filter, Query};
+use artel_journal::{EventFilter, EventQuery};
 use artel_rules::conduct::{PlanRun, PlanRunRules, StepFailurePolicy as OnFailure};
 use artel_rules::plan::names;
 use artel_rules::tally::{RunMetricsBuilder, kind_of_failure};
@@ -97,12 +97,12 @@ impl Workshop {
 
     /// Returns all events of a request's trace, up to a sequence number.
     fn story(&self, work: &Work, until: u64) -> Result<Vec<Event>, Failure> {
-        let filter = Filter {
+        let filter = EventFilter {
             trace: Some(work.trace.to_string()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
         let mut events = Vec::new();
-        for record in self.reader()?.records(&Query::of(filter))? {
+        for record in self.reader()?.records(&EventQuery::of(filter))? {
             if record.seq <= until {
                 events.push(record.event()?);
             }

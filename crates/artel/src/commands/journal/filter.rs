@@ -1,6 +1,6 @@
 //! The filters that all reading commands share.
 
-use artel_journal::Filter;
+use artel_journal::EventFilter;
 use artel_types::{Clock, EventOutcome, Failure, FailureCode, Timestamp};
 
 /// Arguments that select journal events.
@@ -39,9 +39,9 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    pub(crate) fn filter(&self, clock: &Clock) -> Result<Filter, Failure> {
+    pub(crate) fn filter(&self, clock: &Clock) -> Result<EventFilter, Failure> {
         let lower = |id: &Option<String>| id.as_ref().map(|id| id.to_ascii_lowercase());
-        Ok(Filter {
+        Ok(EventFilter {
             stream: self.stream.clone(),
             kind: self.kind.clone(),
             trace: lower(&self.trace),

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use artel_journal::{self as journal, Record, Subscription};
+use artel_journal::{self as journal, JournalRecord, JournalSubscription};
 use artel_types::Failure;
 use artel_workshop::{Caller, Problems, Workshop};
 
@@ -90,7 +90,7 @@ pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<
     let filter = args.filter.filter(caller.clock())?;
     let reader = workshop.reader_as_it_is()?;
     let head = reader.head().map_err(Failure::from)?;
-    let query = journal::Query::of(filter.clone());
+    let query = journal::EventQuery::of(filter.clone());
     let query = match args.after {
         Some(seq) => query.after(seq),
         None => query.newest_first().limit(args.lines),
@@ -100,14 +100,14 @@ pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<
     show(&records, screen)?;
     if args.follow {
         let after = records.last().map_or(head, |record| record.seq.max(head));
-        let following = Subscription::read_only(reader, filter, after);
+        let following = JournalSubscription::read_only(reader, filter, after);
         return follow(following, screen);
     }
     Ok(Verdict::Done)
 }
 
 /// Shows events as they arrive. Ctrl-C ends the process, which loses nothing.
-fn follow(mut following: Subscription, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn follow(mut following: JournalSubscription, screen: &mut Screen) -> Result<Verdict, Problems> {
     loop {
         screen.flush()?;
         if let Some(record) = following
@@ -123,7 +123,7 @@ fn follow(mut following: Subscription, screen: &mut Screen) -> Result<Verdict, P
     }
 }
 
-fn show(records: &[Record], screen: &mut Screen) -> Result<(), Problems> {
+fn show(records: &[JournalRecord], screen: &mut Screen) -> Result<(), Problems> {
     if screen.json {
         return records.iter().try_for_each(|record| screen.value(record));
     }
@@ -138,7 +138,7 @@ pub(super) fn query(
 ) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
-    let mut query = journal::Query::of(args.filter.filter(caller.clock())?);
+    let mut query = journal::EventQuery::of(args.filter.filter(caller.clock())?);
     query.limit = args.limit;
     query.after = args.after;
     if args.newest_first {
@@ -163,7 +163,7 @@ const LONGEST_TABLE: u64 = 1_000;
 
 fn show_page(
     workshop: &Workshop,
-    mut query: journal::Query,
+    mut query: journal::EventQuery,
     screen: &mut Screen,
 ) -> Result<(), Problems> {
     let is_cut = query.limit.is_none();
@@ -182,7 +182,11 @@ fn show_page(
 }
 
 /// Writes one JSON array, one event at a time, however many there are.
-fn json(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Result<(), Problems> {
+fn json(
+    workshop: &Workshop,
+    query: &journal::EventQuery,
+    screen: &mut Screen,
+) -> Result<(), Problems> {
     screen.raw("[")?;
     let mut separator = "";
     each(workshop, query, |record| {
@@ -193,7 +197,11 @@ fn json(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Res
     screen.line("]")
 }
 
-fn csv(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Result<(), Problems> {
+fn csv(
+    workshop: &Workshop,
+    query: &journal::EventQuery,
+    screen: &mut Screen,
+) -> Result<(), Problems> {
     let mut writer = csv::Writer::from_writer(screen.writer());
     let failed = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(cause) => stopped(cause),
@@ -248,8 +256,8 @@ fn csv(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Resu
 /// Passes on each event until one cannot be printed.
 fn each(
     workshop: &Workshop,
-    query: &journal::Query,
-    mut print: impl FnMut(Record) -> Result<(), Problems>,
+    query: &journal::EventQuery,
+    mut print: impl FnMut(JournalRecord) -> Result<(), Problems>,
 ) -> Result<(), Problems> {
     let mut stopped = None;
     workshop
@@ -272,7 +280,7 @@ pub(super) fn export(
 ) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
-    let query = journal::Query::of(args.filter.filter(caller.clock())?);
+    let query = journal::EventQuery::of(args.filter.filter(caller.clock())?);
     let Some(path) = &args.output else {
         each(&workshop, &query, |record| screen.value(&record))?;
         return Ok(Verdict::Done);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_journal::{Candidate, Source};
+use artel_journal::{RestoreCandidate, RestoreSource};
 use artel_types::{Failure, FailureCode, FailureKind};
 use artel_workshop::{Caller, Noted, Problems, RestorePlan};
 
@@ -180,14 +180,14 @@ pub(super) fn restore(
 
 /// Returns the candidate to restore from, or `None` if the journal is intact and none was
 /// requested.
-fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&Candidate>, Failure> {
+fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&RestoreCandidate>, Failure> {
     let Some(take) = take else {
         let best = plan.candidates.first();
         return Ok(best.filter(|_| !plan.is_intact));
     };
-    let fits = |candidate: &&Candidate| match (&candidate.source, take) {
-        (Source::Prefix, Take::Prefix) | (Source::Backup(_), Take::Backup) => true,
-        (Source::Prefix, Take::Backup) | (Source::Backup(_), Take::Prefix) => false,
+    let fits = |candidate: &&RestoreCandidate| match (&candidate.source, take) {
+        (RestoreSource::Prefix, Take::Prefix) | (RestoreSource::Backup(_), Take::Backup) => true,
+        (RestoreSource::Prefix, Take::Backup) | (RestoreSource::Backup(_), Take::Prefix) => false,
     };
     let found = plan.candidates.iter().find(fits).ok_or_else(|| {
         let what = match take {
@@ -200,10 +200,10 @@ fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&Candidate>, 
     Ok(Some(found).filter(|_| !(plan.is_intact && take == Take::Prefix)))
 }
 
-fn named(source: &Source) -> String {
+fn named(source: &RestoreSource) -> String {
     match source {
-        Source::Prefix => "the intact part of the journal".to_owned(),
-        Source::Backup(file) => format!("the backup {}", shown(file)),
+        RestoreSource::Prefix => "the intact part of the journal".to_owned(),
+        RestoreSource::Backup(file) => format!("the backup {}", shown(file)),
     }
 }
 
@@ -211,7 +211,7 @@ fn shown(path: &Path) -> String {
     harmless(&path.display().to_string())
 }
 
-fn described(candidate: &Candidate) -> String {
+fn described(candidate: &RestoreCandidate) -> String {
     let damage = candidate.damage.as_ref().map_or(String::new(), |damage| {
         format!(" (damaged at {})", harmless(damage))
     });

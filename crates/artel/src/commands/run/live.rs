@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use artel_journal::Record;
+use artel_journal::JournalRecord;
 use artel_types::{Clock, Failure, RunId};
 use artel_workshop::{Eyes, Follower, Line, Narrator, Problems, Stop, View, seen};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -166,7 +166,7 @@ impl Live<'_> {
 
     /// Prints an event for programs. A summary leaves most events out, and prints the lines
     /// that a person would read instead.
-    fn print(&mut self, record: &Record, lines: &[Line]) -> Result<(), Problems> {
+    fn print(&mut self, record: &JournalRecord, lines: &[Line]) -> Result<(), Problems> {
         let milestones = match self.eyes.view {
             View::Summary => lines,
             View::Full => &[],

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_testkit::{ManualClock, note, run_events};
 use artel_types::{RunId, TraceId};
 
@@ -22,7 +22,7 @@ fn events_from_either_end_of_time_stop_nothing_and_verify() {
         let run = RunId::from_random([3; 16]);
         let mut events = run_events(run, TraceId::from_random([4; 16]), 3);
         events.push(note("notes", "the clock is wrong"));
-        journal.append(Batch::of(events)).wait().unwrap();
+        journal.append(EventBatch::of(events)).wait().unwrap();
         drop(journal);
         house.append([note("notes", "the clock is right again")]);
         house.ok(["journal", "verify"]);
@@ -59,7 +59,7 @@ fn a_jump_of_the_clock_prunes_nothing_and_leaves_the_order() {
         clock.jump(jump);
         clock.pass(Duration::from_millis(1));
         let said = note("notes", &format!("remark {number}"));
-        journal.append(Batch::of([said])).wait().unwrap();
+        journal.append(EventBatch::of([said])).wait().unwrap();
     }
     drop(journal);
     let tail = house.ok(["journal", "tail", "-n", "3"]).out;

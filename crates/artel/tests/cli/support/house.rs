@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artel_journal::{Home, Journal, Options, Reader};
+use artel_journal::{Journal, JournalFolders, JournalOptions, JournalReader};
 use artel_testkit::system_clock;
 use artel_types::{Clock, TraceId, WorkshopId};
 use rusqlite::Connection;
@@ -88,8 +88,8 @@ impl House {
     }
 
     /// Returns where the journal lives, for the library.
-    pub(crate) fn journal_home(&self) -> Home {
-        Home::new(self.workshop.join(".artel"), self.data())
+    pub(crate) fn journal_home(&self) -> JournalFolders {
+        JournalFolders::new(self.workshop.join(".artel"), self.data())
     }
 
     /// Returns the workshop's id, as its marker has it.
@@ -101,7 +101,7 @@ impl House {
 
     /// Opens the journal as another process of the same person would.
     pub(crate) fn journal(&self, clock: Clock) -> Journal {
-        let options = Options::new(clock, TraceId::from_random([1; 16]));
+        let options = JournalOptions::new(clock, TraceId::from_random([1; 16]));
         Journal::open(&self.journal_home(), self.id(), options)
             .unwrap()
             .journal
@@ -111,15 +111,15 @@ impl House {
     pub(crate) fn append(&self, drafts: impl IntoIterator<Item = artel_types::EventDraft>) {
         let journal = self.journal(system_clock());
         journal
-            .append(artel_journal::Batch::of(drafts))
+            .append(artel_journal::EventBatch::of(drafts))
             .wait()
             .unwrap();
     }
 
     /// Returns the kinds of all events, in order.
     pub(crate) fn kinds(&self) -> Vec<String> {
-        let reader = Reader::open(&self.journal_home()).unwrap();
-        let records = reader.records(&artel_journal::Query::all()).unwrap();
+        let reader = JournalReader::open(&self.journal_home()).unwrap();
+        let records = reader.records(&artel_journal::EventQuery::all()).unwrap();
         records.into_iter().map(|record| record.kind).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_journal::Batch;
+use artel_journal::EventBatch;
 use artel_testkit::{ManualClock, note, run_events, system_clock};
 use artel_types::{Clock, EventDraft, RunId, TraceId};
 
@@ -28,7 +28,7 @@ pub(crate) fn old_run(house: &House, days: u64, seed: u8, remarks: usize) -> (Ru
     let trace = TraceId::from_random([seed.wrapping_add(1); 16]);
     let journal = house.journal(days_ago(days));
     journal
-        .append(Batch::of(run_events(run, trace, remarks)))
+        .append(EventBatch::of(run_events(run, trace, remarks)))
         .wait()
         .unwrap();
     (run, trace)

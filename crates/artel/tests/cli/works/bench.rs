@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use artel_git::{CommitOrder, Committed, Identity, Line, MergeOrder, TreeBounds};
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_types::plan::{PlanState, ProofStage, RequestSize, Urgency};
 use artel_types::{
     Actor, ActorSurface, BranchBegun, BranchChecked, ChangesetCreated, ChangesetOrdered,
@@ -179,13 +179,13 @@ impl Bench {
 
     /// Returns the kinds of the events of the piece of work that begin like this, in order.
     pub(super) fn kinds(&self, begin: &str) -> Vec<String> {
-        let reader = Reader::open(&self.house.journal_home()).unwrap();
-        let filter = Filter {
+        let reader = JournalReader::open(&self.house.journal_home()).unwrap();
+        let filter = EventFilter {
             stream: Some(StreamName::work(self.trace).to_string()),
             kind: Some(begin.to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = reader.records(&Query::of(filter)).unwrap();
+        let records = reader.records(&EventQuery::of(filter)).unwrap();
         records.into_iter().map(|record| record.kind).collect()
     }
 

@@ -11,7 +11,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{EventFilter, EventQuery, JournalReader};
 use serde_json::Value;
 
 use super::town::{Town, payload};
@@ -77,13 +77,13 @@ impl Served {
 
     /// What is on record, read past the settings: they may be wrong just now.
     fn payloads(&self, kind: &str) -> Vec<Value> {
-        let reader = Reader::open(&self.0.house.journal_home()).unwrap();
-        let filter = Filter {
+        let reader = JournalReader::open(&self.0.house.journal_home()).unwrap();
+        let filter = EventFilter {
             kind: Some(kind.to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        let records = reader.records(&Query::of(filter)).unwrap();
-        let payload = |record: &artel_journal::Record| serde_json::from_str(&record.payload);
+        let records = reader.records(&EventQuery::of(filter)).unwrap();
+        let payload = |record: &artel_journal::JournalRecord| serde_json::from_str(&record.payload);
         records
             .iter()
             .map(|record| payload(record).unwrap())

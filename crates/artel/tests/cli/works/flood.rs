@@ -11,7 +11,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use artel_journal::{Filter, Query, Reader, Record};
+use artel_journal::{EventFilter, EventQuery, JournalReader, JournalRecord};
 use artel_testkit::{Random, figure, is_long};
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ impl Flooded {
     }
 
     fn payloads(&self, kind: &str) -> Vec<(String, Value)> {
-        let pair = |record: Record| {
+        let pair = |record: JournalRecord| {
             let payload = serde_json::from_str(&record.payload).unwrap();
             (record.trace, payload)
         };
@@ -76,13 +76,13 @@ impl Flooded {
         self.records(kind).iter().map(|record| record.seq).collect()
     }
 
-    fn records(&self, kind: &str) -> Vec<Record> {
-        let reader = Reader::open(&self.town.house.journal_home()).unwrap();
-        let filter = Filter {
+    fn records(&self, kind: &str) -> Vec<JournalRecord> {
+        let reader = JournalReader::open(&self.town.house.journal_home()).unwrap();
+        let filter = EventFilter {
             kind: Some(kind.to_owned()),
-            ..Filter::default()
+            ..EventFilter::default()
         };
-        reader.records(&Query::of(filter).few()).unwrap()
+        reader.records(&EventQuery::of(filter).few()).unwrap()
     }
 
     /// Waits until so many are on record; without any progress for long it never ends.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use artel_config::Environment;
-use artel_journal::{Batch, Journal};
+use artel_journal::{EventBatch, Journal};
 use artel_policy::PolicyContext;
 use artel_testkit::Random;
 use artel_tools::ContentMarks;
@@ -84,7 +84,7 @@ impl<'w> Works<'w> {
         };
         drafts.push(draft(works.forked, own, RunStarted::new(own, "fork")));
         drafts.push(draft(works.forked, own, fork));
-        journal.append(Batch::of(drafts)).wait().unwrap();
+        journal.append(EventBatch::of(drafts)).wait().unwrap();
         works
     }
 
@@ -127,7 +127,7 @@ impl<'w> Works<'w> {
             }
             .into()
         };
-        let told = Batch::of([draft(self.trace, run, fact)]);
+        let told = EventBatch::of([draft(self.trace, run, fact)]);
         self.journal.append(told).wait().unwrap();
     }
 
