@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artel_sandbox::trusted::{self, Call, Output, TrustedError};
+use artel_sandbox::trusted::{self, TrustedProgramCall, TrustedProgramError, TrustedProgramOutput};
 
 use crate::danger::{self, Dangers};
 use crate::includes;
@@ -132,7 +132,7 @@ pub enum GitError {
     },
     /// Git could not be run.
     #[error("git could not be run")]
-    NotRun(#[from] TrustedError),
+    NotRun(#[from] TrustedProgramError),
 }
 
 impl Identity {
@@ -307,7 +307,11 @@ impl Git {
         Ok(PathBuf::from(OsString::from_vec(said)))
     }
 
-    fn start(&self, arguments: &[impl AsRef<OsStr>], stdin: Vec<u8>) -> Result<Output, GitError> {
+    fn start(
+        &self,
+        arguments: &[impl AsRef<OsStr>],
+        stdin: Vec<u8>,
+    ) -> Result<TrustedProgramOutput, GitError> {
         let call = self.call(arguments, stdin);
         let named = self.variables.iter().rfind(|(name, _)| name == "GIT_DIR");
         let git_dir = match named {
@@ -318,7 +322,7 @@ impl Git {
         Ok(trusted::run(&call)?)
     }
 
-    fn call(&self, arguments: &[impl AsRef<OsStr>], stdin: Vec<u8>) -> Call {
+    fn call(&self, arguments: &[impl AsRef<OsStr>], stdin: Vec<u8>) -> TrustedProgramCall {
         let mut args: Vec<OsString> = vec!["--no-pager".into(), "--literal-pathspecs".into()];
         let safe = [
             format!("safe.directory={}", self.tree.display()),
@@ -337,14 +341,14 @@ impl Git {
                 .iter()
                 .map(|argument| argument.as_ref().to_owned()),
         );
-        Call {
+        TrustedProgramCall {
             args,
             env: self.environment(arguments.first().map(AsRef::as_ref)),
             cwd: self.tree.clone(),
             stdin,
             timeout: self.timeout,
             most_output: self.most_output,
-            ..Call::new(&self.program)
+            ..TrustedProgramCall::new(&self.program)
         }
     }
 

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use artel_sandbox::trusted::{self, Call};
+use artel_sandbox::trusted::{self, TrustedProgramCall};
 
 use crate::GitError;
 
@@ -28,7 +28,7 @@ const KEYS: &str = "^include(if\\..*)?\\.path$";
 /// Refuses a repository whose settings include something that is not a file, directly or
 /// through other files. `call` is the git call that is about to be made; `git_dir` is the
 /// repository's folder.
-pub(crate) fn refuse_odd(call: &Call, git_dir: &Path) -> Result<(), GitError> {
+pub(crate) fn refuse_odd(call: &TrustedProgramCall, git_dir: &Path) -> Result<(), GitError> {
     let mut waiting = settings_of(git_dir);
     let mut next = 0;
     while let Some(config) = waiting.get(next).cloned() {
@@ -86,14 +86,14 @@ fn may_include(config: &Path) -> bool {
 
 /// Returns the files that a settings file includes, under whatever condition. Git itself
 /// reads the file, and reads no other.
-fn included(call: &Call, config: &Path) -> Result<Vec<PathBuf>, GitError> {
+fn included(call: &TrustedProgramCall, config: &Path) -> Result<Vec<PathBuf>, GitError> {
     let words = ["config", "--no-includes", "-z", "--type=path", "--file"].map(OsStr::new);
     let words = words.into_iter().chain([config.as_os_str()]);
     let words = words.chain(["--get-regexp", KEYS].map(OsStr::new));
     let mut env = call.env.clone();
     env.retain(|(name, _)| name != "GIT_DIR");
     env.push(("GIT_DIR".into(), "/nonexistent".into()));
-    let output = trusted::run(&Call {
+    let output = trusted::run(&TrustedProgramCall {
         args: words.map(OsStr::to_owned).collect(),
         env,
         cwd: PathBuf::from("/"),

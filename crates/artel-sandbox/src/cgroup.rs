@@ -11,58 +11,58 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::Limits;
-use crate::process::Limited;
+use crate::job::SandboxLimits;
+use crate::process::ExceededCommandLimit;
 
 /// Prefix of the names of our groups.
 const PREFIX: &str = "artel-";
 
 /// The groups below which we can create our own, one per limited resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Groups {
-    pub(crate) memory: Option<Base>,
-    pub(crate) pids: Option<Base>,
-    pub(crate) cpu: Option<Base>,
+pub(crate) struct CgroupParents {
+    pub(crate) memory: Option<CgroupFolder>,
+    pub(crate) pids: Option<CgroupFolder>,
+    pub(crate) cpu: Option<CgroupFolder>,
 }
 
 /// A group below which we can create our own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Base {
+pub(crate) struct CgroupFolder {
     pub(crate) folder: PathBuf,
-    pub(crate) version: Version,
+    pub(crate) version: CgroupVersion,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Version {
+pub(crate) enum CgroupVersion {
     One,
     Two,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Own {
-    memory: Option<Base>,
-    pids: Option<Base>,
+pub(crate) struct CommandCgroups {
+    memory: Option<CgroupFolder>,
+    pids: Option<CgroupFolder>,
     /// Every folder once, even if it serves several limits.
-    all: Vec<Base>,
+    all: Vec<CgroupFolder>,
 }
 
 /// A handle through which a process moves itself into a group.
-pub(crate) struct Way(File);
+pub(crate) struct CgroupTasksFile(File);
 
-impl Way {
+impl CgroupTasksFile {
     /// Moves this process, which must have a single thread, into the group.
     pub(crate) fn go(mut self) -> io::Result<()> {
         self.0.write_all(b"0")
     }
 }
 
-impl Base {
+impl CgroupFolder {
     fn admit(&self, pid: i32) -> io::Result<()> {
         fs::write(self.folder.join("cgroup.procs"), pid.to_string())
     }
 }
 
-impl Version {
+impl CgroupVersion {
     /// Returns the name under which people know the interface.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Version {
     }
 }
 
-impl Groups {
+impl CgroupParents {
     /// Finds where groups can be created, by creating one for each resource.
     pub(crate) fn find() -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -87,15 +87,15 @@ impl Groups {
         groups
     }
 
-    fn bases(&self) -> impl Iterator<Item = &Base> {
+    fn bases(&self) -> impl Iterator<Item = &CgroupFolder> {
         [&self.memory, &self.pids, &self.cpu].into_iter().flatten()
     }
 
     /// Creates the groups of one command with its limits. If that fails, those already created
     /// are removed.
-    pub(crate) fn make(&self, limits: &Limits) -> io::Result<Own> {
+    pub(crate) fn make(&self, limits: &SandboxLimits) -> io::Result<CommandCgroups> {
         let name = format!("{PREFIX}{}", std::process::id());
-        let mut own = Own::default();
+        let mut own = CommandCgroups::default();
         let made = self.fill(&name, limits, &mut own);
         if made.is_err() {
             own.remove();
@@ -103,23 +103,23 @@ impl Groups {
         made.map(|()| own)
     }
 
-    fn fill(&self, name: &str, limits: &Limits, own: &mut Own) -> io::Result<()> {
+    fn fill(&self, name: &str, limits: &SandboxLimits, own: &mut CommandCgroups) -> io::Result<()> {
         if let Some(base) = &self.memory {
             let group = own.add(base, name)?;
             let bytes = limits.memory.to_string();
             match base.version {
-                Version::One => {
+                CgroupVersion::One => {
                     fs::write(group.join("memory.limit_in_bytes"), &bytes)?;
                     // Only kernels that count swap have this file; without swap it does not
                     // matter.
                     drop(fs::write(group.join("memory.memsw.limit_in_bytes"), &bytes));
                 }
-                Version::Two => {
+                CgroupVersion::Two => {
                     fs::write(group.join("memory.max"), &bytes)?;
                     drop(fs::write(group.join("memory.swap.max"), "0"));
                 }
             }
-            own.memory = Some(Base {
+            own.memory = Some(CgroupFolder {
                 folder: group,
                 version: base.version,
             });
@@ -129,7 +129,7 @@ impl Groups {
             // One more for our own first process.
             let most = limits.processes.saturating_add(1).to_string();
             fs::write(group.join("pids.max"), most)?;
-            own.pids = Some(Base {
+            own.pids = Some(CgroupFolder {
                 folder: group,
                 version: base.version,
             });
@@ -138,19 +138,19 @@ impl Groups {
             let group = own.add(base, name)?;
             let quota = u64::from(percent) * 1000;
             match base.version {
-                Version::One => {
+                CgroupVersion::One => {
                     fs::write(group.join("cpu.cfs_period_us"), "100000")?;
                     fs::write(group.join("cpu.cfs_quota_us"), quota.to_string())?;
                 }
-                Version::Two => fs::write(group.join("cpu.max"), format!("{quota} 100000"))?,
+                CgroupVersion::Two => fs::write(group.join("cpu.max"), format!("{quota} 100000"))?,
             }
         }
         Ok(())
     }
 }
 
-impl Own {
-    fn add(&mut self, base: &Base, name: &str) -> io::Result<PathBuf> {
+impl CommandCgroups {
+    fn add(&mut self, base: &CgroupFolder, name: &str) -> io::Result<PathBuf> {
         let group = base.folder.join(name);
         if self.all.iter().any(|own| own.folder == group) {
             return Ok(group);
@@ -163,7 +163,7 @@ impl Own {
             }
             other => other?,
         }
-        self.all.push(Base {
+        self.all.push(CgroupFolder {
             folder: group.clone(),
             version: base.version,
         });
@@ -179,21 +179,27 @@ impl Own {
     /// Moving another process makes the kernel stop every start and end of processes on the
     /// machine until all processors have noticed, which takes milliseconds. Only version 1 has
     /// this way around it.
-    pub(crate) fn ways_in(&self) -> io::Result<Vec<Way>> {
-        let own = self.all.iter().filter(|own| own.version == Version::One);
-        let open = |own: &Base| File::options().write(true).open(own.folder.join("tasks"));
-        own.map(|own| open(own).map(Way)).collect()
+    pub(crate) fn ways_in(&self) -> io::Result<Vec<CgroupTasksFile>> {
+        let own = self
+            .all
+            .iter()
+            .filter(|own| own.version == CgroupVersion::One);
+        let open = |own: &CgroupFolder| File::options().write(true).open(own.folder.join("tasks"));
+        own.map(|own| open(own).map(CgroupTasksFile)).collect()
     }
 
     /// Moves a process into the groups that it cannot enter by itself.
     pub(crate) fn admit_to_the_rest(&self, pid: i32) -> io::Result<()> {
-        let mut rest = self.all.iter().filter(|own| own.version == Version::Two);
+        let mut rest = self
+            .all
+            .iter()
+            .filter(|own| own.version == CgroupVersion::Two);
         rest.try_for_each(|own| own.admit(pid))
     }
 
     /// Returns every process that is still in one of the groups.
     pub(crate) fn members(&self) -> Vec<i32> {
-        let read = |own: &Base| fs::read_to_string(own.folder.join("cgroup.procs"));
+        let read = |own: &CgroupFolder| fs::read_to_string(own.folder.join("cgroup.procs"));
         let texts = self.all.iter().flat_map(read);
         texts
             .flat_map(|text| text.lines().flat_map(str::parse).collect::<Vec<_>>())
@@ -204,29 +210,29 @@ impl Own {
     pub(crate) fn peak(&self) -> Option<u64> {
         let base = self.memory.as_ref()?;
         let file = match base.version {
-            Version::One => "memory.max_usage_in_bytes",
-            Version::Two => "memory.peak",
+            CgroupVersion::One => "memory.max_usage_in_bytes",
+            CgroupVersion::Two => "memory.peak",
         };
         let text = fs::read_to_string(base.folder.join(file)).ok()?;
         text.trim().parse().ok()
     }
 
     /// Returns the limit that was reached, if any.
-    pub(crate) fn limited(&self) -> Option<Limited> {
+    pub(crate) fn limited(&self) -> Option<ExceededCommandLimit> {
         let memory = self.memory.as_ref().and_then(|base| {
             let file = match base.version {
-                Version::One => "memory.oom_control",
-                Version::Two => "memory.events",
+                CgroupVersion::One => "memory.oom_control",
+                CgroupVersion::Two => "memory.events",
             };
             counter(&base.folder.join(file), "oom_kill")
         });
         if memory.is_some_and(|count| count > 0) {
-            return Some(Limited::Memory);
+            return Some(ExceededCommandLimit::Memory);
         }
         let pids = self.pids.as_ref();
         let pids = pids.and_then(|base| counter(&base.folder.join("pids.events"), "max"));
         pids.is_some_and(|count| count > 0)
-            .then_some(Limited::Processes)
+            .then_some(ExceededCommandLimit::Processes)
     }
 
     /// Removes the groups. The kernel releases a group a moment after its last process has
@@ -259,7 +265,7 @@ fn find_base(
     memberships: &str,
     controller: &str,
     [one, two]: [&str; 2],
-) -> Option<Base> {
+) -> Option<CgroupFolder> {
     let one = version_one(mounts, memberships, controller)
         .filter(|base| try_out(base, one))
         .into_iter();
@@ -269,7 +275,7 @@ fn find_base(
     one.chain(two).next()
 }
 
-fn version_one(mounts: &str, memberships: &str, controller: &str) -> Option<Base> {
+fn version_one(mounts: &str, memberships: &str, controller: &str) -> Option<CgroupFolder> {
     let own = memberships.lines().find_map(|line| {
         let (_, rest) = line.split_once(':')?;
         let (names, path) = rest.split_once(':')?;
@@ -280,14 +286,14 @@ fn version_one(mounts: &str, memberships: &str, controller: &str) -> Option<Base
     })?;
     let (root, point) = mounted(mounts, "cgroup", Some(controller))?;
     let folder = below(&root, &point, own)?;
-    Some(Base {
+    Some(CgroupFolder {
         folder,
-        version: Version::One,
+        version: CgroupVersion::One,
     })
 }
 
 /// Returns our group and its ancestors, nearest first.
-fn version_two(mounts: &str, memberships: &str) -> Vec<Base> {
+fn version_two(mounts: &str, memberships: &str) -> Vec<CgroupFolder> {
     let own = memberships
         .lines()
         .find_map(|line| line.strip_prefix("0::"));
@@ -301,14 +307,14 @@ fn version_two(mounts: &str, memberships: &str) -> Vec<Base> {
         .ancestors()
         .take_while(|above| above.starts_with(&point));
     above
-        .map(|folder| Base {
+        .map(|folder| CgroupFolder {
             folder: folder.to_owned(),
-            version: Version::Two,
+            version: CgroupVersion::Two,
         })
         .collect()
 }
 
-fn hands_down(base: &Base, controller: &str) -> bool {
+fn hands_down(base: &CgroupFolder, controller: &str) -> bool {
     let file = base.folder.join("cgroup.subtree_control");
     fs::read_to_string(file)
         .is_ok_and(|text| text.split_whitespace().any(|word| word == controller))
@@ -335,7 +341,7 @@ fn below(root: &Path, point: &Path, own: &str) -> Option<PathBuf> {
 }
 
 /// Creates a group, checks for the file that sets the limit, and removes the group again.
-fn try_out(base: &Base, file: &str) -> bool {
+fn try_out(base: &CgroupFolder, file: &str) -> bool {
     let group = base
         .folder
         .join(format!("{PREFIX}try-{}", std::process::id()));
@@ -354,7 +360,7 @@ fn try_out(base: &Base, file: &str) -> bool {
 }
 
 /// Removes the groups of starters that were killed.
-fn sweep(base: &Base) {
+fn sweep(base: &CgroupFolder) {
     let Ok(entries) = fs::read_dir(&base.folder) else {
         return;
     };

@@ -19,8 +19,8 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::level::Layer;
-use crate::process::Limited;
+use crate::level::SandboxLayer;
+use crate::process::ExceededCommandLimit;
 
 /// Longest message, in bytes. Long texts are cut before they are sent.
 const LONGEST: usize = 64 * 1024;
@@ -30,7 +30,7 @@ pub(crate) const MOST_DESCRIPTORS: usize = 128;
 
 /// A message from the starter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Said {
+pub(crate) enum SandboxStarterMessage {
     /// The first process of the tree exists. Its pidfd is attached if it has its own
     /// namespace.
     Hello,
@@ -40,7 +40,7 @@ pub(crate) enum Said {
     /// A wall could not be built, or the program could not be started.
     Failed { step: String, why: String },
     /// The results of the probe that ran inside.
-    Probed(Vec<Layer>),
+    Probed(Vec<SandboxLayer>),
     /// The command ended with this status, in the form of `waitpid`.
     Exited(i32),
     /// All processes have ended.
@@ -52,7 +52,7 @@ pub(crate) enum Said {
         /// Processor time.
         cpu: Duration,
         /// The limit that was reached, if any.
-        limited: Option<Limited>,
+        limited: Option<ExceededCommandLimit>,
         /// Paths that used another spelling of a protected name and were set aside.
         set_aside: Vec<PathBuf>,
     },
@@ -121,13 +121,20 @@ pub(crate) fn receive(
 }
 
 /// Sends a message from the starter's side.
-pub(crate) fn say(socket: BorrowedFd<'_>, said: &Said, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(crate) fn say(
+    socket: BorrowedFd<'_>,
+    said: &SandboxStarterMessage,
+    fds: &[BorrowedFd<'_>],
+) -> io::Result<()> {
     let bytes = serde_json::to_vec(said).map_err(io::Error::other)?;
     send(socket, &bytes, fds)
 }
 
 /// Receives a message from the starter, or `None` once the socket was closed.
-pub(crate) fn hear(socket: &OwnedFd, flags: RecvFlags) -> io::Result<Option<(Said, Vec<OwnedFd>)>> {
+pub(crate) fn hear(
+    socket: &OwnedFd,
+    flags: RecvFlags,
+) -> io::Result<Option<(SandboxStarterMessage, Vec<OwnedFd>)>> {
     let (bytes, fds) = receive(socket.as_fd(), flags)?;
     if bytes.is_empty() {
         return Ok(None);

@@ -10,11 +10,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::job::{Job, Limits, Network, Stdin, View};
+use crate::job::{SandboxCommandSpec, SandboxLimits, SandboxNetwork, SandboxStdin, SandboxView};
 
 /// A container engine and the image it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Engine {
+pub struct ContainerEngine {
     /// The absolute path of `docker`, or of `podman`, which accepts the same arguments.
     pub program: PathBuf,
     /// The image, preferably by digest. It is never pulled.
@@ -25,7 +25,7 @@ pub struct Engine {
 
 /// A call that can be started as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct ContainerInvocation {
     /// The engine and its arguments.
     pub argv: Vec<OsString>,
     /// The environment of the engine's client. It passes these variables on by name, so that
@@ -35,7 +35,7 @@ pub struct Call {
 
 /// The kind of entry at a path, as far as a mount depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MountSourceKind {
     /// A folder.
     Folder,
     /// Anything else.
@@ -44,7 +44,7 @@ pub enum Kind {
 
 /// Why a container cannot run a command as promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotContained {
+pub enum ContainerJobError {
     /// A host was granted, but the proxy's doors are in a network namespace of our own.
     #[error("a container has no way to the proxy; run it without `--net`, or without an engine")]
     Network,
@@ -114,16 +114,16 @@ const NEVER_HANDED_ON: [&str; 7] = [
 /// touch the disk. Names are protected at the root of each writable folder; to protect a
 /// repository deeper down, name it as a writable folder too.
 pub fn call(
-    job: &Job,
-    engine: &Engine,
-    kind: impl Fn(&Path) -> Option<Kind>,
-) -> Result<Call, NotContained> {
+    job: &SandboxCommandSpec,
+    engine: &ContainerEngine,
+    kind: impl Fn(&Path) -> Option<MountSourceKind>,
+) -> Result<ContainerInvocation, ContainerJobError> {
     refuse(job, engine)?;
-    let mut argv = Words(vec![engine.program.clone().into()]);
+    let mut argv = ContainerArguments(vec![engine.program.clone().into()]);
     argv.add(&["run", "--rm", "--init", "--pull", "never"]);
     argv.add(&["--read-only", "--network", "none", "--ipc", "private"]);
     argv.add(&["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]);
-    if job.stdin != Stdin::Empty {
+    if job.stdin != SandboxStdin::Empty {
         argv.add(&["--interactive"]);
     }
     let (user, group) = engine.user;
@@ -150,12 +150,12 @@ pub fn call(
     argv.pair("--entrypoint", program.clone());
     argv.add(&[&engine.image]);
     argv.0.extend(arguments.iter().cloned());
-    Ok(Call { argv: argv.0, env })
+    Ok(ContainerInvocation { argv: argv.0, env })
 }
 
-struct Words(Vec<OsString>);
+struct ContainerArguments(Vec<OsString>);
 
-impl Words {
+impl ContainerArguments {
     fn add(&mut self, words: &[&str]) {
         self.0.extend(words.iter().map(OsString::from));
     }
@@ -166,16 +166,16 @@ impl Words {
     }
 }
 
-fn refuse(job: &Job, engine: &Engine) -> Result<(), NotContained> {
-    if matches!(&job.network, Network::Hosts(hosts) if !hosts.is_empty()) {
-        return Err(NotContained::Network);
+fn refuse(job: &SandboxCommandSpec, engine: &ContainerEngine) -> Result<(), ContainerJobError> {
+    if matches!(&job.network, SandboxNetwork::Hosts(hosts) if !hosts.is_empty()) {
+        return Err(ContainerJobError::Network);
     }
     if let Some(overlay) = job.view.overlays.first() {
         let at = overlay.at.clone();
-        return Err(NotContained::Overlay { at });
+        return Err(ContainerJobError::Overlay { at });
     }
     if engine.user.0 == 0 || engine.user.1 == 0 {
-        return Err(NotContained::Root);
+        return Err(ContainerJobError::Root);
     }
     if engine.image.is_empty() || engine.image.starts_with('-') {
         return Err(bad_word(&engine.image));
@@ -187,7 +187,7 @@ fn refuse(job: &Job, engine: &Engine) -> Result<(), NotContained> {
     }
 }
 
-fn add_limits(argv: &mut Words, limits: &Limits) {
+fn add_limits(argv: &mut ContainerArguments, limits: &SandboxLimits) {
     let memory = format!("{}b", limits.memory);
     // The limits with and without swap are equal, so there is no swap.
     argv.add(&["--memory", &memory, "--memory-swap", &memory]);
@@ -209,9 +209,9 @@ fn add_limits(argv: &mut Words, limits: &Limits) {
 /// Returns the mounts of a view, parents before children. An engine accepts one mount per
 /// path, so the stricter one wins: hidden, then protected, then all others.
 fn mounts(
-    view: &View,
-    kind: impl Fn(&Path) -> Option<Kind>,
-) -> Result<Vec<OsString>, NotContained> {
+    view: &SandboxView,
+    kind: impl Fn(&Path) -> Option<MountSourceKind>,
+) -> Result<Vec<OsString>, ContainerJobError> {
     let mut mounts: BTreeMap<PathBuf, Vec<OsString>> = BTreeMap::new();
     let readonly = |path: &Path| bind(path, path, &["readonly"]);
     for path in view.read.iter().filter(|path| kind(path).is_some()) {
@@ -223,15 +223,15 @@ fn mounts(
     for (root, name) in pairs(&view.write, &view.protected) {
         let path = root.join(name);
         if kind(&path).is_none() {
-            return Err(NotContained::Unprotected { path });
+            return Err(ContainerJobError::Unprotected { path });
         }
         mounts.insert(path.clone(), readonly(&path));
     }
     for path in &view.hidden {
         let mask = match kind(path) {
             None => continue,
-            Some(Kind::File) => bind(Path::new("/dev/null"), path, &["readonly"]),
-            Some(Kind::Folder) => empty(path),
+            Some(MountSourceKind::File) => bind(Path::new("/dev/null"), path, &["readonly"]),
+            Some(MountSourceKind::Folder) => empty(path),
         };
         mounts.insert(path.clone(), mask);
     }
@@ -289,20 +289,20 @@ fn join(fields: &[OsString]) -> OsString {
     OsStr::from_bytes(&line).to_owned()
 }
 
-fn check_path(path: &Path) -> Result<(), NotContained> {
+fn check_path(path: &Path) -> Result<(), ContainerJobError> {
     let plain = !path.as_os_str().as_bytes().iter().any(u8::is_ascii_control);
     let straight = path.components().all(|part| part != Component::ParentDir);
     if path.is_absolute() && path != Path::new("/") && plain && straight {
         return Ok(());
     }
-    Err(NotContained::Path {
+    Err(ContainerJobError::Path {
         path: path.to_owned(),
     })
 }
 
 /// Checks the working directory. It may be the root, although nothing can be mounted
 /// there.
-fn check_start(cwd: &Path) -> Result<(), NotContained> {
+fn check_start(cwd: &Path) -> Result<(), ContainerJobError> {
     if cwd == Path::new("/") {
         Ok(())
     } else {
@@ -310,20 +310,20 @@ fn check_start(cwd: &Path) -> Result<(), NotContained> {
     }
 }
 
-fn check_variable(name: &OsStr) -> Result<(), NotContained> {
+fn check_variable(name: &OsStr) -> Result<(), ContainerJobError> {
     let upper = name.as_bytes().to_ascii_uppercase();
     let mut prefixes = NEVER_HANDED_ON.iter();
     let steers = prefixes.any(|prefix| upper.starts_with(prefix.as_bytes()));
     if upper.is_empty() || upper.contains(&b'=') || steers || upper.ends_with(b"_PROXY") {
-        return Err(NotContained::Variable {
+        return Err(ContainerJobError::Variable {
             name: name.to_string_lossy().into_owned(),
         });
     }
     Ok(())
 }
 
-fn bad_word(word: &str) -> NotContained {
-    NotContained::Word {
+fn bad_word(word: &str) -> ContainerJobError {
+    ContainerJobError::Word {
         word: word.to_owned(),
     }
 }

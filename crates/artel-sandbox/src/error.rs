@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::level::Level;
+use crate::level::SandboxLevel;
 
 /// Why a command was not started, or the sandbox could not be tested.
 #[derive(Debug, thiserror::Error)]
@@ -12,9 +12,9 @@ pub enum SandboxError {
     #[error("the sandbox reaches level {reached}, and {demanded} is demanded; missing: {missing}")]
     TooLow {
         /// The level that the profile requires.
-        demanded: Level,
+        demanded: SandboxLevel,
         /// The level that the machine reached.
-        reached: Level,
+        reached: SandboxLevel,
         /// Each missing wall, with the reason and what would help.
         missing: String,
     },
@@ -22,7 +22,7 @@ pub enum SandboxError {
     #[error("a network grant needs level full, and this machine reaches {reached}")]
     NetworkNeedsFull {
         /// The level that the machine reached.
-        reached: Level,
+        reached: SandboxLevel,
     },
     /// The command specification contradicts itself.
     #[error("the command cannot be started: {why}")]

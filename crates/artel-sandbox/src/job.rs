@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One command with its walls. It is complete: nothing is inherited from the starting
 /// process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct SandboxCommandSpec {
     /// The program and its arguments. The program is an absolute path, or is looked up inside
     /// in the `PATH` of `env`.
     pub argv: Vec<OsString>,
@@ -17,19 +17,19 @@ pub struct Job {
     /// The whole environment.
     pub env: Vec<(OsString, OsString)>,
     /// The files it can see.
-    pub view: View,
+    pub view: SandboxView,
     /// The network it can reach.
-    pub network: Network,
+    pub network: SandboxNetwork,
     /// The resources it may use.
-    pub limits: Limits,
+    pub limits: SandboxLimits,
     /// Its standard input.
-    pub stdin: Stdin,
+    pub stdin: SandboxStdin,
 }
 
 /// The files a command can see. Everything not named here is absent, including every
 /// socket.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct View {
+pub struct SandboxView {
     /// Readable folders and files; missing ones are left out.
     pub read: Vec<PathBuf>,
     /// Writable folders. They come from the person, never from a model.
@@ -44,7 +44,7 @@ pub struct View {
     /// found there, even if they do not exist yet: `.git`, `.artel`, shell start-up files.
     pub protected: Vec<String>,
     /// Folders with the run's own writable layer over them.
-    pub overlays: Vec<Overlay>,
+    pub overlays: Vec<FolderOverlay>,
     /// Files that are shown, read-only, in the place of others. Where nothing can be put in the place
     /// of a file, the file is absent.
     #[serde(default)]
@@ -62,7 +62,7 @@ pub struct Substitute {
 
 /// A folder that can be changed inside while the original stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overlay {
+pub struct FolderOverlay {
     /// The person's folder, never written.
     pub lower: PathBuf,
     /// The folder that receives the changes.
@@ -75,17 +75,17 @@ pub struct Overlay {
 
 /// The network that a command can reach. An empty list means none, not all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Network {
+pub enum SandboxNetwork {
     /// No network.
     #[default]
     None,
     /// These hosts, through the filtering proxy.
-    Hosts(Vec<Host>),
+    Hosts(Vec<GrantedHost>),
 }
 
 /// A granted host: a name or a literal address, with a port if one was named.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Host {
+pub struct GrantedHost {
     /// The name in lower case, or the address in canonical form.
     pub name: String,
     /// The only port allowed; without one, 80 and 443.
@@ -94,7 +94,7 @@ pub struct Host {
 
 /// Limits of one command together with everything it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Memory in bytes.
     pub memory: u64,
     /// Number of processes and threads.
@@ -115,7 +115,7 @@ pub struct Limits {
     pub cpu_percent: Option<u32>,
 }
 
-impl Default for Limits {
+impl Default for SandboxLimits {
     fn default() -> Self {
         Self {
             memory: 2 << 30,
@@ -130,7 +130,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl SandboxLimits {
     /// Returns the limits for a skill's own script.
     pub fn of_a_script() -> Self {
         Self {
@@ -144,7 +144,7 @@ impl Limits {
 
 /// The standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stdin {
+pub enum SandboxStdin {
     /// Empty: ends at once.
     #[default]
     Empty,

@@ -7,52 +7,52 @@
 use std::fs;
 use std::net::TcpListener;
 
-use crate::cgroup::{Base, Groups};
+use crate::cgroup::{CgroupFolder, CgroupParents};
 use crate::error::SandboxError;
-use crate::job::{Job, Limits, Network, Stdin, View};
-use crate::level::{Engaged, Layer, Level};
-use crate::process::Exit;
+use crate::job::{SandboxCommandSpec, SandboxLimits, SandboxNetwork, SandboxStdin, SandboxView};
+use crate::level::{EngagedSandbox, SandboxLayer, SandboxLevel};
+use crate::process::CommandExit;
 use crate::sandbox::Sandbox;
-use crate::spec::{Numbers, Outside, Spec, Task};
+use crate::spec::{PidLimitScope, SandboxProbeTargets, SandboxStarterSpec, SandboxStarterTask};
 use crate::sys;
 
 /// The capabilities of this machine: the level with its walls, and how the tree is
 /// limited.
-pub(crate) struct Climbed {
-    pub(crate) engaged: Engaged,
-    pub(crate) groups: Groups,
-    pub(crate) numbers: Numbers,
+pub(crate) struct SandboxCapabilities {
+    pub(crate) engaged: EngagedSandbox,
+    pub(crate) groups: CgroupParents,
+    pub(crate) numbers: PidLimitScope,
 }
 
 /// The oldest Landlock version that is enough for level full.
 const LANDLOCK_FOR_FULL: u32 = 4;
 
 /// Finds the highest level that this machine allows.
-pub(crate) fn climb(sandbox: &Sandbox) -> Result<Climbed, SandboxError> {
+pub(crate) fn climb(sandbox: &Sandbox) -> Result<SandboxCapabilities, SandboxError> {
     let listener = TcpListener::bind("127.0.0.1:0")
         .map_err(SandboxError::system("listen for the sandbox's own test"))?;
-    let outside = Outside {
+    let outside = SandboxProbeTargets {
         listener: listener
             .local_addr()
             .map_err(SandboxError::system("listen for the sandbox's own test"))?,
         namespaces: own_namespaces(),
     };
-    let groups = Groups::find();
-    let mut rung = Rung {
+    let groups = CgroupParents::find();
+    let mut rung = LevelProber {
         sandbox,
         outside,
         groups,
-        numbers: Numbers::OfTheMachine,
+        numbers: PidLimitScope::OfTheMachine,
     };
     if rung.groups.pids.is_none() && rung.has_own_process_numbers() {
-        rung.numbers = Numbers::OfTheNamespace;
+        rung.numbers = PidLimitScope::OfTheNamespace;
     }
-    let full = rung.attempt(Level::Full)?;
+    let full = rung.attempt(SandboxLevel::Full)?;
     let landlock = sys::landlock_version();
     if full.stands() && landlock >= LANDLOCK_FOR_FULL {
-        return Ok(rung.reached(Level::Full, full.layers));
+        return Ok(rung.reached(SandboxLevel::Full, full.layers));
     }
-    let partial = rung.attempt(Level::Partial)?;
+    let partial = rung.attempt(SandboxLevel::Partial)?;
     let mut layers = full.missing();
     let stands = partial.stands();
     layers.extend(partial.layers);
@@ -60,46 +60,50 @@ pub(crate) fn climb(sandbox: &Sandbox) -> Result<Climbed, SandboxError> {
     if landlock < LANDLOCK_FOR_FULL {
         layers.push(old_landlock(landlock));
     }
-    let level = if stands { Level::Partial } else { Level::None };
+    let level = if stands {
+        SandboxLevel::Partial
+    } else {
+        SandboxLevel::None
+    };
     Ok(rung.reached(level, layers))
 }
 
 /// The outcome of trying one level.
-struct Attempt {
-    layers: Vec<Layer>,
-    failed: Option<Layer>,
+struct LevelProbeOutcome {
+    layers: Vec<SandboxLayer>,
+    failed: Option<SandboxLayer>,
 }
 
-impl Attempt {
+impl LevelProbeOutcome {
     fn stands(&self) -> bool {
-        let needed = |layer: &&Layer| layer.name != "own /proc";
+        let needed = |layer: &&SandboxLayer| layer.name != "own /proc";
         self.failed.is_none() && self.layers.iter().filter(needed).all(|layer| layer.stands)
     }
 
-    fn missing(self) -> Vec<Layer> {
+    fn missing(self) -> Vec<SandboxLayer> {
         let missing = self.layers.into_iter().filter(|layer| !layer.stands);
         missing.chain(self.failed).collect()
     }
 }
 
-struct Rung<'a> {
+struct LevelProber<'a> {
     sandbox: &'a Sandbox,
-    outside: Outside,
-    groups: Groups,
-    numbers: Numbers,
+    outside: SandboxProbeTargets,
+    groups: CgroupParents,
+    numbers: PidLimitScope,
 }
 
-impl Rung<'_> {
+impl LevelProber<'_> {
     /// Builds a level and runs the test inside.
-    fn attempt(&self, level: Level) -> Result<Attempt, SandboxError> {
+    fn attempt(&self, level: SandboxLevel) -> Result<LevelProbeOutcome, SandboxError> {
         let started = self.sandbox.launch(&self.spec(level, self.numbers))?;
         let exit = started.process.wait();
         let failed = match exit {
-            Exit::NotStarted { step, why } => Some(failed(&step, &why)),
-            Exit::Code(0) => None,
+            CommandExit::NotStarted { step, why } => Some(failed(&step, &why)),
+            CommandExit::Code(0) => None,
             other => Some(failed("starter", &format!("it ended with {other:?}"))),
         };
-        Ok(Attempt {
+        Ok(LevelProbeOutcome {
             layers: started.process.layers(),
             failed,
         })
@@ -107,26 +111,26 @@ impl Rung<'_> {
 
     /// Returns whether this kernel limits process numbers per namespace, by trying it.
     fn has_own_process_numbers(&self) -> bool {
-        let spec = self.spec(Level::Full, Numbers::OfTheNamespace);
+        let spec = self.spec(SandboxLevel::Full, PidLimitScope::OfTheNamespace);
         let started = self.sandbox.launch(&spec);
-        started.is_ok_and(|started| started.process.wait() == Exit::Code(0))
+        started.is_ok_and(|started| started.process.wait() == CommandExit::Code(0))
     }
 
-    fn spec(&self, level: Level, numbers: Numbers) -> Spec {
-        Spec {
+    fn spec(&self, level: SandboxLevel, numbers: PidLimitScope) -> SandboxStarterSpec {
+        SandboxStarterSpec {
             level,
-            task: Task::Probe(self.outside.clone()),
-            job: Job {
+            task: SandboxStarterTask::Probe(self.outside.clone()),
+            job: SandboxCommandSpec {
                 argv: Vec::new(),
                 cwd: "/".into(),
                 env: Vec::new(),
-                view: View {
+                view: SandboxView {
                     read: vec!["/usr".into()],
-                    ..View::default()
+                    ..SandboxView::default()
                 },
-                network: Network::None,
-                limits: Limits::default(),
-                stdin: Stdin::Empty,
+                network: SandboxNetwork::None,
+                limits: SandboxLimits::default(),
+                stdin: SandboxStdin::Empty,
             },
             doors: Vec::new(),
             groups: self.groups.clone(),
@@ -134,12 +138,12 @@ impl Rung<'_> {
         }
     }
 
-    fn reached(self, level: Level, mut layers: Vec<Layer>) -> Climbed {
+    fn reached(self, level: SandboxLevel, mut layers: Vec<SandboxLayer>) -> SandboxCapabilities {
         layers.push(memory(self.groups.memory.as_ref()));
         layers.push(processes(self.groups.pids.as_ref(), self.numbers, level));
         layers.dedup_by(|one, other| one.name == other.name);
-        Climbed {
-            engaged: Engaged { level, layers },
+        SandboxCapabilities {
+            engaged: EngagedSandbox { level, layers },
             groups: self.groups,
             numbers: self.numbers,
         }
@@ -160,46 +164,52 @@ fn own_namespaces() -> Vec<(String, String)> {
         .collect()
 }
 
-fn memory(base: Option<&Base>) -> Layer {
+fn memory(base: Option<&CgroupFolder>) -> SandboxLayer {
     let detail = base.map_or(
         "counted per process and not for the tree, because no cgroup can be written; a delegated \
          one helps, such as `systemd-run --user --scope -p Delegate=yes`",
         |base| base.version.name(),
     );
-    Layer {
+    SandboxLayer {
         name: "memory limit".to_owned(),
         stands: base.is_some(),
         detail: detail.to_owned(),
     }
 }
 
-fn processes(base: Option<&Base>, numbers: Numbers, level: Level) -> Layer {
+fn processes(
+    base: Option<&CgroupFolder>,
+    numbers: PidLimitScope,
+    level: SandboxLevel,
+) -> SandboxLayer {
     let is_root = rustix::process::geteuid().is_root();
     let (stands, detail) = match base {
         Some(base) => (true, base.version.name()),
-        None if numbers == Numbers::OfTheNamespace => {
+        None if numbers == PidLimitScope::OfTheNamespace => {
             (true, "process numbers of the own namespace")
         }
-        None if level == Level::Full && !is_root => (true, "counted in the own user namespace"),
+        None if level == SandboxLevel::Full && !is_root => {
+            (true, "counted in the own user namespace")
+        }
         None => (
             false,
             "nothing counts them, because no cgroup can be written and the kernel is older than \
              6.14; a delegated cgroup helps",
         ),
     };
-    Layer {
+    SandboxLayer {
         name: "process limit".to_owned(),
         stands,
         detail: detail.to_owned(),
     }
 }
 
-fn old_landlock(version: u32) -> Layer {
+fn old_landlock(version: u32) -> SandboxLayer {
     let detail = match version {
         0 => "the kernel has none; `lsm=landlock,…` on its command line helps".to_owned(),
         version => format!("ABI {version}, and full needs {LANDLOCK_FOR_FULL}: Linux 6.7"),
     };
-    Layer {
+    SandboxLayer {
         name: "Landlock".to_owned(),
         stands: false,
         detail,
@@ -207,7 +217,7 @@ fn old_landlock(version: u32) -> Layer {
 }
 
 /// Creates the entry of a step that failed, with what would help.
-fn failed(step: &str, why: &str) -> Layer {
+fn failed(step: &str, why: &str) -> SandboxLayer {
     let help = match step {
         "user namespace" => user_namespace_help(),
         "view" | "devices" | "processes" | "network namespace" => apparmor_help(),
@@ -217,7 +227,7 @@ fn failed(step: &str, why: &str) -> Layer {
         Some(help) => format!("{why}; {help}"),
         None => why.to_owned(),
     };
-    Layer {
+    SandboxLayer {
         name: step.to_owned(),
         stands: false,
         detail,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The strength of the walls between a command and the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum SandboxLevel {
     /// No walls. Used only if the person allowed it for this run.
     None,
     /// Landlock and seccomp without namespaces: no network grants, no background jobs.
@@ -16,11 +16,11 @@ pub enum Level {
 
 /// The level that the profile requires; below it nothing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Demand(pub Level);
+pub struct RequiredSandboxLevel(pub SandboxLevel);
 
 /// One wall, and whether it is in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layer {
+pub struct SandboxLayer {
     /// The wall's name: `user namespace`, `Landlock`, `seccomp`, `memory`, …
     pub name: String,
     /// Whether it is in force on this machine, as found by testing.
@@ -31,14 +31,14 @@ pub struct Layer {
 
 /// The walls really in force, as found by the sandbox's own test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Engaged {
+pub struct EngagedSandbox {
     /// The level that was reached.
-    pub level: Level,
+    pub level: SandboxLevel,
     /// All walls that were tested.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<SandboxLayer>,
 }
 
-impl Level {
+impl SandboxLevel {
     /// Returns the name used in settings and records.
     pub fn name(self) -> &'static str {
         match self {
@@ -49,13 +49,13 @@ impl Level {
     }
 }
 
-impl std::fmt::Display for Level {
+impl std::fmt::Display for SandboxLevel {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(self.name())
     }
 }
 
-impl Engaged {
+impl EngagedSandbox {
     /// Returns the walls that are missing, each with the reason and what would help.
     pub fn missing(&self) -> String {
         let missing: Vec<_> = self

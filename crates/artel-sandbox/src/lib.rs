@@ -25,9 +25,12 @@ pub mod trusted;
 
 pub use error::SandboxError;
 pub use inner::{FIRST_ARGUMENT, enter_if_asked};
-pub use job::{Host, Job, Limits, Network, Overlay, Stdin, Substitute, View};
-pub use level::{Demand, Engaged, Layer, Level};
-pub use process::{Exit, Limited, Process, Usage};
+pub use job::{
+    FolderOverlay, GrantedHost, SandboxCommandSpec, SandboxLimits, SandboxNetwork, SandboxStdin,
+    SandboxView, Substitute,
+};
+pub use level::{EngagedSandbox, RequiredSandboxLevel, SandboxLayer, SandboxLevel};
+pub use process::{CommandExit, CommandResourceUsage, ExceededCommandLimit, SandboxedProcess};
 pub use rustix::process::Signal;
-pub use sandbox::{Door, DoorKind, Sandbox, Setup, Started};
-pub use standard::{OpenedByPath, Standard};
+pub use sandbox::{ProxyDoor, ProxyDoorKind, Sandbox, SandboxStarterProgram, StartedCommand};
+pub use standard::{DefaultViewSources, SearchPathOpening};

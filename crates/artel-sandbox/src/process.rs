@@ -15,13 +15,13 @@ use rustix::net::RecvFlags;
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
-use crate::control::{self, Said};
+use crate::control::{self, SandboxStarterMessage};
 use crate::error::SandboxError;
-use crate::level::Layer;
+use crate::level::SandboxLayer;
 
 /// The way a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Exit {
+pub enum CommandExit {
     /// It exited with this code.
     Code(i32),
     /// This signal ended it.
@@ -37,20 +37,20 @@ pub enum Exit {
 
 /// Resources used by a command and everything it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct CommandResourceUsage {
     /// Peak memory in bytes: of the tree if a cgroup counts it, otherwise of its largest
     /// process.
     pub peak_memory: u64,
     /// Processor time.
     pub cpu: Duration,
     /// The limit that was reached, if any.
-    pub limited: Option<Limited>,
+    pub limited: Option<ExceededCommandLimit>,
 }
 
 /// A limit that a command reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limited {
+pub enum ExceededCommandLimit {
     /// Memory: the kernel ended its largest process.
     Memory,
     /// The number of processes and threads: starting another failed.
@@ -65,39 +65,39 @@ pub enum Limited {
 
 /// A running command. Dropping it ends the whole tree.
 #[derive(Debug)]
-pub struct Process {
+pub struct SandboxedProcess {
     pidfd: OwnedFd,
     control: OwnedFd,
-    state: Mutex<State>,
+    state: Mutex<SandboxedProcessState>,
 }
 
 /// The starter's reports so far.
 #[derive(Debug)]
-struct State {
+struct SandboxedProcessState {
     starter: Child,
     /// The first process inside its own namespace; ending it ends them all.
     first: Option<OwnedFd>,
     failed: Option<(String, String)>,
     status: Option<i32>,
-    layers: Vec<Layer>,
-    usage: Usage,
+    layers: Vec<SandboxLayer>,
+    usage: CommandResourceUsage,
     set_aside: Vec<PathBuf>,
-    exit: Option<Exit>,
+    exit: Option<CommandExit>,
 }
 
-impl Process {
+impl SandboxedProcess {
     /// Takes over a starter that was just started.
     pub(crate) fn new(starter: Child, control: OwnedFd) -> Result<Self, SandboxError> {
         let pid = rustix::process::Pid::from_child(&starter);
         let pidfd = pidfd_open(pid, PidfdFlags::empty())
             .map_err(SandboxError::system("watch the sandbox's starter"))?;
-        let state = State {
+        let state = SandboxedProcessState {
             starter,
             first: None,
             failed: None,
             status: None,
             layers: Vec::new(),
-            usage: Usage::default(),
+            usage: CommandResourceUsage::default(),
             set_aside: Vec::new(),
             exit: None,
         };
@@ -149,7 +149,7 @@ impl Process {
     }
 
     /// Returns how the command ended, or `None` while it runs.
-    pub fn try_wait(&self) -> Option<Exit> {
+    pub fn try_wait(&self) -> Option<CommandExit> {
         let mut state = self.state();
         if state.exit.is_none() {
             self.listen(&mut state, RecvFlags::DONTWAIT);
@@ -167,7 +167,7 @@ impl Process {
     }
 
     /// Waits until every process has ended.
-    pub fn wait(&self) -> Exit {
+    pub fn wait(&self) -> CommandExit {
         loop {
             if let Some(exit) = self.try_wait() {
                 return exit;
@@ -178,7 +178,7 @@ impl Process {
     }
 
     /// Returns the resources used; complete once the command has ended.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> CommandResourceUsage {
         self.state().usage
     }
 
@@ -196,7 +196,10 @@ impl Process {
 
     /// Waits until the starter reports that the tree exists, and returns the listeners it
     /// created.
-    pub(crate) fn greet(&self, doors: Greeting) -> Vec<(Option<std::net::SocketAddr>, OwnedFd)> {
+    pub(crate) fn greet(
+        &self,
+        doors: SandboxStarterMilestone,
+    ) -> Vec<(Option<std::net::SocketAddr>, OwnedFd)> {
         let mut state = self.state();
         while state.failed.is_none() {
             let heard = control::hear(&self.control, RecvFlags::empty());
@@ -204,11 +207,11 @@ impl Process {
                 break;
             };
             match said {
-                Said::Doors(kinds) => return kinds.into_iter().zip(fds).collect(),
+                SandboxStarterMessage::Doors(kinds) => return kinds.into_iter().zip(fds).collect(),
                 said => {
-                    let hello = said == Said::Hello;
+                    let hello = said == SandboxStarterMessage::Hello;
                     state.take(said, fds);
-                    if hello && doors == Greeting::Hello {
+                    if hello && doors == SandboxStarterMilestone::Hello {
                         break;
                     }
                 }
@@ -218,23 +221,23 @@ impl Process {
     }
 
     /// Returns the results of the sandbox's own test, once it has ended.
-    pub(crate) fn layers(&self) -> Vec<Layer> {
+    pub(crate) fn layers(&self) -> Vec<SandboxLayer> {
         self.state().layers.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SandboxedProcessState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Processes all pending messages.
-    fn listen(&self, state: &mut State, flags: RecvFlags) {
+    fn listen(&self, state: &mut SandboxedProcessState, flags: RecvFlags) {
         while let Ok(Some((said, fds))) = control::hear(&self.control, flags) {
             state.take(said, fds);
         }
     }
 }
 
-impl Drop for Process {
+impl Drop for SandboxedProcess {
     fn drop(&mut self) {
         if self.try_wait().is_none() {
             // The tree ends by itself when our end of the socket closes; the signal is only
@@ -247,24 +250,24 @@ impl Drop for Process {
 
 /// The point up to which a start is awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Greeting {
+pub(crate) enum SandboxStarterMilestone {
     /// Until the tree exists.
     Hello,
     /// Until its listeners have arrived.
     Doors,
 }
 
-impl State {
-    fn take(&mut self, said: Said, fds: Vec<OwnedFd>) {
+impl SandboxedProcessState {
+    fn take(&mut self, said: SandboxStarterMessage, fds: Vec<OwnedFd>) {
         match said {
-            Said::Hello => self.first = fds.into_iter().next(),
-            Said::Doors(_) => {}
-            Said::Failed { step, why } => {
+            SandboxStarterMessage::Hello => self.first = fds.into_iter().next(),
+            SandboxStarterMessage::Doors(_) => {}
+            SandboxStarterMessage::Failed { step, why } => {
                 self.failed.get_or_insert((step, why));
             }
-            Said::Probed(layers) => self.layers = layers,
-            Said::Exited(status) => self.status = Some(status),
-            Said::Done {
+            SandboxStarterMessage::Probed(layers) => self.layers = layers,
+            SandboxStarterMessage::Exited(status) => self.status = Some(status),
+            SandboxStarterMessage::Done {
                 status,
                 peak,
                 cpu,
@@ -273,7 +276,7 @@ impl State {
             } => {
                 self.set_aside = set_aside;
                 self.status.get_or_insert(status);
-                self.usage = Usage {
+                self.usage = CommandResourceUsage {
                     peak_memory: peak,
                     cpu,
                     limited,
@@ -285,11 +288,11 @@ impl State {
     /// Determines how the command ended, from the most precise report to the least.
     fn settle(&mut self, starter: i32) {
         let exit = match (self.failed.take(), self.status) {
-            (Some((step, why)), _) => Exit::NotStarted { step, why },
-            (None, Some(status)) => Exit::of(status),
-            (None, None) => match Exit::of(starter) {
-                Exit::Signal(signal) => Exit::Signal(signal),
-                other => Exit::NotStarted {
+            (Some((step, why)), _) => CommandExit::NotStarted { step, why },
+            (None, Some(status)) => CommandExit::of(status),
+            (None, None) => match CommandExit::of(starter) {
+                CommandExit::Signal(signal) => CommandExit::Signal(signal),
+                other => CommandExit::NotStarted {
                     step: "starter".to_owned(),
                     why: format!("it ended without a report ({other:?})"),
                 },
@@ -297,8 +300,8 @@ impl State {
         };
         if self.usage.limited.is_none() {
             self.usage.limited = match exit {
-                Exit::Signal(libc::SIGXFSZ) => Some(Limited::FileSize),
-                Exit::Signal(libc::SIGXCPU) => Some(Limited::CpuTime),
+                CommandExit::Signal(libc::SIGXFSZ) => Some(ExceededCommandLimit::FileSize),
+                CommandExit::Signal(libc::SIGXCPU) => Some(ExceededCommandLimit::CpuTime),
                 _ => None,
             };
         }
@@ -306,7 +309,7 @@ impl State {
     }
 }
 
-impl Exit {
+impl CommandExit {
     /// Reads a status in the form of `waitpid`.
     fn of(status: i32) -> Self {
         if libc::WIFSIGNALED(status) {

@@ -31,70 +31,70 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 
-use self::connection::Connection;
-use self::grants::Grants;
-use self::passage::Counters;
-use self::wait::{Ended, Flag, Interest, Slots, Until};
-use crate::job::Host;
-use crate::sandbox::{Door, DoorKind};
+use self::connection::ProxyConnection;
+use self::grants::ProxyGrants;
+use self::passage::ProxyCounters;
+use self::wait::{ConnectionSlotPool, Interest, ProxyWaitError, ProxyWaitLimit, WaitableFlag};
+use crate::job::GrantedHost;
+use crate::sandbox::{ProxyDoor, ProxyDoorKind};
 
-pub use self::host::{BadHost, HostFault};
-pub use self::passage::{Counts, Passage, Verdict};
-pub use self::reach::{Dialer, Limits, Reach, Resolver};
-pub use self::request::{BadRequest, Request};
-pub use self::socks::{BadSocks, SocksRequest};
+pub use self::host::{HostFault, HostParseError};
+pub use self::passage::{ProxyAccess, ProxyAccessOutcome, ProxyTotals};
+pub use self::reach::{ProxyDialer, ProxyLimits, ProxyOptions, ProxyResolver};
+pub use self::request::{ProxyRequest, ProxyRequestError};
+pub use self::socks::{SocksRequest, SocksRequestError};
 
 /// A running proxy. Dropping it ends it and every connection.
 #[derive(Debug)]
-pub struct Proxy {
-    shared: Arc<Shared>,
+pub struct FilteringProxy {
+    shared: Arc<ProxySharedState>,
     acceptor: Option<JoinHandle<()>>,
 }
 
 /// Called about every attempt when it is over, on the thread that served it. The command
 /// decides how many attempts there are, so the observer must cope with many.
-pub type Observer = Arc<dyn Fn(Passage) + Send + Sync>;
+pub type Observer = Arc<dyn Fn(ProxyAccess) + Send + Sync>;
 
 /// Why the proxy could not start.
 #[derive(Debug, thiserror::Error)]
-pub enum ServeError {
+pub enum ProxyStartError {
     /// A grant does not name a valid host.
     #[error("could not start the proxy: a grant cannot be read")]
-    Grant(#[from] BadHost),
+    Grant(#[from] HostParseError),
     /// The system could not provide a thread or descriptor.
     #[error("could not start the proxy")]
     System(#[from] io::Error),
 }
 
-pub(crate) struct Shared {
-    grants: Grants,
-    reach: Reach,
+pub(crate) struct ProxySharedState {
+    grants: ProxyGrants,
+    reach: ProxyOptions,
     observer: Observer,
-    counters: Counters,
-    stop: Flag,
-    slots: Arc<Slots>,
+    counters: ProxyCounters,
+    stop: WaitableFlag,
+    slots: Arc<ConnectionSlotPool>,
 }
 
-impl Proxy {
-    /// Starts serving these doors under these grants. Pass a [`Resolver`] if only name
+impl FilteringProxy {
+    /// Starts serving these doors under these grants. Pass a [`ProxyResolver`] if only name
     /// resolution is to differ.
     pub fn serve(
-        doors: Vec<Door>,
-        grants: Vec<Host>,
-        reach: impl Into<Reach>,
+        doors: Vec<ProxyDoor>,
+        grants: Vec<GrantedHost>,
+        reach: impl Into<ProxyOptions>,
         observer: Observer,
-    ) -> Result<Self, ServeError> {
+    ) -> Result<Self, ProxyStartError> {
         let reach = reach.into();
         for door in &doors {
             door.listener.set_nonblocking(true)?;
         }
-        let shared = Arc::new(Shared {
-            grants: Grants::new(&grants)?,
-            slots: Arc::new(Slots::new(reach.limits.connections)),
+        let shared = Arc::new(ProxySharedState {
+            grants: ProxyGrants::new(&grants)?,
+            slots: Arc::new(ConnectionSlotPool::new(reach.limits.connections)),
             reach,
             observer,
-            counters: Counters::default(),
-            stop: Flag::new()?,
+            counters: ProxyCounters::default(),
+            stop: WaitableFlag::new()?,
         });
         let inside = Arc::clone(&shared);
         let acceptor = thread::Builder::new()
@@ -107,13 +107,13 @@ impl Proxy {
     }
 
     /// Returns the totals so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ProxyTotals {
         self.shared.counters.read()
     }
 
     /// Ends every connection, waits until all of them have been reported, and returns the
     /// totals.
-    pub fn stop(mut self) -> Counts {
+    pub fn stop(mut self) -> ProxyTotals {
         self.end();
         self.counts()
     }
@@ -128,15 +128,15 @@ impl Proxy {
     }
 }
 
-impl Drop for Proxy {
+impl Drop for FilteringProxy {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Shared {
-    fn report(&self, host: &str, port: u16, verdict: Verdict, (up, down): (u64, u64)) {
-        let passage = Passage {
+impl ProxySharedState {
+    fn report(&self, host: &str, port: u16, verdict: ProxyAccessOutcome, (up, down): (u64, u64)) {
+        let passage = ProxyAccess {
             host: host.to_owned(),
             port,
             verdict,
@@ -148,9 +148,9 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for ProxySharedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
+        f.debug_struct("ProxySharedState")
             .field("grants", &self.grants)
             .finish_non_exhaustive()
     }
@@ -158,7 +158,7 @@ impl fmt::Debug for Shared {
 
 /// Accepts connections while there are slots, each in its own thread. The scope ends when
 /// the last connection has ended.
-fn accept_all(shared: &Shared, doors: &[Door]) {
+fn accept_all(shared: &ProxySharedState, doors: &[ProxyDoor]) {
     thread::scope(|scope| {
         let mut turn = 0;
         while let Some(slot) = shared.slots.take() {
@@ -167,7 +167,7 @@ fn accept_all(shared: &Shared, doors: &[Door]) {
             };
             turn += 1;
             shared.counters.connected();
-            let connection = Connection::new(shared, client, slot);
+            let connection = ProxyConnection::new(shared, client, slot);
             let thread = thread::Builder::new().name("artel-passage".to_owned());
             // Without a thread the connection is closed; the client sees that and may try
             // again.
@@ -183,7 +183,11 @@ const BREATHER: Duration = Duration::from_millis(50);
 
 /// Waits for a connection at any door. The doors take turns, so that a busy one does not
 /// starve the others.
-fn accept(shared: &Shared, doors: &[Door], turn: usize) -> Result<(TcpStream, DoorKind), Ended> {
+fn accept(
+    shared: &ProxySharedState,
+    doors: &[ProxyDoor],
+    turn: usize,
+) -> Result<(TcpStream, ProxyDoorKind), ProxyWaitError> {
     let (late, early) = doors.split_at(turn % doors.len().max(1));
     let doors: Vec<_> = early.iter().chain(late).collect();
     let interests: Vec<Interest<'_>> = doors
@@ -191,7 +195,7 @@ fn accept(shared: &Shared, doors: &[Door], turn: usize) -> Result<(TcpStream, Do
         .map(|door| (door.listener.as_fd(), PollFlags::IN))
         .collect();
     loop {
-        let ready = shared.stop.wait(&interests, Until::Stopped)?;
+        let ready = shared.stop.wait(&interests, ProxyWaitLimit::Stopped)?;
         let ready = doors.iter().zip(ready).find(|(_, flags)| !flags.is_empty());
         let Some((door, _)) = ready else { continue };
         let accepted = door.listener.accept().and_then(|(client, _)| {
@@ -203,8 +207,8 @@ fn accept(shared: &Shared, doors: &[Door], turn: usize) -> Result<(TcpStream, Do
             Ok(client) => return Ok((client, door.kind)),
             Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
             // The client may have disconnected, or descriptors are short for a moment.
-            Err(_) => match shared.stop.wait(&[], Until::Idle(BREATHER)) {
-                Err(Ended::Late) => {}
+            Err(_) => match shared.stop.wait(&[], ProxyWaitLimit::Idle(BREATHER)) {
+                Err(ProxyWaitError::Late) => {}
                 Err(ended) => return Err(ended),
                 Ok(_) => {}
             },

@@ -19,23 +19,23 @@ use artel_rules::excerpt::{self, OutputExcerpt};
 use artel_rules::patience::{self, CommandTimeout, SentStopSignals};
 use artel_types::{Clock, SecretRedactor};
 
-pub use cancel::Cancel;
-pub use spool::{Spool, Spooled};
+pub use cancel::CancelToken;
+pub use spool::{OutputSpoolOptions, SpooledOutput};
 
-use spool::Spooling;
+use spool::OutputSpooler;
 
 use crate::error::SandboxError;
-use crate::job::Job;
-use crate::level::Demand;
-use crate::process::{Exit, Limited, Usage};
-use crate::sandbox::{Door, Sandbox, Started};
+use crate::job::SandboxCommandSpec;
+use crate::level::RequiredSandboxLevel;
+use crate::process::{CommandExit, CommandResourceUsage, ExceededCommandLimit};
+use crate::sandbox::{ProxyDoor, Sandbox, StartedCommand};
 
 /// The operation named in an error when the output files cannot be created.
 const SPOOL: &str = "make the files for the output";
 
 /// The output stream that text came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stream {
+pub enum OutputStreamKind {
     /// The standard output.
     Stdout,
     /// The standard error.
@@ -44,17 +44,17 @@ pub enum Stream {
 
 /// Something to show while a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Live<'a> {
+pub enum LiveCommandEvent<'a> {
     /// The command printed this. Secrets are removed; control characters are not.
-    Output(Stream, &'a [u8]),
+    Output(OutputStreamKind, &'a [u8]),
     /// This signal was sent to all of its processes.
     Signalled(patience::CommandStopSignal),
 }
 
 /// Options for watching a command.
-pub struct Watch<'a> {
+pub struct CommandWatchOptions<'a> {
     /// Called for every event at once. It delays the output, so it must be quick.
-    pub live: &'a mut dyn FnMut(Live<'_>),
+    pub live: &'a mut dyn FnMut(LiveCommandEvent<'_>),
     /// The source of the time.
     pub clock: Clock,
     /// Time limits of the command.
@@ -62,32 +62,32 @@ pub struct Watch<'a> {
     /// Time that the command gets to exit after each signal.
     pub graces: patience::CommandGracePeriods,
     /// The handle that ends the command early.
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
     /// Removes secrets from the output.
     pub redactor: SecretRedactor,
     /// The place and the limits for keeping the output.
-    pub spool: Spool,
+    pub spool: OutputSpoolOptions,
     /// Limits on the output that a model sees.
     pub excerpt: excerpt::OutputExcerptLimits,
 }
 
 /// A command that has ended, with all its results.
 #[derive(Debug, Clone)]
-pub struct Finished {
+pub struct FinishedCommand {
     /// The exit, or `None` if even the kernel could not end it in time.
-    pub exit: Option<Exit>,
+    pub exit: Option<CommandExit>,
     /// The termination from outside, or `None` if it ended by itself.
-    pub killed: Option<Killed>,
+    pub killed: Option<CommandTermination>,
     /// Whether output may be missing because the command was cut short.
     pub partial: bool,
     /// The time it ran.
     pub duration: Duration,
     /// Its standard output.
-    pub stdout: Output,
+    pub stdout: CommandOutput,
     /// Its standard error.
-    pub stderr: Output,
+    pub stderr: CommandOutput,
     /// The resources it used.
-    pub usage: Usage,
+    pub usage: CommandResourceUsage,
     /// Paths it created under other spellings of protected names, such as `.GIT`. They are now
     /// called `.GIT.set-aside`.
     pub set_aside: Vec<PathBuf>,
@@ -95,18 +95,18 @@ pub struct Finished {
 
 /// One output stream of a command that has ended.
 #[derive(Debug, Clone)]
-pub struct Output {
+pub struct CommandOutput {
     /// The output on disk: all of it, or its first and last part.
-    pub spooled: Spooled,
+    pub spooled: SpooledOutput,
     /// The part that a model sees.
     pub excerpt: OutputExcerpt,
 }
 
 /// The termination of a command from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Killed {
+pub struct CommandTermination {
     /// The cause.
-    pub by: By,
+    pub by: CommandTerminationCause,
     /// The number of the last signal sent.
     pub signal: i32,
     /// The signals we sent, and when; none if the kernel enforced a limit.
@@ -115,13 +115,13 @@ pub struct Killed {
 
 /// Why a command was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum CommandTerminationCause {
     /// Its time was up.
     Timeout(CommandTimeout),
     /// It was cancelled.
     Cancel,
     /// It reached a limit.
-    Limit(Limited),
+    Limit(ExceededCommandLimit),
 }
 
 impl Sandbox {
@@ -129,11 +129,11 @@ impl Sandbox {
     /// value is kept until the command has ended.
     pub fn run<Served>(
         &self,
-        job: &Job,
-        demand: Demand,
-        watch: Watch<'_>,
-        serve: impl FnOnce(Vec<Door>) -> Served,
-    ) -> Result<Finished, SandboxError> {
+        job: &SandboxCommandSpec,
+        demand: RequiredSandboxLevel,
+        watch: CommandWatchOptions<'_>,
+        serve: impl FnOnce(Vec<ProxyDoor>) -> Served,
+    ) -> Result<FinishedCommand, SandboxError> {
         // The files come first: a command whose output cannot be kept must not start.
         let files = watch.spool.open().map_err(SandboxError::system(SPOOL))?;
         let mut started = self.start(job, demand)?;
@@ -144,14 +144,18 @@ impl Sandbox {
     }
 }
 
-impl Started {
+impl StartedCommand {
     /// Watches the command to its end. If watching fails, its whole tree is ended.
-    pub fn watch(self, watch: Watch<'_>) -> Result<Finished, SandboxError> {
+    pub fn watch(self, watch: CommandWatchOptions<'_>) -> Result<FinishedCommand, SandboxError> {
         let files = watch.spool.open().map_err(SandboxError::system(SPOOL))?;
         self.watch_into(files, watch)
     }
 
-    fn watch_into(self, files: [Spooling; 2], watch: Watch<'_>) -> Result<Finished, SandboxError> {
+    fn watch_into(
+        self,
+        files: [OutputSpooler; 2],
+        watch: CommandWatchOptions<'_>,
+    ) -> Result<FinishedCommand, SandboxError> {
         let Self {
             stdout,
             stderr,
@@ -165,7 +169,7 @@ impl Started {
     }
 }
 
-impl Finished {
+impl FinishedCommand {
     /// Returns the text for a model: counts, both streams, and, where something was left out,
     /// the sentence `fetch`, which says how to get the full text.
     pub fn render(&self, fetch: &str) -> String {
@@ -178,7 +182,7 @@ impl Finished {
     }
 }
 
-impl Killed {
+impl CommandTermination {
     /// Returns the name of the last signal.
     pub fn signal_name(&self) -> String {
         match self.signal {

@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use rustix::fs::{MemfdFlags, SealFlags};
 
-use crate::cgroup::Groups;
+use crate::cgroup::CgroupParents;
 use crate::control;
 use crate::error::SandboxError;
-use crate::job::{Host, Job, Network, Stdin};
-use crate::level::{Demand, Engaged, Level};
-use crate::process::{Greeting, Process};
-use crate::spec::{Numbers, Spec, Task};
+use crate::job::{GrantedHost, SandboxCommandSpec, SandboxNetwork, SandboxStdin};
+use crate::level::{EngagedSandbox, RequiredSandboxLevel, SandboxLevel};
+use crate::process::{SandboxStarterMilestone, SandboxedProcess};
+use crate::spec::{PidLimitScope, SandboxStarterSpec, SandboxStarterTask};
 
 /// How to start the starter: this program again, with a special first argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setup {
+pub struct SandboxStarterProgram {
     /// The executable of this program, which calls [`enter_if_asked`](crate::enter_if_asked)
     /// first.
     pub program: PathBuf,
@@ -30,46 +30,46 @@ pub struct Setup {
 /// Starts commands behind the walls that work on this machine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    setup: Arc<Setup>,
-    engaged: Arc<Engaged>,
-    groups: Arc<Groups>,
-    numbers: Numbers,
+    setup: Arc<SandboxStarterProgram>,
+    engaged: Arc<EngagedSandbox>,
+    groups: Arc<CgroupParents>,
+    numbers: PidLimitScope,
 }
 
 /// A command that was started.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedCommand {
     /// The read end of its standard output.
     pub stdout: OwnedFd,
     /// The read end of its standard error.
     pub stderr: OwnedFd,
     /// The running command.
-    pub process: Process,
+    pub process: SandboxedProcess,
     /// Listeners inside its network namespace, to be served from here by the filtering proxy;
-    /// empty without a grant. The first is [`DoorKind::Proxy`], followed by one for each
+    /// empty without a grant. The first is [`ProxyDoorKind::Proxy`], followed by one for each
     /// granted literal address, in the order of the grants.
-    pub doors: Vec<Door>,
+    pub doors: Vec<ProxyDoor>,
 }
 
 /// A listener that only the command can reach.
 #[derive(Debug)]
-pub struct Door {
+pub struct ProxyDoor {
     /// The listener: bound inside, accepted from here.
     pub listener: TcpListener,
     /// The meaning of the door.
-    pub kind: DoorKind,
+    pub kind: ProxyDoorKind,
 }
 
 /// The meaning of a door: the proxy, or one granted address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DoorKind {
+pub enum ProxyDoorKind {
     /// The proxy that `HTTP_PROXY` and similar variables name inside.
     Proxy,
     /// A granted literal address: connections go to exactly this one.
     Address(SocketAddr),
 }
 
-impl Setup {
+impl SandboxStarterProgram {
     /// Returns the setup for the running program with Artel's own first argument.
     pub fn of_this_program() -> Result<Self, SandboxError> {
         let program = std::env::current_exe()
@@ -83,15 +83,15 @@ impl Setup {
 
 impl Sandbox {
     /// Tests which walls work on this machine, from inside them.
-    pub fn new(setup: Setup) -> Result<Self, SandboxError> {
+    pub fn new(setup: SandboxStarterProgram) -> Result<Self, SandboxError> {
         let mut sandbox = Self {
             setup: Arc::new(setup),
-            engaged: Arc::new(Engaged {
-                level: Level::None,
+            engaged: Arc::new(EngagedSandbox {
+                level: SandboxLevel::None,
                 layers: Vec::new(),
             }),
             groups: Arc::default(),
-            numbers: Numbers::default(),
+            numbers: PidLimitScope::default(),
         };
         let climbed = crate::ladder::climb(&sandbox)?;
         sandbox.engaged = Arc::new(climbed.engaged);
@@ -101,19 +101,23 @@ impl Sandbox {
     }
 
     /// Returns the level and walls really in force.
-    pub fn engaged(&self) -> &Engaged {
+    pub fn engaged(&self) -> &EngagedSandbox {
         &self.engaged
     }
 
     /// Starts a command at the level this machine reaches, or refuses if that is below the
     /// required one. If a wall cannot be built for this command or the program cannot be
-    /// started, [`Process::wait`] reports it.
-    pub fn start(&self, job: &Job, demand: Demand) -> Result<Started, SandboxError> {
+    /// started, [`SandboxedProcess::wait`] reports it.
+    pub fn start(
+        &self,
+        job: &SandboxCommandSpec,
+        demand: RequiredSandboxLevel,
+    ) -> Result<StartedCommand, SandboxError> {
         self.refuse_below(job, demand)?;
         let doors = granted_addresses(&job.network);
-        let spec = Spec {
+        let spec = SandboxStarterSpec {
             level: self.engaged.level,
-            task: Task::Command,
+            task: SandboxStarterTask::Command,
             job: job.clone(),
             doors,
             groups: (*self.groups).clone(),
@@ -123,27 +127,27 @@ impl Sandbox {
     }
 
     /// Starts the starter and sends it its orders.
-    pub(crate) fn launch(&self, spec: &Spec) -> Result<Started, SandboxError> {
+    pub(crate) fn launch(&self, spec: &SandboxStarterSpec) -> Result<StartedCommand, SandboxError> {
         let (ours, theirs) = control::pair().map_err(SandboxError::system("make a socket"))?;
         let (stdout, stdout_inside) = pipe()?;
         let (stderr, stderr_inside) = pipe()?;
         let starter = self.spawn(theirs, stdout_inside, stderr_inside)?;
-        let process = Process::new(starter, ours)?;
+        let process = SandboxedProcess::new(starter, ours)?;
         let orders = orders(spec)?;
         let stdin = stdin(&spec.job.stdin)?;
         process
             .order(&[orders.as_fd(), stdin.as_fd()])
             .map_err(SandboxError::system("give the starter its orders"))?;
         let doors = if spec.doors.is_empty() {
-            process.greet(Greeting::Hello)
+            process.greet(SandboxStarterMilestone::Hello)
         } else {
-            process.greet(Greeting::Doors)
+            process.greet(SandboxStarterMilestone::Doors)
         };
-        Ok(Started {
+        Ok(StartedCommand {
             stdout,
             stderr,
             process,
-            doors: doors.into_iter().map(Door::from).collect(),
+            doors: doors.into_iter().map(ProxyDoor::from).collect(),
         })
     }
 
@@ -172,7 +176,11 @@ impl Sandbox {
             })
     }
 
-    fn refuse_below(&self, job: &Job, demand: Demand) -> Result<(), SandboxError> {
+    fn refuse_below(
+        &self,
+        job: &SandboxCommandSpec,
+        demand: RequiredSandboxLevel,
+    ) -> Result<(), SandboxError> {
         let reached = self.engaged.level;
         if reached < demand.0 {
             return Err(SandboxError::TooLow {
@@ -181,7 +189,7 @@ impl Sandbox {
                 missing: self.engaged.missing(),
             });
         }
-        if reached < Level::Full && !granted_addresses(&job.network).is_empty() {
+        if reached < SandboxLevel::Full && !granted_addresses(&job.network).is_empty() {
             return Err(SandboxError::NetworkNeedsFull { reached });
         }
         let why = if job.argv.is_empty() {
@@ -197,19 +205,19 @@ impl Sandbox {
     }
 }
 
-impl From<(Option<SocketAddr>, OwnedFd)> for Door {
+impl From<(Option<SocketAddr>, OwnedFd)> for ProxyDoor {
     fn from((address, fd): (Option<SocketAddr>, OwnedFd)) -> Self {
         Self {
             listener: TcpListener::from(fd),
-            kind: address.map_or(DoorKind::Proxy, DoorKind::Address),
+            kind: address.map_or(ProxyDoorKind::Proxy, ProxyDoorKind::Address),
         }
     }
 }
 
 /// Returns the doors that a grant needs: the proxy's first, then one per literal address
 /// and port.
-fn granted_addresses(network: &Network) -> Vec<Option<SocketAddr>> {
-    let Network::Hosts(hosts) = network else {
+fn granted_addresses(network: &SandboxNetwork) -> Vec<Option<SocketAddr>> {
+    let SandboxNetwork::Hosts(hosts) = network else {
         return Vec::new();
     };
     if hosts.is_empty() {
@@ -226,7 +234,7 @@ fn granted_addresses(network: &Network) -> Vec<Option<SocketAddr>> {
     doors
 }
 
-fn literal_addresses(host: &Host) -> Vec<SocketAddr> {
+fn literal_addresses(host: &GrantedHost) -> Vec<SocketAddr> {
     let Ok(address) = host.name.parse() else {
         return Vec::new();
     };
@@ -239,23 +247,23 @@ fn literal_addresses(host: &Host) -> Vec<SocketAddr> {
 
 /// Writes the orders to a file in memory. They can be longer than any message, and unlike
 /// an argument list no other process of this user can read them.
-fn orders(spec: &Spec) -> Result<OwnedFd, SandboxError> {
+fn orders(spec: &SandboxStarterSpec) -> Result<OwnedFd, SandboxError> {
     let bytes = serde_json::to_vec(spec)
         .map_err(std::io::Error::other)
         .map_err(SandboxError::system("write the starter's orders"))?;
     in_memory("artel-orders", &bytes)
 }
 
-fn stdin(stdin: &Stdin) -> Result<OwnedFd, SandboxError> {
+fn stdin(stdin: &SandboxStdin) -> Result<OwnedFd, SandboxError> {
     match stdin {
-        Stdin::Empty => rustix::fs::open(
+        SandboxStdin::Empty => rustix::fs::open(
             "/dev/null",
             rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC,
             rustix::fs::Mode::empty(),
         )
         .map_err(SandboxError::system("open /dev/null")),
-        Stdin::Bytes(bytes) => in_memory("artel-input", bytes),
-        Stdin::Inherit => std::io::stdin()
+        SandboxStdin::Bytes(bytes) => in_memory("artel-input", bytes),
+        SandboxStdin::Inherit => std::io::stdin()
             .as_fd()
             .try_clone_to_owned()
             .map_err(SandboxError::system("hand over the standard input")),

@@ -23,8 +23,8 @@ use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
-use crate::run::Cancel;
-use queue::{Queue, Ticket};
+use crate::run::CancelToken;
+use queue::{CommandConcurrencyQueue, CommandConcurrencyTicket};
 
 /// Time after which the first in the queue checks again without a notification. The
 /// notification about a killed holder comes a moment before its lock is released.
@@ -38,13 +38,13 @@ const LONGEST_LABEL: usize = 200;
 
 /// The slots of this user. Clones share one queue.
 #[derive(Debug, Clone)]
-pub struct Slots {
-    shared: Arc<Shared>,
+pub struct CommandConcurrencyPool {
+    shared: Arc<CommandConcurrencyPoolState>,
 }
 
 /// The initiator of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Who {
+pub enum CommandInitiator {
     /// A person started it and waits for it.
     Person,
     /// An agent started it.
@@ -53,7 +53,7 @@ pub enum Who {
 
 /// What a call is waiting for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
+pub struct CommandConcurrencyWait {
     /// Number of calls of this process ahead of it.
     pub ahead: usize,
     /// The holders of the slots it could get, by their own labels.
@@ -62,7 +62,7 @@ pub struct Waiting {
 
 /// A held slot. Dropping it releases it.
 #[derive(Debug)]
-pub struct Slot {
+pub struct CommandConcurrencyPermit {
     lock: OwnedFd,
     /// Open for writing, because closing it notifies the waiters.
     label: File,
@@ -70,7 +70,7 @@ pub struct Slot {
 
 /// Why no slot was given.
 #[derive(Debug, thiserror::Error)]
-pub enum SlotError {
+pub enum CommandConcurrencyError {
     /// The call was cancelled while it waited.
     #[error("the command was called off while it waited for a slot")]
     Cancelled,
@@ -86,19 +86,22 @@ pub enum SlotError {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct CommandConcurrencyPoolState {
     folder: PathBuf,
     total: usize,
     reserved: usize,
-    people: Queue,
-    agents: Queue,
+    people: CommandConcurrencyQueue,
+    agents: CommandConcurrencyQueue,
 }
 
-impl Slots {
+impl CommandConcurrencyPool {
     /// Creates the slots of a machine: twice as many as it has cores, a fifth of them reserved
     /// for people. `folder` is created if it is missing; all processes of the user must use
     /// the same one.
-    pub fn of_cores(folder: impl Into<PathBuf>, cores: NonZeroUsize) -> Result<Self, SlotError> {
+    pub fn of_cores(
+        folder: impl Into<PathBuf>,
+        cores: NonZeroUsize,
+    ) -> Result<Self, CommandConcurrencyError> {
         let total = cores.get().saturating_mul(2);
         Self::new(folder, total, (total / 5).max(1))
     }
@@ -109,23 +112,23 @@ impl Slots {
         folder: impl Into<PathBuf>,
         total: usize,
         reserved: usize,
-    ) -> Result<Self, SlotError> {
+    ) -> Result<Self, CommandConcurrencyError> {
         let (folder, total) = (folder.into(), total.max(2));
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&folder)
-            .map_err(|cause| SlotError::Unusable {
+            .map_err(|cause| CommandConcurrencyError::Unusable {
                 folder: folder.clone(),
                 cause,
             })?;
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(CommandConcurrencyPoolState {
                 folder,
                 total,
                 reserved: reserved.clamp(1, total - 1),
-                people: Queue::default(),
-                agents: Queue::default(),
+                people: CommandConcurrencyQueue::default(),
+                agents: CommandConcurrencyQueue::default(),
             }),
         })
     }
@@ -134,29 +137,29 @@ impl Slots {
     /// `waiting` is called whenever the reason for waiting changes.
     pub fn acquire(
         &self,
-        who: Who,
+        who: CommandInitiator,
         label: &str,
-        cancel: &Cancel,
-        waiting: &mut dyn FnMut(&Waiting),
-    ) -> Result<Slot, SlotError> {
+        cancel: &CancelToken,
+        waiting: &mut dyn FnMut(&CommandConcurrencyWait),
+    ) -> Result<CommandConcurrencyPermit, CommandConcurrencyError> {
         self.take(who, label, cancel, waiting)
-            .map_err(|cause| SlotError::Unusable {
+            .map_err(|cause| CommandConcurrencyError::Unusable {
                 folder: self.shared.folder.clone(),
                 cause,
             })?
-            .ok_or(SlotError::Cancelled)
+            .ok_or(CommandConcurrencyError::Cancelled)
     }
 
     /// Waits for a slot. `None` means that the call was cancelled.
     fn take(
         &self,
-        who: Who,
+        who: CommandInitiator,
         label: &str,
-        cancel: &Cancel,
-        waiting: &mut dyn FnMut(&Waiting),
-    ) -> io::Result<Option<Slot>> {
+        cancel: &CancelToken,
+        waiting: &mut dyn FnMut(&CommandConcurrencyWait),
+    ) -> io::Result<Option<CommandConcurrencyPermit>> {
         let ticket = self.line(who).join()?;
-        let (mut told, mut bell, mut patience) = (None, Bell::Unhung, LOOK_AGAIN);
+        let (mut told, mut bell, mut patience) = (None, SlotReleaseWatch::Unhung, LOOK_AGAIN);
         while !cancel.is_cancelled() {
             ticket.hush();
             let ahead = ticket.ahead();
@@ -164,14 +167,14 @@ impl Slots {
                 if let Some(slot) = self.try_take(who, label)? {
                     return Ok(Some(slot));
                 }
-                if matches!(bell, Bell::Unhung) {
+                if matches!(bell, SlotReleaseWatch::Unhung) {
                     // The watch is set up before the next check, so no release in between is
                     // missed.
                     bell = self.hang_bell();
                     continue;
                 }
             }
-            let now = Waiting {
+            let now = CommandConcurrencyWait {
                 ahead,
                 holders: self.holders(who),
             };
@@ -185,13 +188,17 @@ impl Slots {
     }
 
     /// Takes a free slot, if there is one. The last ones are for people, who use them last.
-    fn try_take(&self, who: Who, label: &str) -> io::Result<Option<Slot>> {
+    fn try_take(
+        &self,
+        who: CommandInitiator,
+        label: &str,
+    ) -> io::Result<Option<CommandConcurrencyPermit>> {
         for path in self.open_to(who) {
             let flags = OFlags::RDONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             // Read-only, because closing a file that was open for writing wakes every waiter.
             let lock = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(Slot::hold(lock, &path, label)?)),
+                Ok(()) => return Ok(Some(CommandConcurrencyPermit::hold(lock, &path, label)?)),
                 Err(Errno::WOULDBLOCK | Errno::INTR) => {}
                 Err(cause) => return Err(cause.into()),
             }
@@ -200,7 +207,7 @@ impl Slots {
     }
 
     /// Returns the labels of the slots that `who` could get.
-    fn holders(&self, who: Who) -> Vec<String> {
+    fn holders(&self, who: CommandInitiator) -> Vec<String> {
         let label = |path: PathBuf| {
             let mut bytes = Vec::new();
             let file = File::open(path).ok()?;
@@ -213,40 +220,40 @@ impl Slots {
         labels.filter(|label| !label.is_empty()).collect()
     }
 
-    fn open_to(&self, who: Who) -> impl Iterator<Item = PathBuf> {
+    fn open_to(&self, who: CommandInitiator) -> impl Iterator<Item = PathBuf> {
         let count = match who {
-            Who::Person => self.shared.total,
-            Who::Agent => self.shared.total - self.shared.reserved,
+            CommandInitiator::Person => self.shared.total,
+            CommandInitiator::Agent => self.shared.total - self.shared.reserved,
         };
         (0..count).map(|number| self.shared.folder.join(format!("slot-{number}")))
     }
 
-    fn line(&self, who: Who) -> &Queue {
+    fn line(&self, who: CommandInitiator) -> &CommandConcurrencyQueue {
         match who {
-            Who::Person => &self.shared.people,
-            Who::Agent => &self.shared.agents,
+            CommandInitiator::Person => &self.shared.people,
+            CommandInitiator::Agent => &self.shared.agents,
         }
     }
 
-    fn hang_bell(&self) -> Bell {
+    fn hang_bell(&self) -> SlotReleaseWatch {
         let hang = || -> rustix::io::Result<OwnedFd> {
             let bell = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
             inotify::add_watch(&bell, &self.shared.folder, WatchFlags::CLOSE_WRITE)?;
             Ok(bell)
         };
-        hang().map_or(Bell::Broken, Bell::Hung)
+        hang().map_or(SlotReleaseWatch::Broken, SlotReleaseWatch::Hung)
     }
 }
 
 /// Notifies when a holder in any process releases its slot.
-enum Bell {
+enum SlotReleaseWatch {
     Unhung,
     Hung(OwnedFd),
     /// The user has too many inotify watches; checking at intervals works too.
     Broken,
 }
 
-impl Bell {
+impl SlotReleaseWatch {
     /// Drains the pending notifications.
     fn quiet(&self) {
         let Self::Hung(bell) = self else { return };
@@ -255,7 +262,7 @@ impl Bell {
     }
 }
 
-impl Slot {
+impl CommandConcurrencyPermit {
     fn hold(lock: OwnedFd, path: &Path, label: &str) -> io::Result<Self> {
         let mut file = File::options().write(true).truncate(true).open(path)?;
         let line: String = label
@@ -268,7 +275,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for CommandConcurrencyPermit {
     fn drop(&mut self) {
         // The label is cleared first, then the lock is released, and closing the file notifies
         // the others last. If one of these fails, the close, which the kernel always does,
@@ -281,15 +288,15 @@ impl Drop for Slot {
 /// Waits for a reason to check again, and returns how long to wait the next time. The
 /// first in the queue is notified by the holders, every other call by the one before it.
 fn wait(
-    ticket: &Ticket<'_>,
+    ticket: &CommandConcurrencyTicket<'_>,
     ahead: usize,
-    bell: &Bell,
-    cancel: &Cancel,
+    bell: &SlotReleaseWatch,
+    cancel: &CancelToken,
     patience: Duration,
 ) -> io::Result<Duration> {
     let mut waits = vec![wait_for(ticket.bell()), wait_for(cancel.bell())];
     let timeout = match (ahead, bell) {
-        (0, Bell::Hung(bell)) => {
+        (0, SlotReleaseWatch::Hung(bell)) => {
             waits.push(wait_for(bell.as_fd()));
             Some(patience)
         }

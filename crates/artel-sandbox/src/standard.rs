@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
-use crate::job::View;
+use crate::job::SandboxView;
 
 mod known;
 
@@ -68,7 +68,7 @@ const VERSIONS: usize = 200;
 
 /// What the default view is made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standard {
+pub struct DefaultViewSources {
     /// The person's home folder; only its toolchains are shown.
     pub home: Option<PathBuf>,
     /// The folders of `PATH`.
@@ -82,18 +82,18 @@ pub struct Standard {
 
 /// The paths that one folder of `PATH` makes readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenedByPath {
+pub struct SearchPathOpening {
     /// The folder as named in `PATH`.
     pub folder: PathBuf,
     /// Folders and files that become readable because of it.
     pub shown: Vec<PathBuf>,
 }
 
-impl Standard {
+impl DefaultViewSources {
     /// Returns what each folder of `PATH` makes readable beyond the system folders.
-    pub fn opened_by_path(&self) -> Vec<OpenedByPath> {
+    pub fn opened_by_path(&self) -> Vec<SearchPathOpening> {
         let mut singles = PROGRAMS;
-        let opened = self.path.iter().map(|folder| OpenedByPath {
+        let opened = self.path.iter().map(|folder| SearchPathOpening {
             folder: folder.clone(),
             shown: self.program_folder(folder, &mut singles),
         });
@@ -101,12 +101,12 @@ impl Standard {
     }
 }
 
-impl View {
+impl SandboxView {
     /// Returns the default view: the system's programs and settings without its keys, the
     /// program folders of `PATH` and their toolchains without credentials, and the paths named
     /// in the settings. Nothing is writable. This reads the disk; call it once for many
     /// commands.
-    pub fn standard(from: &Standard) -> Self {
+    pub fn standard(from: &DefaultViewSources) -> Self {
         let mut read: BTreeSet<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         let mut hidden: BTreeSet<PathBuf> = KEYS.iter().map(PathBuf::from).collect();
         let mut left = ENTRIES;
@@ -144,7 +144,7 @@ impl View {
     }
 }
 
-impl Standard {
+impl DefaultViewSources {
     /// Returns what the programs of one folder of `PATH` need. `singles` is the number of
     /// programs that can still be shown one by one.
     fn program_folder(&self, folder: &Path, singles: &mut usize) -> Vec<PathBuf> {

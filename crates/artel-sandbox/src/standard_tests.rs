@@ -17,7 +17,7 @@ fn tool_chains_are_shown_without_credentials_and_the_home_is_not() {
         fs::create_dir_all(home.join(folder)).unwrap();
     }
     fs::write(home.join(".cargo/credentials.toml"), "token").unwrap();
-    let view = View::standard(&Standard {
+    let view = SandboxView::standard(&DefaultViewSources {
         home: Some(home.clone()),
         path: [".cargo/bin", "bin", "tools/node/bin"]
             .map(|name| home.join(name))
@@ -44,10 +44,10 @@ fn a_home_folder_on_the_path_shows_its_programs_and_nothing_else() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
     let above = home.parent().unwrap().to_owned();
-    let view = View::standard(&Standard {
+    let view = SandboxView::standard(&DefaultViewSources {
         path: vec![home.clone(), home.join(".local"), above],
         home: Some(home.clone()),
-        ..Standard::default()
+        ..DefaultViewSources::default()
     });
     let shown: Vec<_> = view
         .read
@@ -75,10 +75,10 @@ fn beside(entries: &[&str]) -> Vec<String> {
             fs::write(&path, "x").unwrap()
         }
     }
-    let standard = Standard {
+    let standard = DefaultViewSources {
         home: Some(root.join("home")),
         path: vec![app.join("bin")],
-        ..Standard::default()
+        ..DefaultViewSources::default()
     };
     let opened = standard.opened_by_path();
     let shown = opened.iter().flat_map(|opened| &opened.shown);
@@ -156,13 +156,13 @@ fn the_path_opens_nothing_of_settings_and_of_folders_that_people_work_in() {
     }
     std::os::unix::fs::symlink(home.join(".config"), home.join("code/share")).unwrap();
     let names = [".config/bin", "code/bin", "code/portal/bin"];
-    let standard = Standard {
+    let standard = DefaultViewSources {
         path: names.map(|name| home.join(name)).into(),
         home: Some(home.clone()),
         closed: vec![home.join("code/portal")],
-        ..Standard::default()
+        ..DefaultViewSources::default()
     };
-    let view = View::standard(&standard);
+    let view = SandboxView::standard(&standard);
     let below = |list: &[PathBuf]| -> Vec<String> {
         let below = list.iter().filter_map(|path| path.strip_prefix(&home).ok());
         below
@@ -178,11 +178,11 @@ fn the_path_opens_nothing_of_settings_and_of_folders_that_people_work_in() {
             "code/bin/deploy/staging/.env"
         ]
     );
-    let open = Standard {
+    let open = DefaultViewSources {
         closed: Vec::new(),
         ..standard
     };
-    let view = View::standard(&open);
+    let view = SandboxView::standard(&open);
     let expected = [".config/bin", "code/bin", "code/lib", "code/portal/bin"];
     assert_eq!(below(&view.read), expected, "a link leads nowhere else");
 }
@@ -190,11 +190,11 @@ fn the_path_opens_nothing_of_settings_and_of_folders_that_people_work_in() {
 /// Returns what folders of a home make readable when they are on `PATH`, and what stays
 /// hidden.
 fn opened_in(home: &Path, path: &[&str], closed: &[&str]) -> (Vec<String>, Vec<String>) {
-    let view = View::standard(&Standard {
+    let view = SandboxView::standard(&DefaultViewSources {
         home: Some(home.to_owned()),
         path: path.iter().map(|name| home.join(name)).collect(),
         closed: closed.iter().map(|name| home.join(name)).collect(),
-        ..Standard::default()
+        ..DefaultViewSources::default()
     });
     let below = |list: &[PathBuf]| -> Vec<String> {
         let below = list.iter().filter_map(|path| path.strip_prefix(home).ok());
@@ -279,10 +279,10 @@ fn a_project_on_the_path_shows_its_programs_and_nothing_else_wherever_it_is() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
     fs::write(root.join("srv/app/config/master.key"), "x").unwrap();
-    let view = View::standard(&Standard {
+    let view = SandboxView::standard(&DefaultViewSources {
         home: Some(root.join("home")),
         path: vec![root.join("srv/app")],
-        ..Standard::default()
+        ..DefaultViewSources::default()
     });
     let shown = view.read.iter().filter(|path| path.starts_with(&root));
     assert_eq!(
@@ -299,13 +299,13 @@ fn a_folder_of_programs_and_links_to_programs_alone_is_shown_as_it_is() {
     let folder = root.join("programs");
     fs::create_dir(&folder).unwrap();
     std::os::unix::fs::symlink("/bin/sh", folder.join("sh")).unwrap();
-    let standard = Standard {
+    let standard = DefaultViewSources {
         path: vec![folder.clone()],
-        ..Standard::default()
+        ..DefaultViewSources::default()
     };
-    assert!(View::standard(&standard).read.contains(&folder));
+    assert!(SandboxView::standard(&standard).read.contains(&folder));
     fs::create_dir(folder.join("config")).unwrap();
-    assert!(!View::standard(&standard).read.contains(&folder));
+    assert!(!SandboxView::standard(&standard).read.contains(&folder));
 }
 
 #[test]
@@ -322,9 +322,9 @@ fn no_more_programs_are_shown_one_by_one_than_mounts_can_be_made() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
     }
-    let standard = Standard {
+    let standard = DefaultViewSources {
         path: folders.into(),
-        ..Standard::default()
+        ..DefaultViewSources::default()
     };
     let opened = standard.opened_by_path();
     let shown: usize = opened.iter().map(|opened| opened.shown.len()).sum();

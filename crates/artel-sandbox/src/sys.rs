@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-pub(crate) enum Side {
+pub(crate) enum ForkSide {
     /// The new process.
     Child,
     /// The parent, with the child's process id and a descriptor for it.
@@ -19,7 +19,7 @@ pub(crate) enum Side {
 }
 
 /// The end of a child: its status, and the resources that it and its own children used.
-pub(crate) struct Ended {
+pub(crate) struct EndedChild {
     pub(crate) pid: i32,
     pub(crate) status: i32,
     pub(crate) cpu: Duration,
@@ -31,7 +31,7 @@ pub(crate) struct Ended {
 ///
 /// It uses `clone` rather than the newer `clone3`: filters can look at the flags of the
 /// former, so a machine that forbids namespaces returns an error instead of killing us.
-pub(crate) fn clone_into(namespaces: libc::c_int) -> io::Result<Side> {
+pub(crate) fn clone_into(namespaces: libc::c_int) -> io::Result<ForkSide> {
     let mut pidfd: libc::c_int = -1;
     let flags = namespaces | libc::CLONE_PIDFD | libc::SIGCHLD;
     let no = std::ptr::null_mut::<libc::c_void>();
@@ -50,8 +50,8 @@ pub(crate) fn clone_into(namespaces: libc::c_int) -> io::Result<Side> {
     };
     match pid {
         -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Side::Child),
-        pid => Ok(Side::Parent {
+        0 => Ok(ForkSide::Child),
+        pid => Ok(ForkSide::Parent {
             pid: i32::try_from(pid).map_err(io::Error::other)?,
             // SAFETY: the kernel has just opened this descriptor for us, so nobody else owns
             // it.
@@ -62,7 +62,7 @@ pub(crate) fn clone_into(namespaces: libc::c_int) -> io::Result<Side> {
 
 /// Waits for a child, or checks whether one has ended, depending on the options. Returns
 /// `None` if none has.
-pub(crate) fn wait(pid: i32, options: libc::c_int) -> io::Result<Option<Ended>> {
+pub(crate) fn wait(pid: i32, options: libc::c_int) -> io::Result<Option<EndedChild>> {
     let mut status = 0;
     // SAFETY: an all-zero `rusage` is a valid value.
     let mut usage: libc::rusage = unsafe { zeroed() };
@@ -76,7 +76,7 @@ pub(crate) fn wait(pid: i32, options: libc::c_int) -> io::Result<Option<Ended>> 
             }
             return Err(error);
         }
-        return Ok((got != 0).then(|| Ended {
+        return Ok((got != 0).then(|| EndedChild {
             pid: got,
             status,
             cpu: duration(usage.ru_utime) + duration(usage.ru_stime),

@@ -23,7 +23,7 @@ use rustix::time::{
 
 /// A call of a trusted program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct TrustedProgramCall {
     /// The absolute path of the program.
     pub program: PathBuf,
     /// Its arguments.
@@ -42,7 +42,7 @@ pub struct Call {
 
 /// The result of a trusted program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct TrustedProgramOutput {
     /// The exit code, or `None` if a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it, if one did.
@@ -55,7 +55,7 @@ pub struct Output {
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
-pub enum TrustedError {
+pub enum TrustedProgramError {
     /// The program has no absolute path. A bare name would be looked up in a `PATH` that
     /// others control.
     #[error("`{program}` is not an absolute path")]
@@ -99,7 +99,7 @@ pub enum TrustedError {
     },
 }
 
-impl Call {
+impl TrustedProgramCall {
     /// Returns a call without arguments or environment, in `/`, with 30 seconds and 16 MiB.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
@@ -115,18 +115,18 @@ impl Call {
 }
 
 /// Runs a trusted program to its end.
-pub fn run(call: &Call) -> Result<Output, TrustedError> {
+pub fn run(call: &TrustedProgramCall) -> Result<TrustedProgramOutput, TrustedProgramError> {
     if !call.program.is_absolute() {
-        return Err(TrustedError::NotAbsolute {
+        return Err(TrustedProgramError::NotAbsolute {
             program: call.program.clone(),
         });
     }
-    let mut running = Running::start(call)?;
+    let mut running = RunningTrustedProgram::start(call)?;
     let streams = running.follow(call);
     let status = running.end();
     let (stdout, stderr) = streams?;
     let status = status.map_err(lost(call))?;
-    Ok(Output {
+    Ok(TrustedProgramOutput {
         code: status.code(),
         signal: status.signal(),
         stdout,
@@ -141,9 +141,9 @@ pub fn run(call: &Call) -> Result<Output, TrustedError> {
     clippy::disallowed_methods,
     reason = "this crate is the door to processes"
 )]
-pub fn attend(call: &Call) -> Result<Option<i32>, TrustedError> {
+pub fn attend(call: &TrustedProgramCall) -> Result<Option<i32>, TrustedProgramError> {
     if !call.program.is_absolute() {
-        return Err(TrustedError::NotAbsolute {
+        return Err(TrustedProgramError::NotAbsolute {
             program: call.program.clone(),
         });
     }
@@ -153,7 +153,7 @@ pub fn attend(call: &Call) -> Result<Option<i32>, TrustedError> {
         .envs(call.env.iter().map(|(name, value)| (name, value)))
         .current_dir(&call.cwd)
         .status();
-    let ended = ended.map_err(|cause| TrustedError::NotStarted {
+    let ended = ended.map_err(|cause| TrustedProgramError::NotStarted {
         program: call.program.clone(),
         cause,
     })?;
@@ -166,13 +166,13 @@ pub fn attend(call: &Call) -> Result<Option<i32>, TrustedError> {
     clippy::disallowed_methods,
     reason = "this crate is the door to processes"
 )]
-pub fn leave(call: &Call, log: &File) -> Result<u32, TrustedError> {
+pub fn leave(call: &TrustedProgramCall, log: &File) -> Result<u32, TrustedProgramError> {
     if !call.program.is_absolute() {
-        return Err(TrustedError::NotAbsolute {
+        return Err(TrustedProgramError::NotAbsolute {
             program: call.program.clone(),
         });
     }
-    let not_started = |cause| TrustedError::NotStarted {
+    let not_started = |cause| TrustedProgramError::NotStarted {
         program: call.program.clone(),
         cause,
     };
@@ -190,7 +190,7 @@ pub fn leave(call: &Call, log: &File) -> Result<u32, TrustedError> {
 }
 
 /// A started program, whose process group ends with it.
-struct Running {
+struct RunningTrustedProgram {
     child: Child,
     pidfd: OwnedFd,
     /// The pipes of input, output and messages, each until it ends.
@@ -199,12 +199,12 @@ struct Running {
     timer: OwnedFd,
 }
 
-impl Running {
+impl RunningTrustedProgram {
     #[expect(
         clippy::disallowed_methods,
         reason = "this crate is the door to processes"
     )]
-    fn start(call: &Call) -> Result<Self, TrustedError> {
+    fn start(call: &TrustedProgramCall) -> Result<Self, TrustedProgramError> {
         let mut child = Command::new(&call.program)
             .args(&call.args)
             .env_clear()
@@ -215,7 +215,7 @@ impl Running {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|cause| TrustedError::NotStarted {
+            .map_err(|cause| TrustedProgramError::NotStarted {
                 program: call.program.clone(),
                 cause,
             })?;
@@ -247,13 +247,16 @@ impl Running {
 
     /// Writes the input and reads both streams until the program has ended and all its output
     /// is read.
-    fn follow(&mut self, call: &Call) -> Result<(Vec<u8>, Vec<u8>), TrustedError> {
+    fn follow(
+        &mut self,
+        call: &TrustedProgramCall,
+    ) -> Result<(Vec<u8>, Vec<u8>), TrustedProgramError> {
         let mut heard = [Vec::new(), Vec::new()];
         let mut unsaid = call.stdin.as_slice();
         loop {
             let ready = self.ready().map_err(lost(call))?;
             if ready.late {
-                return Err(TrustedError::TimedOut {
+                return Err(TrustedProgramError::TimedOut {
                     program: call.program.clone(),
                     timeout: call.timeout,
                 });
@@ -265,12 +268,12 @@ impl Running {
             }
             for (stream, text) in self.streams.iter_mut().zip(&mut heard) {
                 if let Some(fd) = stream
-                    && read_some(fd, text, call.most_output) == Reading::Ended
+                    && read_some(fd, text, call.most_output) == TrustedStreamState::Ended
                 {
                     *stream = None;
                 }
                 if text.len() > call.most_output {
-                    return Err(TrustedError::TooMuch {
+                    return Err(TrustedProgramError::TooMuch {
                         program: call.program.clone(),
                         most: call.most_output,
                     });
@@ -285,7 +288,7 @@ impl Running {
         }
     }
 
-    fn ready(&self) -> io::Result<Ready> {
+    fn ready(&self) -> io::Result<TrustedProgramReadiness> {
         let mut fds = vec![
             PollFd::new(&self.timer, PollFlags::IN),
             PollFd::new(&self.pidfd, PollFlags::IN),
@@ -297,7 +300,7 @@ impl Running {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(cause) => return Err(cause.into()),
         }
-        Ok(Ready {
+        Ok(TrustedProgramReadiness {
             late: !fds[0].revents().is_empty(),
             ended: !fds[1].revents().is_empty(),
         })
@@ -319,30 +322,30 @@ impl Running {
     }
 }
 
-struct Ready {
+struct TrustedProgramReadiness {
     late: bool,
     ended: bool,
 }
 
 #[derive(PartialEq, Eq)]
-enum Reading {
+enum TrustedStreamState {
     More,
     Ended,
 }
 
 /// Reads the available bytes, slightly more than `most` at the most.
-fn read_some(fd: &OwnedFd, text: &mut Vec<u8>, most: usize) -> Reading {
+fn read_some(fd: &OwnedFd, text: &mut Vec<u8>, most: usize) -> TrustedStreamState {
     let mut piece = [0; 64 * 1024];
     while text.len() <= most {
         match rustix::io::read(fd, &mut piece) {
-            Ok(0) => return Reading::Ended,
+            Ok(0) => return TrustedStreamState::Ended,
             Ok(count) => text.extend_from_slice(&piece[..count]),
             Err(rustix::io::Errno::INTR) => {}
-            Err(rustix::io::Errno::AGAIN) => return Reading::More,
-            Err(_) => return Reading::Ended,
+            Err(rustix::io::Errno::AGAIN) => return TrustedStreamState::More,
+            Err(_) => return TrustedStreamState::Ended,
         }
     }
-    Reading::More
+    TrustedStreamState::More
 }
 
 /// Writes what fits. Returns whether more is to be written. It is fine if the program
@@ -371,8 +374,8 @@ fn timer(timeout: Duration) -> rustix::io::Result<OwnedFd> {
     Ok(timer)
 }
 
-fn lost(call: &Call) -> impl Fn(io::Error) -> TrustedError + '_ {
-    |cause| TrustedError::Lost {
+fn lost(call: &TrustedProgramCall) -> impl Fn(io::Error) -> TrustedProgramError + '_ {
+    |cause| TrustedProgramError::Lost {
         program: call.program.clone(),
         cause,
     }
@@ -382,20 +385,20 @@ fn lost(call: &Call) -> impl Fn(io::Error) -> TrustedError + '_ {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Call {
-        Call {
+    fn shell(script: &str) -> TrustedProgramCall {
+        TrustedProgramCall {
             args: vec!["-c".into(), script.into()],
-            ..Call::new("/bin/sh")
+            ..TrustedProgramCall::new("/bin/sh")
         }
     }
 
     #[test]
     fn a_call_has_its_input_its_output_and_no_environment() {
-        let call = Call {
+        let call = TrustedProgramCall {
             stdin: vec![b'x'; 1 << 20],
             ..shell("wc -c; echo to-messages >&2; echo \"${HOME:-none}\"; exit 7")
         };
-        let call = Call {
+        let call = TrustedProgramCall {
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             ..call
         };
@@ -407,27 +410,36 @@ mod tests {
 
     #[test]
     fn a_call_that_takes_too_long_is_killed_with_its_group() {
-        let call = Call {
+        let call = TrustedProgramCall {
             timeout: Duration::from_millis(100),
             ..shell("(while :; do :; done) & while :; do :; done")
         };
-        assert!(matches!(run(&call), Err(TrustedError::TimedOut { .. })));
+        assert!(matches!(
+            run(&call),
+            Err(TrustedProgramError::TimedOut { .. })
+        ));
     }
 
     #[test]
     fn a_call_that_says_too_much_is_killed() {
-        let call = Call {
+        let call = TrustedProgramCall {
             most_output: 1000,
             ..shell("while :; do echo yes; done")
         };
-        assert!(matches!(run(&call), Err(TrustedError::TooMuch { .. })));
+        assert!(matches!(
+            run(&call),
+            Err(TrustedProgramError::TooMuch { .. })
+        ));
     }
 
     #[test]
     fn a_bare_name_is_refused_and_a_missing_program_is_told() {
-        let bare = run(&Call::new("git"));
-        assert!(matches!(bare, Err(TrustedError::NotAbsolute { .. })));
-        let missing = run(&Call::new("/nonexistent/git"));
-        assert!(matches!(missing, Err(TrustedError::NotStarted { .. })));
+        let bare = run(&TrustedProgramCall::new("git"));
+        assert!(matches!(bare, Err(TrustedProgramError::NotAbsolute { .. })));
+        let missing = run(&TrustedProgramCall::new("/nonexistent/git"));
+        assert!(matches!(
+            missing,
+            Err(TrustedProgramError::NotStarted { .. })
+        ));
     }
 }

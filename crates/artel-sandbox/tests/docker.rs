@@ -3,47 +3,50 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use artel_sandbox::docker::{Engine, Kind, NotContained, call};
-use artel_sandbox::{Host, Job, Limits, Network, Overlay, Stdin, View};
+use artel_sandbox::docker::{ContainerEngine, ContainerJobError, MountSourceKind, call};
+use artel_sandbox::{
+    FolderOverlay, GrantedHost, SandboxCommandSpec, SandboxLimits, SandboxNetwork, SandboxStdin,
+    SandboxView,
+};
 
-fn engine() -> Engine {
-    Engine {
+fn engine() -> ContainerEngine {
+    ContainerEngine {
         program: "/usr/bin/docker".into(),
         image: "sha256:abc".to_owned(),
         user: (1000, 1001),
     }
 }
 
-fn job() -> Job {
-    Job {
+fn job() -> SandboxCommandSpec {
+    SandboxCommandSpec {
         argv: vec!["/bin/sh".into(), "-c".into(), "--version".into()],
         cwd: "/w".into(),
         env: vec![
             ("PATH".into(), "/bin".into()),
             ("API_TOKEN".into(), "hush".into()),
         ],
-        view: View {
+        view: SandboxView {
             read: vec!["/usr".into(), "/missing".into()],
             write: vec!["/w".into()],
             hidden: vec!["/usr/keys".into(), "/usr/keys.pem".into()],
             protected: vec![".git".to_owned()],
-            ..View::default()
+            ..SandboxView::default()
         },
-        network: Network::None,
-        limits: Limits {
+        network: SandboxNetwork::None,
+        limits: SandboxLimits {
             cpu_percent: Some(150),
             cpu_seconds: Some(9),
-            ..Limits::default()
+            ..SandboxLimits::default()
         },
-        stdin: Stdin::Empty,
+        stdin: SandboxStdin::Empty,
     }
 }
 
-fn kind(path: &Path) -> Option<Kind> {
+fn kind(path: &Path) -> Option<MountSourceKind> {
     match path.to_str()? {
         "/missing" => None,
-        path if path.ends_with(".pem") => Some(Kind::File),
-        _ => Some(Kind::Folder),
+        path if path.ends_with(".pem") => Some(MountSourceKind::File),
+        _ => Some(MountSourceKind::Folder),
     }
 }
 
@@ -74,8 +77,8 @@ fn a_job_becomes_one_call() {
 
 #[test]
 fn input_is_handed_on_where_there_is_some() {
-    for stdin in [Stdin::Bytes(b"x".to_vec()), Stdin::Inherit] {
-        let job = Job { stdin, ..job() };
+    for stdin in [SandboxStdin::Bytes(b"x".to_vec()), SandboxStdin::Inherit] {
+        let job = SandboxCommandSpec { stdin, ..job() };
         let call = call(&job, &engine(), kind).unwrap();
         assert!(call.argv.contains(&"--interactive".into()));
     }
@@ -96,9 +99,9 @@ fn paths_keep_their_meaning() {
         ),
     ] {
         let mut job = job();
-        job.view = View {
+        job.view = SandboxView {
             read: vec![path.into()],
-            ..View::default()
+            ..SandboxView::default()
         };
         let call = call(&job, &engine(), kind).unwrap();
         assert!(call.argv.contains(&mount.into()), "{path}");
@@ -108,13 +111,13 @@ fn paths_keep_their_meaning() {
 #[test]
 fn the_stricter_word_decides_where_two_speak_of_one_path() {
     let mut job = job();
-    job.view = View {
+    job.view = SandboxView {
         read: vec!["/w".into()],
         write: vec!["/w".into(), "/w/.git".into(), "/w/x.pem".into()],
         hidden: vec!["/w/x.pem".into()],
-        ..View::default()
+        ..SandboxView::default()
     };
-    let mounts = |job: &Job| -> Vec<String> {
+    let mounts = |job: &SandboxCommandSpec| -> Vec<String> {
         let call = call(job, &engine(), kind).unwrap();
         let words = call.argv.windows(2).filter(|pair| pair[0] == "--mount");
         words
@@ -138,7 +141,9 @@ fn the_stricter_word_decides_where_two_speak_of_one_path() {
     );
 }
 
-fn refused(change: impl Fn(&mut Job, &mut Engine)) -> Option<NotContained> {
+fn refused(
+    change: impl Fn(&mut SandboxCommandSpec, &mut ContainerEngine),
+) -> Option<ContainerJobError> {
     let (mut job, mut engine) = (job(), engine());
     change(&mut job, &mut engine);
     call(&job, &engine, kind).err()
@@ -147,25 +152,28 @@ fn refused(change: impl Fn(&mut Job, &mut Engine)) -> Option<NotContained> {
 #[test]
 fn what_a_container_cannot_promise_is_refused() {
     let network = refused(|job, _| {
-        job.network = Network::Hosts(vec![Host::parse("example.com").unwrap()]);
+        job.network = SandboxNetwork::Hosts(vec![GrantedHost::parse("example.com").unwrap()]);
     });
-    assert_eq!(network, Some(NotContained::Network));
+    assert_eq!(network, Some(ContainerJobError::Network));
     let overlay = refused(|job, _| {
-        job.view.overlays = vec![Overlay {
+        job.view.overlays = vec![FolderOverlay {
             lower: "/l".into(),
             upper: "/u".into(),
             work: "/k".into(),
             at: "/at".into(),
         }];
     });
-    assert_eq!(overlay, Some(NotContained::Overlay { at: "/at".into() }));
+    assert_eq!(
+        overlay,
+        Some(ContainerJobError::Overlay { at: "/at".into() })
+    );
     for user in [(0, 5), (5, 0)] {
         let root = refused(|_, engine| engine.user = user);
-        assert_eq!(root, Some(NotContained::Root), "{user:?}");
+        assert_eq!(root, Some(ContainerJobError::Root), "{user:?}");
     }
     // An empty list grants nothing, so nothing is missing.
-    let empty = Job {
-        network: Network::Hosts(Vec::new()),
+    let empty = SandboxCommandSpec {
+        network: SandboxNetwork::Hosts(Vec::new()),
         ..job()
     };
     assert!(call(&empty, &engine(), kind).is_ok());
@@ -175,34 +183,34 @@ fn what_a_container_cannot_promise_is_refused() {
 fn words_that_an_engine_would_misread_are_refused() {
     for bad in ["relative", "/", "/a/../b", "/a\nb"] {
         let path = refused(|job, _| job.view.write = vec![bad.into()]);
-        assert_eq!(path, Some(NotContained::Path { path: bad.into() }));
+        assert_eq!(path, Some(ContainerJobError::Path { path: bad.into() }));
     }
     let cwd = refused(|job, _| job.cwd = "here".into());
     assert_eq!(
         cwd,
-        Some(NotContained::Path {
+        Some(ContainerJobError::Path {
             path: "here".into()
         })
     );
     for image in ["", "--privileged"] {
         let word = image.to_owned();
         let found = refused(|_, engine| engine.image = image.to_owned());
-        assert_eq!(found, Some(NotContained::Word { word }));
+        assert_eq!(found, Some(ContainerJobError::Word { word }));
     }
     let word = String::new();
     let found = refused(|job, _| job.argv.clear());
-    assert_eq!(found, Some(NotContained::Word { word }));
+    assert_eq!(found, Some(ContainerJobError::Word { word }));
     for name in ["DOCKER_HOST", "LD_PRELOAD", "https_proxy", "A=B", ""] {
         let found = refused(|job, _| job.env.push((name.into(), "x".into())));
         let name = name.to_owned();
-        assert_eq!(found, Some(NotContained::Variable { name }));
+        assert_eq!(found, Some(ContainerJobError::Variable { name }));
     }
 }
 
 #[test]
 fn a_protected_name_that_does_not_exist_is_not_left_open() {
     let absent = |path: &Path| kind(path).filter(|_| !path.ends_with(".git"));
-    let expected = NotContained::Unprotected {
+    let expected = ContainerJobError::Unprotected {
         path: "/w/.git".into(),
     };
     assert_eq!(call(&job(), &engine(), absent).unwrap_err(), expected);

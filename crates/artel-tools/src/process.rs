@@ -15,11 +15,18 @@ use std::time::Duration;
 use artel_policy::{ConsentRecord, PathWall, PolicyAction};
 use artel_rules::excerpt;
 use artel_rules::patience::{self, CommandGracePeriods};
-use artel_sandbox::proxy::{Passage, Proxy, Reach as NetworkReach};
-use artel_sandbox::run::{By, Cancel, Finished, Live, Spool, Watch};
-use artel_sandbox::slots::{Slot, SlotError, Slots, Waiting};
+use artel_sandbox::proxy::{FilteringProxy, ProxyAccess, ProxyOptions as NetworkReach};
+use artel_sandbox::run::{
+    CancelToken, CommandTerminationCause, CommandWatchOptions, FinishedCommand, LiveCommandEvent,
+    OutputSpoolOptions,
+};
+use artel_sandbox::slots::{
+    CommandConcurrencyError, CommandConcurrencyPermit, CommandConcurrencyPool,
+    CommandConcurrencyWait,
+};
 use artel_sandbox::{
-    Demand, Exit, Host, Job, Limited, Limits, Network, Sandbox, SandboxError, Stdin, View,
+    CommandExit, ExceededCommandLimit, GrantedHost, RequiredSandboxLevel, Sandbox,
+    SandboxCommandSpec, SandboxError, SandboxLimits, SandboxNetwork, SandboxStdin, SandboxView,
 };
 use artel_types::{Clock, Secret, SecretDetector, SecretRedactor};
 use serde_json::json;
@@ -36,15 +43,15 @@ pub struct Workroom {
     /// The walls.
     pub sandbox: Sandbox,
     /// The lowest level of walls that the profile accepts.
-    pub demand: Demand,
+    pub demand: RequiredSandboxLevel,
     /// The files that every command sees; the run's tree is writable among them.
-    pub view: View,
+    pub view: SandboxView,
     /// Paths that the person's rules hide from commands or protect from writing.
     pub path_walls: Vec<PathWall>,
     /// The environment of every command.
     pub environment: Vec<(OsString, OsString)>,
     /// The resource limits of a command.
-    pub limits: Limits,
+    pub limits: SandboxLimits,
     /// A private folder for output; each command gets its own folder in it.
     pub spool: PathBuf,
     pub clock: Clock,
@@ -61,11 +68,11 @@ pub struct Workroom {
     /// Is notified of events while commands run.
     pub audience: Arc<dyn Audience>,
     /// Limits how many commands run at once, over all runs.
-    pub slots: Slots,
+    pub slots: CommandConcurrencyPool,
     /// The reason why commands start.
     pub started_for: StartedFor,
     /// Ends everything that runs here.
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
     /// Counts the commands, to name their folders.
     pub count: AtomicU64,
 }
@@ -79,9 +86,9 @@ pub trait Keys: Send + Sync {
 /// An observer of running commands.
 pub trait Audience: Send + Sync {
     /// Receives a command's output, with secrets redacted.
-    fn output(&self, live: &Live<'_>);
+    fn output(&self, live: &LiveCommandEvent<'_>);
     /// Is notified that a process tried to reach a host.
-    fn passage(&self, passage: &Passage);
+    fn passage(&self, passage: &ProxyAccess);
     /// Is notified that a command waits for its turn.
     fn waiting(&self, what: &str);
 }
@@ -110,7 +117,7 @@ pub struct Order {
     /// Folders outside the view that it may write; Artel sets them, never a model.
     pub write: Vec<PathBuf>,
     /// Limits that replace the usual ones.
-    pub limits: Option<Limits>,
+    pub limits: Option<SandboxLimits>,
     /// Label shown to others that wait for it. Without one, its words are shown.
     pub label: Option<String>,
 }
@@ -169,9 +176,9 @@ impl Workroom {
         &self,
         bench: &Bench,
         order: &Order,
-        cancel: Cancel,
+        cancel: CancelToken,
         turn: &dyn Fn(Turn<'_>),
-    ) -> Result<Finished, Trouble> {
+    ) -> Result<FinishedCommand, Trouble> {
         // The slot comes first: a secret is not fetched before its command can run.
         let slot = self.slot(order, &cancel, turn)?;
         turn(Turn::Come);
@@ -181,8 +188,8 @@ impl Workroom {
             Some(time) => patience::CommandTimeLimits::of_base(time),
             None => patience::CommandTimeLimits::of_command(&order.words),
         };
-        let mut live = |live: Live<'_>| self.audience.output(&live);
-        let watch = Watch {
+        let mut live = |live: LiveCommandEvent<'_>| self.audience.output(&live);
+        let watch = CommandWatchOptions {
             live: &mut live,
             clock: self.clock.clone(),
             patience,
@@ -193,14 +200,14 @@ impl Workroom {
             excerpt: excerpt::OutputExcerptLimits::default(),
         };
         let hosts = match &job.network {
-            Network::Hosts(hosts) => hosts.clone(),
-            Network::None => Vec::new(),
+            SandboxNetwork::Hosts(hosts) => hosts.clone(),
+            SandboxNetwork::None => Vec::new(),
         };
         let audience = Arc::clone(&self.audience);
-        let observer = Arc::new(move |passage: Passage| audience.passage(&passage));
+        let observer = Arc::new(move |passage: ProxyAccess| audience.passage(&passage));
         let finished = self.sandbox.run(&job, self.demand, watch, |doors| {
             (!doors.is_empty()).then(|| {
-                Proxy::serve(doors, hosts, self.reach.clone(), observer)
+                FilteringProxy::serve(doors, hosts, self.reach.clone(), observer)
                     .map_err(|error| error.to_string())
             })
         });
@@ -213,11 +220,11 @@ impl Workroom {
     fn slot(
         &self,
         order: &Order,
-        cancel: &Cancel,
+        cancel: &CancelToken,
         turn: &dyn Fn(Turn<'_>),
-    ) -> Result<Slot, Trouble> {
+    ) -> Result<CommandConcurrencyPermit, Trouble> {
         let label = order.label();
-        let mut waiting = |waiting: &Waiting| {
+        let mut waiting = |waiting: &CommandConcurrencyWait| {
             let what = awaited(waiting);
             turn(Turn::Awaited(&what));
             self.audience.waiting(&format!("`{label}` {what}"));
@@ -226,19 +233,27 @@ impl Workroom {
             .slots
             .acquire(self.started_for.on_behalf(), &label, cancel, &mut waiting);
         slot.map_err(|error| match error {
-            SlotError::Cancelled => Trouble::new(TroubleKind::Cancelled, error.to_string()),
-            SlotError::Unusable { .. } => Trouble::new(TroubleKind::Machine, error.to_string()),
+            CommandConcurrencyError::Cancelled => {
+                Trouble::new(TroubleKind::Cancelled, error.to_string())
+            }
+            CommandConcurrencyError::Unusable { .. } => {
+                Trouble::new(TroubleKind::Machine, error.to_string())
+            }
         })
     }
 
     /// Applies the person's path rules to the view of a process in a tree, as if nobody was
     /// asked.
-    pub fn keep_paths(&self, view: &mut View, tree: &Path) -> Result<(), Trouble> {
+    pub fn keep_paths(&self, view: &mut SandboxView, tree: &Path) -> Result<(), Trouble> {
         path_walls::raise(view, tree, &self.path_walls, &Consent::None)
     }
 
     /// Creates the sandbox job of a command, and the redactor for its output.
-    fn job(&self, bench: &Bench, order: &Order) -> Result<(Job, SecretRedactor), Trouble> {
+    fn job(
+        &self,
+        bench: &Bench,
+        order: &Order,
+    ) -> Result<(SandboxCommandSpec, SecretRedactor), Trouble> {
         let cwd = bench
             .tree
             .resolve(Path::new(&order.cwd))
@@ -269,7 +284,7 @@ impl Workroom {
             &self.path_walls,
             &bench.consent,
         )?;
-        let job = Job {
+        let job = SandboxCommandSpec {
             argv: order.words.iter().map(OsString::from).collect(),
             cwd: bench.tree.path().join(cwd.path),
             env,
@@ -277,9 +292,9 @@ impl Workroom {
             network: network(&order.network)?,
             limits: order.limits.unwrap_or(self.limits),
             stdin: if order.stdin.is_empty() {
-                Stdin::Empty
+                SandboxStdin::Empty
             } else {
-                Stdin::Bytes(order.stdin.clone())
+                SandboxStdin::Bytes(order.stdin.clone())
             },
         };
         let known = self.known.iter().chain(&secrets);
@@ -294,9 +309,11 @@ impl Workroom {
         self.folder(&format!("state-{number:06}"))
     }
 
-    fn spool(&self) -> Result<Spool, Trouble> {
+    fn spool(&self) -> Result<OutputSpoolOptions, Trouble> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        Ok(Spool::new(self.folder(&format!("{number:06}"))?))
+        Ok(OutputSpoolOptions::new(
+            self.folder(&format!("{number:06}"))?,
+        ))
     }
 
     fn folder(&self, name: &str) -> Result<PathBuf, Trouble> {
@@ -315,24 +332,30 @@ impl Workroom {
     pub(crate) fn observe(
         &self,
         words: &[String],
-        finished: &Finished,
+        finished: &FinishedCommand,
     ) -> Result<Observation, Trouble> {
         let text = self.text_of(finished);
-        if let Some(Exit::NotStarted { step, why }) = &finished.exit {
+        if let Some(CommandExit::NotStarted { step, why }) = &finished.exit {
             return Err(self.not_started(words, step, why));
         }
         if let Some(killed) = &finished.killed {
             let (kind, why) = match killed.by {
-                By::Timeout(overdue) => (TroubleKind::TimedOut, overdue.to_string()),
-                By::Cancel => (TroubleKind::Cancelled, "it was called off".to_owned()),
-                By::Limit(limited) => (TroubleKind::Failed, limit_text(limited).to_owned()),
+                CommandTerminationCause::Timeout(overdue) => {
+                    (TroubleKind::TimedOut, overdue.to_string())
+                }
+                CommandTerminationCause::Cancel => {
+                    (TroubleKind::Cancelled, "it was called off".to_owned())
+                }
+                CommandTerminationCause::Limit(limited) => {
+                    (TroubleKind::Failed, limit_text(limited).to_owned())
+                }
             };
             let what = format!("ended by {}: {why}\n{text}", killed.signal_name());
             return Err(Trouble::new(kind, what.trim_end()));
         }
         let code = match finished.exit {
-            Some(Exit::Code(code)) => code,
-            Some(Exit::Signal(signal)) => 128 + signal,
+            Some(CommandExit::Code(code)) => code,
+            Some(CommandExit::Signal(signal)) => 128 + signal,
             _ => -1,
         };
         let data = json!({
@@ -361,7 +384,7 @@ impl Workroom {
         })
     }
 
-    pub(crate) fn text_of(&self, finished: &Finished) -> String {
+    pub(crate) fn text_of(&self, finished: &FinishedCommand) -> String {
         finished.render(&format!("{} has the full text", fuller(finished)))
     }
 
@@ -437,7 +460,7 @@ impl Workroom {
 }
 
 /// Returns the call that gets the whole output of a command, formatted for hints.
-fn fuller(finished: &Finished) -> String {
+fn fuller(finished: &FinishedCommand) -> String {
     let folder = finished.stdout.spooled.path.parent();
     let number = folder.and_then(Path::file_name);
     let number = number.unwrap_or_default().to_string_lossy();
@@ -445,7 +468,7 @@ fn fuller(finished: &Finished) -> String {
 }
 
 /// Describes what a command waits for.
-fn awaited(waiting: &Waiting) -> String {
+fn awaited(waiting: &CommandConcurrencyWait) -> String {
     let mut what = "waits for a free place".to_owned();
     match waiting.ahead {
         0 => {}
@@ -483,22 +506,22 @@ fn variable_of(name: &str) -> String {
 }
 
 /// Returns the network access to these hosts; without a host there is none.
-pub(crate) fn network(hosts: &[String]) -> Result<Network, Trouble> {
+pub(crate) fn network(hosts: &[String]) -> Result<SandboxNetwork, Trouble> {
     if hosts.is_empty() {
-        return Ok(Network::None);
+        return Ok(SandboxNetwork::None);
     }
     let hosts = hosts
         .iter()
-        .map(|host| Host::parse(host))
+        .map(|host| GrantedHost::parse(host))
         .collect::<Result<_, _>>()
         .map_err(|bad| Trouble::new(TroubleKind::BadInput, bad.to_string()))?;
-    Ok(Network::Hosts(hosts))
+    Ok(SandboxNetwork::Hosts(hosts))
 }
 
 /// Returns the network actions that policy judges, in the spelling that is also used.
-pub(crate) fn reached(network: &Network) -> impl Iterator<Item = PolicyAction> + '_ {
+pub(crate) fn reached(network: &SandboxNetwork) -> impl Iterator<Item = PolicyAction> + '_ {
     let hosts = match network {
-        Network::Hosts(hosts) => hosts.as_slice(),
+        SandboxNetwork::Hosts(hosts) => hosts.as_slice(),
         _ => &[],
     };
     hosts
@@ -506,13 +529,13 @@ pub(crate) fn reached(network: &Network) -> impl Iterator<Item = PolicyAction> +
         .map(|host| PolicyAction::Network(host.to_string()))
 }
 
-fn limit_text(limited: Limited) -> &'static str {
+fn limit_text(limited: ExceededCommandLimit) -> &'static str {
     match limited {
-        Limited::Memory => "it used more memory than it may",
-        Limited::Processes => "it started more processes than it may",
-        Limited::FileSize => "it wrote a larger file than it may",
-        Limited::Files => "it made more files than it may",
-        Limited::CpuTime => "it used more processor time than it may",
+        ExceededCommandLimit::Memory => "it used more memory than it may",
+        ExceededCommandLimit::Processes => "it started more processes than it may",
+        ExceededCommandLimit::FileSize => "it wrote a larger file than it may",
+        ExceededCommandLimit::Files => "it made more files than it may",
+        ExceededCommandLimit::CpuTime => "it used more processor time than it may",
     }
 }
 

@@ -3,12 +3,12 @@
 //! The input is what a command sends first; it is read as a head of HTTP and as SOCKS 5.
 #![no_main]
 
-use artel_sandbox::Host;
-use artel_sandbox::proxy::{Request, SocksRequest};
+use artel_sandbox::GrantedHost;
+use artel_sandbox::proxy::{ProxyRequest, SocksRequest};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
-    if let Ok(request) = Request::parse(input) {
+    if let Ok(request) = ProxyRequest::parse(input) {
         check_host(request.host());
         if let Some(head) = request.forwarded() {
             check_forwarded(head, &request);
@@ -25,18 +25,18 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn check_host(host: Host) {
+fn check_host(host: GrantedHost) {
     assert!(host.port.is_some_and(|port| port > 0));
     assert!(host.name.bytes().all(|byte| byte.is_ascii_graphic()));
     assert_eq!(
-        Host::parse(&host.to_string()),
+        GrantedHost::parse(&host.to_string()),
         Ok(host),
         "one spelling"
     );
 }
 
 /// What goes out is one head, with one host in it: the one that was judged.
-fn check_forwarded(head: &[u8], request: &Request) {
+fn check_forwarded(head: &[u8], request: &ProxyRequest) {
     let inside = head.strip_suffix(b"\r\n\r\n").expect("a whole head");
     let lines: Vec<_> = inside.split(|byte| *byte == b'\n').collect();
     assert!(lines.iter().all(|line| !line.is_empty() && *line != b"\r"));

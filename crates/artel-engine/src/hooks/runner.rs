@@ -6,9 +6,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use artel_rules::{excerpt, patience};
-use artel_sandbox::proxy::{Passage, Proxy};
-use artel_sandbox::run::{By, Finished, Live, Spool, Spooled, Watch};
-use artel_sandbox::{Exit, Host, Job, Network, Stdin, View};
+use artel_sandbox::proxy::{FilteringProxy, ProxyAccess};
+use artel_sandbox::run::{
+    CommandTerminationCause, CommandWatchOptions, FinishedCommand, LiveCommandEvent,
+    OutputSpoolOptions, SpooledOutput,
+};
+use artel_sandbox::{
+    CommandExit, GrantedHost, SandboxCommandSpec, SandboxNetwork, SandboxStdin, SandboxView,
+};
 use artel_tools::{StartedFor, Workroom};
 use artel_types::{ForeignSource, SecretRedactor};
 
@@ -52,7 +57,7 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     artel_files::make_dirs(folder, 0o700).map_err(|error| error.to_string())?;
     let time = task.hook.time();
     let label: String = task.command.chars().take(80).collect();
-    let mut waiting = |_: &artel_sandbox::slots::Waiting| {
+    let mut waiting = |_: &artel_sandbox::slots::CommandConcurrencyWait| {
         room.audience
             .waiting(&format!("the hook `{label}` waits for a free place"));
     };
@@ -71,17 +76,17 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     // Nobody is asked on behalf of a hook, and its output reaches the agent.
     room.keep_paths(&mut job.view, tree)
         .map_err(|trouble| trouble.what)?;
-    let mut live = |_: Live<'_>| {};
+    let mut live = |_: LiveCommandEvent<'_>| {};
     let redactor =
         SecretRedactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
-    let watch = Watch {
+    let watch = CommandWatchOptions {
         live: &mut live,
         clock: room.clock.clone(),
         patience: patience::CommandTimeLimits::exactly(time),
         graces: room.graces,
         cancel: room.cancel.clone(),
         redactor,
-        spool: Spool {
+        spool: OutputSpoolOptions {
             folder: folder.to_owned(),
             head: LARGEST_OUTPUT,
             tail: TAIL,
@@ -89,10 +94,10 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
         excerpt: excerpt::OutputExcerptLimits::default(),
     };
     let audience = Arc::clone(&room.audience);
-    let observer = Arc::new(move |passage: Passage| audience.passage(&passage));
+    let observer = Arc::new(move |passage: ProxyAccess| audience.passage(&passage));
     let finished = room.sandbox.run(&job, room.demand, watch, |doors| {
         (!doors.is_empty()).then(|| {
-            Proxy::serve(doors, hosts, room.reach.clone(), observer)
+            FilteringProxy::serve(doors, hosts, room.reach.clone(), observer)
                 .map_err(|error| error.to_string())
         })
     });
@@ -116,18 +121,18 @@ impl Ended {
         }
     }
 
-    fn of(finished: &Finished, time: Duration) -> Result<Self, String> {
+    fn of(finished: &FinishedCommand, time: Duration) -> Result<Self, String> {
         if let Some(killed) = &finished.killed {
             return Err(match killed.by {
-                By::Timeout(_) => format!("it took longer than {time:?}"),
-                By::Cancel => "it was called off".to_owned(),
-                By::Limit(limited) => format!("it met a limit: {limited:?}"),
+                CommandTerminationCause::Timeout(_) => format!("it took longer than {time:?}"),
+                CommandTerminationCause::Cancel => "it was called off".to_owned(),
+                CommandTerminationCause::Limit(limited) => format!("it met a limit: {limited:?}"),
             });
         }
         let exit = match &finished.exit {
-            Some(Exit::Code(code)) => *code,
-            Some(Exit::Signal(signal)) => return Err(format!("signal {signal} ended it")),
-            Some(Exit::NotStarted { step, why }) => {
+            Some(CommandExit::Code(code)) => *code,
+            Some(CommandExit::Signal(signal)) => return Err(format!("signal {signal} ended it")),
+            Some(CommandExit::NotStarted { step, why }) => {
                 return Err(format!("it was not started ({step}): {why}"));
             }
             None => return Err("it cannot be ended".to_owned()),
@@ -142,7 +147,7 @@ impl Ended {
 }
 
 /// Reads the whole output; a partial answer is not an answer.
-fn text(spooled: &Spooled) -> Result<String, String> {
+fn text(spooled: &SpooledOutput) -> Result<String, String> {
     if spooled.bytes > LARGEST_OUTPUT {
         return Err(format!("it said more than {LARGEST_OUTPUT} bytes"));
     }
@@ -152,30 +157,30 @@ fn text(spooled: &Spooled) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn job(room: &Workroom, task: Task<'_>, hosts: Vec<Host>) -> Job {
+fn job(room: &Workroom, task: Task<'_>, hosts: Vec<GrantedHost>) -> SandboxCommandSpec {
     let view = view(room, &task);
     let mut env = room.environment.clone();
     let own = task.environment.into_iter();
     env.extend(own.map(|(name, value)| (name.into(), value.into())));
-    Job {
+    SandboxCommandSpec {
         argv: ["/bin/sh", "-c", task.command].map(Into::into).to_vec(),
         cwd: task.tree.to_owned(),
         env,
         view,
         network: if hosts.is_empty() {
-            Network::None
+            SandboxNetwork::None
         } else {
-            Network::Hosts(hosts)
+            SandboxNetwork::Hosts(hosts)
         },
         limits: room.limits,
-        stdin: Stdin::Bytes(task.stdin),
+        stdin: SandboxStdin::Bytes(task.stdin),
     }
 }
 
 /// Returns what a hook can see: what every command can, the conversation, and the run's
 /// files, which it can change only where it declares so. Only the person's own hooks see
 /// more.
-fn view(room: &Workroom, task: &Task<'_>) -> View {
+fn view(room: &Workroom, task: &Task<'_>) -> SandboxView {
     let (hook, command, tree) = (task.hook, task.command, task.tree);
     let mut view = room.view.clone();
     view.write.clear();
@@ -236,8 +241,8 @@ fn home(room: &Workroom) -> Option<PathBuf> {
 }
 
 /// Returns the hosts that a hook can reach. Hooks that came with the work can reach none.
-fn hosts(hook: &Hook) -> Result<Vec<Host>, String> {
-    let hosts = host_names(hook).iter().map(|host| Host::parse(host));
+fn hosts(hook: &Hook) -> Result<Vec<GrantedHost>, String> {
+    let hosts = host_names(hook).iter().map(|host| GrantedHost::parse(host));
     let hosts: Result<_, _> = hosts.collect();
     hosts.map_err(|bad| bad.to_string())
 }

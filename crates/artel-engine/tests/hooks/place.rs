@@ -13,10 +13,13 @@ use artel_engine::hooks::{
 };
 use artel_policy::redact;
 use artel_rules::patience::CommandGracePeriods;
-use artel_sandbox::proxy::{Passage, Reach};
-use artel_sandbox::run::{Cancel, Live};
-use artel_sandbox::slots::Slots;
-use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
+use artel_sandbox::proxy::{ProxyAccess, ProxyOptions};
+use artel_sandbox::run::{CancelToken, LiveCommandEvent};
+use artel_sandbox::slots::CommandConcurrencyPool;
+use artel_sandbox::{
+    DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxLevel, SandboxLimits,
+    SandboxStarterProgram, SandboxView,
+};
 use artel_tools::{Audience, ContentMarks, Keys, StartedFor, Workroom};
 use artel_types::{Clock, EventOutcome, Failure, ForeignSource, HookRan, Secret, Timestamp};
 use serde_json::Value;
@@ -43,17 +46,17 @@ impl Keys for Nobody {
 }
 
 impl Audience for Nobody {
-    fn output(&self, _: &Live<'_>) {}
-    fn passage(&self, _: &Passage) {}
+    fn output(&self, _: &LiveCommandEvent<'_>) {}
+    fn passage(&self, _: &ProxyAccess) {}
     fn waiting(&self, _: &str) {}
 }
 
 impl Place {
     /// Makes a place; nothing where the machine has no walls.
     pub(crate) fn new() -> Option<Self> {
-        let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+        let sandbox = Sandbox::new(SandboxStarterProgram::of_this_program().unwrap()).unwrap();
         let level = sandbox.engaged().level;
-        if level == Level::None {
+        if level == SandboxLevel::None {
             println!("not run: no sandbox stands on this machine");
             return None;
         }
@@ -64,23 +67,23 @@ impl Place {
             folder
         });
         let path = vec![PathBuf::from("/usr/bin"), "/bin".into()];
-        let mut view = View::standard(&Standard {
+        let mut view = SandboxView::standard(&DefaultViewSources {
             home: None,
             path: path.clone(),
-            ..Standard::default()
+            ..DefaultViewSources::default()
         });
         // As the room of a run: what hooks may not write is theirs to take away.
         view.write.push(tree.clone());
         let room = Workroom {
             sandbox,
-            demand: Demand(level),
+            demand: RequiredSandboxLevel(level),
             view,
             path_walls: Vec::new(),
             environment: vec![
                 ("PATH".into(), std::env::join_paths(path).unwrap()),
                 ("HOME".into(), home.clone().into()),
             ],
-            limits: Limits::default(),
+            limits: SandboxLimits::default(),
             spool,
             clock: clock(),
             graces: CommandGracePeriods {
@@ -89,12 +92,13 @@ impl Place {
             },
             known: vec![Secret::new("very-known-value-1")],
             formats: redact::formats_with_fields(Vec::<String>::new()),
-            reach: Reach::default(),
+            reach: ProxyOptions::default(),
             keys: Arc::new(Nobody),
             audience: Arc::new(Nobody),
-            slots: Slots::of_cores(dir.path().join("slots"), NonZeroUsize::MIN).unwrap(),
+            slots: CommandConcurrencyPool::of_cores(dir.path().join("slots"), NonZeroUsize::MIN)
+                .unwrap(),
             started_for: StartedFor::TypedCommand,
-            cancel: Cancel::new().unwrap(),
+            cancel: CancelToken::new().unwrap(),
             count: AtomicU64::new(1),
         };
         Some(Self {

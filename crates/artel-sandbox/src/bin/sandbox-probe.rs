@@ -19,7 +19,8 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use artel_sandbox::{
-    Demand, Exit, Job, Level, Limits, Network, Sandbox, Setup, Standard, Stdin, View,
+    CommandExit, DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxCommandSpec,
+    SandboxLevel, SandboxLimits, SandboxNetwork, SandboxStarterProgram, SandboxStdin, SandboxView,
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -235,7 +236,7 @@ fn filter(number: libc::c_long, rules: Vec<SeccompRule>, errno: libc::c_int) -> 
 /// Prints the walls found on this machine, or on one without the given features.
 fn ladder(without: &[&str]) {
     forbid(without);
-    let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+    let sandbox = Sandbox::new(SandboxStarterProgram::of_this_program().unwrap()).unwrap();
     println!("{}", serde_json::to_string(sandbox.engaged()).unwrap());
 }
 
@@ -245,22 +246,22 @@ fn start(level: &str, without: &[&str]) {
     let mut script = String::new();
     io::stdin().read_to_string(&mut script).unwrap();
     forbid(without);
-    let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+    let sandbox = Sandbox::new(SandboxStarterProgram::of_this_program().unwrap()).unwrap();
     let level = match level {
-        "full" => Level::Full,
-        "partial" => Level::Partial,
-        _ => Level::None,
+        "full" => SandboxLevel::Full,
+        "partial" => SandboxLevel::Partial,
+        _ => SandboxLevel::None,
     };
     let here = std::env::current_dir().unwrap();
     let program = std::env::current_exe().unwrap();
-    let view = View::standard(&Standard::default());
-    let mut view = View {
+    let view = SandboxView::standard(&DefaultViewSources::default());
+    let mut view = SandboxView {
         write: vec![here.clone()],
         protected: [".git", ".artel", ".bashrc"].map(str::to_owned).into(),
         ..view
     };
     view.read.push(program.clone());
-    let job = Job {
+    let job = SandboxCommandSpec {
         argv: ["/bin/sh", "-c", &script].map(Into::into).into(),
         cwd: here,
         env: vec![
@@ -268,11 +269,11 @@ fn start(level: &str, without: &[&str]) {
             ("PROBE".into(), program.into()),
         ],
         view,
-        network: Network::None,
-        limits: Limits::default(),
-        stdin: Stdin::Empty,
+        network: SandboxNetwork::None,
+        limits: SandboxLimits::default(),
+        stdin: SandboxStdin::Empty,
     };
-    match sandbox.start(&job, Demand(level)) {
+    match sandbox.start(&job, RequiredSandboxLevel(level)) {
         Ok(started) => {
             let mut text = String::new();
             let mut stdout = std::fs::File::from(started.stdout);
@@ -289,38 +290,40 @@ fn start(level: &str, without: &[&str]) {
 /// view.
 fn time(folder: &str, program: &str) {
     const COUNT: usize = 300;
-    let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+    let sandbox = Sandbox::new(SandboxStarterProgram::of_this_program().unwrap()).unwrap();
     let path: Vec<_> = std::env::var("PATH")
         .unwrap()
         .split(':')
         .map(Into::into)
         .collect();
-    let view = View::standard(&Standard {
+    let view = SandboxView::standard(&DefaultViewSources {
         home: std::env::var_os("HOME").map(Into::into),
         path,
-        ..Standard::default()
+        ..DefaultViewSources::default()
     });
-    let job = Job {
+    let job = SandboxCommandSpec {
         argv: vec![program.into()],
         cwd: folder.into(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        view: View {
+        view: SandboxView {
             write: vec![folder.into()],
             protected: [".git", ".artel", ".bashrc", ".envrc"]
                 .map(str::to_owned)
                 .into(),
             ..view
         },
-        network: Network::None,
-        limits: Limits::default(),
-        stdin: Stdin::Empty,
+        network: SandboxNetwork::None,
+        limits: SandboxLimits::default(),
+        stdin: SandboxStdin::Empty,
     };
     let plain = median(COUNT, || {
         std::process::Command::new(program).status().unwrap();
     });
     let walled = median(COUNT, || {
-        let started = sandbox.start(&job, Demand(Level::Full)).unwrap();
-        assert_eq!(started.process.wait(), Exit::Code(0));
+        let started = sandbox
+            .start(&job, RequiredSandboxLevel(SandboxLevel::Full))
+            .unwrap();
+        assert_eq!(started.process.wait(), CommandExit::Code(0));
     });
     println!(
         "plain {plain:?} walled {walled:?} added {:?}",

@@ -5,13 +5,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::RecvFlags;
 
-use super::step::{At, Failed};
+use super::step::{SandboxStepContext, SandboxStepError};
 use crate::control;
 use crate::sys;
 
 /// The processes that a signal to everything would reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum SignalReach {
     /// Those of our own namespace, which all belong to the command.
     Namespace,
     /// Those of the whole machine, so only the command's group may be signalled.
@@ -19,7 +19,7 @@ pub(super) enum Reach {
 }
 
 /// The outcome of watching a command.
-pub(super) enum Followed {
+pub(super) enum ChildWatchOutcome {
     /// The command ended with this status.
     Ended(i32),
     /// The starting process is gone, or wants everything to end now.
@@ -30,22 +30,22 @@ pub(super) enum Followed {
 /// because it blocks SIGCHLD from then on, and a command that inherited the blocked signal
 /// would never learn that its own children ended. Children that ended earlier are found by
 /// checking first.
-pub(super) struct Follower {
+pub(super) struct ChildWatcher {
     told: OwnedFd,
-    reach: Reach,
+    reach: SignalReach,
 }
 
-impl Follower {
-    pub(super) fn new(reach: Reach) -> Result<Self, Failed> {
+impl ChildWatcher {
+    pub(super) fn new(reach: SignalReach) -> Result<Self, SandboxStepError> {
         let told = sys::children_fd().at("starter", "watch for ended children")?;
         Ok(Self { told, reach })
     }
 
     /// Forwards signals and reaps ended children until the command itself ends.
-    pub(super) fn follow(&self, command: i32, control: &OwnedFd) -> Followed {
+    pub(super) fn follow(&self, command: i32, control: &OwnedFd) -> ChildWatchOutcome {
         loop {
             if let Some(status) = reap(command) {
-                return Followed::Ended(status);
+                return ChildWatchOutcome::Ended(status);
             }
             let mut fds = [
                 PollFd::new(&self.told, PollFlags::IN),
@@ -61,7 +61,7 @@ impl Follower {
                 let _ = rustix::io::read(&self.told, &mut [0; 1024]);
             }
             if asked && !self.pass_on(command, control) {
-                return Followed::CalledOff;
+                return ChildWatchOutcome::CalledOff;
             }
         }
     }
@@ -79,7 +79,7 @@ impl Follower {
         if signal == libc::SIGKILL {
             return false;
         }
-        let everyone = self.reach == Reach::Namespace && signal != libc::SIGINT;
+        let everyone = self.reach == SignalReach::Namespace && signal != libc::SIGINT;
         let target = if everyone { -1 } else { -command };
         // It is fine if no process is left to receive it.
         drop(sys::kill(target, signal));

@@ -12,28 +12,28 @@ use rustix::process::{
     DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal,
 };
 
-use super::children::{Followed, Follower, Reach};
-use super::landlock::{self, Rules};
-use super::program::{self, Streams};
-use super::protect::Protected;
-use super::rlimit::{self, Own};
-use super::step::{At, Failed};
-use super::view::{self, Bait, Built, Resolved};
+use super::children::{ChildWatchOutcome, ChildWatcher, SignalReach};
+use super::landlock::{self, LandlockRules};
+use super::program::{self, StandardStreams};
+use super::protect::ProtectedPaths;
+use super::rlimit::{self, NprocLimitScope};
+use super::step::{SandboxStepContext, SandboxStepError};
+use super::view::{self, BuiltSandboxView, ProbeFilePresence, ResolvedSandboxView};
 use super::{network, privileges, probe, seccomp};
-use crate::cgroup::Way;
-use crate::control::{self, Said};
-use crate::spec::{Numbers, Spec, Task};
+use crate::cgroup::CgroupTasksFile;
+use crate::control::{self, SandboxStarterMessage};
+use crate::spec::{PidLimitScope, SandboxStarterSpec, SandboxStarterTask};
 use crate::sys;
 
 /// Everything that the first process is given.
-pub(super) struct Orders<'a> {
-    pub(super) spec: Spec,
-    pub(super) resolved: &'a Resolved,
-    pub(super) protected: &'a Protected,
+pub(super) struct FirstProcessInput<'a> {
+    pub(super) spec: SandboxStarterSpec,
+    pub(super) resolved: &'a ResolvedSandboxView,
+    pub(super) protected: &'a ProtectedPaths,
     pub(super) control: OwnedFd,
-    pub(super) streams: Streams,
+    pub(super) streams: StandardStreams,
     /// Handles of the cgroups that this process enters by itself.
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<CgroupTasksFile>,
     /// Readable once the limits of the whole tree are in place. If it closes before, the
     /// starter died.
     pub(super) go: OwnedFd,
@@ -43,13 +43,17 @@ pub(super) struct Orders<'a> {
 }
 
 /// Runs as the first process and returns its exit code.
-pub(super) fn run(orders: Orders<'_>) -> i32 {
+pub(super) fn run(orders: FirstProcessInput<'_>) -> i32 {
     let Ok(control) = orders.control.try_clone() else {
         return 70;
     };
     match inside(orders) {
         Ok(status) => {
-            drop(control::say(control.as_fd(), &Said::Exited(status), &[]));
+            drop(control::say(
+                control.as_fd(),
+                &SandboxStarterMessage::Exited(status),
+                &[],
+            ));
             0
         }
         Err(failed) => {
@@ -60,18 +64,18 @@ pub(super) fn run(orders: Orders<'_>) -> i32 {
 }
 
 /// Reports why nothing ran.
-pub(super) fn say_failed(control: BorrowedFd<'_>, failed: Failed) {
+pub(super) fn say_failed(control: BorrowedFd<'_>, failed: SandboxStepError) {
     let mut why = failed.why;
     let cut = why.floor_char_boundary(4096);
     why.truncate(cut);
-    let said = Said::Failed {
+    let said = SandboxStarterMessage::Failed {
         step: failed.step,
         why,
     };
     drop(control::say(control, &said, &[]));
 }
 
-fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
+fn inside(mut orders: FirstProcessInput<'_>) -> Result<i32, SandboxStepError> {
     set_parent_process_death_signal(Some(Signal::KILL))
         .at("starter", "follow the starter's end")?;
     for way in orders.ways.drain(..) {
@@ -81,26 +85,37 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     rustix::process::setsid().at("starter", "make a session")?;
     let spec = &orders.spec;
     let proxy = network::open(&spec.doors, orders.control.as_fd())?;
-    let own_numbers = spec.numbers == Numbers::OfTheNamespace;
+    let own_numbers = spec.numbers == PidLimitScope::OfTheNamespace;
     let pid_max = own_numbers.then_some(spec.job.limits.processes);
     let bait = match spec.task {
-        Task::Probe(_) => Bait::Laid,
-        Task::Command => Bait::None,
+        SandboxStarterTask::Probe(_) => ProbeFilePresence::Laid,
+        SandboxStarterTask::Command => ProbeFilePresence::None,
     };
     let limits = &spec.job.limits;
     let built = view::build(orders.resolved, orders.protected, limits, pid_max, bait)?;
     wait_for_go(&orders.go)?;
     sys::unshare(libc::CLONE_NEWCGROUP).at("cgroup namespace", "make a cgroup namespace")?;
     privileges::drop_all()?;
-    landlock::restrict(&rules(&built), landlock::Sockets::LeftToTheNamespace)?;
+    landlock::restrict(
+        &rules(&built),
+        landlock::LandlockTcpAccess::LeftToTheNamespace,
+    )?;
     // From here on no process of this user can inspect this one or borrow its descriptors.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
-    rlimit::set(&spec.job.limits, &spec.groups, Own::UserNamespace)?;
-    seccomp::restrict(seccomp::Sockets::OfTheNamespace)?;
-    if let Task::Probe(outside) = &spec.task {
+    rlimit::set(
+        &spec.job.limits,
+        &spec.groups,
+        NprocLimitScope::UserNamespace,
+    )?;
+    seccomp::restrict(seccomp::SeccompSocketAccess::OfTheNamespace)?;
+    if let SandboxStarterTask::Probe(outside) = &spec.task {
         let layers = probe::inside(outside, &built);
-        control::say(orders.control.as_fd(), &Said::Probed(layers), &[])
-            .at("starter", "report the test")?;
+        control::say(
+            orders.control.as_fd(),
+            &SandboxStarterMessage::Probed(layers),
+            &[],
+        )
+        .at("starter", "report the test")?;
         return Ok(0);
     }
     if let Some(port) = proxy {
@@ -112,10 +127,10 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     }
     let command = program::start(&orders.spec.job, orders.streams)?;
     let command = i32::try_from(command.id()).unwrap_or(-1);
-    let follower = Follower::new(Reach::Namespace)?;
+    let follower = ChildWatcher::new(SignalReach::Namespace)?;
     match follower.follow(command, &orders.control) {
-        Followed::Ended(status) => Ok(status),
-        Followed::CalledOff => Ok(libc::SIGKILL),
+        ChildWatchOutcome::Ended(status) => Ok(status),
+        ChildWatchOutcome::CalledOff => Ok(libc::SIGKILL),
     }
 }
 
@@ -134,7 +149,7 @@ fn leave_git_out(env: &mut Vec<(OsString, OsString)>) {
 
 /// Keeps the user and group: files created inside belong to the user who started the
 /// command.
-fn map_user(user: u32, group: u32) -> Result<(), Failed> {
+fn map_user(user: u32, group: u32) -> Result<(), SandboxStepError> {
     let step = "user namespace";
     let write = |file: &str, text: String| {
         fs::write(format!("/proc/self/{file}"), text).at(step, &format!("write `{file}`"))
@@ -145,18 +160,18 @@ fn map_user(user: u32, group: u32) -> Result<(), Failed> {
 }
 
 /// Waits until the starter has put us under our limits.
-pub(super) fn wait_for_go(go: &OwnedFd) -> Result<(), Failed> {
+pub(super) fn wait_for_go(go: &OwnedFd) -> Result<(), SandboxStepError> {
     match rustix::io::retry_on_intr(|| rustix::io::read(go, &mut [0; 1])) {
         Ok(1) => Ok(()),
-        Ok(_) => Err(Failed::new("limits", "the starter ended")),
+        Ok(_) => Err(SandboxStepError::new("limits", "the starter ended")),
         Err(cause) => Err(cause).at("limits", "wait for the starter"),
     }
 }
 
 /// Mirrors the view as Landlock rules. Listing is allowed everywhere, since only named
 /// paths exist there.
-fn rules(built: &Built) -> Rules {
-    let mut rules = Rules {
+fn rules(built: &BuiltSandboxView) -> LandlockRules {
+    let mut rules = LandlockRules {
         list: vec!["/".into()],
         read: built.readable.clone(),
         write: built.writable.clone(),

@@ -12,14 +12,14 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::step::Failed;
+use super::step::SandboxStepError;
 
 /// The newest Landlock version we use; an older kernel applies the rules it knows.
 const NEWEST: ABI = ABI::V9;
 
 /// The access that Landlock allows below each path.
 #[derive(Debug, Default)]
-pub(super) struct Rules {
+pub(super) struct LandlockRules {
     /// Folders that may be listed, nothing more.
     pub(super) list: Vec<PathBuf>,
     /// Paths that may be read and executed.
@@ -32,7 +32,7 @@ pub(super) struct Rules {
 
 /// The network access that Landlock refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sockets {
+pub(super) enum LandlockTcpAccess {
     /// None, because a network namespace keeps the network away.
     LeftToTheNamespace,
     /// Every TCP connection and listener.
@@ -40,17 +40,26 @@ pub(super) enum Sockets {
 }
 
 /// Restricts this process and all processes it will start.
-pub(super) fn restrict(rules: &Rules, sockets: Sockets) -> Result<(), Failed> {
-    let failed = |cause: RulesetError| Failed::new("Landlock", cause.to_string());
+pub(super) fn restrict(
+    rules: &LandlockRules,
+    sockets: LandlockTcpAccess,
+) -> Result<(), SandboxStepError> {
+    let failed = |cause: RulesetError| SandboxStepError::new("Landlock", cause.to_string());
     let made = ruleset(rules, sockets).map_err(failed)?;
     let status = made.restrict_self().map_err(failed)?;
     if status.ruleset == RulesetStatus::NotEnforced {
-        return Err(Failed::new("Landlock", "the kernel does not enforce it"));
+        return Err(SandboxStepError::new(
+            "Landlock",
+            "the kernel does not enforce it",
+        ));
     }
     Ok(())
 }
 
-fn ruleset(rules: &Rules, sockets: Sockets) -> Result<RulesetCreated, RulesetError> {
+fn ruleset(
+    rules: &LandlockRules,
+    sockets: LandlockTcpAccess,
+) -> Result<RulesetCreated, RulesetError> {
     let read = AccessFs::from_read(NEWEST) & !BitFlags::from(AccessFs::ResolveUnix);
     let write = AccessFs::from_all(NEWEST)
         & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev | AccessFs::ResolveUnix);
@@ -63,7 +72,7 @@ fn ruleset(rules: &Rules, sockets: Sockets) -> Result<RulesetCreated, RulesetErr
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
-    if sockets == Sockets::Refused {
+    if sockets == LandlockTcpAccess::Refused {
         set = set.handle_access(AccessNet::from_all(NEWEST))?;
     }
     set.create()?

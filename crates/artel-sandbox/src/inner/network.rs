@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::Timespec;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-use super::step::{At, Failed};
-use crate::control::{self, MOST_DESCRIPTORS, Said};
+use super::step::{SandboxStepContext, SandboxStepError};
+use crate::control::{self, MOST_DESCRIPTORS, SandboxStarterMessage};
 use crate::sys;
 
 const STEP: &str = "network namespace";
@@ -21,7 +21,7 @@ const TRIES: u32 = 2000;
 pub(super) fn open(
     doors: &[Option<SocketAddr>],
     control: BorrowedFd<'_>,
-) -> Result<Option<u16>, Failed> {
+) -> Result<Option<u16>, SandboxStepError> {
     let socket = request_socket(AddressFamily::INET)?;
     sys::loopback_up(socket.as_fd()).at(STEP, "bring up the loopback interface")?;
     if doors.is_empty() {
@@ -29,7 +29,7 @@ pub(super) fn open(
     }
     if doors.len() > MOST_DESCRIPTORS {
         let why = format!("more than {MOST_DESCRIPTORS} addresses were granted");
-        return Err(Failed::new(STEP, why));
+        return Err(SandboxStepError::new(STEP, why));
     }
     give_addresses(doors, &socket)?;
     let mut listeners = Vec::new();
@@ -48,7 +48,8 @@ pub(super) fn open(
         listeners.push(listener);
     }
     let fds: Vec<_> = listeners.iter().map(AsFd::as_fd).collect();
-    control::say(control, &Said::Doors(doors.to_vec()), &fds).at(STEP, "hand out the doors")?;
+    control::say(control, &SandboxStarterMessage::Doors(doors.to_vec()), &fds)
+        .at(STEP, "hand out the doors")?;
     Ok(port)
 }
 
@@ -71,7 +72,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Adds every granted address to the loopback, so that connecting to it leads to its door.
-fn give_addresses(doors: &[Option<SocketAddr>], socket: &OwnedFd) -> Result<(), Failed> {
+fn give_addresses(doors: &[Option<SocketAddr>], socket: &OwnedFd) -> Result<(), SandboxStepError> {
     let mut given = Vec::new();
     for address in doors.iter().flatten().map(SocketAddr::ip) {
         if address.is_loopback() || given.contains(&address) {
@@ -91,7 +92,7 @@ fn give_addresses(doors: &[Option<SocketAddr>], socket: &OwnedFd) -> Result<(), 
     Ok(())
 }
 
-fn request_socket(family: AddressFamily) -> Result<OwnedFd, Failed> {
+fn request_socket(family: AddressFamily) -> Result<OwnedFd, SandboxStepError> {
     socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
         .at(STEP, "make a socket for interface requests")
 }

@@ -36,7 +36,7 @@ const LOCK_TRIES: u32 = 400;
 
 /// The names held in one folder.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct PlaceholderFolder {
     /// Carries a lock that is shared with other starters.
     handle: OwnedFd,
     path: PathBuf,
@@ -47,7 +47,7 @@ pub(super) struct Folder {
 
 /// The state of a protected name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum ProtectedNameState {
     /// A placeholder.
     Ours,
     /// An entry of the person's.
@@ -57,12 +57,12 @@ pub(super) enum Held {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PlaceholderKind {
     Folder,
     Socket,
 }
 
-impl Kind {
+impl PlaceholderKind {
     /// Chooses the kind for a name. Git ignores sockets, but may reject one called `.git`.
     pub(super) fn of(name: &Path) -> Self {
         if name == Path::new(".git") {
@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-impl Folder {
+impl PlaceholderFolder {
     /// Joins the starters that hold names in this folder.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         // The path was resolved before, so a link on it now was put there by someone.
@@ -94,16 +94,16 @@ impl Folder {
     }
 
     /// Checks the entry under a name, and creates a placeholder if there is none.
-    pub(super) fn hold(&mut self, name: &Path) -> io::Result<Held> {
+    pub(super) fn hold(&mut self, name: &Path) -> io::Result<ProtectedNameState> {
         let held = match self.make(name) {
-            Ok(()) => Held::Ours,
-            Err(Errno::EXIST) if self.is_ours(name)? => Held::Ours,
-            Err(Errno::EXIST) => Held::Theirs,
-            Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => Held::Impossible,
+            Ok(()) => ProtectedNameState::Ours,
+            Err(Errno::EXIST) if self.is_ours(name)? => ProtectedNameState::Ours,
+            Err(Errno::EXIST) => ProtectedNameState::Theirs,
+            Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => ProtectedNameState::Impossible,
             Err(cause) => return Err(cause.into()),
         };
-        if held == Held::Ours {
-            if Kind::of(name) == Kind::Socket {
+        if held == ProtectedNameState::Ours {
+            if PlaceholderKind::of(name) == PlaceholderKind::Socket {
                 self.socket.get_or_insert_with(|| name.to_owned());
             }
             self.held.push(name.to_owned());
@@ -112,7 +112,7 @@ impl Folder {
     }
 
     fn make(&self, name: &Path) -> Result<(), Errno> {
-        if Kind::of(name) == Kind::Folder {
+        if PlaceholderKind::of(name) == PlaceholderKind::Folder {
             return mkdirat(&self.handle, name, Mode::from_raw_mode(FOLDER_MARK));
         }
         if let Some(first) = &self.socket {
@@ -143,9 +143,9 @@ impl Folder {
             return;
         }
         for name in &self.held {
-            let flags = match Kind::of(name) {
-                Kind::Folder => AtFlags::REMOVEDIR,
-                Kind::Socket => AtFlags::empty(),
+            let flags = match PlaceholderKind::of(name) {
+                PlaceholderKind::Folder => AtFlags::REMOVEDIR,
+                PlaceholderKind::Socket => AtFlags::empty(),
             };
             if self.is_ours(name).unwrap_or(false) {
                 // A folder that is no longer empty belongs to the person and stays.
@@ -178,8 +178,8 @@ fn lock(handle: &OwnedFd) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn hold(root: &Path, name: &str) -> (Folder, Held) {
-        let mut folder = Folder::open(&root.canonicalize().unwrap()).unwrap();
+    fn hold(root: &Path, name: &str) -> (PlaceholderFolder, ProtectedNameState) {
+        let mut folder = PlaceholderFolder::open(&root.canonicalize().unwrap()).unwrap();
         let held = folder.hold(Path::new(name)).unwrap();
         (folder, held)
     }
@@ -191,7 +191,10 @@ mod tests {
         let there = || path.symlink_metadata().is_ok();
         let (one, first) = hold(root.path(), ".artel");
         let (two, second) = hold(root.path(), ".artel");
-        assert_eq!((first, second), (Held::Ours, Held::Ours));
+        assert_eq!(
+            (first, second),
+            (ProtectedNameState::Ours, ProtectedNameState::Ours)
+        );
         one.release();
         assert!(there(), "it is still relied on");
         two.release();
@@ -204,7 +207,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (mut folder, _) = hold(root.path(), ".artel");
         for name in [".bashrc", ".git", ".npmrc"] {
-            assert_eq!(folder.hold(Path::new(name)).unwrap(), Held::Ours);
+            assert_eq!(
+                folder.hold(Path::new(name)).unwrap(),
+                ProtectedNameState::Ours
+            );
         }
         let about = root.path().join(".npmrc").symlink_metadata().unwrap();
         assert_eq!(about.nlink(), 3);
@@ -231,7 +237,7 @@ mod tests {
         let path = root.path().join(".artel");
         std::fs::create_dir(&path).unwrap();
         let (folder, held) = hold(root.path(), ".artel");
-        assert_eq!(held, Held::Theirs);
+        assert_eq!(held, ProtectedNameState::Theirs);
         folder.release();
         let later = root.path().join(".bashrc");
         let (folder, _) = hold(root.path(), ".bashrc");

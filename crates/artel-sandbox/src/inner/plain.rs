@@ -10,46 +10,46 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::set_child_subreaper;
 
-use super::children::{Followed, Follower, Reach};
+use super::children::{ChildWatchOutcome, ChildWatcher, SignalReach};
 use super::first::{say_failed, wait_for_go};
-use super::landlock::{self, Rules};
-use super::program::{self, Streams};
-use super::protect::{self, Protected};
-use super::rlimit::{self, Own};
-use super::step::{At, Failed};
+use super::landlock::{self, LandlockRules};
+use super::program::{self, StandardStreams};
+use super::protect::{self, ProtectedPaths};
+use super::rlimit::{self, NprocLimitScope};
+use super::step::{SandboxStepContext, SandboxStepError};
 use super::{privileges, probe, seccomp, view};
 use crate::cgroup;
-use crate::control::{self, Said};
-use crate::level::Level;
-use crate::spec::{Spec, Task};
-use crate::sys::{self, Ended, Side};
+use crate::control::{self, SandboxStarterMessage};
+use crate::level::SandboxLevel;
+use crate::spec::{SandboxStarterSpec, SandboxStarterTask};
+use crate::sys::{self, EndedChild, ForkSide};
 
 /// Runs the command and returns the resources used by the tree.
 pub(super) fn run(
-    mut spec: Spec,
+    mut spec: SandboxStarterSpec,
     control: &OwnedFd,
-    streams: Streams,
-    groups: &cgroup::Own,
-) -> Result<Ended, Failed> {
-    let scratch = Scratch::make()?;
-    if spec.level == Level::Partial {
+    streams: StandardStreams,
+    groups: &cgroup::CommandCgroups,
+) -> Result<EndedChild, SandboxStepError> {
+    let scratch = CommandScratchFolder::make()?;
+    if spec.level == SandboxLevel::Partial {
         let folder = scratch.0.clone().into_os_string();
         spec.job.env.retain(|(name, _)| name != "TMPDIR");
         spec.job.env.push(("TMPDIR".into(), folder));
     }
     set_child_subreaper(Some(rustix::process::getpid())).at("starter", "keep orphans")?;
     let mut protected = match spec.level {
-        Level::None => Protected::default(),
+        SandboxLevel::None => ProtectedPaths::default(),
         _ => protect::prepare(&spec.job.view, &view::roots(&spec.job.view)?)?,
     };
     let status = command(&spec, control, streams, &protected, &scratch.0).and_then(|(pid, go)| {
-        let follower = Follower::new(Reach::Machine)?;
+        let follower = ChildWatcher::new(SignalReach::Machine)?;
         follow(pid, go, &follower, control, groups)
     });
     end_everyone(groups);
     protected.release();
     let (cpu, largest) = sys::used_by_children();
-    Ok(Ended {
+    Ok(EndedChild {
         pid: 0,
         status: status?,
         cpu,
@@ -58,10 +58,10 @@ pub(super) fn run(
 }
 
 /// A private folder for temporary files, removed with the command.
-struct Scratch(PathBuf);
+struct CommandScratchFolder(PathBuf);
 
-impl Scratch {
-    fn make() -> Result<Self, Failed> {
+impl CommandScratchFolder {
+    fn make() -> Result<Self, SandboxStepError> {
         let path = Path::new("/tmp").join(format!("artel-{}", std::process::id()));
         fs::DirBuilder::new()
             .mode(0o700)
@@ -71,7 +71,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for CommandScratchFolder {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
     }
@@ -79,20 +79,21 @@ impl Drop for Scratch {
 
 /// Creates the process that builds the walls and becomes the command.
 fn command(
-    spec: &Spec,
+    spec: &SandboxStarterSpec,
     control: &OwnedFd,
-    streams: Streams,
-    protected: &Protected,
+    streams: StandardStreams,
+    protected: &ProtectedPaths,
     scratch: &Path,
-) -> Result<(i32, OwnedFd), Failed> {
+) -> Result<(i32, OwnedFd), SandboxStepError> {
     let (go, ready) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("starter", "make a pipe")?;
     match sys::clone_into(0).at("starter", "make a process")? {
-        Side::Parent { pid, .. } => {
-            control::say(control.as_fd(), &Said::Hello, &[]).at("starter", "report the start")?;
+        ForkSide::Parent { pid, .. } => {
+            control::say(control.as_fd(), &SandboxStarterMessage::Hello, &[])
+                .at("starter", "report the start")?;
             Ok((pid, ready))
         }
-        Side::Child => {
+        ForkSide::Child => {
             drop(ready);
             let ran =
                 wait_for_go(&go).and_then(|()| inside(spec, control, streams, protected, scratch));
@@ -109,24 +110,24 @@ fn command(
 }
 
 fn inside(
-    spec: &Spec,
+    spec: &SandboxStarterSpec,
     control: &OwnedFd,
-    streams: Streams,
-    protected: &Protected,
+    streams: StandardStreams,
+    protected: &ProtectedPaths,
     scratch: &Path,
-) -> Result<i32, Failed> {
+) -> Result<i32, SandboxStepError> {
     privileges::no_new()?;
-    rlimit::set(&spec.job.limits, &spec.groups, Own::Nothing)?;
-    if spec.level == Level::Partial {
+    rlimit::set(&spec.job.limits, &spec.groups, NprocLimitScope::Nothing)?;
+    if spec.level == SandboxLevel::Partial {
         landlock::restrict(
             &rules(spec, protected, scratch)?,
-            landlock::Sockets::Refused,
+            landlock::LandlockTcpAccess::Refused,
         )?;
-        seccomp::restrict(seccomp::Sockets::OnlyPairs)?;
+        seccomp::restrict(seccomp::SeccompSocketAccess::OnlyPairs)?;
     }
-    if let Task::Probe(outside) = &spec.task {
+    if let SandboxStarterTask::Probe(outside) = &spec.task {
         let layers = probe::without_namespaces(outside);
-        control::say(control.as_fd(), &Said::Probed(layers), &[])
+        control::say(control.as_fd(), &SandboxStarterMessage::Probed(layers), &[])
             .at("starter", "report the test")?;
         return Ok(0);
     }
@@ -135,20 +136,24 @@ fn inside(
 
 /// Returns the view as Landlock rules. Protected and hidden names are left out of every
 /// grant.
-fn rules(spec: &Spec, protected: &Protected, scratch: &Path) -> Result<Rules, Failed> {
+fn rules(
+    spec: &SandboxStarterSpec,
+    protected: &ProtectedPaths,
+    scratch: &Path,
+) -> Result<LandlockRules, SandboxStepError> {
     let view = &spec.job.view;
     if !view.overlays.is_empty() {
-        return Err(Failed::new(
+        return Err(SandboxStepError::new(
             "overlay",
             "a writable layer needs a mount namespace",
         ));
     }
-    let mut rules = Rules {
+    let mut rules = LandlockRules {
         devices: ["null", "zero", "full", "random", "urandom"]
             .map(|name| Path::new("/dev").join(name))
             .into(),
         write: vec![scratch.to_owned()],
-        ..Rules::default()
+        ..LandlockRules::default()
     };
     let mut hidden: Vec<_> = view.hidden.iter().flat_map(fs::canonicalize).collect();
     hidden.extend(protected.sockets.iter().cloned());
@@ -182,28 +187,32 @@ fn rules(spec: &Spec, protected: &Protected, scratch: &Path) -> Result<Rules, Fa
 fn follow(
     pid: i32,
     go: OwnedFd,
-    follower: &Follower,
+    follower: &ChildWatcher,
     control: &OwnedFd,
-    groups: &cgroup::Own,
-) -> Result<i32, Failed> {
+    groups: &cgroup::CommandCgroups,
+) -> Result<i32, SandboxStepError> {
     groups
         .admit(pid)
         .at("limits", "put the command under its limits")?;
     rustix::io::write(&go, &[1]).at("starter", "let the command go")?;
     drop(go);
     let status = match follower.follow(pid, control) {
-        Followed::Ended(status) => status,
-        Followed::CalledOff => {
+        ChildWatchOutcome::Ended(status) => status,
+        ChildWatchOutcome::CalledOff => {
             drop(sys::kill(-pid, libc::SIGKILL));
             libc::SIGKILL
         }
     };
-    drop(control::say(control.as_fd(), &Said::Exited(status), &[]));
+    drop(control::say(
+        control.as_fd(),
+        &SandboxStarterMessage::Exited(status),
+        &[],
+    ));
     Ok(status)
 }
 
 /// Ends every remaining process. Killing one makes its children ours, until none are left.
-fn end_everyone(groups: &cgroup::Own) {
+fn end_everyone(groups: &cgroup::CommandCgroups) {
     loop {
         let task = format!("/proc/self/task/{}/children", std::process::id());
         let children = fs::read_to_string(task).unwrap_or_default();

@@ -6,10 +6,10 @@ use rustix::thread::{
     set_no_new_privs,
 };
 
-use super::step::{At, Failed};
+use super::step::{SandboxStepContext, SandboxStepError};
 
 /// Gives up every capability permanently, including for programs started by root.
-pub(super) fn drop_all() -> Result<(), Failed> {
+pub(super) fn drop_all() -> Result<(), SandboxStepError> {
     let step = "privileges";
     clear_ambient_capability_set().at(step, "clear the ambient capabilities")?;
     let bits = CapabilitiesSecureBits::NO_ROOT
@@ -39,6 +39,6 @@ pub(super) fn drop_all() -> Result<(), Failed> {
 
 /// Ensures that no program started from here gains privileges, by a set-user-id bit or
 /// otherwise.
-pub(super) fn no_new() -> Result<(), Failed> {
+pub(super) fn no_new() -> Result<(), SandboxStepError> {
     set_no_new_privs(true).at("no new privileges", "give up new privileges")
 }

@@ -5,9 +5,9 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
-use super::view::{BAIT, Built};
-use crate::level::Layer;
-use crate::spec::Outside;
+use super::view::{BAIT, BuiltSandboxView};
+use crate::level::SandboxLayer;
+use crate::spec::SandboxProbeTargets;
 
 /// Names of namespaces as in `/proc/self/ns`, and as shown to people.
 pub(crate) const NAMESPACES: &[(&str, &str)] = &[
@@ -21,7 +21,7 @@ pub(crate) const NAMESPACES: &[(&str, &str)] = &[
 ];
 
 /// Tests every wall of level full.
-pub(super) fn inside(outside: &Outside, built: &Built) -> Vec<Layer> {
+pub(super) fn inside(outside: &SandboxProbeTargets, built: &BuiltSandboxView) -> Vec<SandboxLayer> {
     let mut layers = namespaces(outside);
     layers.push(files());
     layers.push(layer("own /proc", built.proc.then_some("the processes inside and no others").ok_or("there is no /proc inside, because parts of the machine's are hidden from us: run outside \
@@ -33,13 +33,13 @@ pub(super) fn inside(outside: &Outside, built: &Built) -> Vec<Layer> {
 }
 
 /// Tests the walls that do not need namespaces.
-pub(super) fn without_namespaces(outside: &Outside) -> Vec<Layer> {
+pub(super) fn without_namespaces(outside: &SandboxProbeTargets) -> Vec<SandboxLayer> {
     let mut layers = vec![landlock(Path::new("/etc/passwd"))];
     layers.extend(common(outside));
     layers
 }
 
-fn common(outside: &Outside) -> Vec<Layer> {
+fn common(outside: &SandboxProbeTargets) -> Vec<SandboxLayer> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = |name: &str| field(&status, name);
     // Without `/proc`, the kernel is asked directly.
@@ -69,7 +69,7 @@ fn is_refused() -> bool {
     crate::sys::trace_nobody().raw_os_error() == Some(libc::EPERM)
 }
 
-fn namespaces(outside: &Outside) -> Vec<Layer> {
+fn namespaces(outside: &SandboxProbeTargets) -> Vec<SandboxLayer> {
     let own = |name: &str| fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
     let differs = |name: &str| {
         let theirs = outside.namespaces.iter().find(|(known, _)| known == name);
@@ -93,7 +93,7 @@ fn namespaces(outside: &Outside) -> Vec<Layer> {
 }
 
 /// Checks that the root is our own and that nothing can be created in it.
-fn files() -> Layer {
+fn files() -> SandboxLayer {
     let made = fs::write("/artel-test", "");
     let sees_home = Path::new("/home").exists() || Path::new("/run").exists();
     layer(
@@ -105,7 +105,7 @@ fn files() -> Layer {
 }
 
 /// Checks that a visible file without a Landlock rule cannot be opened.
-fn landlock(unnamed: &Path) -> Layer {
+fn landlock(unnamed: &Path) -> SandboxLayer {
     let version = format!("ABI {}", crate::sys::landlock_version());
     let seen = fs::metadata(unnamed).is_ok();
     let opened = fs::File::open(unnamed);
@@ -119,7 +119,7 @@ fn landlock(unnamed: &Path) -> Layer {
 }
 
 /// Checks that a listener that everyone outside can reach is out of reach.
-fn network(outside: &Outside) -> Layer {
+fn network(outside: &SandboxProbeTargets) -> SandboxLayer {
     let reached = TcpStream::connect_timeout(&outside.listener, Duration::from_secs(1)).is_ok();
     layer(
         "no network",
@@ -129,7 +129,7 @@ fn network(outside: &Outside) -> Layer {
     )
 }
 
-fn no_capabilities() -> Layer {
+fn no_capabilities() -> SandboxLayer {
     let sets = rustix::thread::capabilities(None);
     let none =
         sets.is_ok_and(|sets| (sets.permitted | sets.effective | sets.inheritable).is_empty());
@@ -145,8 +145,8 @@ fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Creates a wall's entry from how it stands or why it does not.
-fn layer(name: &str, found: Result<&str, &str>) -> Layer {
-    Layer {
+fn layer(name: &str, found: Result<&str, &str>) -> SandboxLayer {
+    SandboxLayer {
         name: name.to_owned(),
         stands: found.is_ok(),
         detail: found.unwrap_or_else(|why_not| why_not).to_owned(),

@@ -10,25 +10,28 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::fs::{Access, access};
 
-use super::step::Failed;
-use crate::job::Job;
+use super::step::SandboxStepError;
+use crate::job::SandboxCommandSpec;
 
 const STEP: &str = "program";
 
-pub(super) struct Streams {
+pub(super) struct StandardStreams {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
 }
 
 /// Starts the command in a process group of its own.
-pub(super) fn start(job: &Job, streams: Streams) -> Result<Child, Failed> {
+pub(super) fn start(
+    job: &SandboxCommandSpec,
+    streams: StandardStreams,
+) -> Result<Child, SandboxStepError> {
     let (program, mut command) = command(job, streams)?;
     command.spawn().map_err(|cause| explain(&program, &cause))
 }
 
 /// Becomes the command. Returns only if that fails, with the reason.
-pub(super) fn become_it(job: &Job, streams: Streams) -> Failed {
+pub(super) fn become_it(job: &SandboxCommandSpec, streams: StandardStreams) -> SandboxStepError {
     match command(job, streams) {
         Ok((program, mut command)) => explain(&program, &command.exec()),
         Err(failed) => failed,
@@ -39,9 +42,12 @@ pub(super) fn become_it(job: &Job, streams: Streams) -> Failed {
     clippy::disallowed_methods,
     reason = "this crate is the door to processes"
 )]
-fn command(job: &Job, streams: Streams) -> Result<(PathBuf, Command), Failed> {
+fn command(
+    job: &SandboxCommandSpec,
+    streams: StandardStreams,
+) -> Result<(PathBuf, Command), SandboxStepError> {
     let [name, args @ ..] = job.argv.as_slice() else {
-        return Err(Failed::new(STEP, "no program was named"));
+        return Err(SandboxStepError::new(STEP, "no program was named"));
     };
     let cwd = if job.cwd.is_dir() && access(&job.cwd, Access::EXEC_OK).is_ok() {
         job.cwd.as_path()
@@ -64,9 +70,9 @@ fn command(job: &Job, streams: Streams) -> Result<(PathBuf, Command), Failed> {
 }
 
 /// Finds the program as a shell would, in the `PATH` of the command's own environment.
-fn find(name: &OsStr, env: &[(OsString, OsString)]) -> Result<PathBuf, Failed> {
+fn find(name: &OsStr, env: &[(OsString, OsString)]) -> Result<PathBuf, SandboxStepError> {
     if name.is_empty() {
-        return Err(Failed::new(STEP, "the program's name is empty"));
+        return Err(SandboxStepError::new(STEP, "the program's name is empty"));
     }
     if name.as_bytes().contains(&b'/') {
         return Ok(PathBuf::from(name));
@@ -91,11 +97,11 @@ fn find(name: &OsStr, env: &[(OsString, OsString)]) -> Result<PathBuf, Failed> {
     Err(match unusable {
         Some(found) => {
             let why = format!("`{}` is not executable", found.display());
-            Failed::new(STEP, why)
+            SandboxStepError::new(STEP, why)
         }
         None => {
             let path = path.to_string_lossy();
-            Failed::new(
+            SandboxStepError::new(
                 STEP,
                 format!("`{name}` was not found inside (PATH is `{path}`)"),
             )
@@ -104,7 +110,7 @@ fn find(name: &OsStr, env: &[(OsString, OsString)]) -> Result<PathBuf, Failed> {
 }
 
 /// Explains the system's error for this file.
-fn explain(program: &Path, cause: &io::Error) -> Failed {
+fn explain(program: &Path, cause: &io::Error) -> SandboxStepError {
     let shown = program.display();
     let why = match cause.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => match interpreter(program) {
@@ -125,7 +131,7 @@ fn explain(program: &Path, cause: &io::Error) -> Failed {
         Some(libc::E2BIG) => "the arguments and the environment are too long together".to_owned(),
         _ => format!("`{shown}` could not be started: {cause}"),
     };
-    Failed::new(STEP, why)
+    SandboxStepError::new(STEP, why)
 }
 
 /// Returns the interpreter named in the first line of a script.

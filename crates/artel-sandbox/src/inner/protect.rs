@@ -9,10 +9,10 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::placeholder::{Folder, Held};
-use super::step::{At, Failed};
-use super::variant::{self, Spellings, Watched};
-use crate::job::View;
+use super::placeholder::{PlaceholderFolder, ProtectedNameState};
+use super::step::{SandboxStepContext, SandboxStepError};
+use super::variant::{self, ProtectedSpellings, SpellingWatchFolder};
+use crate::job::SandboxView;
 
 const STEP: &str = "protected names";
 
@@ -26,7 +26,7 @@ const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "__pycache__"];
 
 /// Paths that the walls must keep unchanged inside the writable folders.
 #[derive(Debug, Default)]
-pub(super) struct Protected {
+pub(super) struct ProtectedPaths {
     /// Paths shown read-only in place; links stay links.
     pub(super) frozen: Vec<PathBuf>,
     /// Names that do not exist and cannot be created: a placeholder stands there outside.
@@ -40,17 +40,20 @@ pub(super) struct Protected {
     /// Whether a Go module was found.
     pub(super) has_go: bool,
     /// Folders with placeholders, to be released when everything has ended.
-    folders: Vec<Folder>,
+    folders: Vec<PlaceholderFolder>,
     /// Folders in which other spellings may appear.
-    watched: Vec<Watched>,
-    spellings: Spellings,
+    watched: Vec<SpellingWatchFolder>,
+    spellings: ProtectedSpellings,
 }
 
 /// Finds everything that must stay unchanged, and holds the names that do not exist.
-pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Failed> {
-    let mut protected = Protected {
-        spellings: Spellings::of(&view.protected),
-        ..Protected::default()
+pub(super) fn prepare(
+    view: &SandboxView,
+    roots: &[PathBuf],
+) -> Result<ProtectedPaths, SandboxStepError> {
+    let mut protected = ProtectedPaths {
+        spellings: ProtectedSpellings::of(&view.protected),
+        ..ProtectedPaths::default()
     };
     let names = &view.protected;
     // A hidden file is hidden by its path, so the folders on the way must not be moved either.
@@ -77,7 +80,7 @@ pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Faile
     }
 }
 
-impl Protected {
+impl ProtectedPaths {
     /// Sets aside other spellings of protected names that have appeared, and returns their
     /// paths.
     pub(super) fn set_aside(&self) -> Vec<PathBuf> {
@@ -88,10 +91,15 @@ impl Protected {
 
     /// Removes the placeholders.
     pub(super) fn release(&mut self) {
-        self.folders.drain(..).for_each(Folder::release);
+        self.folders.drain(..).for_each(PlaceholderFolder::release);
     }
 
-    fn root(&mut self, root: &Path, roots: &[PathBuf], names: &[String]) -> Result<(), Failed> {
+    fn root(
+        &mut self,
+        root: &Path,
+        roots: &[PathBuf],
+        names: &[String],
+    ) -> Result<(), SandboxStepError> {
         let found = search(root);
         self.sockets.extend(found.sockets);
         self.has_go |= found.has_go;
@@ -108,7 +116,7 @@ impl Protected {
     }
 
     /// Keeps single paths below the writable folders unchanged.
-    fn keep(&mut self, paths: &[PathBuf], roots: &[PathBuf]) -> Result<(), Failed> {
+    fn keep(&mut self, paths: &[PathBuf], roots: &[PathBuf]) -> Result<(), SandboxStepError> {
         for path in paths {
             // A writable folder may be named through a link; the entry itself is taken by its
             // name.
@@ -135,7 +143,7 @@ impl Protected {
         folder: &Path,
         roots: &[PathBuf],
         names: &[String],
-    ) -> Result<(), Failed> {
+    ) -> Result<(), SandboxStepError> {
         if names.is_empty() {
             return Ok(());
         }
@@ -150,53 +158,58 @@ impl Protected {
         }
         if names.iter().any(|name| name == ".git") {
             match linked_metadata(folder, roots) {
-                Linked::Inside(own) => self.freeze(own),
-                Linked::Outside(metadata) => self.readable.push(metadata),
-                Linked::Nowhere => {}
+                LinkedGitMetadata::Inside(own) => self.freeze(own),
+                LinkedGitMetadata::Outside(metadata) => self.readable.push(metadata),
+                LinkedGitMetadata::Nowhere => {}
             }
         }
         Ok(())
     }
 
     /// Protects one name, which may lead through folders. The first missing component is held.
-    fn name(&mut self, folder: &Path, name: &Path, roots: &[PathBuf]) -> Result<(), Failed> {
+    fn name(
+        &mut self,
+        folder: &Path,
+        name: &Path,
+        roots: &[PathBuf],
+    ) -> Result<(), SandboxStepError> {
         let mut above = folder.to_owned();
         let mut parts = name.components().peekable();
         while let Some(part) = parts.next() {
             let Component::Normal(part) = part else {
                 let why = format!("`{}` is not a name inside a folder", name.display());
-                return Err(Failed::new(STEP, why));
+                return Err(SandboxStepError::new(STEP, why));
             };
             let path = above.join(part);
             match self.hold(&above, Path::new(part))? {
-                Held::Ours => {
+                ProtectedNameState::Ours => {
                     self.masked.push(path);
                     return Ok(());
                 }
-                Held::Impossible => return Ok(()),
-                Held::Theirs if parts.peek().is_none() => {
+                ProtectedNameState::Impossible => return Ok(()),
+                ProtectedNameState::Theirs if parts.peek().is_none() => {
                     self.freeze_with_target(path.clone(), roots);
                 }
                 // A file or a link is on the way, so the rest of the path is not in this
                 // folder.
-                Held::Theirs if !path.is_dir() || path.is_symlink() => {
+                ProtectedNameState::Theirs if !path.is_dir() || path.is_symlink() => {
                     self.freeze_with_target(path, roots);
                     return Ok(());
                 }
-                Held::Theirs => self.pin(folder, &path),
+                ProtectedNameState::Theirs => self.pin(folder, &path),
             }
             above = path;
         }
         Ok(())
     }
 
-    fn hold(&mut self, folder: &Path, name: &Path) -> Result<Held, Failed> {
+    fn hold(&mut self, folder: &Path, name: &Path) -> Result<ProtectedNameState, SandboxStepError> {
         let what = || format!("keep `{}` from being made", folder.join(name).display());
         let known = self.folders.iter_mut().find(|known| known.path() == folder);
         if let Some(known) = known {
             return known.hold(name).at(STEP, &what());
         }
-        let mut opened = Folder::open(folder).at(STEP, &what())?;
+        let mut opened = PlaceholderFolder::open(folder).at(STEP, &what())?;
         let held = opened.hold(name).at(STEP, &what());
         self.folders.push(opened);
         held
@@ -233,7 +246,7 @@ impl Protected {
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct WritableTreeScan {
     repositories: Vec<PathBuf>,
     bare: Vec<PathBuf>,
     sockets: Vec<PathBuf>,
@@ -241,9 +254,9 @@ struct Found {
 }
 
 /// Searches the upper folders of a tree, those nearest to the root first.
-fn search(root: &Path) -> Found {
+fn search(root: &Path) -> WritableTreeScan {
     use std::os::unix::fs::FileTypeExt;
-    let mut found = Found::default();
+    let mut found = WritableTreeScan::default();
     let mut waiting = std::collections::VecDeque::from([(root.to_owned(), 0)]);
     let mut read = 0;
     while let Some((folder, depth)) = waiting.pop_front() {
@@ -284,7 +297,7 @@ fn search(root: &Path) -> Found {
 }
 
 /// The real place of the metadata of a linked worktree or a submodule.
-enum Linked {
+enum LinkedGitMetadata {
     /// Below a writable folder. It is readable there anyway, and its content was written by
     /// somebody with access to that folder, so it opens nothing further.
     Inside(PathBuf),
@@ -297,34 +310,34 @@ enum Linked {
 /// Finds the metadata of a linked worktree or a submodule. A `.git` file comes from the
 /// repository and could name anything, so metadata is believed only if it names this
 /// worktree in return, and the shared repository must be the one it lies in.
-fn linked_metadata(worktree: &Path, roots: &[PathBuf]) -> Linked {
+fn linked_metadata(worktree: &Path, roots: &[PathBuf]) -> LinkedGitMetadata {
     let pointer = worktree.join(".git");
     let Some(own) = follow(&pointer, "gitdir: ", worktree).filter(|own| own.is_dir()) else {
-        return Linked::Nowhere;
+        return LinkedGitMetadata::Nowhere;
     };
     if !own.join("HEAD").is_file() {
-        return Linked::Nowhere;
+        return LinkedGitMetadata::Nowhere;
     }
     let is_inside = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
     if is_inside(&own) {
         let whole = shared_by(&own).filter(is_inside).unwrap_or(own);
         return if worktree.starts_with(&whole) {
-            Linked::Nowhere
+            LinkedGitMetadata::Nowhere
         } else {
-            Linked::Inside(whole)
+            LinkedGitMetadata::Inside(whole)
         };
     }
     let returned = follow(&own.join("gitdir"), "", &own);
     if returned.as_deref() == Some(&pointer) {
-        return shared_by(&own).map_or(Linked::Nowhere, Linked::Outside);
+        return shared_by(&own).map_or(LinkedGitMetadata::Nowhere, LinkedGitMetadata::Outside);
     }
     let is_submodule = own.ancestors().any(|above| above.ends_with(".git/modules"))
         && own.join("objects").is_dir()
         && names_worktree(&own, worktree);
     if is_submodule {
-        Linked::Outside(own)
+        LinkedGitMetadata::Outside(own)
     } else {
-        Linked::Nowhere
+        LinkedGitMetadata::Nowhere
     }
 }
 

@@ -14,7 +14,7 @@ use seccompiler::{
 };
 
 use super::search;
-use super::step::Failed;
+use super::step::SandboxStepError;
 
 /// Calls that are refused whatever their arguments.
 const REFUSED: &[c_long] = &[
@@ -131,7 +131,7 @@ const OPENING: &[(c_long, u8)] = &[
 
 /// The sockets that the filter allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sockets {
+pub(super) enum SeccompSocketAccess {
     /// Those of our own network namespace.
     OfTheNamespace,
     /// Only connected pairs, because nothing else keeps the network away.
@@ -139,15 +139,16 @@ pub(super) enum Sockets {
 }
 
 /// Filters the system calls of this process and of all processes it will start.
-pub(super) fn restrict(sockets: Sockets) -> Result<(), Failed> {
-    let failed = |cause: &dyn std::fmt::Display| Failed::new("seccomp", cause.to_string());
+pub(super) fn restrict(sockets: SeccompSocketAccess) -> Result<(), SandboxStepError> {
+    let failed =
+        |cause: &dyn std::fmt::Display| SandboxStepError::new("seccomp", cause.to_string());
     for program in programs(sockets).map_err(|cause| failed(&cause))? {
         apply_filter(&program).map_err(|cause| failed(&cause))?;
     }
     Ok(())
 }
 
-fn programs(sockets: Sockets) -> Result<Vec<BpfProgram>, BackendError> {
+fn programs(sockets: SeccompSocketAccess) -> Result<Vec<BpfProgram>, BackendError> {
     let arch = std::env::consts::ARCH.try_into()?;
     let errno = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(by_argument(sockets)?, SeccompAction::Allow, errno, arch)?;
@@ -165,15 +166,17 @@ fn by_number() -> Vec<(u32, libc::c_int)> {
         .collect()
 }
 
-fn by_argument(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
+fn by_argument(
+    sockets: SeccompSocketAccess,
+) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
     let mut unshare = namespace_flags()?;
     unshare.push(flag(NEW_TIME)?);
     // Typing into a terminal, and the virtual console's own requests.
     let requests = [libc::TIOCSTI, libc::TIOCLINUX];
     let requests = requests.map(|request| rule(&[(1, Op::Eq, request)]));
     let sockets = match sockets {
-        Sockets::OnlyPairs => Vec::new(),
-        Sockets::OfTheNamespace => odd_sockets()?,
+        SeccompSocketAccess::OnlyPairs => Vec::new(),
+        SeccompSocketAccess::OfTheNamespace => odd_sockets()?,
     };
     let mut rules = foreign_rights()?;
     rules.extend([

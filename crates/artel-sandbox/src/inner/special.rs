@@ -9,10 +9,10 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, chmodat, fstat, mkdirat, openat, symlinkat};
 use rustix::mount::MountAttrFlags;
 
-use super::placeholder::Kind;
-use super::step::{At, Failed};
-use super::tree::{self, Rights};
-use crate::job::Limits;
+use super::placeholder::PlaceholderKind;
+use super::step::{SandboxStepContext, SandboxStepError};
+use super::tree::{self, MountRights};
+use crate::job::SandboxLimits;
 use crate::sys;
 
 /// Devices that programs expect and that reveal nothing.
@@ -46,17 +46,17 @@ const MASKED: &[&str] = &[
 
 /// Covers: an empty file and folder without permissions, to hide entries, and a readable
 /// empty file and folder, for names under which nothing may be created.
-pub(super) struct Covers {
+pub(super) struct CoverMounts {
     file: OwnedFd,
     folder: OwnedFd,
     empty_file: OwnedFd,
     empty_folder: OwnedFd,
 }
 
-impl Covers {
+impl CoverMounts {
     /// Creates the covers at the place where `/proc` will be mounted, so that they stay
     /// invisible.
-    pub(super) fn make(root: BorrowedFd<'_>) -> Result<Self, Failed> {
+    pub(super) fn make(root: BorrowedFd<'_>) -> Result<Self, SandboxStepError> {
         let made = || -> io::Result<Self> {
             tree::make_folders(root, Path::new("proc"))?;
             tree::make_file(root, Path::new("proc/file"), 0)?;
@@ -65,7 +65,7 @@ impl Covers {
             mkdirat(root, "proc/empty-folder", Mode::from_raw_mode(0o555))?;
             let read_only = |path: &str| {
                 let below = tree::open_inside(root, Path::new(path))?;
-                let copy = tree::copy(below.as_fd(), Rights::ReadOnly)?;
+                let copy = tree::copy(below.as_fd(), MountRights::ReadOnly)?;
                 tree::attach(copy.as_fd(), below.as_fd())?;
                 tree::open_inside(root, Path::new(path))
             };
@@ -93,9 +93,9 @@ impl Covers {
 
     /// Keeps a name in a folder from being created. A placeholder stands under it.
     pub(super) fn mask(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
-        let cover = match Kind::of(Path::new(name)) {
-            Kind::Folder => &self.empty_folder,
-            Kind::Socket => &self.empty_file,
+        let cover = match PlaceholderKind::of(Path::new(name)) {
+            PlaceholderKind::Folder => &self.empty_folder,
+            PlaceholderKind::Socket => &self.empty_file,
         };
         let copy = tree::copy_as_is(cover.as_fd())?;
         tree::attach_named(copy.as_fd(), folder, name)
@@ -104,14 +104,17 @@ impl Covers {
 
 /// The private folders in memory. They are parts of one file system and so share one
 /// limit.
-pub(super) struct Private {
+pub(super) struct PrivateTmpfs {
     all: OwnedFd,
 }
 
-impl Private {
+impl PrivateTmpfs {
     /// Creates the file system at the place where `/proc` will be mounted, so that only its
     /// parts are visible.
-    pub(super) fn mount(root: BorrowedFd<'_>, limits: &Limits) -> Result<Self, Failed> {
+    pub(super) fn mount(
+        root: BorrowedFd<'_>,
+        limits: &SandboxLimits,
+    ) -> Result<Self, SandboxStepError> {
         let size = (limits.memory / 2).max(1 << 20).to_string();
         let files = limits.files.max(1024).to_string();
         let options = [
@@ -135,7 +138,7 @@ impl Private {
         name: &str,
         path: &Path,
         mode: u32,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), SandboxStepError> {
         let made = || {
             mkdirat(&self.all, name, Mode::from_raw_mode(mode))?;
             let part = tree::open_inside(self.all.as_fd(), Path::new(name))?;
@@ -152,14 +155,14 @@ impl Private {
 }
 
 /// Opens the devices in the host's view.
-pub(super) fn open_devices() -> Result<Vec<(&'static str, OwnedFd)>, Failed> {
+pub(super) fn open_devices() -> Result<Vec<(&'static str, OwnedFd)>, SandboxStepError> {
     let mut opened = Vec::new();
     for name in DEVICES {
         let path = Path::new("/dev").join(name);
         let Ok(source) = tree::open_host(&path) else {
             continue;
         };
-        let device = tree::copy(source.as_fd(), Rights::Devices)
+        let device = tree::copy(source.as_fd(), MountRights::Devices)
             .at("devices", &format!("open `{}`", path.display()))?;
         opened.push((*name, device));
     }
@@ -170,7 +173,7 @@ pub(super) fn open_devices() -> Result<Vec<(&'static str, OwnedFd)>, Failed> {
 pub(super) fn mount_devices(
     root: BorrowedFd<'_>,
     devices: Vec<(&str, OwnedFd)>,
-) -> Result<(), Failed> {
+) -> Result<(), SandboxStepError> {
     let step = "devices";
     tree::make_folders(root, Path::new("dev/pts")).at(step, "make `/dev`")?;
     for (name, device) in devices {
@@ -193,8 +196,8 @@ pub(super) fn mount_devices(
 pub(super) fn mount_proc(
     root: BorrowedFd<'_>,
     pid_max: Option<u64>,
-    covers: &Covers,
-) -> Result<bool, Failed> {
+    covers: &CoverMounts,
+) -> Result<bool, SandboxStepError> {
     let step = "processes";
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
         | MountAttrFlags::MOUNT_ATTR_NODEV

@@ -10,19 +10,19 @@ use rustix::fs::{Mode, OFlags};
 use rustix::net::RecvFlags;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
-use super::first::{self, Orders, say_failed};
+use super::first::{self, FirstProcessInput, say_failed};
 use super::plain;
-use super::program::Streams;
-use super::protect::{self, Protected};
-use super::step::{At, Failed};
-use super::view::{self, Resolved};
-use super::written::{FileCount, Kept, Meter, PERIOD};
+use super::program::StandardStreams;
+use super::protect::{self, ProtectedPaths};
+use super::step::{SandboxStepContext, SandboxStepError};
+use super::view::{self, ResolvedSandboxView};
+use super::written::{PERIOD, WritableFileCounter, WriteLimitState, WriteLimitWatcher};
 use crate::cgroup;
-use crate::control::{self, Said};
-use crate::level::Level;
-use crate::process::Limited;
-use crate::spec::Spec;
-use crate::sys::{self, Ended, Side};
+use crate::control::{self, SandboxStarterMessage};
+use crate::level::SandboxLevel;
+use crate::process::ExceededCommandLimit;
+use crate::spec::SandboxStarterSpec;
+use crate::sys::{self, EndedChild, ForkSide};
 
 /// The namespaces of level full. The cgroup namespace follows once the tree is in its
 /// group.
@@ -39,7 +39,7 @@ pub(super) fn main() -> i32 {
         return 70;
     };
     let done = receive(&control).and_then(|(spec, stdin)| {
-        let streams = Streams {
+        let streams = StandardStreams {
             stdin,
             stdout,
             stderr,
@@ -70,11 +70,11 @@ fn settle() -> io::Result<(OwnedFd, OwnedFd, OwnedFd)> {
     Ok((control, stdout, stderr))
 }
 
-fn receive(control: &OwnedFd) -> Result<(Spec, OwnedFd), Failed> {
+fn receive(control: &OwnedFd) -> Result<(SandboxStarterSpec, OwnedFd), SandboxStepError> {
     let (_, fds) = control::receive(control.as_fd(), RecvFlags::empty())
         .at("starter", "receive its orders")?;
     let [orders, stdin] = <[OwnedFd; 2]>::try_from(fds)
-        .map_err(|_| Failed::new("starter", "its orders came incomplete"))?;
+        .map_err(|_| SandboxStepError::new("starter", "its orders came incomplete"))?;
     let mut text = Vec::new();
     std::fs::File::from(orders)
         .read_to_end(&mut text)
@@ -85,24 +85,32 @@ fn receive(control: &OwnedFd) -> Result<(Spec, OwnedFd), Failed> {
     Ok((spec, stdin))
 }
 
-fn run(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
-    if spec.level == Level::Full {
+fn run(
+    spec: SandboxStarterSpec,
+    control: &OwnedFd,
+    streams: StandardStreams,
+) -> Result<(), SandboxStepError> {
+    if spec.level == SandboxLevel::Full {
         return full(spec, control, streams);
     }
     let groups = make_groups(&spec)?;
     let ended = plain::run(spec, control, streams, &groups);
     // Without namespaces nothing can be created under protected names at all.
-    let left = Left {
+    let left = EndedTreeState {
         set_aside: Vec::new(),
-        kept: Kept::Yes,
+        kept: WriteLimitState::Yes,
     };
     finish(&groups, control, ended, left)
 }
 
-fn full(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
+fn full(
+    spec: SandboxStarterSpec,
+    control: &OwnedFd,
+    streams: StandardStreams,
+) -> Result<(), SandboxStepError> {
     let roots = view::roots(&spec.job.view)?;
     let mut protected = protect::prepare(&spec.job.view, &roots)?;
-    let done = Resolved::of(&spec.job, &protected)
+    let done = ResolvedSandboxView::of(&spec.job, &protected)
         .and_then(|resolved| tree(spec, control, streams, &resolved, &protected));
     protected.release();
     done
@@ -110,15 +118,15 @@ fn full(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
 
 /// Creates the tree and waits for its end.
 fn tree(
-    spec: Spec,
+    spec: SandboxStarterSpec,
     control: &OwnedFd,
-    mut streams: Streams,
-    resolved: &Resolved,
-    protected: &Protected,
-) -> Result<(), Failed> {
+    mut streams: StandardStreams,
+    resolved: &ResolvedSandboxView,
+    protected: &ProtectedPaths,
+) -> Result<(), SandboxStepError> {
     let (go, ready) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("starter", "make a pipe")?;
-    let pump = Pump::before(&mut streams)?;
+    let pump = TerminalInputForwarder::before(&mut streams)?;
     let limits = spec.job.limits;
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let groups = make_groups(&spec)?;
@@ -129,10 +137,10 @@ fn tree(
     });
     let (side, ways) = side.inspect_err(|_| groups.remove())?;
     let (pid, first) = match side {
-        Side::Parent { pid, pidfd } => (pid, pidfd),
-        Side::Child => {
+        ForkSide::Parent { pid, pidfd } => (pid, pidfd),
+        ForkSide::Child => {
             drop((ready, pump));
-            let orders = Orders {
+            let orders = FirstProcessInput {
                 control: control.try_clone().at("starter", "keep its socket")?,
                 spec,
                 resolved,
@@ -150,12 +158,16 @@ fn tree(
     // Our memory holds the command's environment, so no other process of this user should see
     // it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
-    let made = control::say(control.as_fd(), &Said::Hello, &[first.as_fd()])
-        .at("starter", "report the start")
-        .and_then(|()| {
-            let admitted = groups.admit_to_the_rest(pid);
-            admitted.at("limits", "put the command under its limits")
-        });
+    let made = control::say(
+        control.as_fd(),
+        &SandboxStarterMessage::Hello,
+        &[first.as_fd()],
+    )
+    .at("starter", "report the start")
+    .and_then(|()| {
+        let admitted = groups.admit_to_the_rest(pid);
+        admitted.at("limits", "put the command under its limits")
+    });
     if let Err(failed) = made {
         drop(ready);
         let _ = rustix::process::pidfd_send_signal(&first, rustix::process::Signal::KILL);
@@ -166,13 +178,13 @@ fn tree(
     // A first process that already failed has reported why.
     let _ = rustix::io::write(&ready, &[1]);
     drop(ready);
-    let mut meter = Meter {
+    let mut meter = WriteLimitWatcher {
         first: &first,
         pid,
         groups: &groups,
         most: limits.written,
-        files: FileCount::of(resolved.writable(), limits.files),
-        kept: Kept::Yes,
+        files: WritableFileCounter::of(resolved.writable(), limits.files),
+        kept: WriteLimitState::Yes,
     };
     if let Some(pump) = pump {
         pump.run(&mut meter);
@@ -180,9 +192,11 @@ fn tree(
     await_end(&mut meter);
     let ended = sys::wait(pid, 0)
         .at("starter", "wait for the command")
-        .and_then(|ended| ended.ok_or_else(|| Failed::new("starter", "lost the command")));
+        .and_then(|ended| {
+            ended.ok_or_else(|| SandboxStepError::new("starter", "lost the command"))
+        });
     meter.look_at_the_end();
-    let left = Left {
+    let left = EndedTreeState {
         set_aside: protected.set_aside(),
         kept: meter.kept,
     };
@@ -190,7 +204,7 @@ fn tree(
 }
 
 /// Waits for the end of the first process and checks the write limits meanwhile.
-fn await_end(meter: &mut Meter<'_>) {
+fn await_end(meter: &mut WriteLimitWatcher<'_>) {
     loop {
         let mut fds = [PollFd::new(meter.first, PollFlags::IN)];
         match poll(&mut fds, Some(&PERIOD)) {
@@ -203,12 +217,12 @@ fn await_end(meter: &mut Meter<'_>) {
 }
 
 /// Facts about an ended tree, apart from its status and usage.
-struct Left {
+struct EndedTreeState {
     set_aside: Vec<PathBuf>,
-    kept: Kept,
+    kept: WriteLimitState,
 }
 
-fn make_groups(spec: &Spec) -> Result<cgroup::Own, Failed> {
+fn make_groups(spec: &SandboxStarterSpec) -> Result<cgroup::CommandCgroups, SandboxStepError> {
     spec.groups
         .make(&spec.job.limits)
         .at("limits", "make the cgroups")
@@ -216,22 +230,22 @@ fn make_groups(spec: &Spec) -> Result<cgroup::Own, Failed> {
 
 /// Reports the usage and removes the groups.
 fn finish(
-    groups: &cgroup::Own,
+    groups: &cgroup::CommandCgroups,
     control: &OwnedFd,
-    ended: Result<Ended, Failed>,
-    left: Left,
-) -> Result<(), Failed> {
+    ended: Result<EndedChild, SandboxStepError>,
+    left: EndedTreeState,
+) -> Result<(), SandboxStepError> {
     let used = (groups.peak(), groups.limited());
     groups.remove();
     let ended = ended?;
-    let said = Said::Done {
+    let said = SandboxStarterMessage::Done {
         status: ended.status,
         peak: used.0.unwrap_or(ended.largest),
         cpu: ended.cpu,
         limited: match left.kept {
-            Kept::Yes => used.1,
-            Kept::TooMuch => Some(Limited::FileSize),
-            Kept::TooMany => Some(Limited::Files),
+            WriteLimitState::Yes => used.1,
+            WriteLimitState::TooMuch => Some(ExceededCommandLimit::FileSize),
+            WriteLimitState::TooMany => Some(ExceededCommandLimit::Files),
         },
         set_aside: left.set_aside,
     };
@@ -242,14 +256,14 @@ fn finish(
 
 /// Forwards a person's typing into the tree. The terminal itself is never passed in,
 /// because its holder can write to it and change it.
-struct Pump {
+struct TerminalInputForwarder {
     terminal: OwnedFd,
     pipe: OwnedFd,
 }
 
-impl Pump {
+impl TerminalInputForwarder {
     /// Replaces a terminal by a pipe. Returns `None` if the input is not a terminal.
-    fn before(streams: &mut Streams) -> Result<Option<Self>, Failed> {
+    fn before(streams: &mut StandardStreams) -> Result<Option<Self>, SandboxStepError> {
         if !rustix::termios::isatty(&streams.stdin) {
             return Ok(None);
         }
@@ -264,7 +278,7 @@ impl Pump {
     }
 
     /// Forwards until the terminal or the tree ends.
-    fn run(self, meter: &mut Meter<'_>) {
+    fn run(self, meter: &mut WriteLimitWatcher<'_>) {
         let first = meter.first;
         let mut typed = [0; 4096];
         loop {

@@ -4,12 +4,12 @@ use std::io;
 
 /// The step that failed and why, fit for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failed {
+pub(super) struct SandboxStepError {
     pub(super) step: String,
     pub(super) why: String,
 }
 
-impl Failed {
+impl SandboxStepError {
     pub(super) fn new(step: &str, why: impl Into<String>) -> Self {
         Self {
             step: step.to_owned(),
@@ -19,13 +19,15 @@ impl Failed {
 }
 
 /// Adds the step to a system error.
-pub(super) trait At<T> {
+pub(super) trait SandboxStepContext<T> {
     /// Names the step and exactly what was attempted.
-    fn at(self, step: &str, what: &str) -> Result<T, Failed>;
+    fn at(self, step: &str, what: &str) -> Result<T, SandboxStepError>;
 }
 
-impl<T, E: Into<io::Error>> At<T> for Result<T, E> {
-    fn at(self, step: &str, what: &str) -> Result<T, Failed> {
-        self.map_err(|cause| Failed::new(step, format!("could not {what}: {}", cause.into())))
+impl<T, E: Into<io::Error>> SandboxStepContext<T> for Result<T, E> {
+    fn at(self, step: &str, what: &str) -> Result<T, SandboxStepError> {
+        self.map_err(|cause| {
+            SandboxStepError::new(step, format!("could not {what}: {}", cause.into()))
+        })
     }
 }

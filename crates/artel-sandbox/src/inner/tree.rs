@@ -16,14 +16,14 @@ use crate::sys;
 
 /// The access allowed in a mounted tree, within what the host allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rights {
+pub(super) enum MountRights {
     ReadOnly,
     Writable,
     /// Device files work, but nothing can be executed.
     Devices,
 }
 
-impl Rights {
+impl MountRights {
     fn attributes(self) -> MountAttrFlags {
         let safe = MountAttrFlags::MOUNT_ATTR_NOSUID;
         match self {
@@ -73,7 +73,7 @@ pub(super) fn open_inside(root: BorrowedFd<'_>, path: &Path) -> io::Result<Owned
 }
 
 /// Copies the mounts at a handle, with everything below it, under these rights.
-pub(super) fn copy(source: BorrowedFd<'_>, mode: Rights) -> io::Result<OwnedFd> {
+pub(super) fn copy(source: BorrowedFd<'_>, mode: MountRights) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE

@@ -23,20 +23,20 @@ const TRIES: usize = 1000;
 
 /// The names whose other spellings are looked for.
 #[derive(Debug, Default)]
-pub(super) struct Spellings {
+pub(super) struct ProtectedSpellings {
     exact: HashSet<String>,
     folded: HashSet<String>,
 }
 
 /// A folder that is checked again at the end.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct SpellingWatchFolder {
     handle: OwnedFd,
     path: PathBuf,
     known: Vec<OsString>,
 }
 
-impl Spellings {
+impl ProtectedSpellings {
     /// Takes the names that stand directly in a folder. For names with a path only the exact
     /// spelling is protected.
     pub(super) fn of(names: &[String]) -> Self {
@@ -65,10 +65,10 @@ impl Spellings {
     }
 
     /// Records the other spellings that exist in a folder now.
-    pub(super) fn watch(&self, folder: &Path) -> io::Result<Watched> {
+    pub(super) fn watch(&self, folder: &Path) -> io::Result<SpellingWatchFolder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let handle = openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
-        Ok(Watched {
+        Ok(SpellingWatchFolder {
             known: self.others_in(&handle)?,
             handle,
             path: folder.to_owned(),
@@ -76,14 +76,14 @@ impl Spellings {
     }
 }
 
-impl Watched {
+impl SpellingWatchFolder {
     /// Returns the other spellings that existed at the start.
     pub(super) fn known(&self) -> impl Iterator<Item = PathBuf> {
         self.known.iter().map(|name| self.path.join(name))
     }
 
     /// Sets aside the other spellings that have appeared, and returns their original paths.
-    pub(super) fn set_aside(&self, spellings: &Spellings) -> Vec<PathBuf> {
+    pub(super) fn set_aside(&self, spellings: &ProtectedSpellings) -> Vec<PathBuf> {
         // A folder that can no longer be read is invisible to everyone.
         let now = spellings.others_in(&self.handle).unwrap_or_default();
         now.into_iter()
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn spellings_are_told_apart_from_names() {
-        let spellings = Spellings::of(&[".git", ".ssh", ".config/git"].map(str::to_owned));
+        let spellings = ProtectedSpellings::of(&[".git", ".ssh", ".config/git"].map(str::to_owned));
         for other in [
             ".GIT",
             ".Git",
@@ -164,7 +164,7 @@ mod tests {
     fn what_appears_is_set_aside_and_what_was_there_stays() {
         let root = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(root.path()).unwrap();
-        let spellings = Spellings::of(&[".git".to_owned()]);
+        let spellings = ProtectedSpellings::of(&[".git".to_owned()]);
         std::fs::write(root.join(".GIT"), "mine").unwrap();
         let watched = spellings.watch(&root).unwrap();
         assert_eq!(watched.known().collect::<Vec<_>>(), [root.join(".GIT")]);

@@ -14,11 +14,11 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, readlinkat, symlinkat};
 use rustix::mount::{MountAttrFlags, MountPropagationFlags, UnmountFlags, mount_change, unmount};
 
-use super::protect::Protected;
-use super::special::{self, Covers, Private};
-use super::step::{At, Failed};
-use super::tree::{self, Rights};
-use crate::job::{Job, Limits, Overlay, Substitute, View};
+use super::protect::ProtectedPaths;
+use super::special::{self, CoverMounts, PrivateTmpfs};
+use super::step::{SandboxStepContext, SandboxStepError};
+use super::tree::{self, MountRights};
+use crate::job::{FolderOverlay, SandboxCommandSpec, SandboxLimits, SandboxView, Substitute};
 use crate::sys;
 
 const STEP: &str = "view";
@@ -32,20 +32,20 @@ pub(super) const BAIT: &str = "/.bait";
 
 /// Presence of the test file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bait {
+pub(super) enum ProbeFilePresence {
     Laid,
     None,
 }
 
 /// The view with every path resolved, ready to build.
 #[derive(Debug, Default)]
-pub(super) struct Resolved {
+pub(super) struct ResolvedSandboxView {
     /// Paths without links, and the access allowed there.
-    pieces: BTreeMap<PathBuf, Rights>,
+    pieces: BTreeMap<PathBuf, MountRights>,
     /// Links that lead to these paths.
     links: BTreeMap<PathBuf, PathBuf>,
     hidden: Vec<PathBuf>,
-    overlays: Vec<Overlay>,
+    overlays: Vec<FolderOverlay>,
     substitutes: Vec<Substitute>,
     /// The person's home folder, unless a shown path contains it. Inside it becomes a private
     /// folder.
@@ -54,24 +54,27 @@ pub(super) struct Resolved {
 
 /// The parts of the view that the later walls need to know.
 #[derive(Debug, Default)]
-pub(super) struct Built {
+pub(super) struct BuiltSandboxView {
     pub(super) readable: Vec<PathBuf>,
     pub(super) writable: Vec<PathBuf>,
     /// Whether the processes inside have their own `/proc`.
     pub(super) proc: bool,
 }
 
-impl Resolved {
+impl ResolvedSandboxView {
     /// Resolves every link once, in the host's view.
-    pub(super) fn of(job: &Job, protected: &Protected) -> Result<Self, Failed> {
+    pub(super) fn of(
+        job: &SandboxCommandSpec,
+        protected: &ProtectedPaths,
+    ) -> Result<Self, SandboxStepError> {
         let view = &job.view;
         let mut resolved = Self::default();
         for path in view.read.iter().chain(&protected.readable) {
-            resolved.add(path, Rights::ReadOnly);
+            resolved.add(path, MountRights::ReadOnly);
         }
-        resolved.add(Path::new(PROCESSORS), Rights::ReadOnly);
+        resolved.add(Path::new(PROCESSORS), MountRights::ReadOnly);
         for path in roots(view)? {
-            resolved.pieces.insert(path, Rights::Writable);
+            resolved.pieces.insert(path, MountRights::Writable);
         }
         // What is in an overlay is only there inside.
         let is_overlaid = |path: &Path| view.overlays.iter().any(|it| path.starts_with(&it.at));
@@ -102,8 +105,8 @@ impl Resolved {
 
     /// Returns the writable folders other than the private ones.
     pub(super) fn writable(&self) -> Vec<PathBuf> {
-        let writable = |(path, rights): (&PathBuf, &Rights)| {
-            (*rights == Rights::Writable).then(|| path.clone())
+        let writable = |(path, rights): (&PathBuf, &MountRights)| {
+            (*rights == MountRights::Writable).then(|| path.clone())
         };
         let folders = self.pieces.iter().filter_map(writable);
         folders
@@ -123,7 +126,7 @@ impl Resolved {
         (is_free && home.is_dir()).then_some(home)
     }
 
-    fn add(&mut self, path: &Path, rights: Rights) {
+    fn add(&mut self, path: &Path, rights: MountRights) {
         if let Some(here) = self.follow(path)
             && here.symlink_metadata().is_ok()
         {
@@ -174,21 +177,22 @@ impl Resolved {
 
     /// Opens every piece in the host's view, leaving out those that a piece above already
     /// shows with the same rights.
-    fn open(&self) -> Result<Vec<(PathBuf, Rights, OwnedFd)>, Failed> {
-        let mut opened: Vec<(PathBuf, Rights, OwnedFd)> = Vec::new();
+    fn open(&self) -> Result<Vec<(PathBuf, MountRights, OwnedFd)>, SandboxStepError> {
+        let mut opened: Vec<(PathBuf, MountRights, OwnedFd)> = Vec::new();
         for (path, rights) in &self.pieces {
             let above = opened
                 .iter()
                 .rev()
                 .find(|(above, _, _)| path.starts_with(above));
-            if above.is_some_and(|(_, shown, _)| shown == rights || *shown == Rights::Writable) {
+            if above.is_some_and(|(_, shown, _)| shown == rights || *shown == MountRights::Writable)
+            {
                 continue;
             }
             let what = format!("open `{}`", path.display());
             match tree::open_host(path).and_then(|source| tree::copy(source.as_fd(), *rights)) {
                 Ok(tree) => opened.push((path.clone(), *rights, tree)),
                 // A path that is missing or not readable for us is missing inside too.
-                Err(cause) if is_absent(&cause) && *rights == Rights::ReadOnly => {}
+                Err(cause) if is_absent(&cause) && *rights == MountRights::ReadOnly => {}
                 Err(cause) => return Err(cause).at(STEP, &what),
             }
         }
@@ -197,7 +201,7 @@ impl Resolved {
 }
 
 /// Returns the writable folders, resolved. Each must exist.
-pub(super) fn roots(view: &View) -> Result<Vec<PathBuf>, Failed> {
+pub(super) fn roots(view: &SandboxView) -> Result<Vec<PathBuf>, SandboxStepError> {
     let resolve = |path: &PathBuf| {
         let what = format!("find the writable folder `{}`", path.display());
         std::fs::canonicalize(path).at(STEP, &what)
@@ -214,12 +218,12 @@ fn is_absent(cause: &io::Error) -> bool {
 
 /// Builds the view and enters it, so that nothing else of the host's files is left.
 pub(super) fn build(
-    resolved: &Resolved,
-    protected: &Protected,
-    limits: &Limits,
+    resolved: &ResolvedSandboxView,
+    protected: &ProtectedPaths,
+    limits: &SandboxLimits,
     pid_max: Option<u64>,
-    bait: Bait,
-) -> Result<Built, Failed> {
+    bait: ProbeFilePresence,
+) -> Result<BuiltSandboxView, SandboxStepError> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).at(STEP, "keep mounts apart from the host's")?;
     let pieces = resolved.open()?;
@@ -227,9 +231,9 @@ pub(super) fn build(
     let overlays = open_overlays(&resolved.overlays)?;
     let substitutes = open_substitutes(&resolved.substitutes)?;
     let root = new_root()?;
-    let covers = Covers::make(root.as_fd())?;
-    let mut built = Built::default();
-    let private = Private::mount(root.as_fd(), limits)?;
+    let covers = CoverMounts::make(root.as_fd())?;
+    let mut built = BuiltSandboxView::default();
+    let private = PrivateTmpfs::mount(root.as_fd(), limits)?;
     private.show(root.as_fd(), "tmp", Path::new("/tmp"), 0o1777)?;
     if let Some(home) = &resolved.home {
         private.show(root.as_fd(), "home", home, 0o700)?;
@@ -254,14 +258,14 @@ pub(super) fn build(
     mask(root.as_fd(), protected, &covers)?;
     substitute(root.as_fd(), substitutes)?;
     hide(root.as_fd(), &resolved.hidden, &covers)?;
-    if bait == Bait::Laid {
+    if bait == ProbeFilePresence::Laid {
         let path = tree::relative(Path::new(BAIT));
         tree::make_file(root.as_fd(), path, 0o444).at(STEP, "make a file")?;
     }
     enter(root)?;
     for (path, rights) in shown {
         match rights {
-            Rights::Writable => built.writable.push(path),
+            MountRights::Writable => built.writable.push(path),
             _ => built.readable.push(path),
         }
     }
@@ -270,7 +274,7 @@ pub(super) fn build(
 
 /// Creates the new root and mounts it where it hides nothing that is still needed:
 /// everything is already open.
-fn new_root() -> Result<OwnedFd, Failed> {
+fn new_root() -> Result<OwnedFd, SandboxStepError> {
     let options = [
         ("mode", Some("0755")),
         ("size", Some("1m")),
@@ -281,7 +285,7 @@ fn new_root() -> Result<OwnedFd, Failed> {
     let target = ["/tmp", "/usr", "/var"]
         .iter()
         .find_map(|path| tree::open_host(Path::new(path)).ok())
-        .ok_or_else(|| Failed::new(STEP, "found no folder to mount the new root on"))?;
+        .ok_or_else(|| SandboxStepError::new(STEP, "found no folder to mount the new root on"))?;
     tree::attach(root.as_fd(), target.as_fd()).at(STEP, "mount the new root")?;
     Ok(root)
 }
@@ -302,8 +306,10 @@ fn make_links(root: BorrowedFd<'_>, links: &BTreeMap<PathBuf, PathBuf>) {
 
 /// Mounts a writable layer over each folder. Not every file system can be the upper layer,
 /// for example a container's own; then the folder is read-only.
-fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, Rights, OwnedFd)>, Failed> {
-    let open = |overlay: &Overlay| {
+fn open_overlays(
+    overlays: &[FolderOverlay],
+) -> Result<Vec<(PathBuf, MountRights, OwnedFd)>, SandboxStepError> {
+    let open = |overlay: &FolderOverlay| {
         let part = |path: &Path| {
             path.to_string_lossy()
                 .replace('\\', "\\\\")
@@ -323,22 +329,24 @@ fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, Rights, OwnedFd)>
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         let what = format!("lay `{upper}` over `{lower}`");
         if let Ok(made) = tree::fresh("overlay", &options, attributes) {
-            return Ok((overlay.at.clone(), Rights::Writable, made));
+            return Ok((overlay.at.clone(), MountRights::Writable, made));
         }
         let made = tree::open_host(&overlay.lower)
-            .and_then(|source| tree::copy(source.as_fd(), Rights::ReadOnly))
+            .and_then(|source| tree::copy(source.as_fd(), MountRights::ReadOnly))
             .at("overlay", &what)?;
-        Ok((overlay.at.clone(), Rights::ReadOnly, made))
+        Ok((overlay.at.clone(), MountRights::ReadOnly, made))
     };
     overlays.iter().map(open).collect()
 }
 
 /// Opens what is shown in the place of other files.
-fn open_substitutes(substitutes: &[Substitute]) -> Result<Vec<(PathBuf, OwnedFd)>, Failed> {
+fn open_substitutes(
+    substitutes: &[Substitute],
+) -> Result<Vec<(PathBuf, OwnedFd)>, SandboxStepError> {
     let open = |it: &Substitute| {
         let shown = std::fs::canonicalize(&it.shown)
             .and_then(|path| tree::open_host(&path))
-            .and_then(|source| tree::copy(source.as_fd(), Rights::ReadOnly))
+            .and_then(|source| tree::copy(source.as_fd(), MountRights::ReadOnly))
             .at("substitutes", &format!("open `{}`", it.shown.display()))?;
         Ok((it.hidden.clone(), shown))
     };
@@ -346,7 +354,10 @@ fn open_substitutes(substitutes: &[Substitute]) -> Result<Vec<(PathBuf, OwnedFd)
 }
 
 /// Puts files over others that are shown.
-fn substitute(root: BorrowedFd<'_>, files: Vec<(PathBuf, OwnedFd)>) -> Result<(), Failed> {
+fn substitute(
+    root: BorrowedFd<'_>,
+    files: Vec<(PathBuf, OwnedFd)>,
+) -> Result<(), SandboxStepError> {
     let step = "substitutes";
     for (path, shown) in files {
         match tree::open_inside(root, &path) {
@@ -361,13 +372,18 @@ fn substitute(root: BorrowedFd<'_>, files: Vec<(PathBuf, OwnedFd)>) -> Result<()
 
 /// Freezes the protected paths: first the folders on the way, which must not be moved,
 /// then the frozen paths, each mounted over itself by handle.
-fn freeze(root: BorrowedFd<'_>, protected: &Protected) -> Result<(), Failed> {
+fn freeze(root: BorrowedFd<'_>, protected: &ProtectedPaths) -> Result<(), SandboxStepError> {
     let step = "protected names";
     let mut pieces: Vec<_> = protected
         .pinned
         .iter()
-        .map(|path| (path, Rights::Writable))
-        .chain(protected.frozen.iter().map(|path| (path, Rights::ReadOnly)))
+        .map(|path| (path, MountRights::Writable))
+        .chain(
+            protected
+                .frozen
+                .iter()
+                .map(|path| (path, MountRights::ReadOnly)),
+        )
         .collect();
     pieces.sort_by(|one, other| one.0.cmp(other.0));
     for (path, rights) in pieces {
@@ -381,7 +397,11 @@ fn freeze(root: BorrowedFd<'_>, protected: &Protected) -> Result<(), Failed> {
 
 /// Keeps names from being created. They are sorted by folder, so each folder is opened
 /// once.
-fn mask(root: BorrowedFd<'_>, protected: &Protected, covers: &Covers) -> Result<(), Failed> {
+fn mask(
+    root: BorrowedFd<'_>,
+    protected: &ProtectedPaths,
+    covers: &CoverMounts,
+) -> Result<(), SandboxStepError> {
     let step = "protected names";
     let mut open: Option<(&Path, OwnedFd)> = None;
     for path in &protected.masked {
@@ -400,7 +420,11 @@ fn mask(root: BorrowedFd<'_>, protected: &Protected, covers: &Covers) -> Result<
     Ok(())
 }
 
-fn hide(root: BorrowedFd<'_>, hidden: &[PathBuf], covers: &Covers) -> Result<(), Failed> {
+fn hide(
+    root: BorrowedFd<'_>,
+    hidden: &[PathBuf],
+    covers: &CoverMounts,
+) -> Result<(), SandboxStepError> {
     for path in hidden {
         match tree::open_inside(root, path) {
             Ok(target) => covers
@@ -414,7 +438,7 @@ fn hide(root: BorrowedFd<'_>, hidden: &[PathBuf], covers: &Covers) -> Result<(),
 }
 
 /// Makes the new root the only one, permanently.
-fn enter(root: OwnedFd) -> Result<(), Failed> {
+fn enter(root: OwnedFd) -> Result<(), SandboxStepError> {
     let read_only = u64::from(MountAttrFlags::MOUNT_ATTR_RDONLY.bits());
     sys::mount_setattr(root.as_fd(), 0, read_only).at(STEP, "make the root read-only")?;
     rustix::process::fchdir(&root).at(STEP, "go to the new root")?;

@@ -15,7 +15,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, Timespec};
 use rustix::process::{Signal, pidfd_send_signal};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::cgroup::Own;
+use crate::cgroup::CommandCgroups;
 
 /// Interval between checks.
 pub(super) const PERIOD: Timespec = Timespec {
@@ -25,23 +25,23 @@ pub(super) const PERIOD: Timespec = Timespec {
 
 /// The state of a tree's write limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum WriteLimitState {
     Yes,
     TooMuch,
     TooMany,
 }
 
 /// Watches the writes of one tree.
-pub(super) struct Meter<'a> {
+pub(super) struct WriteLimitWatcher<'a> {
     pub(super) first: &'a OwnedFd,
     pub(super) pid: i32,
-    pub(super) groups: &'a Own,
+    pub(super) groups: &'a CommandCgroups,
     pub(super) most: u64,
-    pub(super) files: FileCount,
-    pub(super) kept: Kept,
+    pub(super) files: WritableFileCounter,
+    pub(super) kept: WriteLimitState,
 }
 
-impl Meter<'_> {
+impl WriteLimitWatcher<'_> {
     /// Checks the limits, and ends the tree if it exceeded one.
     pub(super) fn look(&mut self) {
         let mut members = self.groups.members();
@@ -55,20 +55,20 @@ impl Meter<'_> {
             },
         );
         if written.saturating_sub(taken) > self.most {
-            self.end(Kept::TooMuch);
-        } else if self.files.are_too_many(Look::IfItIsTime) {
-            self.end(Kept::TooMany);
+            self.end(WriteLimitState::TooMuch);
+        } else if self.files.are_too_many(FileCountTiming::IfItIsTime) {
+            self.end(WriteLimitState::TooMany);
         }
     }
 
     /// Checks a last time after the end, because files may have been created in one burst.
     pub(super) fn look_at_the_end(&mut self) {
-        if self.kept == Kept::Yes && self.files.are_too_many(Look::Now) {
-            self.kept = Kept::TooMany;
+        if self.kept == WriteLimitState::Yes && self.files.are_too_many(FileCountTiming::Now) {
+            self.kept = WriteLimitState::TooMany;
         }
     }
 
-    fn end(&mut self, why: Kept) {
+    fn end(&mut self, why: WriteLimitState) {
         self.kept = why;
         // A process that has just ended does not need to be killed.
         let _ = pidfd_send_signal(self.first, Signal::KILL);
@@ -79,22 +79,22 @@ impl Meter<'_> {
 /// done only if the file system reports many new files, and takes a small share of the
 /// time.
 #[derive(Debug)]
-pub(super) struct FileCount {
-    folders: Vec<Counted>,
+pub(super) struct WritableFileCounter {
+    folders: Vec<CountedFolder>,
     most: u64,
     /// The earliest time of the next walk.
     next: Duration,
 }
 
 #[derive(Debug)]
-struct Counted {
+struct CountedFolder {
     path: PathBuf,
     /// Files in its whole file system at the start, or `None` if that is not reported.
     began: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum FileCountTiming {
     IfItIsTime,
     Now,
 }
@@ -109,9 +109,9 @@ const SHARE: u32 = 10;
 /// Depth limit of the walk.
 const DEEPEST: usize = 200;
 
-impl FileCount {
+impl WritableFileCounter {
     pub(super) fn of(folders: Vec<PathBuf>, most: u64) -> Self {
-        let counted = |path: PathBuf| Counted {
+        let counted = |path: PathBuf| CountedFolder {
             began: used(&path),
             path,
         };
@@ -122,22 +122,22 @@ impl FileCount {
         }
     }
 
-    fn are_too_many(&mut self, look: Look) -> bool {
+    fn are_too_many(&mut self, look: FileCountTiming) -> bool {
         let began = now();
-        if look == Look::IfItIsTime && began < self.next {
+        if look == FileCountTiming::IfItIsTime && began < self.next {
             return false;
         }
-        let made = self.folders.iter().map(Counted::made).max().flatten();
+        let made = self.folders.iter().map(CountedFolder::made).max().flatten();
         // If the file system reports no count, the files are counted at the regular checks
         // only.
         let is_worth_it = match made {
             Some(made) => made > self.most / WORTH_COUNTING,
-            None => look == Look::IfItIsTime,
+            None => look == FileCountTiming::IfItIsTime,
         };
         if !is_worth_it {
             return false;
         }
-        let mut walk = FileWalk {
+        let mut walk = FileCountWalk {
             left: self.most,
             is_whole: true,
         };
@@ -151,7 +151,7 @@ impl FileCount {
     }
 }
 
-impl Counted {
+impl CountedFolder {
     /// Returns how many files its file system has gained since the start.
     fn made(&self) -> Option<u64> {
         Some(used(&self.path)?.saturating_sub(self.began?))
@@ -169,12 +169,12 @@ fn now() -> Duration {
 }
 
 /// A walk that stops when it has counted enough.
-struct FileWalk {
+struct FileCountWalk {
     left: u64,
     is_whole: bool,
 }
 
-impl FileWalk {
+impl FileCountWalk {
     fn root(&mut self, path: &Path) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if let Ok(folder) = rustix::fs::open(path, flags, Mode::empty()) {

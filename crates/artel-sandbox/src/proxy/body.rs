@@ -1,24 +1,24 @@
 //! Finds the end of a message. A body is followed to its last byte, so that nothing after
 //! it passes.
 
-use super::request::{BadRequest, Version};
+use super::request::{ProxyHttpVersion, ProxyRequestError};
 
 /// The rest of a body, counted down as it passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Body {
+pub(crate) enum HttpBodyRemainder {
     /// No body, or none left.
     Nothing,
     /// This many bytes.
     Length(u64),
     /// Chunks that state their own length.
-    Chunked(Chunk),
+    Chunked(HttpChunkPosition),
     /// Everything up to the end of the connection.
     UntilClose,
 }
 
 /// The position inside a chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Chunk {
+pub(crate) enum HttpChunkPosition {
     /// Before the line with a chunk's length.
     Size,
     /// This many bytes before the end of a chunk.
@@ -31,26 +31,26 @@ pub(crate) enum Chunk {
 
 /// Progress of a message: more is to come, or it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum HttpMessageProgress {
     More,
     Complete,
 }
 
 /// A message that violates its framing or breaks off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Broken;
+pub(crate) struct HttpFramingError;
 
 /// Longest line between chunks, in bytes; a longer one is an error.
 const LONGEST_LINE: usize = 4096;
 
-impl Body {
+impl HttpBodyRemainder {
     /// Reads the framing of a request's body from its head. Anything that two readers could
     /// understand differently is refused: both kinds of length, a repeated one, a list, a
     /// sign.
     pub(crate) fn announced<'a>(
-        version: Version,
+        version: ProxyHttpVersion,
         headers: impl Iterator<Item = (&'a str, &'a [u8])>,
-    ) -> Result<Self, BadRequest> {
+    ) -> Result<Self, ProxyRequestError> {
         let (mut lengths, mut encodings) = (Vec::new(), Vec::new());
         for (name, value) in headers {
             match name {
@@ -64,14 +64,15 @@ impl Body {
             ([length], []) => match parse_length(length) {
                 Some(0) => Ok(Self::Nothing),
                 Some(length) => Ok(Self::Length(length)),
-                None => Err(BadRequest::Length),
+                None => Err(ProxyRequestError::Length),
             },
             ([], [coding])
-                if coding.eq_ignore_ascii_case(b"chunked") && version == Version::Http11 =>
+                if coding.eq_ignore_ascii_case(b"chunked")
+                    && version == ProxyHttpVersion::Http11 =>
             {
-                Ok(Self::Chunked(Chunk::Size))
+                Ok(Self::Chunked(HttpChunkPosition::Size))
             }
-            _ => Err(BadRequest::Length),
+            _ => Err(ProxyRequestError::Length),
         }
     }
 
@@ -81,17 +82,24 @@ impl Body {
         &mut self,
         input: &[u8],
         output: &mut Vec<u8>,
-    ) -> Result<(usize, Flow), Broken> {
+    ) -> Result<(usize, HttpMessageProgress), HttpFramingError> {
         match self {
-            Self::Nothing => Ok((0, Flow::Complete)),
+            Self::Nothing => Ok((0, HttpMessageProgress::Complete)),
             Self::UntilClose => {
                 output.extend_from_slice(input);
-                Ok((input.len(), Flow::More))
+                Ok((input.len(), HttpMessageProgress::More))
             }
             Self::Length(left) => {
                 let taken = copy(left, input, output);
                 let complete = *left == 0;
-                Ok((taken, if complete { Flow::Complete } else { Flow::More }))
+                Ok((
+                    taken,
+                    if complete {
+                        HttpMessageProgress::Complete
+                    } else {
+                        HttpMessageProgress::More
+                    },
+                ))
             }
             Self::Chunked(chunk) => chunk.pass(input, output),
         }
@@ -103,19 +111,23 @@ impl Body {
     }
 }
 
-impl Chunk {
-    fn pass(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(usize, Flow), Broken> {
+impl HttpChunkPosition {
+    fn pass(
+        &mut self,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> Result<(usize, HttpMessageProgress), HttpFramingError> {
         let mut at = 0;
         loop {
             if let Self::Data(left) = self {
                 at += copy(left, &input[at..], output);
                 if *left > 0 {
-                    return Ok((at, Flow::More));
+                    return Ok((at, HttpMessageProgress::More));
                 }
                 *self = Self::End;
             }
             let Some((line, length)) = line(&input[at..])? else {
-                return Ok((at, Flow::More));
+                return Ok((at, HttpMessageProgress::More));
             };
             at += length;
             *self = match (*self, line) {
@@ -132,10 +144,10 @@ impl Chunk {
                 }
                 (Self::Trailer, b"") => {
                     output.extend_from_slice(b"0\r\n\r\n");
-                    return Ok((at, Flow::Complete));
+                    return Ok((at, HttpMessageProgress::Complete));
                 }
                 (Self::Trailer, _) => Self::Trailer,
-                (Self::End | Self::Data(_), _) => return Err(Broken),
+                (Self::End | Self::Data(_), _) => return Err(HttpFramingError),
             };
         }
     }
@@ -148,35 +160,35 @@ pub(crate) fn parse_length(value: &[u8]) -> Option<u64> {
     text.parse().ok()
 }
 
-fn parse_size(line: &[u8]) -> Result<u64, Broken> {
+fn parse_size(line: &[u8]) -> Result<u64, HttpFramingError> {
     let end = line.iter().position(|byte| *byte == b';');
     let digits = line[..end.unwrap_or(line.len())].trim_ascii_end();
     let plain = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_hexdigit);
-    let text = std::str::from_utf8(digits).map_err(|_| Broken)?;
+    let text = std::str::from_utf8(digits).map_err(|_| HttpFramingError)?;
     match u64::from_str_radix(text, 16) {
         Ok(size) if plain => Ok(size),
-        _ => Err(Broken),
+        _ => Err(HttpFramingError),
     }
 }
 
 /// Returns the first line and its length including the line break.
-fn line(input: &[u8]) -> Result<Option<(&[u8], usize)>, Broken> {
+fn line(input: &[u8]) -> Result<Option<(&[u8], usize)>, HttpFramingError> {
     match input
         .iter()
         .take(LONGEST_LINE)
         .position(|byte| *byte == b'\n')
     {
         Some(end) => {
-            let line = input[..end].strip_suffix(b"\r").ok_or(Broken)?;
+            let line = input[..end].strip_suffix(b"\r").ok_or(HttpFramingError)?;
             let odd = line
                 .iter()
                 .any(|byte| byte.is_ascii_control() && *byte != b'\t');
             if odd {
-                return Err(Broken);
+                return Err(HttpFramingError);
             }
             Ok(Some((line, end + 1)))
         }
-        None if input.len() >= LONGEST_LINE => Err(Broken),
+        None if input.len() >= LONGEST_LINE => Err(HttpFramingError),
         None => Ok(None),
     }
 }

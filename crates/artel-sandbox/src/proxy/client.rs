@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 
-use super::wait::{Deadline, Ended, Flag, Until};
+use super::wait::{ProxyDeadline, ProxyWaitError, ProxyWaitLimit, WaitableFlag};
 
 /// A client, with the bytes that it has sent and that are not used yet.
-pub(crate) struct Client<'a> {
+pub(crate) struct ProxyClient<'a> {
     pub(crate) stream: TcpStream,
     pub(crate) came: Vec<u8>,
-    stop: &'a Flag,
+    stop: &'a WaitableFlag,
     /// Time limit for sending to the client.
     patience: Duration,
 }
@@ -28,8 +28,8 @@ const END: &[u8] = b"\r\n\r\n";
 /// unread bytes would take back what was sent last.
 const LINGER: (usize, Duration) = (1024 * 1024, Duration::from_secs(1));
 
-impl<'a> Client<'a> {
-    pub(crate) fn new(stream: TcpStream, stop: &'a Flag, patience: Duration) -> Self {
+impl<'a> ProxyClient<'a> {
+    pub(crate) fn new(stream: TcpStream, stop: &'a WaitableFlag, patience: Duration) -> Self {
         Self {
             stream,
             came: Vec::new(),
@@ -39,10 +39,10 @@ impl<'a> Client<'a> {
     }
 
     /// Waits for bytes and reads them. Returns `false` at the end of the stream.
-    pub(crate) fn read_more(&mut self, deadline: &Deadline) -> Result<bool, Ended> {
+    pub(crate) fn read_more(&mut self, deadline: &ProxyDeadline) -> Result<bool, ProxyWaitError> {
         let mut buffer = [0; 4096];
         loop {
-            let until = Until::Deadline(deadline);
+            let until = ProxyWaitLimit::Deadline(deadline);
             self.stop.wait_for(&self.stream, PollFlags::IN, until)?;
             match self.stream.read(&mut buffer) {
                 Ok(length) => {
@@ -56,7 +56,10 @@ impl<'a> Client<'a> {
     }
 
     /// Reads a whole head, or returns `None` if it is too long or breaks off.
-    pub(crate) fn read_head(&mut self, deadline: &Deadline) -> Result<Option<Vec<u8>>, Ended> {
+    pub(crate) fn read_head(
+        &mut self,
+        deadline: &ProxyDeadline,
+    ) -> Result<Option<Vec<u8>>, ProxyWaitError> {
         let mut searched = 0_usize;
         loop {
             let from = searched.saturating_sub(END.len() - 1);
@@ -75,13 +78,13 @@ impl<'a> Client<'a> {
         }
     }
 
-    pub(crate) fn send(&mut self, mut bytes: &[u8]) -> Result<(), Ended> {
-        let deadline = Deadline::after(self.patience)?;
+    pub(crate) fn send(&mut self, mut bytes: &[u8]) -> Result<(), ProxyWaitError> {
+        let deadline = ProxyDeadline::after(self.patience)?;
         while !bytes.is_empty() {
             match self.stream.write(bytes) {
                 Ok(length) => bytes = &bytes[length..],
                 Err(cause) if cause.kind() == ErrorKind::WouldBlock => {
-                    let until = Until::Deadline(&deadline);
+                    let until = ProxyWaitLimit::Deadline(&deadline);
                     self.stop.wait_for(&self.stream, PollFlags::OUT, until)?;
                 }
                 Err(cause) => return Err(cause.into()),
@@ -91,10 +94,10 @@ impl<'a> Client<'a> {
     }
 
     /// Closes our side for writing, and gives the sent bytes time to arrive.
-    pub(crate) fn linger(&mut self) -> Result<(), Ended> {
+    pub(crate) fn linger(&mut self) -> Result<(), ProxyWaitError> {
         self.stream.shutdown(Shutdown::Write)?;
         let (most, time) = LINGER;
-        let deadline = Deadline::after(time)?;
+        let deadline = ProxyDeadline::after(time)?;
         let mut read = 0;
         while read < most && self.read_more(&deadline)? {
             read += self.came.len();

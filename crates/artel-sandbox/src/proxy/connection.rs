@@ -5,50 +5,54 @@
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use super::Shared;
-use super::client::Client;
-use super::grants::Refused;
-use super::host::{BadHost, Name, Target};
-use super::open::{NotOpened, Unreachable, open};
-use super::page::Page;
-use super::passage::Verdict;
-use super::relay::{Filter, Over, Pump, relay};
-use super::request::{BadRequest, Errand, Request};
-use super::response::Response;
-use super::socks::{self, BadSocks, Reply, SocksRequest};
-use super::wait::{Deadline, Ended, Slot};
-use crate::sandbox::DoorKind;
+use super::ProxySharedState;
+use super::client::ProxyClient;
+use super::grants::TargetRefusedError;
+use super::host::{HostParseError, ProxyTarget, ProxyTargetHost};
+use super::open::{HostUnreachableError, ProxyOpenError, open};
+use super::page::ProxyErrorPage;
+use super::passage::ProxyAccessOutcome;
+use super::relay::{RelayDirection, RelayEndCondition, RelayFilter, relay};
+use super::request::{ProxyRequest, ProxyRequestError, ProxyRequestKind};
+use super::response::RelayedResponse;
+use super::socks::{self, SocksReply, SocksRequest, SocksRequestError};
+use super::wait::{ConnectionSlot, ProxyDeadline, ProxyWaitError};
+use crate::sandbox::ProxyDoorKind;
 
-pub(crate) struct Connection<'a> {
-    shared: &'a Shared,
-    client: Client<'a>,
-    slot: Arc<Slot>,
+pub(crate) struct ProxyConnection<'a> {
+    shared: &'a ProxySharedState,
+    client: ProxyClient<'a>,
+    slot: Arc<ConnectionSlot>,
 }
 
-impl<'a> Connection<'a> {
-    pub(crate) fn new(shared: &'a Shared, client: TcpStream, slot: Slot) -> Self {
+impl<'a> ProxyConnection<'a> {
+    pub(crate) fn new(
+        shared: &'a ProxySharedState,
+        client: TcpStream,
+        slot: ConnectionSlot,
+    ) -> Self {
         let patience = shared.reach.limits.head;
         Self {
             shared,
-            client: Client::new(client, &shared.stop, patience),
+            client: ProxyClient::new(client, &shared.stop, patience),
             slot: Arc::new(slot),
         }
     }
 
     /// Serves the connection to its end. Whatever ends it early has already been reported.
-    pub(crate) fn serve(mut self, kind: DoorKind) {
+    pub(crate) fn serve(mut self, kind: ProxyDoorKind) {
         let served = match kind {
-            DoorKind::Proxy => self.serve_proxy(),
-            DoorKind::Address(address) => self.serve_address(address),
+            ProxyDoorKind::Proxy => self.serve_proxy(),
+            ProxyDoorKind::Address(address) => self.serve_address(address),
         };
-        if let Err(Ended::Late | Ended::Failed(_)) | Ok(()) = served {
+        if let Err(ProxyWaitError::Late | ProxyWaitError::Failed(_)) | Ok(()) = served {
             self.client.linger().ok();
         }
         self.client.stream.shutdown(Shutdown::Both).ok();
     }
 
-    fn serve_proxy(&mut self) -> Result<(), Ended> {
-        let deadline = Deadline::after(self.shared.reach.limits.head)?;
+    fn serve_proxy(&mut self) -> Result<(), ProxyWaitError> {
+        let deadline = ProxyDeadline::after(self.shared.reach.limits.head)?;
         if !self.client.read_more(&deadline)? {
             return Ok(());
         }
@@ -67,60 +71,65 @@ impl<'a> Connection<'a> {
     }
 
     /// Serves a door that stands for one address, if that address was granted.
-    fn serve_address(&mut self, address: SocketAddr) -> Result<(), Ended> {
-        let target = match Name::address(address.ip()) {
-            Ok(name) => Target {
+    fn serve_address(&mut self, address: SocketAddr) -> Result<(), ProxyWaitError> {
+        let target = match ProxyTargetHost::address(address.ip()) {
+            Ok(name) => ProxyTarget {
                 name,
                 port: address.port(),
             },
             Err(fault) => {
-                let bad = BadHost::new(address.to_string().as_bytes(), fault);
+                let bad = HostParseError::new(address.to_string().as_bytes(), fault);
                 self.report_refusal(&bad.text, address.port(), &bad.fault.to_string());
                 return Ok(());
             }
         };
         match self.open(&target) {
             Ok((upstream, address)) => self.tunnel(&target, &upstream, address),
-            Err(NotOpened::Stopped) => Err(Ended::Stopped),
+            Err(ProxyOpenError::Stopped) => Err(ProxyWaitError::Stopped),
             Err(_) => Ok(()),
         }
     }
 
-    fn serve_http(&mut self, deadline: &Deadline) -> Result<(), Ended> {
+    fn serve_http(&mut self, deadline: &ProxyDeadline) -> Result<(), ProxyWaitError> {
         let Some(head) = self.client.read_head(deadline)? else {
             let why = "the head of the request has no end within 32 KiB";
             self.report_refusal("", 0, why);
-            let page = Page::new("431 Request Header Fields Too Large").what(why);
+            let page = ProxyErrorPage::new("431 Request Header Fields Too Large").what(why);
             return self.client.send(&page.bytes());
         };
-        let request = match Request::parse(&head) {
+        let request = match ProxyRequest::parse(&head) {
             Ok(request) => request,
             Err(bad) => return self.refuse_request(&bad),
         };
         match self.open(&request.target) {
             Ok((upstream, address)) => self.run_errand(request, &upstream, address),
-            Err(NotOpened::Stopped) => Err(Ended::Stopped),
-            Err(NotOpened::Refused(refused)) => self.client.send(&Page::refusing(&refused).bytes()),
-            Err(NotOpened::Unreachable(why)) => {
+            Err(ProxyOpenError::Stopped) => Err(ProxyWaitError::Stopped),
+            Err(ProxyOpenError::Refused(refused)) => self
+                .client
+                .send(&ProxyErrorPage::refusing(&refused).bytes()),
+            Err(ProxyOpenError::Unreachable(why)) => {
                 let status = match why {
-                    Unreachable::Late => "504 Gateway Timeout",
-                    Unreachable::NoAddress(_) | Unreachable::Failed(_) => "502 Bad Gateway",
+                    HostUnreachableError::Late => "504 Gateway Timeout",
+                    HostUnreachableError::NoAddress(_) | HostUnreachableError::Failed(_) => {
+                        "502 Bad Gateway"
+                    }
                 };
                 let what = format!("could not reach {}: {why}", request.host());
-                self.client.send(&Page::new(status).what(&what).bytes())
+                self.client
+                    .send(&ProxyErrorPage::new(status).what(&what).bytes())
             }
         }
     }
 
     fn run_errand(
         &mut self,
-        request: Request,
+        request: ProxyRequest,
         upstream: &TcpStream,
         address: SocketAddr,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), ProxyWaitError> {
         let target = request.target;
         let (head, body, answer, waits) = match request.errand {
-            Errand::Tunnel => {
+            ProxyRequestKind::Tunnel => {
                 self.tell(
                     &target,
                     address,
@@ -128,7 +137,7 @@ impl<'a> Connection<'a> {
                 )?;
                 return self.tunnel(&target, upstream, address);
             }
-            Errand::Fetch {
+            ProxyRequestKind::Fetch {
                 head,
                 body,
                 answer,
@@ -140,22 +149,28 @@ impl<'a> Connection<'a> {
         }
         let came = std::mem::take(&mut self.client.came);
         let mut up =
-            Pump::new(&self.client.stream, upstream, Filter::Body(body), came).begin_with(head);
-        let response = Filter::Response(Response::to(answer));
-        let mut down = Pump::new(upstream, &self.client.stream, response, Vec::new());
-        let moved = self.relay(&target, address, (&mut up, &mut down), Over::Answered);
+            RelayDirection::new(&self.client.stream, upstream, RelayFilter::Body(body), came)
+                .begin_with(head);
+        let response = RelayFilter::Response(RelayedResponse::to(answer));
+        let mut down = RelayDirection::new(upstream, &self.client.stream, response, Vec::new());
+        let moved = self.relay(
+            &target,
+            address,
+            (&mut up, &mut down),
+            RelayEndCondition::Answered,
+        );
         let unanswered = down.is_broken() && down.gone() == 0;
         moved?;
         if unanswered {
             let what = format!("{} gave no answer that is HTTP", target.host());
             return self
                 .client
-                .send(&Page::new("502 Bad Gateway").what(&what).bytes());
+                .send(&ProxyErrorPage::new("502 Bad Gateway").what(&what).bytes());
         }
         Ok(())
     }
 
-    fn serve_socks(&mut self, deadline: &Deadline) -> Result<(), Ended> {
+    fn serve_socks(&mut self, deadline: &ProxyDeadline) -> Result<(), ProxyWaitError> {
         let Some(answer) = self.read_socks(deadline, socks::greeting)? else {
             return Ok(());
         };
@@ -173,21 +188,23 @@ impl<'a> Connection<'a> {
         };
         match self.open(&target) {
             Ok((upstream, address)) => {
-                self.tell(&target, address, &Reply::Connected.bytes())?;
+                self.tell(&target, address, &SocksReply::Connected.bytes())?;
                 self.tunnel(&target, &upstream, address)
             }
-            Err(NotOpened::Stopped) => Err(Ended::Stopped),
-            Err(NotOpened::Refused(_)) => self.client.send(&Reply::NotAllowed.bytes()),
-            Err(NotOpened::Unreachable(_)) => self.client.send(&Reply::Unreachable.bytes()),
+            Err(ProxyOpenError::Stopped) => Err(ProxyWaitError::Stopped),
+            Err(ProxyOpenError::Refused(_)) => self.client.send(&SocksReply::NotAllowed.bytes()),
+            Err(ProxyOpenError::Unreachable(_)) => {
+                self.client.send(&SocksReply::Unreachable.bytes())
+            }
         }
     }
 
     /// Reads until a part of the conversation is complete. A bad one is answered and reported.
     fn read_socks<T>(
         &mut self,
-        deadline: &Deadline,
-        parse: impl Fn(&[u8]) -> Result<Option<(usize, T)>, BadSocks>,
-    ) -> Result<Option<T>, Ended> {
+        deadline: &ProxyDeadline,
+        parse: impl Fn(&[u8]) -> Result<Option<(usize, T)>, SocksRequestError>,
+    ) -> Result<Option<T>, ProxyWaitError> {
         loop {
             match parse(&self.client.came) {
                 Ok(Some((length, part))) => {
@@ -197,7 +214,7 @@ impl<'a> Connection<'a> {
                 Ok(None) => {}
                 Err(bad) => {
                     let host = match &bad {
-                        BadSocks::Host(bad) => bad.text.as_str(),
+                        SocksRequestError::Host(bad) => bad.text.as_str(),
                         _ => "",
                     };
                     self.report_refusal(host, 0, &bad.to_string());
@@ -211,21 +228,23 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn refuse_request(&mut self, bad: &BadRequest) -> Result<(), Ended> {
+    fn refuse_request(&mut self, bad: &ProxyRequestError) -> Result<(), ProxyWaitError> {
         let host = match bad {
-            BadRequest::Host(bad) => bad.text.as_str(),
+            ProxyRequestError::Host(bad) => bad.text.as_str(),
             _ => "",
         };
         self.report_refusal(host, 0, &bad.to_string());
         let page = match bad {
-            BadRequest::Host(bad) => Page::refusing(&Refused::Spelling(bad.clone())),
-            _ => Page::new(bad.status()).what(&bad.to_string()),
+            ProxyRequestError::Host(bad) => {
+                ProxyErrorPage::refusing(&TargetRefusedError::Spelling(bad.clone()))
+            }
+            _ => ProxyErrorPage::new(bad.status()).what(&bad.to_string()),
         };
         self.client.send(&page.bytes())
     }
 
     /// Opens a target, and reports a failure.
-    fn open(&self, target: &Target) -> Result<(TcpStream, SocketAddr), NotOpened> {
+    fn open(&self, target: &ProxyTarget) -> Result<(TcpStream, SocketAddr), ProxyOpenError> {
         let shared = self.shared;
         let opened = open(
             target,
@@ -241,11 +260,11 @@ impl<'a> Connection<'a> {
                 upstream.set_nodelay(true).ok();
                 return opened;
             }
-            Err(NotOpened::Stopped) => return opened,
-            Err(NotOpened::Refused(refused)) => Verdict::Refused {
+            Err(ProxyOpenError::Stopped) => return opened,
+            Err(ProxyOpenError::Refused(refused)) => ProxyAccessOutcome::Refused {
                 why: refused.to_string(),
             },
-            Err(NotOpened::Unreachable(why)) => Verdict::Unreachable {
+            Err(ProxyOpenError::Unreachable(why)) => ProxyAccessOutcome::Unreachable {
                 why: why.to_string(),
             },
         };
@@ -255,7 +274,12 @@ impl<'a> Connection<'a> {
 
     /// Tells the client that it is connected. If the client is gone, the connection is still
     /// reported, because it was made.
-    fn tell(&mut self, target: &Target, address: SocketAddr, words: &[u8]) -> Result<(), Ended> {
+    fn tell(
+        &mut self,
+        target: &ProxyTarget,
+        address: SocketAddr,
+        words: &[u8],
+    ) -> Result<(), ProxyWaitError> {
         let told = self.client.send(words);
         if told.is_err() {
             self.report_passage(target, address, (0, 0));
@@ -265,44 +289,50 @@ impl<'a> Connection<'a> {
 
     fn tunnel(
         &mut self,
-        target: &Target,
+        target: &ProxyTarget,
         upstream: &TcpStream,
         address: SocketAddr,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), ProxyWaitError> {
         let came = std::mem::take(&mut self.client.came);
-        let mut up = Pump::new(&self.client.stream, upstream, Filter::Everything, came);
-        let mut down = Pump::new(
+        let mut up =
+            RelayDirection::new(&self.client.stream, upstream, RelayFilter::Everything, came);
+        let mut down = RelayDirection::new(
             upstream,
             &self.client.stream,
-            Filter::Everything,
+            RelayFilter::Everything,
             Vec::new(),
         );
-        self.relay(target, address, (&mut up, &mut down), Over::Both)
+        self.relay(
+            target,
+            address,
+            (&mut up, &mut down),
+            RelayEndCondition::Both,
+        )
     }
 
     /// Relays bytes and reports the connection.
     fn relay(
         &self,
-        target: &Target,
+        target: &ProxyTarget,
         address: SocketAddr,
-        (up, down): (&mut Pump<'_>, &mut Pump<'_>),
-        over: Over,
-    ) -> Result<(), Ended> {
+        (up, down): (&mut RelayDirection<'_>, &mut RelayDirection<'_>),
+        over: RelayEndCondition,
+    ) -> Result<(), ProxyWaitError> {
         let shared = self.shared;
         let moved = relay(up, down, over, &shared.stop, shared.reach.limits.idle);
         self.report_passage(target, address, (up.gone(), down.gone()));
         moved
     }
 
-    fn report_passage(&self, target: &Target, address: SocketAddr, bytes: (u64, u64)) {
-        let verdict = Verdict::Allowed { address };
+    fn report_passage(&self, target: &ProxyTarget, address: SocketAddr, bytes: (u64, u64)) {
+        let verdict = ProxyAccessOutcome::Allowed { address };
         let name = target.name.to_string();
         self.shared.report(&name, target.port, verdict, bytes);
     }
 
     fn report_refusal(&self, host: &str, port: u16, why: &str) {
         let why = why.to_owned();
-        let verdict = Verdict::Refused { why };
+        let verdict = ProxyAccessOutcome::Refused { why };
         self.shared.report(host, port, verdict, (0, 0));
     }
 }

@@ -9,12 +9,12 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use crate::job::Host;
+use crate::job::GrantedHost;
 
 /// A text that does not name a host that could be granted or reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a host: {fault}")]
-pub struct BadHost {
+pub struct HostParseError {
     /// The text, escaped and shortened so that it can be shown.
     pub text: String,
     /// The fault in the text.
@@ -65,12 +65,13 @@ pub enum HostFault {
     Nowhere,
 }
 
-impl Host {
+impl GrantedHost {
     /// Parses `HOST`, `HOST:PORT` or `[IPV6]:PORT` into the canonical spelling: names in lower
     /// case without a final dot, addresses in their standard form, and an IPv4 address inside
     /// an IPv6 one as plain IPv4.
-    pub fn parse(text: &str) -> Result<Self, BadHost> {
-        let (name, port) = split(text).map_err(|fault| BadHost::new(text.as_bytes(), fault))?;
+    pub fn parse(text: &str) -> Result<Self, HostParseError> {
+        let (name, port) =
+            split(text).map_err(|fault| HostParseError::new(text.as_bytes(), fault))?;
         Ok(Self {
             name: name.to_string(),
             port,
@@ -78,7 +79,7 @@ impl Host {
     }
 }
 
-impl fmt::Display for Host {
+impl fmt::Display for GrantedHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.name.contains(':') {
             write!(f, "[{}]", self.name)?;
@@ -92,15 +93,15 @@ impl fmt::Display for Host {
     }
 }
 
-impl FromStr for Host {
-    type Err = BadHost;
+impl FromStr for GrantedHost {
+    type Err = HostParseError;
 
-    fn from_str(text: &str) -> Result<Self, BadHost> {
+    fn from_str(text: &str) -> Result<Self, HostParseError> {
         Self::parse(text)
     }
 }
 
-impl BadHost {
+impl HostParseError {
     pub(crate) fn new(text: &[u8], fault: HostFault) -> Self {
         Self {
             text: shown(text),
@@ -118,12 +119,12 @@ const LONGEST_LABEL: usize = 63;
 /// A domain or an address. Only the parsers in this file create one, so it has one
 /// spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum ProxyTargetHost {
     Domain(String),
     Address(IpAddr),
 }
 
-impl Name {
+impl ProxyTargetHost {
     /// Parses a name or an IPv4 address without a port.
     pub(crate) fn parse(text: &str) -> Result<Self, HostFault> {
         if text.len() > LONGEST_NAME + 1 {
@@ -167,7 +168,7 @@ impl Name {
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for ProxyTargetHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Domain(name) => f.write_str(name),
@@ -178,23 +179,23 @@ impl fmt::Display for Name {
 
 /// One host and port that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
-    pub(crate) name: Name,
+pub(crate) struct ProxyTarget {
+    pub(crate) name: ProxyTargetHost,
     pub(crate) port: u16,
 }
 
-impl Target {
+impl ProxyTarget {
     /// Parses `HOST:PORT`, using this port if none is written.
-    pub(crate) fn parse(text: &[u8], default: Option<u16>) -> Result<Self, BadHost> {
-        let bad = |fault| BadHost::new(text, fault);
+    pub(crate) fn parse(text: &[u8], default: Option<u16>) -> Result<Self, HostParseError> {
+        let bad = |fault| HostParseError::new(text, fault);
         let spelled = std::str::from_utf8(text).map_err(|_| bad(HostFault::NotAscii))?;
         let (name, port) = split(spelled).map_err(bad)?;
         let port = port.or(default).ok_or_else(|| bad(HostFault::Port))?;
         Ok(Self { name, port })
     }
 
-    pub(crate) fn host(&self) -> Host {
-        Host {
+    pub(crate) fn host(&self) -> GrantedHost {
+        GrantedHost {
             name: self.name.to_string(),
             port: Some(self.port),
         }
@@ -208,7 +209,7 @@ fn shown(text: &[u8]) -> String {
     format!("{}{more}", short.escape_ascii())
 }
 
-pub(crate) fn split(text: &str) -> Result<(Name, Option<u16>), HostFault> {
+pub(crate) fn split(text: &str) -> Result<(ProxyTargetHost, Option<u16>), HostFault> {
     if let Some(rest) = text.strip_prefix('[') {
         let (inside, after) = rest.split_once(']').ok_or(HostFault::Brackets)?;
         let address: Ipv6Addr = inside.parse().map_err(|_| HostFault::Brackets)?;
@@ -218,7 +219,7 @@ pub(crate) fn split(text: &str) -> Result<(Name, Option<u16>), HostFault> {
                 after.strip_prefix(':').ok_or(HostFault::Brackets)?,
             )?),
         };
-        return Ok((Name::address(address.into())?, port));
+        return Ok((ProxyTargetHost::address(address.into())?, port));
     }
     if Ipv6Addr::from_str(text).is_ok() {
         return Err(HostFault::Brackets);
@@ -231,8 +232,8 @@ pub(crate) fn split(text: &str) -> Result<(Name, Option<u16>), HostFault> {
         return Err(HostFault::User);
     }
     match text.split_once(':') {
-        None => Ok((Name::parse(text)?, None)),
-        Some((host, port)) => Ok((Name::parse(host)?, Some(parse_port(port)?))),
+        None => Ok((ProxyTargetHost::parse(text)?, None)),
+        Some((host, port)) => Ok((ProxyTargetHost::parse(host)?, Some(parse_port(port)?))),
     }
 }
 

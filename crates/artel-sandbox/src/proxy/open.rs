@@ -10,22 +10,22 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
 
-use super::grants::{Grants, Pinned, Refused};
-use super::host::Target;
-use super::reach::Reach;
-use super::wait::{Deadline, Ended, Flag, Slot, Until};
+use super::grants::{PinnedAddress, ProxyGrants, TargetRefusedError};
+use super::host::ProxyTarget;
+use super::reach::ProxyOptions;
+use super::wait::{ConnectionSlot, ProxyDeadline, ProxyWaitError, ProxyWaitLimit, WaitableFlag};
 
 /// Why no connection was opened.
 #[derive(Debug)]
-pub(crate) enum NotOpened {
-    Refused(Refused),
-    Unreachable(Unreachable),
+pub(crate) enum ProxyOpenError {
+    Refused(TargetRefusedError),
+    Unreachable(HostUnreachableError),
     Stopped,
 }
 
 /// Why a granted host could not be reached.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreachable {
+pub(crate) enum HostUnreachableError {
     #[error("its name has no address: {0}")]
     NoAddress(io::Error),
     #[error("nobody answered in time")]
@@ -40,18 +40,18 @@ pub(crate) enum Unreachable {
 /// name's content to a stranger's name server. The addresses that were checked are the
 /// ones dialled; no name is looked up twice for one connection.
 pub(crate) fn open(
-    target: &Target,
-    grants: &Grants,
-    reach: &Reach,
-    stop: &Flag,
-    slot: &Arc<Slot>,
-) -> Result<(TcpStream, SocketAddr), NotOpened> {
-    let admitted = grants.admit(target).map_err(NotOpened::Refused)?;
+    target: &ProxyTarget,
+    grants: &ProxyGrants,
+    reach: &ProxyOptions,
+    stop: &WaitableFlag,
+    slot: &Arc<ConnectionSlot>,
+) -> Result<(TcpStream, SocketAddr), ProxyOpenError> {
+    let admitted = grants.admit(target).map_err(ProxyOpenError::Refused)?;
     let answer = match admitted.name() {
         Some(name) => look_up(name, reach, stop, slot)?,
         None => Vec::new(),
     };
-    let pinned = admitted.pin(&answer).map_err(NotOpened::Refused)?;
+    let pinned = admitted.pin(&answer).map_err(ProxyOpenError::Refused)?;
     dial(&pinned, reach, stop)
 }
 
@@ -63,12 +63,12 @@ const MOST_TRIED: usize = 4;
 /// pile up.
 fn look_up(
     name: &str,
-    reach: &Reach,
-    stop: &Flag,
-    slot: &Arc<Slot>,
-) -> Result<Vec<IpAddr>, NotOpened> {
-    let failed = |cause| NotOpened::Unreachable(Unreachable::Failed(cause));
-    let done = Arc::new(Flag::new().map_err(failed)?);
+    reach: &ProxyOptions,
+    stop: &WaitableFlag,
+    slot: &Arc<ConnectionSlot>,
+) -> Result<Vec<IpAddr>, ProxyOpenError> {
+    let failed = |cause| ProxyOpenError::Unreachable(HostUnreachableError::Failed(cause));
+    let done = Arc::new(WaitableFlag::new().map_err(failed)?);
     let (answer, answered) = mpsc::channel();
     let ask = {
         let (done, slot) = (Arc::clone(&done), Arc::clone(slot));
@@ -84,9 +84,9 @@ fn look_up(
         .name("artel-lookup".to_owned())
         .spawn(ask)
         .map_err(failed)?;
-    let deadline = Deadline::after(reach.limits.connect).map_err(failed)?;
-    stop.wait_for(&done, PollFlags::IN, Until::Deadline(&deadline))?;
-    let no_address = |cause| NotOpened::Unreachable(Unreachable::NoAddress(cause));
+    let deadline = ProxyDeadline::after(reach.limits.connect).map_err(failed)?;
+    stop.wait_for(&done, PollFlags::IN, ProxyWaitLimit::Deadline(&deadline))?;
+    let no_address = |cause| ProxyOpenError::Unreachable(HostUnreachableError::NoAddress(cause));
     answered
         .try_recv()
         .map_err(|cause| no_address(io::Error::other(cause)))?
@@ -96,26 +96,30 @@ fn look_up(
 /// Dials the addresses one after the other. They share the time, so that a dead one at the
 /// front does not use it up.
 fn dial(
-    pinned: &[Pinned],
-    reach: &Reach,
-    stop: &Flag,
-) -> Result<(TcpStream, SocketAddr), NotOpened> {
+    pinned: &[PinnedAddress],
+    reach: &ProxyOptions,
+    stop: &WaitableFlag,
+) -> Result<(TcpStream, SocketAddr), ProxyOpenError> {
     let tried = &pinned[..pinned.len().min(MOST_TRIED)];
     let share = reach.limits.connect / u32::try_from(tried.len().max(1)).unwrap_or(1);
     let nothing = io::Error::from(io::ErrorKind::NotFound);
-    let mut failure = NotOpened::Unreachable(Unreachable::NoAddress(nothing));
+    let mut failure = ProxyOpenError::Unreachable(HostUnreachableError::NoAddress(nothing));
     for pinned in tried {
         let address = pinned.address();
         match connect(reach.dialer.route(address), share, stop) {
             Ok(stream) => return Ok((stream, address)),
-            Err(Ended::Stopped) => return Err(NotOpened::Stopped),
+            Err(ProxyWaitError::Stopped) => return Err(ProxyOpenError::Stopped),
             Err(ended) => failure = ended.into(),
         }
     }
     Err(failure)
 }
 
-fn connect(address: SocketAddr, limit: Duration, stop: &Flag) -> Result<TcpStream, Ended> {
+fn connect(
+    address: SocketAddr,
+    limit: Duration,
+    stop: &WaitableFlag,
+) -> Result<TcpStream, ProxyWaitError> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
         SocketAddr::V6(_) => AddressFamily::INET6,
@@ -125,8 +129,8 @@ fn connect(address: SocketAddr, limit: Duration, stop: &Flag) -> Result<TcpStrea
     match rustix::net::connect(&socket, &address) {
         Ok(()) => {}
         Err(Errno::INPROGRESS) => {
-            let deadline = Deadline::after(limit)?;
-            stop.wait_for(&socket, PollFlags::OUT, Until::Deadline(&deadline))?;
+            let deadline = ProxyDeadline::after(limit)?;
+            stop.wait_for(&socket, PollFlags::OUT, ProxyWaitLimit::Deadline(&deadline))?;
             rustix::net::sockopt::socket_error(&socket)??;
         }
         Err(cause) => return Err(cause.into()),
@@ -134,12 +138,12 @@ fn connect(address: SocketAddr, limit: Duration, stop: &Flag) -> Result<TcpStrea
     Ok(TcpStream::from(socket))
 }
 
-impl From<Ended> for NotOpened {
-    fn from(ended: Ended) -> Self {
+impl From<ProxyWaitError> for ProxyOpenError {
+    fn from(ended: ProxyWaitError) -> Self {
         match ended {
-            Ended::Stopped => Self::Stopped,
-            Ended::Late => Self::Unreachable(Unreachable::Late),
-            Ended::Failed(cause) => Self::Unreachable(Unreachable::Failed(cause)),
+            ProxyWaitError::Stopped => Self::Stopped,
+            ProxyWaitError::Late => Self::Unreachable(HostUnreachableError::Late),
+            ProxyWaitError::Failed(cause) => Self::Unreachable(HostUnreachableError::Failed(cause)),
         }
     }
 }

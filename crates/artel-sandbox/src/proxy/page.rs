@@ -1,15 +1,15 @@
 //! The short plain page that a command gets in place of the response.
 
-use super::grants::Refused;
+use super::grants::TargetRefusedError;
 
 /// A page that says what happened and what would help.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct ProxyErrorPage {
     status: &'static str,
     text: String,
 }
 
-impl Page {
+impl ProxyErrorPage {
     pub(crate) fn new(status: &'static str) -> Self {
         Self {
             status,
@@ -18,7 +18,7 @@ impl Page {
     }
 
     /// Creates the page for a refusal.
-    pub(crate) fn refusing(refused: &Refused) -> Self {
+    pub(crate) fn refusing(refused: &TargetRefusedError) -> Self {
         let page = Self::new("403 Forbidden").what(&refused.to_string());
         let text = format!("{}  try: {}\n", page.text, refused.advice());
         Self { text, ..page }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One attempt to reach a host, reported when it is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub struct ProxyAccess {
     /// The host in its canonical spelling, or the requested text, escaped. Empty if the
     /// request named none.
     pub host: String,
     /// The port, or zero if none was understood.
     pub port: u16,
     /// The outcome of the attempt.
-    pub verdict: Verdict,
+    pub verdict: ProxyAccessOutcome,
     /// Bytes sent to the host.
     pub bytes_up: u64,
     /// Bytes received from the host.
@@ -21,7 +21,7 @@ pub struct Passage {
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ProxyAccessOutcome {
     /// It was granted and connected.
     Allowed {
         /// The address that was checked and dialled.
@@ -41,7 +41,7 @@ pub enum Verdict {
 
 /// Totals since the proxy started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ProxyTotals {
     /// Accepted connections.
     pub connections: u64,
     /// Attempts that connected.
@@ -58,7 +58,7 @@ pub struct Counts {
 
 /// The running counters.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct ProxyCounters {
     connections: AtomicU64,
     allowed: AtomicU64,
     refused: AtomicU64,
@@ -67,16 +67,16 @@ pub(crate) struct Counters {
     bytes_down: AtomicU64,
 }
 
-impl Counters {
+impl ProxyCounters {
     pub(crate) fn connected(&self) {
         self.connections.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn passed(&self, passage: &Passage) {
+    pub(crate) fn passed(&self, passage: &ProxyAccess) {
         let verdict = match passage.verdict {
-            Verdict::Allowed { .. } => &self.allowed,
-            Verdict::Refused { .. } => &self.refused,
-            Verdict::Unreachable { .. } => &self.unreachable,
+            ProxyAccessOutcome::Allowed { .. } => &self.allowed,
+            ProxyAccessOutcome::Refused { .. } => &self.refused,
+            ProxyAccessOutcome::Unreachable { .. } => &self.unreachable,
         };
         verdict.fetch_add(1, Ordering::Relaxed);
         self.bytes_up.fetch_add(passage.bytes_up, Ordering::Relaxed);
@@ -84,9 +84,9 @@ impl Counters {
             .fetch_add(passage.bytes_down, Ordering::Relaxed);
     }
 
-    pub(crate) fn read(&self) -> Counts {
+    pub(crate) fn read(&self) -> ProxyTotals {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counts {
+        ProxyTotals {
             connections: count(&self.connections),
             allowed: count(&self.allowed),
             refused: count(&self.refused),

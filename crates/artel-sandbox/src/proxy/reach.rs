@@ -11,32 +11,32 @@ use std::time::Duration;
 
 /// Everything the proxy uses in addition to its grants.
 #[derive(Debug, Clone, Default)]
-pub struct Reach {
+pub struct ProxyOptions {
     /// Resolves names to addresses.
-    pub resolver: Resolver,
+    pub resolver: ProxyResolver,
     /// Maps granted addresses to the ones dialled.
-    pub dialer: Dialer,
+    pub dialer: ProxyDialer,
     /// Time limits and the connection limit.
-    pub limits: Limits,
+    pub limits: ProxyLimits,
 }
 
 /// Looks up the addresses of a name. It is asked once per connection, and only for granted
 /// names.
 #[derive(Clone)]
-pub struct Resolver(Arc<Lookup>);
+pub struct ProxyResolver(Arc<Lookup>);
 
 type Lookup = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
 
 /// Maps a granted address to the one that is dialled. In production that is the same
 /// address; a test substitutes its own listener for a public address.
 #[derive(Clone)]
-pub struct Dialer(Arc<Route>);
+pub struct ProxyDialer(Arc<Route>);
 
 type Route = dyn Fn(SocketAddr) -> SocketAddr + Send + Sync;
 
 /// Time limits and connection limit of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProxyLimits {
     /// Time limit for the whole head of a request.
     pub head: Duration,
     /// Time limit for a lookup, and again for connecting.
@@ -47,7 +47,7 @@ pub struct Limits {
     pub connections: usize,
 }
 
-impl Resolver {
+impl ProxyResolver {
     /// Returns the system's resolver.
     pub fn system() -> Self {
         Self::new(|name| {
@@ -75,7 +75,7 @@ impl Resolver {
     }
 }
 
-impl Dialer {
+impl ProxyDialer {
     /// Returns the dialer that uses every address unchanged.
     pub fn system() -> Self {
         Self::new(|address| address)
@@ -91,19 +91,19 @@ impl Dialer {
     }
 }
 
-impl Default for Resolver {
+impl Default for ProxyResolver {
     fn default() -> Self {
         Self::system()
     }
 }
 
-impl Default for Dialer {
+impl Default for ProxyDialer {
     fn default() -> Self {
         Self::system()
     }
 }
 
-impl Default for Limits {
+impl Default for ProxyLimits {
     fn default() -> Self {
         Self {
             head: Duration::from_secs(10),
@@ -114,8 +114,8 @@ impl Default for Limits {
     }
 }
 
-impl From<Resolver> for Reach {
-    fn from(resolver: Resolver) -> Self {
+impl From<ProxyResolver> for ProxyOptions {
+    fn from(resolver: ProxyResolver) -> Self {
         Self {
             resolver,
             ..Self::default()
@@ -123,13 +123,13 @@ impl From<Resolver> for Reach {
     }
 }
 
-impl fmt::Debug for Resolver {
+impl fmt::Debug for ProxyResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Resolver")
     }
 }
 
-impl fmt::Debug for Dialer {
+impl fmt::Debug for ProxyDialer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Dialer")
     }

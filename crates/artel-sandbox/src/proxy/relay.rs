@@ -7,37 +7,37 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 
-use super::body::{Body, Broken, Flow};
-use super::response::Response;
-use super::wait::{Ended, Flag, Interest, Until};
+use super::body::{HttpBodyRemainder, HttpFramingError, HttpMessageProgress};
+use super::response::RelayedResponse;
+use super::wait::{Interest, ProxyWaitError, ProxyWaitLimit, WaitableFlag};
 
 /// The part of a stream that is passed on.
 #[derive(Debug)]
-pub(crate) enum Filter {
+pub(crate) enum RelayFilter {
     /// Everything, including the end of the stream.
     Everything,
     /// One body, and nothing after it.
-    Body(Body),
+    Body(HttpBodyRemainder),
     /// One response, and nothing after it.
-    Response(Response),
+    Response(RelayedResponse),
 }
 
 /// One direction: bytes received, bytes to send, and the count of bytes sent.
 #[derive(Debug)]
-pub(crate) struct Pump<'a> {
+pub(crate) struct RelayDirection<'a> {
     from: &'a TcpStream,
     to: &'a TcpStream,
-    filter: Filter,
+    filter: RelayFilter,
     came: Vec<u8>,
     to_go: Vec<u8>,
-    state: State,
+    state: RelayState,
     /// Whether the sender violated its framing or broke off.
     broken: bool,
     gone: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RelayState {
     /// More may come.
     Open,
     /// No more comes. Buffered bytes are still sent, then possibly the end of the stream.
@@ -48,7 +48,7 @@ enum State {
 
 /// The condition under which a relay of two directions is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum RelayEndCondition {
     /// When both directions are done.
     Both,
     /// When the response is complete, even if the request is not.
@@ -61,24 +61,24 @@ const BUFFER: usize = 64 * 1024;
 /// Moves bytes in both directions until it is over, is stopped, or nothing has moved for
 /// the idle time.
 pub(crate) fn relay(
-    up: &mut Pump<'_>,
-    down: &mut Pump<'_>,
-    over: Over,
-    stop: &Flag,
+    up: &mut RelayDirection<'_>,
+    down: &mut RelayDirection<'_>,
+    over: RelayEndCondition,
+    stop: &WaitableFlag,
     idle: Duration,
-) -> Result<(), Ended> {
+) -> Result<(), ProxyWaitError> {
     // Bytes that arrived with the request are handled first.
     up.filter_came();
     let mut buffer = vec![0; BUFFER];
     loop {
         // A body that breaks off must not look complete to the server, so both ends are cut.
-        if up.broken || (down.is_done() && (over == Over::Answered || up.is_done())) {
+        if up.broken || (down.is_done() && (over == RelayEndCondition::Answered || up.is_done())) {
             return Ok(());
         }
         let mut interests: Vec<Interest<'_>> = Vec::with_capacity(4);
         let wanted = [up.reads(), up.writes(), down.reads(), down.writes()];
         interests.extend(wanted.iter().flatten());
-        let ready = stop.wait(&interests, Until::Idle(idle))?;
+        let ready = stop.wait(&interests, ProxyWaitLimit::Idle(idle))?;
         let mut ready = ready.iter();
         let mut is_ready = |wanted: &Option<Interest<'_>>| {
             wanted.is_some() && ready.next().is_some_and(|flags| !flags.is_empty())
@@ -99,12 +99,12 @@ pub(crate) fn relay(
     }
 }
 
-impl<'a> Pump<'a> {
+impl<'a> RelayDirection<'a> {
     /// Creates a direction that starts with these bytes, as if they had just arrived.
     pub(crate) fn new(
         from: &'a TcpStream,
         to: &'a TcpStream,
-        filter: Filter,
+        filter: RelayFilter,
         came: Vec<u8>,
     ) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl<'a> Pump<'a> {
             filter,
             came,
             to_go: Vec::new(),
-            state: State::Open,
+            state: RelayState::Open,
             broken: false,
             gone: 0,
         }
@@ -136,12 +136,12 @@ impl<'a> Pump<'a> {
     }
 
     fn is_done(&self) -> bool {
-        self.state == State::Done
+        self.state == RelayState::Done
     }
 
     fn reads(&self) -> Option<Interest<'a>> {
         let room = self.to_go.len() < BUFFER;
-        (self.state == State::Open && room).then(|| (self.from.as_fd(), PollFlags::IN))
+        (self.state == RelayState::Open && room).then(|| (self.from.as_fd(), PollFlags::IN))
     }
 
     fn writes(&self) -> Option<Interest<'a>> {
@@ -172,7 +172,7 @@ impl<'a> Pump<'a> {
             }
             Err(cause) if is_passing(cause.kind()) => {}
             // The receiver is gone; bytes in the other direction may still be wanted.
-            Err(_) => self.state = State::Done,
+            Err(_) => self.state = RelayState::Done,
         }
     }
 
@@ -180,13 +180,13 @@ impl<'a> Pump<'a> {
         match self.filter.pass(&self.came, &mut self.to_go) {
             Ok((taken, flow)) => {
                 self.came.drain(..taken);
-                if flow == Flow::Complete {
-                    self.state = State::Closing;
+                if flow == HttpMessageProgress::Complete {
+                    self.state = RelayState::Closing;
                 }
             }
-            Err(Broken) => {
+            Err(HttpFramingError) => {
                 self.broken = true;
-                self.state = State::Closing;
+                self.state = RelayState::Closing;
             }
         }
         self.settle();
@@ -194,28 +194,32 @@ impl<'a> Pump<'a> {
 
     fn ended(&mut self) {
         self.broken |= !self.filter.may_end();
-        self.state = State::Closing;
+        self.state = RelayState::Closing;
         self.settle();
     }
 
     /// Passes on the end of the stream once everything before it has been sent. The end of a
     /// body is not passed on, because the server's response is still to come.
     fn settle(&mut self) {
-        if self.state == State::Closing && self.to_go.is_empty() {
-            if matches!(self.filter, Filter::Everything) {
+        if self.state == RelayState::Closing && self.to_go.is_empty() {
+            if matches!(self.filter, RelayFilter::Everything) {
                 self.to.shutdown(Shutdown::Write).ok();
             }
-            self.state = State::Done;
+            self.state = RelayState::Done;
         }
     }
 }
 
-impl Filter {
-    fn pass(&mut self, came: &[u8], to_go: &mut Vec<u8>) -> Result<(usize, Flow), Broken> {
+impl RelayFilter {
+    fn pass(
+        &mut self,
+        came: &[u8],
+        to_go: &mut Vec<u8>,
+    ) -> Result<(usize, HttpMessageProgress), HttpFramingError> {
         match self {
             Self::Everything => {
                 to_go.extend_from_slice(came);
-                Ok((came.len(), Flow::More))
+                Ok((came.len(), HttpMessageProgress::More))
             }
             Self::Body(body) => body.pass(came, to_go),
             Self::Response(response) => response.pass(came, to_go),

@@ -3,28 +3,28 @@
 //! Nothing of the head is passed on as it came. Ambiguous heads are refused, so that the
 //! server sees the request that was judged.
 
-use super::body::Body;
-use super::host::{BadHost, Target};
-use crate::job::Host;
+use super::body::HttpBodyRemainder;
+use super::host::{HostParseError, ProxyTarget};
+use crate::job::GrantedHost;
 
 /// A request to the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    pub(crate) target: Target,
-    pub(crate) errand: Errand,
+pub struct ProxyRequest {
+    pub(crate) target: ProxyTarget,
+    pub(crate) errand: ProxyRequestKind,
 }
 
 /// The kind of request: a tunnel or a single fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Errand {
+pub(crate) enum ProxyRequestKind {
     /// Relay bytes both ways.
     Tunnel,
     /// Forward one request and its response.
     Fetch {
         /// The rewritten head for the server.
         head: Vec<u8>,
-        body: Body,
-        answer: Answer,
+        body: HttpBodyRemainder,
+        answer: HttpResponseExtent,
         /// Whether the client waits for `100 Continue` before it sends the body.
         waits: bool,
     },
@@ -32,14 +32,14 @@ pub(crate) enum Errand {
 
 /// The extent of a response: with a body or only a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum HttpResponseExtent {
     Whole,
     HeadOnly,
 }
 
 /// Why the proxy does not accept a request head.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadRequest {
+pub enum ProxyRequestError {
     /// A line or a character that HTTP does not allow.
     #[error("the head of the request is malformed")]
     Malformed,
@@ -51,8 +51,8 @@ pub enum BadRequest {
     Form,
     /// A host in a refused spelling.
     #[error(transparent)]
-    Host(#[from] BadHost),
-    /// The `Host` line names another host, or there are two.
+    Host(#[from] HostParseError),
+    /// The `GrantedHost` line names another host, or there are two.
     #[error("the `Host` line and the request name different hosts")]
     Mismatch,
     /// The end of the body is ambiguous.
@@ -63,7 +63,7 @@ pub enum BadRequest {
     Expectation,
 }
 
-struct Header<'a> {
+struct ProxyRequestHeader<'a> {
     name: String,
     value: &'a [u8],
 }
@@ -86,11 +86,11 @@ const HOP_BY_HOP: [&str; 10] = [
 /// Headers that a `Connection` line must not remove.
 const KEPT: [&str; 3] = ["content-length", "host", "transfer-encoding"];
 
-impl Request {
+impl ProxyRequest {
     /// Parses a whole head, including the empty line at its end.
-    pub fn parse(head: &[u8]) -> Result<Self, BadRequest> {
+    pub fn parse(head: &[u8]) -> Result<Self, ProxyRequestError> {
         let mut lines = split_lines(head)?.into_iter();
-        let first = lines.next().ok_or(BadRequest::Malformed)?;
+        let first = lines.next().ok_or(ProxyRequestError::Malformed)?;
         let (method, asked, version) = split_first_line(first)?;
         let headers: Vec<_> = lines.map(parse_header).collect::<Result<_, _>>()?;
         if method == "CONNECT" {
@@ -100,20 +100,20 @@ impl Request {
     }
 
     /// Returns the requested host and port.
-    pub fn host(&self) -> Host {
+    pub fn host(&self) -> GrantedHost {
         self.target.host()
     }
 
     /// Returns the head for the server, or `None` for a tunnel.
     pub fn forwarded(&self) -> Option<&[u8]> {
         match &self.errand {
-            Errand::Tunnel => None,
-            Errand::Fetch { head, .. } => Some(head),
+            ProxyRequestKind::Tunnel => None,
+            ProxyRequestKind::Fetch { head, .. } => Some(head),
         }
     }
 }
 
-impl BadRequest {
+impl ProxyRequestError {
     /// Returns the status line for the error.
     pub(crate) fn status(&self) -> &'static str {
         match self {
@@ -125,34 +125,38 @@ impl BadRequest {
     }
 }
 
-fn connect(asked: &str, version: Version, headers: &[Header<'_>]) -> Result<Request, BadRequest> {
-    let target = Target::parse(asked.as_bytes(), None)?;
+fn connect(
+    asked: &str,
+    version: ProxyHttpVersion,
+    headers: &[ProxyRequestHeader<'_>],
+) -> Result<ProxyRequest, ProxyRequestError> {
+    let target = ProxyTarget::parse(asked.as_bytes(), None)?;
     agree(&target, headers, Some(target.port))?;
     // A tunnel has no body; announcing one is aimed at a server that reads requests
     // differently.
-    if Body::announced(version, framing(headers))? != Body::Nothing {
-        return Err(BadRequest::Length);
+    if HttpBodyRemainder::announced(version, framing(headers))? != HttpBodyRemainder::Nothing {
+        return Err(ProxyRequestError::Length);
     }
-    Ok(Request {
+    Ok(ProxyRequest {
         target,
-        errand: Errand::Tunnel,
+        errand: ProxyRequestKind::Tunnel,
     })
 }
 
 fn fetch(
     method: &str,
     asked: &str,
-    version: Version,
-    headers: &[Header<'_>],
-) -> Result<Request, BadRequest> {
-    let (scheme, rest) = asked.split_at_checked(7).ok_or(BadRequest::Form)?;
+    version: ProxyHttpVersion,
+    headers: &[ProxyRequestHeader<'_>],
+) -> Result<ProxyRequest, ProxyRequestError> {
+    let (scheme, rest) = asked.split_at_checked(7).ok_or(ProxyRequestError::Form)?;
     if !scheme.eq_ignore_ascii_case("http://") || rest.contains('#') {
-        return Err(BadRequest::Form);
+        return Err(ProxyRequestError::Form);
     }
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let target = Target::parse(authority.as_bytes(), Some(80))?;
+    let target = ProxyTarget::parse(authority.as_bytes(), Some(80))?;
     agree(&target, headers, Some(80))?;
-    let body = Body::announced(version, framing(headers))?;
+    let body = HttpBodyRemainder::announced(version, framing(headers))?;
     let waits = expects(headers)?;
     let line = match (method, path) {
         ("OPTIONS", "") => format!("{method} * {}", version.text()),
@@ -160,11 +164,11 @@ fn fetch(
         (_, query) => format!("{method} /{query} {}", version.text()),
     };
     let answer = match method {
-        "HEAD" => Answer::HeadOnly,
-        _ => Answer::Whole,
+        "HEAD" => HttpResponseExtent::HeadOnly,
+        _ => HttpResponseExtent::Whole,
     };
-    Ok(Request {
-        errand: Errand::Fetch {
+    Ok(ProxyRequest {
+        errand: ProxyRequestKind::Fetch {
             head: rewrite(&line, &target, headers, &body)?,
             body,
             answer,
@@ -177,10 +181,10 @@ fn fetch(
 /// Writes the head that the server sees.
 fn rewrite(
     line: &str,
-    target: &Target,
-    headers: &[Header<'_>],
-    body: &Body,
-) -> Result<Vec<u8>, BadRequest> {
+    target: &ProxyTarget,
+    headers: &[ProxyRequestHeader<'_>],
+    body: &HttpBodyRemainder,
+) -> Result<Vec<u8>, ProxyRequestError> {
     let named = named_by_connection(headers)?;
     let mut host = target.host();
     host.port = host.port.filter(|port| *port != 80);
@@ -195,20 +199,22 @@ fn rewrite(
         head.extend_from_slice(header.value);
         head.extend_from_slice(b"\r\n");
     }
-    if matches!(body, Body::Chunked(_)) {
+    if matches!(body, HttpBodyRemainder::Chunked(_)) {
         head.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
     head.extend_from_slice(b"Connection: close\r\n\r\n");
     Ok(head)
 }
 
-fn named_by_connection(headers: &[Header<'_>]) -> Result<Vec<String>, BadRequest> {
+fn named_by_connection(
+    headers: &[ProxyRequestHeader<'_>],
+) -> Result<Vec<String>, ProxyRequestError> {
     let mut named = Vec::new();
     for header in headers.iter().filter(|h| h.name == "connection") {
         for name in header.value.split(|byte| *byte == b',') {
             let name = String::from_utf8_lossy(name.trim_ascii()).to_ascii_lowercase();
             if KEPT.contains(&name.as_str()) {
-                return Err(BadRequest::Malformed);
+                return Err(ProxyRequestError::Malformed);
             }
             named.push(name);
         }
@@ -216,30 +222,34 @@ fn named_by_connection(headers: &[Header<'_>]) -> Result<Vec<String>, BadRequest
     Ok(named)
 }
 
-/// Checks that the `Host` header, if any, names the same host as the request.
-fn agree(target: &Target, headers: &[Header<'_>], port: Option<u16>) -> Result<(), BadRequest> {
+/// Checks that the `GrantedHost` header, if any, names the same host as the request.
+fn agree(
+    target: &ProxyTarget,
+    headers: &[ProxyRequestHeader<'_>],
+    port: Option<u16>,
+) -> Result<(), ProxyRequestError> {
     let mut hosts = headers.iter().filter(|header| header.name == "host");
     let (first, second) = (hosts.next(), hosts.next());
     if second.is_some() {
-        return Err(BadRequest::Mismatch);
+        return Err(ProxyRequestError::Mismatch);
     }
-    match first.map(|host| Target::parse(host.value, port)) {
+    match first.map(|host| ProxyTarget::parse(host.value, port)) {
         None => Ok(()),
         Some(Ok(named)) if named == *target => Ok(()),
-        Some(_) => Err(BadRequest::Mismatch),
+        Some(_) => Err(ProxyRequestError::Mismatch),
     }
 }
 
-fn expects(headers: &[Header<'_>]) -> Result<bool, BadRequest> {
+fn expects(headers: &[ProxyRequestHeader<'_>]) -> Result<bool, ProxyRequestError> {
     let mut expectations = headers.iter().filter(|header| header.name == "expect");
     match (expectations.next(), expectations.next()) {
         (None, _) => Ok(false),
         (Some(one), None) if one.value.eq_ignore_ascii_case(b"100-continue") => Ok(true),
-        _ => Err(BadRequest::Expectation),
+        _ => Err(ProxyRequestError::Expectation),
     }
 }
 
-fn framing<'a>(headers: &'a [Header<'a>]) -> impl Iterator<Item = (&'a str, &'a [u8])> {
+fn framing<'a>(headers: &'a [ProxyRequestHeader<'a>]) -> impl Iterator<Item = (&'a str, &'a [u8])> {
     headers
         .iter()
         .map(|header| (header.name.as_str(), header.value))
@@ -247,12 +257,12 @@ fn framing<'a>(headers: &'a [Header<'a>]) -> impl Iterator<Item = (&'a str, &'a 
 
 /// The HTTP version that a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Version {
+pub(crate) enum ProxyHttpVersion {
     Http10,
     Http11,
 }
 
-impl Version {
+impl ProxyHttpVersion {
     fn text(self) -> &'static str {
         match self {
             Self::Http10 => "HTTP/1.0",
@@ -261,55 +271,57 @@ impl Version {
     }
 }
 
-fn split_first_line(line: &[u8]) -> Result<(&str, &str, Version), BadRequest> {
+fn split_first_line(line: &[u8]) -> Result<(&str, &str, ProxyHttpVersion), ProxyRequestError> {
     if !line.iter().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Err(BadRequest::Malformed);
+        return Err(ProxyRequestError::Malformed);
     }
-    let line = std::str::from_utf8(line).map_err(|_| BadRequest::Malformed)?;
+    let line = std::str::from_utf8(line).map_err(|_| ProxyRequestError::Malformed)?;
     let mut words = line.split(' ');
     let (Some(method), Some(asked), Some(version), None) =
         (words.next(), words.next(), words.next(), words.next())
     else {
-        return Err(BadRequest::Malformed);
+        return Err(ProxyRequestError::Malformed);
     };
     if method.is_empty() || !method.bytes().all(is_token) || asked.is_empty() {
-        return Err(BadRequest::Malformed);
+        return Err(ProxyRequestError::Malformed);
     }
     match version {
-        "HTTP/1.1" => Ok((method, asked, Version::Http11)),
-        "HTTP/1.0" => Ok((method, asked, Version::Http10)),
-        _ if version.starts_with("HTTP/") => Err(BadRequest::Version),
-        _ => Err(BadRequest::Malformed),
+        "HTTP/1.1" => Ok((method, asked, ProxyHttpVersion::Http11)),
+        "HTTP/1.0" => Ok((method, asked, ProxyHttpVersion::Http10)),
+        _ if version.starts_with("HTTP/") => Err(ProxyRequestError::Version),
+        _ => Err(ProxyRequestError::Malformed),
     }
 }
 
 /// Splits a head into its lines. Each ends in CR LF, and neither occurs anywhere else.
 /// Some servers would read a line that begins with a space as a continuation, so it is
 /// refused along with other invalid names.
-fn split_lines(head: &[u8]) -> Result<Vec<&[u8]>, BadRequest> {
+fn split_lines(head: &[u8]) -> Result<Vec<&[u8]>, ProxyRequestError> {
     let inside = head
         .strip_suffix(b"\r\n\r\n")
-        .ok_or(BadRequest::Malformed)?;
+        .ok_or(ProxyRequestError::Malformed)?;
     let mut lines: Vec<_> = inside.split(|byte| *byte == b'\n').collect();
     let last = lines.len() - 1;
     for line in &mut lines[..last] {
-        *line = line.strip_suffix(b"\r").ok_or(BadRequest::Malformed)?;
+        *line = line
+            .strip_suffix(b"\r")
+            .ok_or(ProxyRequestError::Malformed)?;
     }
     if lines.iter().any(|line| line.is_empty()) {
-        return Err(BadRequest::Malformed);
+        return Err(ProxyRequestError::Malformed);
     }
     Ok(lines)
 }
 
-fn parse_header(line: &[u8]) -> Result<Header<'_>, BadRequest> {
+fn parse_header(line: &[u8]) -> Result<ProxyRequestHeader<'_>, ProxyRequestError> {
     let colon = line.iter().position(|byte| *byte == b':');
-    let (name, value) = line.split_at(colon.ok_or(BadRequest::Malformed)?);
+    let (name, value) = line.split_at(colon.ok_or(ProxyRequestError::Malformed)?);
     let value = value[1..].trim_ascii();
     let plain = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
     if name.is_empty() || !name.iter().copied().all(is_token) || !value.iter().all(plain) {
-        return Err(BadRequest::Malformed);
+        return Err(ProxyRequestError::Malformed);
     }
-    Ok(Header {
+    Ok(ProxyRequestHeader {
         name: String::from_utf8_lossy(name).to_ascii_lowercase(),
         value,
     })

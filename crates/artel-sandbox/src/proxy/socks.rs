@@ -2,18 +2,18 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::host::{BadHost, HostFault, Name, Target};
-use crate::job::Host;
+use super::host::{HostFault, HostParseError, ProxyTarget, ProxyTargetHost};
+use crate::job::GrantedHost;
 
 /// A request for a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocksRequest {
-    pub(crate) target: Target,
+    pub(crate) target: ProxyTarget,
 }
 
 /// Why a SOCKS request is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadSocks {
+pub enum SocksRequestError {
     /// Bytes that are not SOCKS 5.
     #[error("the SOCKS request is malformed")]
     Malformed,
@@ -25,12 +25,12 @@ pub enum BadSocks {
     Kind,
     /// A host in a refused spelling.
     #[error(transparent)]
-    Host(#[from] BadHost),
+    Host(#[from] HostParseError),
 }
 
 /// The reply code of a SOCKS request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub(crate) enum SocksReply {
     Connected = 0,
     Malformed = 1,
     NotAllowed = 2,
@@ -50,7 +50,7 @@ pub(crate) const NOT_ACCEPTABLE: [u8; 2] = [5, 0xff];
 
 /// Parses a greeting. Returns its length and the reply, which depends on whether it offers
 /// to go without a password, or `None` while the greeting is incomplete.
-pub(crate) fn greeting(input: &[u8]) -> Result<Option<(usize, [u8; 2])>, BadSocks> {
+pub(crate) fn greeting(input: &[u8]) -> Result<Option<(usize, [u8; 2])>, SocksRequestError> {
     let Some(count) = header(input)? else {
         return Ok(None);
     };
@@ -68,17 +68,17 @@ pub(crate) fn greeting(input: &[u8]) -> Result<Option<(usize, [u8; 2])>, BadSock
 impl SocksRequest {
     /// Parses a request at the start of the input. Returns it with its length, or `None` while
     /// it is incomplete.
-    pub fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, BadSocks> {
+    pub fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, SocksRequestError> {
         match header(input)? {
             None => return Ok(None),
             Some(1) => {}
-            Some(2 | 3) => return Err(BadSocks::Command),
-            Some(_) => return Err(BadSocks::Malformed),
+            Some(2 | 3) => return Err(SocksRequestError::Command),
+            Some(_) => return Err(SocksRequestError::Malformed),
         }
         let kind = match input.get(2..4) {
             None => return Ok(None),
             Some([0, kind]) => *kind,
-            Some(_) => return Err(BadSocks::Malformed),
+            Some(_) => return Err(SocksRequestError::Malformed),
         };
         let (start, length) = match kind {
             1 => (4, 4),
@@ -87,7 +87,7 @@ impl SocksRequest {
                 None => return Ok(None),
                 Some(length) => (5, usize::from(*length)),
             },
-            _ => return Err(BadSocks::Kind),
+            _ => return Err(SocksRequestError::Kind),
         };
         let end = start + length + 2;
         let Some(rest) = input.get(start..end) else {
@@ -99,23 +99,23 @@ impl SocksRequest {
     }
 
     /// Returns the requested host and port.
-    pub fn host(&self) -> Host {
+    pub fn host(&self) -> GrantedHost {
         self.target.host()
     }
 }
 
-impl BadSocks {
-    pub(crate) fn reply(&self) -> Reply {
+impl SocksRequestError {
+    pub(crate) fn reply(&self) -> SocksReply {
         match self {
-            Self::Malformed => Reply::Malformed,
-            Self::Command => Reply::NoCommand,
-            Self::Kind => Reply::NoKind,
-            Self::Host(_) => Reply::NotAllowed,
+            Self::Malformed => SocksReply::Malformed,
+            Self::Command => SocksReply::NoCommand,
+            Self::Kind => SocksReply::NoKind,
+            Self::Host(_) => SocksReply::NotAllowed,
         }
     }
 }
 
-impl Reply {
+impl SocksReply {
     /// Returns the bytes of the reply. The address in it has no meaning; it would be one of
     /// ours.
     pub(crate) fn bytes(self) -> [u8; 10] {
@@ -124,31 +124,31 @@ impl Reply {
 }
 
 /// Returns the second byte, once the first one is known to be right.
-fn header(input: &[u8]) -> Result<Option<u8>, BadSocks> {
+fn header(input: &[u8]) -> Result<Option<u8>, SocksRequestError> {
     match input {
         [5, second, ..] => Ok(Some(*second)),
         [] | [5] => Ok(None),
-        _ => Err(BadSocks::Malformed),
+        _ => Err(SocksRequestError::Malformed),
     }
 }
 
 /// Reads the target. The bytes of a name must be a name in our spelling, because a name
 /// server and a comparison might not stop at the same NUL.
-fn target(address: &[u8], port: u16, kind: u8) -> Result<Target, BadHost> {
-    let bad = |fault| BadHost::new(address, fault);
+fn target(address: &[u8], port: u16, kind: u8) -> Result<ProxyTarget, HostParseError> {
+    let bad = |fault| HostParseError::new(address, fault);
     if port == 0 {
         return Err(bad(HostFault::Port));
     }
     let four = <[u8; 4]>::try_from(address).ok().filter(|_| kind == 1);
     let six = <[u8; 16]>::try_from(address).ok().filter(|_| kind == 4);
     let name = match (four, six) {
-        (Some(four), _) => Name::address(IpAddr::V4(Ipv4Addr::from(four))),
-        (_, Some(six)) => Name::address(IpAddr::V6(Ipv6Addr::from(six))),
+        (Some(four), _) => ProxyTargetHost::address(IpAddr::V4(Ipv4Addr::from(four))),
+        (_, Some(six)) => ProxyTargetHost::address(IpAddr::V6(Ipv6Addr::from(six))),
         _ => std::str::from_utf8(address)
             .map_err(|_| HostFault::NotAscii)
-            .and_then(Name::parse),
+            .and_then(ProxyTargetHost::parse),
     };
-    Ok(Target {
+    Ok(ProxyTarget {
         name: name.map_err(bad)?,
         port,
     })

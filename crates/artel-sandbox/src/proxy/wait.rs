@@ -16,7 +16,7 @@ use rustix::time::{
 
 /// Why a wait ended without result.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum ProxyWaitError {
     /// The proxy is stopping.
     Stopped,
     /// The time limit was reached.
@@ -25,13 +25,13 @@ pub(crate) enum Ended {
     Failed(io::Error),
 }
 
-impl From<io::Error> for Ended {
+impl From<io::Error> for ProxyWaitError {
     fn from(cause: io::Error) -> Self {
         Self::Failed(cause)
     }
 }
 
-impl From<Errno> for Ended {
+impl From<Errno> for ProxyWaitError {
     fn from(cause: Errno) -> Self {
         Self::Failed(cause.into())
     }
@@ -39,9 +39,9 @@ impl From<Errno> for Ended {
 
 /// A flag that can be waited for. Once raised, it stays raised.
 #[derive(Debug)]
-pub(crate) struct Flag(OwnedFd);
+pub(crate) struct WaitableFlag(OwnedFd);
 
-impl Flag {
+impl WaitableFlag {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self(eventfd(
             0,
@@ -58,9 +58,9 @@ impl Flag {
 
 /// A point in time that ends every wait for it.
 #[derive(Debug)]
-pub(crate) struct Deadline(OwnedFd);
+pub(crate) struct ProxyDeadline(OwnedFd);
 
-impl Deadline {
+impl ProxyDeadline {
     pub(crate) fn after(time: Duration) -> io::Result<Self> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
         // A timer set to zero would never fire.
@@ -76,9 +76,9 @@ impl Deadline {
 
 /// The limit of a wait.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Until<'a> {
+pub(crate) enum ProxyWaitLimit<'a> {
     /// Until a point in time that several waits share.
-    Deadline(&'a Deadline),
+    Deadline(&'a ProxyDeadline),
     /// For this long without any event.
     Idle(Duration),
     /// Until the proxy stops.
@@ -88,21 +88,21 @@ pub(crate) enum Until<'a> {
 /// A descriptor to wait for, and the events of interest.
 pub(crate) type Interest<'a> = (BorrowedFd<'a>, PollFlags);
 
-impl Flag {
+impl WaitableFlag {
     /// Waits until one of these is ready, and returns the ready events of each. If the flag is
     /// raised, the wait ends first of all.
     pub(crate) fn wait(
         &self,
         interests: &[Interest<'_>],
-        until: Until<'_>,
-    ) -> Result<Vec<PollFlags>, Ended> {
+        until: ProxyWaitLimit<'_>,
+    ) -> Result<Vec<PollFlags>, ProxyWaitError> {
         let timer = match until {
-            Until::Deadline(deadline) => Some(&deadline.0),
-            Until::Idle(_) | Until::Stopped => None,
+            ProxyWaitLimit::Deadline(deadline) => Some(&deadline.0),
+            ProxyWaitLimit::Idle(_) | ProxyWaitLimit::Stopped => None,
         };
         let limit = match until {
-            Until::Idle(time) => Some(timespec(time)),
-            Until::Deadline(_) | Until::Stopped => None,
+            ProxyWaitLimit::Idle(time) => Some(timespec(time)),
+            ProxyWaitLimit::Deadline(_) | ProxyWaitLimit::Stopped => None,
         };
         let own = std::iter::once(&self.0).chain(timer);
         let mut all: Vec<_> = own.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
@@ -114,13 +114,13 @@ impl Flag {
             match poll(&mut all, limit.as_ref()) {
                 Err(Errno::INTR) => continue,
                 Err(cause) => return Err(cause.into()),
-                Ok(0) => return Err(Ended::Late),
-                Ok(_) if !all[0].revents().is_empty() => return Err(Ended::Stopped),
+                Ok(0) => return Err(ProxyWaitError::Late),
+                Ok(_) if !all[0].revents().is_empty() => return Err(ProxyWaitError::Stopped),
                 Ok(_) => {}
             }
             let ready: Vec<_> = all[first..].iter().map(PollFd::revents).collect();
             if ready.iter().all(PollFlags::is_empty) {
-                return Err(Ended::Late);
+                return Err(ProxyWaitError::Late);
             }
             return Ok(ready);
         }
@@ -131,13 +131,13 @@ impl Flag {
         &self,
         fd: &impl AsFd,
         flags: PollFlags,
-        until: Until<'_>,
-    ) -> Result<(), Ended> {
+        until: ProxyWaitLimit<'_>,
+    ) -> Result<(), ProxyWaitError> {
         self.wait(&[(fd.as_fd(), flags)], until).map(drop)
     }
 }
 
-impl AsFd for Flag {
+impl AsFd for WaitableFlag {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -145,25 +145,25 @@ impl AsFd for Flag {
 
 /// The limit on simultaneous connections. Further ones wait in the kernel's own queue.
 #[derive(Debug)]
-pub(crate) struct Slots {
-    free: Mutex<Free>,
+pub(crate) struct ConnectionSlotPool {
+    free: Mutex<ConnectionSlotPoolState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct Free {
+struct ConnectionSlotPoolState {
     slots: usize,
     closed: bool,
 }
 
 /// One of the connection slots, released when dropped.
 #[derive(Debug)]
-pub(crate) struct Slot(Arc<Slots>);
+pub(crate) struct ConnectionSlot(Arc<ConnectionSlotPool>);
 
-impl Slots {
+impl ConnectionSlotPool {
     pub(crate) fn new(slots: usize) -> Self {
         Self {
-            free: Mutex::new(Free {
+            free: Mutex::new(ConnectionSlotPoolState {
                 slots,
                 closed: false,
             }),
@@ -172,8 +172,8 @@ impl Slots {
     }
 
     /// Waits for a slot. Returns `None` once the pool is closed.
-    pub(crate) fn take(self: &Arc<Self>) -> Option<Slot> {
-        let full = |free: &mut Free| free.slots == 0 && !free.closed;
+    pub(crate) fn take(self: &Arc<Self>) -> Option<ConnectionSlot> {
+        let full = |free: &mut ConnectionSlotPoolState| free.slots == 0 && !free.closed;
         let mut free = self
             .changed
             .wait_while(self.free(), full)
@@ -183,7 +183,7 @@ impl Slots {
         }
         free.slots -= 1;
         drop(free);
-        Some(Slot(Arc::clone(self)))
+        Some(ConnectionSlot(Arc::clone(self)))
     }
 
     pub(crate) fn close(&self) {
@@ -191,12 +191,12 @@ impl Slots {
         self.changed.notify_all();
     }
 
-    fn free(&self) -> MutexGuard<'_, Free> {
+    fn free(&self) -> MutexGuard<'_, ConnectionSlotPoolState> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.0.free().slots += 1;
         self.0.changed.notify_one();

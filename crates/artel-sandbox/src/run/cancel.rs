@@ -14,20 +14,20 @@ const HARD: u8 = 2;
 /// Cancels any number of commands: all clones act as one. A soft cancel can become hard
 /// but never be undone.
 #[derive(Debug, Clone)]
-pub struct Cancel {
-    shared: Arc<Shared>,
+pub struct CancelToken {
+    shared: Arc<CancelTokenShared>,
 }
 
 /// The state of a cancel: none, soft or hard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Cancelled {
+pub(crate) enum CancelTokenState {
     Not,
     Soft,
     Hard,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct CancelTokenShared {
     state: AtomicU8,
     /// Readable from the first cancel on, and never drained, because it must wake every
     /// waiter.
@@ -36,12 +36,12 @@ struct Shared {
     hard: OwnedFd,
 }
 
-impl Cancel {
+impl CancelToken {
     /// Creates a handle that is not cancelled.
     pub fn new() -> io::Result<Self> {
         let bell = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(CancelTokenShared {
                 state: AtomicU8::new(NOT),
                 soft: bell()?,
                 hard: bell()?,
@@ -64,14 +64,14 @@ impl Cancel {
 
     /// Returns whether it was cancelled, softly or hard.
     pub fn is_cancelled(&self) -> bool {
-        self.state() != Cancelled::Not
+        self.state() != CancelTokenState::Not
     }
 
-    pub(crate) fn state(&self) -> Cancelled {
+    pub(crate) fn state(&self) -> CancelTokenState {
         match self.shared.state.load(Ordering::SeqCst) {
-            NOT => Cancelled::Not,
-            SOFT => Cancelled::Soft,
-            _ => Cancelled::Hard,
+            NOT => CancelTokenState::Not,
+            SOFT => CancelTokenState::Soft,
+            _ => CancelTokenState::Hard,
         }
     }
 
@@ -82,11 +82,11 @@ impl Cancel {
 
     /// Returns the descriptor that becomes readable when the state goes beyond `known`, or
     /// `None` if it cannot.
-    pub(crate) fn news(&self, known: Cancelled) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn news(&self, known: CancelTokenState) -> Option<BorrowedFd<'_>> {
         match known {
-            Cancelled::Not => Some(self.shared.soft.as_fd()),
-            Cancelled::Soft => Some(self.shared.hard.as_fd()),
-            Cancelled::Hard => None,
+            CancelTokenState::Not => Some(self.shared.soft.as_fd()),
+            CancelTokenState::Soft => Some(self.shared.hard.as_fd()),
+            CancelTokenState::Hard => None,
         }
     }
 }

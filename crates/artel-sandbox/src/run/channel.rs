@@ -8,35 +8,35 @@ use artel_rules::patience::ProgressDetector;
 use artel_types::{SecretRedactor, SecretStreamRedactor};
 use rustix::io::Errno;
 
-use super::spool::Spooling;
-use super::{Live, Output, Stream};
+use super::spool::OutputSpooler;
+use super::{CommandOutput, LiveCommandEvent, OutputStreamKind};
 
 /// Reads, redacts and distributes one output stream.
-pub(super) struct Channel {
-    stream: Stream,
+pub(super) struct OutputStreamReader {
+    stream: OutputStreamKind,
     pipe: Option<OwnedFd>,
     redacted: SecretStreamRedactor,
     ear: ProgressDetector,
-    spooling: Spooling,
+    spooling: OutputSpooler,
     excerpt: OutputExcerptBuilder,
 }
 
 /// The result of one read from the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Heard {
+pub(super) struct OutputReadResult {
     /// Number of bytes read.
     pub(super) bytes: usize,
     /// Whether any line was new, and so counts as progress.
     pub(super) news: bool,
 }
 
-impl Channel {
+impl OutputStreamReader {
     /// Prepares to read a pipe.
     pub(super) fn open(
-        stream: Stream,
+        stream: OutputStreamKind,
         pipe: OwnedFd,
         redactor: &SecretRedactor,
-        spooling: Spooling,
+        spooling: OutputSpooler,
         limits: excerpt::OutputExcerptLimits,
     ) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
@@ -57,8 +57,12 @@ impl Channel {
 
     /// Reads the available bytes and passes them on. At the end, or if reading fails, the pipe
     /// is closed.
-    pub(super) fn read(&mut self, buffer: &mut [u8], live: &mut dyn FnMut(Live<'_>)) -> Heard {
-        let nothing = Heard {
+    pub(super) fn read(
+        &mut self,
+        buffer: &mut [u8],
+        live: &mut dyn FnMut(LiveCommandEvent<'_>),
+    ) -> OutputReadResult {
+        let nothing = OutputReadResult {
             bytes: 0,
             news: false,
         };
@@ -74,13 +78,13 @@ impl Channel {
             Ok(bytes) => {
                 let shown = self.redacted.push_bytes(&buffer[..bytes]);
                 let news = self.hand_on(&shown, live);
-                Heard { bytes, news }
+                OutputReadResult { bytes, news }
             }
         }
     }
 
     /// Stops reading and passes on the bytes that were held back.
-    pub(super) fn close(&mut self, live: &mut dyn FnMut(Live<'_>)) {
+    pub(super) fn close(&mut self, live: &mut dyn FnMut(LiveCommandEvent<'_>)) {
         if self.pipe.take().is_some() {
             let held = self.redacted.finish_bytes();
             self.hand_on(&held, live);
@@ -88,20 +92,20 @@ impl Channel {
     }
 
     /// Returns the whole output.
-    pub(super) fn finish(mut self, live: &mut dyn FnMut(Live<'_>)) -> Output {
+    pub(super) fn finish(mut self, live: &mut dyn FnMut(LiveCommandEvent<'_>)) -> CommandOutput {
         self.close(live);
-        Output {
+        CommandOutput {
             spooled: self.spooling.finish(),
             excerpt: self.excerpt.finish(),
         }
     }
 
     /// Passes on text that can be shown, and returns whether any line was new.
-    fn hand_on(&mut self, shown: &[u8], live: &mut dyn FnMut(Live<'_>)) -> bool {
+    fn hand_on(&mut self, shown: &[u8], live: &mut dyn FnMut(LiveCommandEvent<'_>)) -> bool {
         if shown.is_empty() {
             return false;
         }
-        live(Live::Output(self.stream, shown));
+        live(LiveCommandEvent::Output(self.stream, shown));
         self.spooling.push(shown);
         self.excerpt.push(shown);
         self.ear.hear(shown)

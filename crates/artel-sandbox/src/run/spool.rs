@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::Stream;
+use super::OutputStreamKind;
 
 /// The place where output is kept, and limits per stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spool {
+pub struct OutputSpoolOptions {
     /// A folder of the command's own that only this user can read. `stdout` and `stderr` are
     /// created in it and must not exist yet.
     pub folder: PathBuf,
@@ -23,7 +23,7 @@ pub struct Spool {
 
 /// One output stream on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spooled {
+pub struct SpooledOutput {
     /// The path of the file.
     pub path: PathBuf,
     /// Number of bytes printed, after redaction.
@@ -36,7 +36,7 @@ pub struct Spooled {
 }
 
 /// Writes one output stream to disk as it arrives.
-pub(super) struct Spooling {
+pub(super) struct OutputSpooler {
     file: File,
     path: PathBuf,
     head: u64,
@@ -47,7 +47,7 @@ pub(super) struct Spooling {
     lost: Option<String>,
 }
 
-impl Spool {
+impl OutputSpoolOptions {
     /// Keeps ten megabytes of each stream, the last one from its end.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -58,22 +58,25 @@ impl Spool {
     }
 
     /// Returns the path of a stream's file.
-    pub fn path(&self, stream: Stream) -> PathBuf {
+    pub fn path(&self, stream: OutputStreamKind) -> PathBuf {
         self.folder.join(match stream {
-            Stream::Stdout => "stdout",
-            Stream::Stderr => "stderr",
+            OutputStreamKind::Stdout => "stdout",
+            OutputStreamKind::Stderr => "stderr",
         })
     }
 
     /// Creates both files.
-    pub(super) fn open(&self) -> io::Result<[Spooling; 2]> {
-        Ok([self.make(Stream::Stdout)?, self.make(Stream::Stderr)?])
+    pub(super) fn open(&self) -> io::Result<[OutputSpooler; 2]> {
+        Ok([
+            self.make(OutputStreamKind::Stdout)?,
+            self.make(OutputStreamKind::Stderr)?,
+        ])
     }
 
-    fn make(&self, stream: Stream) -> io::Result<Spooling> {
+    fn make(&self, stream: OutputStreamKind) -> io::Result<OutputSpooler> {
         let path = self.path(stream);
         let file = create(&path)?;
-        Ok(Spooling {
+        Ok(OutputSpooler {
             file,
             path,
             head: self.head,
@@ -86,7 +89,7 @@ impl Spool {
     }
 }
 
-impl Spooling {
+impl OutputSpooler {
     /// Appends output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let room = self.head.saturating_sub(self.bytes);
@@ -101,7 +104,7 @@ impl Spooling {
     }
 
     /// Appends the last part and returns the result.
-    pub(super) fn finish(mut self) -> Spooled {
+    pub(super) fn finish(mut self) -> SpooledOutput {
         let missing = self.bytes - self.bytes.min(self.head) - self.last.len() as u64;
         if missing > 0 && self.lost.is_none() {
             let line = format!("\n[… {missing} bytes left out …]\n");
@@ -112,7 +115,7 @@ impl Spooling {
         let (one, two) = last.as_slices();
         self.write(one);
         self.write(two);
-        Spooled {
+        SpooledOutput {
             path: self.path,
             bytes: self.bytes,
             kept: self.kept,
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_ends_the_keeping_and_says_so() {
-        let mut spooling = Spooling {
+        let mut spooling = OutputSpooler {
             file: File::options().write(true).open("/dev/full").unwrap(),
             path: PathBuf::from("/dev/full"),
             head: 100,

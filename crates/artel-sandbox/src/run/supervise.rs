@@ -14,11 +14,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::cancel::{Cancel, Cancelled};
-use super::channel::Channel;
-use super::spool::Spooling;
-use super::{By, Finished, Killed, Live, Stream, Watch};
-use crate::process::{Exit, Process, Usage};
+use super::cancel::{CancelToken, CancelTokenState};
+use super::channel::OutputStreamReader;
+use super::spool::OutputSpooler;
+use super::{
+    CommandTermination, CommandTerminationCause, CommandWatchOptions, FinishedCommand,
+    LiveCommandEvent, OutputStreamKind,
+};
+use crate::process::{CommandExit, CommandResourceUsage, SandboxedProcess};
 
 /// Size of one read, in bytes.
 const PIECE: usize = 256 << 10;
@@ -34,7 +37,7 @@ const LARGEST_PIPE: usize = 1 << 20;
 const STUCK: Duration = Duration::from_secs(5);
 
 /// A running process tree, as far as watching it goes.
-pub(super) trait Tree {
+pub(super) trait ProcessTree {
     /// Returns a descriptor that becomes readable when the tree has ended.
     fn pidfd(&self) -> BorrowedFd<'_>;
     /// Sends a signal to the whole tree.
@@ -43,16 +46,16 @@ pub(super) trait Tree {
     /// behind.
     fn kill_all(&self) -> io::Result<()>;
     /// Returns how it ended, or `None` while it runs.
-    fn try_wait(&self) -> Option<Exit>;
+    fn try_wait(&self) -> Option<CommandExit>;
     /// Returns the resources it used.
-    fn usage(&self) -> Usage;
+    fn usage(&self) -> CommandResourceUsage;
     /// Returns the paths it created that were set aside.
     fn set_aside(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 }
 
-impl Tree for Process {
+impl ProcessTree for SandboxedProcess {
     fn pidfd(&self) -> BorrowedFd<'_> {
         self.pidfd()
     }
@@ -65,11 +68,11 @@ impl Tree for Process {
         self.kill_all()
     }
 
-    fn try_wait(&self) -> Option<Exit> {
+    fn try_wait(&self) -> Option<CommandExit> {
         self.try_wait()
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> CommandResourceUsage {
         self.usage()
     }
 
@@ -79,25 +82,25 @@ impl Tree for Process {
 }
 
 /// The state of watching one command.
-struct Supervisor<'a, T> {
+struct CommandSupervisor<'a, T> {
     tree: &'a T,
-    live: &'a mut dyn FnMut(Live<'_>),
+    live: &'a mut dyn FnMut(LiveCommandEvent<'_>),
     clock: Clock,
     began: Duration,
-    channels: [Channel; 2],
+    channels: [OutputStreamReader; 2],
     patience: CommandWatchdog,
     graces: CommandGracePeriods,
-    cancel: Cancel,
-    known: Cancelled,
-    ending: Option<(CommandShutdown, By)>,
-    exit: Option<Exit>,
+    cancel: CancelToken,
+    known: CancelTokenState,
+    ending: Option<(CommandShutdown, CommandTerminationCause)>,
+    exit: Option<CommandExit>,
     /// Whether open pipes were abandoned because another process still held them.
     gave_up: bool,
 }
 
 /// The next thing to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum SupervisorWait {
     /// This point in time, or an event before it.
     At(Duration),
     /// Nothing any more.
@@ -105,22 +108,23 @@ enum Until {
 }
 
 /// Watches a command until it and its output have ended.
-pub(super) fn supervise<T: Tree>(
+pub(super) fn supervise<T: ProcessTree>(
     tree: &T,
     pipes: [OwnedFd; 2],
-    files: [Spooling; 2],
-    watch: Watch<'_>,
-) -> io::Result<Finished> {
+    files: [OutputSpooler; 2],
+    watch: CommandWatchOptions<'_>,
+) -> io::Result<FinishedCommand> {
     let [stdout, stderr] = pipes;
     let [stdout_file, stderr_file] = files;
-    let open =
-        |stream, pipe, file| Channel::open(stream, pipe, &watch.redactor, file, watch.excerpt);
+    let open = |stream, pipe, file| {
+        OutputStreamReader::open(stream, pipe, &watch.redactor, file, watch.excerpt)
+    };
     let channels = [
-        open(Stream::Stdout, stdout, stdout_file)?,
-        open(Stream::Stderr, stderr, stderr_file)?,
+        open(OutputStreamKind::Stdout, stdout, stdout_file)?,
+        open(OutputStreamKind::Stderr, stderr, stderr_file)?,
     ];
     let began = watch.clock.uptime();
-    let mut supervisor = Supervisor {
+    let mut supervisor = CommandSupervisor {
         tree,
         live: watch.live,
         clock: watch.clock,
@@ -129,7 +133,7 @@ pub(super) fn supervise<T: Tree>(
         patience: CommandWatchdog::new(watch.patience),
         graces: watch.graces,
         cancel: watch.cancel,
-        known: Cancelled::Not,
+        known: CancelTokenState::Not,
         ending: None,
         exit: None,
         gave_up: false,
@@ -141,7 +145,7 @@ pub(super) fn supervise<T: Tree>(
     Ok(supervisor.finish(duration))
 }
 
-impl<T: Tree> Supervisor<'_, T> {
+impl<T: ProcessTree> CommandSupervisor<'_, T> {
     /// Waits for the end of the command, and ends it when that is due.
     fn attend(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         loop {
@@ -150,8 +154,8 @@ impl<T: Tree> Supervisor<'_, T> {
                 return Ok(());
             }
             match self.decide()? {
-                Until::Over => return Ok(()),
-                Until::At(until) => self.await_news(until, buffer)?,
+                SupervisorWait::Over => return Ok(()),
+                SupervisorWait::At(until) => self.await_news(until, buffer)?,
             };
         }
     }
@@ -175,20 +179,28 @@ impl<T: Tree> Supervisor<'_, T> {
 
     /// Checks the cancel and the time, sends the signals that are due, and returns how long to
     /// wait.
-    fn decide(&mut self) -> io::Result<Until> {
+    fn decide(&mut self) -> io::Result<SupervisorWait> {
         let at = self.now();
         self.known = self.cancel.state();
         match (&mut self.ending, self.known) {
-            (None, Cancelled::Hard) => self.ending = Some((CommandShutdown::hard(at), By::Cancel)),
-            (None, Cancelled::Soft) => {
-                self.ending = Some((CommandShutdown::soft(self.graces, at), By::Cancel));
+            (None, CancelTokenState::Hard) => {
+                self.ending = Some((CommandShutdown::hard(at), CommandTerminationCause::Cancel))
             }
-            (Some((ending, _)), Cancelled::Hard) => ending.harden(at),
+            (None, CancelTokenState::Soft) => {
+                self.ending = Some((
+                    CommandShutdown::soft(self.graces, at),
+                    CommandTerminationCause::Cancel,
+                ));
+            }
+            (Some((ending, _)), CancelTokenState::Hard) => ending.harden(at),
             (Some(_), _) => {}
-            (None, Cancelled::Not) => match self.patience.verdict(at) {
-                CommandWatchdogDecision::Keep { until } => return Ok(Until::At(until)),
+            (None, CancelTokenState::Not) => match self.patience.verdict(at) {
+                CommandWatchdogDecision::Keep { until } => return Ok(SupervisorWait::At(until)),
                 CommandWatchdogDecision::End { why } => {
-                    self.ending = Some((CommandShutdown::soft(self.graces, at), By::Timeout(why)));
+                    self.ending = Some((
+                        CommandShutdown::soft(self.graces, at),
+                        CommandTerminationCause::Timeout(why),
+                    ));
                 }
             },
         }
@@ -196,23 +208,23 @@ impl<T: Tree> Supervisor<'_, T> {
     }
 
     /// Continues the ending of the command.
-    fn end(&mut self, at: Duration) -> io::Result<Until> {
+    fn end(&mut self, at: Duration) -> io::Result<SupervisorWait> {
         while let Some((ending, _)) = &mut self.ending {
             match ending.step(at) {
-                CommandShutdownStep::Wait { until } => return Ok(Until::At(until)),
+                CommandShutdownStep::Wait { until } => return Ok(SupervisorWait::At(until)),
                 CommandShutdownStep::Send(signal) => self.send(signal)?,
                 CommandShutdownStep::Spent => {
                     let killed = ending.sent().kill.unwrap_or(at);
                     let until = killed.saturating_add(STUCK);
                     return Ok(if at < until {
-                        Until::At(until)
+                        SupervisorWait::At(until)
                     } else {
-                        Until::Over
+                        SupervisorWait::Over
                     });
                 }
             }
         }
-        Ok(Until::Over)
+        Ok(SupervisorWait::Over)
     }
 
     /// Sends a signal. Stopped processes are woken, because they could not react otherwise.
@@ -225,7 +237,7 @@ impl<T: Tree> Supervisor<'_, T> {
         if signal != patience::CommandStopSignal::Kill {
             self.tree.signal(Signal::CONT)?;
         }
-        (self.live)(Live::Signalled(signal));
+        (self.live)(LiveCommandEvent::Signalled(signal));
         Ok(())
     }
 
@@ -267,13 +279,13 @@ impl<T: Tree> Supervisor<'_, T> {
         Ok(bytes)
     }
 
-    fn finish(self, duration: Duration) -> Finished {
+    fn finish(self, duration: Duration) -> FinishedCommand {
         let usage = self.tree.usage();
         let killed = self.killed(&usage);
         let set_aside = self.tree.set_aside();
         let live = self.live;
         let [stdout, stderr] = self.channels.map(|channel| channel.finish(&mut *live));
-        Finished {
+        FinishedCommand {
             partial: killed.is_some() || self.gave_up || self.exit.is_none(),
             exit: self.exit,
             killed,
@@ -286,7 +298,7 @@ impl<T: Tree> Supervisor<'_, T> {
     }
 
     /// Returns how it was ended: by us, or by the kernel enforcing a limit.
-    fn killed(&self, usage: &Usage) -> Option<Killed> {
+    fn killed(&self, usage: &CommandResourceUsage) -> Option<CommandTermination> {
         if let Some((ending, by)) = &self.ending {
             let sent = ending.sent();
             let signal = match sent.last()? {
@@ -294,15 +306,15 @@ impl<T: Tree> Supervisor<'_, T> {
                 patience::CommandStopSignal::Terminate => libc::SIGTERM,
                 patience::CommandStopSignal::Kill => libc::SIGKILL,
             };
-            return Some(Killed {
+            return Some(CommandTermination {
                 by: *by,
                 signal,
                 sent,
             });
         }
         match (usage.limited, &self.exit) {
-            (Some(limited), Some(Exit::Signal(signal))) => Some(Killed {
-                by: By::Limit(limited),
+            (Some(limited), Some(CommandExit::Signal(signal))) => Some(CommandTermination {
+                by: CommandTerminationCause::Limit(limited),
                 signal: *signal,
                 sent: patience::SentStopSignals::default(),
             }),

@@ -17,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 
-use super::supervise::{Tree, supervise};
+use super::supervise::{ProcessTree, supervise};
 use super::*;
 
 /// A child with its process group, without walls.
@@ -58,7 +58,7 @@ impl Plain {
     }
 }
 
-impl Tree for Plain {
+impl ProcessTree for Plain {
     fn pidfd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
@@ -71,27 +71,27 @@ impl Tree for Plain {
     }
 
     fn kill_all(&self) -> io::Result<()> {
-        Tree::signal(self, Signal::KILL)
+        ProcessTree::signal(self, Signal::KILL)
     }
 
-    fn try_wait(&self) -> Option<Exit> {
+    fn try_wait(&self) -> Option<CommandExit> {
         use std::os::unix::process::ExitStatusExt as _;
         let status = self.child.lock().unwrap().try_wait().unwrap()?;
         Some(match status.code() {
-            Some(code) => Exit::Code(code),
-            None => Exit::Signal(status.signal().unwrap()),
+            Some(code) => CommandExit::Code(code),
+            None => CommandExit::Signal(status.signal().unwrap()),
         })
     }
 
-    fn usage(&self) -> Usage {
-        Usage::default()
+    fn usage(&self) -> CommandResourceUsage {
+        CommandResourceUsage::default()
     }
 }
 
 /// Settings for watching a child in a test.
 struct Trial {
     folder: TempDir,
-    cancel: Cancel,
+    cancel: CancelToken,
     clock: Clock,
     patience: patience::CommandTimeLimits,
     graces: patience::CommandGracePeriods,
@@ -105,7 +105,7 @@ impl Trial {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            cancel: Cancel::new().unwrap(),
+            cancel: CancelToken::new().unwrap(),
             clock: monotonic(),
             patience: patience::CommandTimeLimits::COMMAND,
             graces: patience::CommandGracePeriods {
@@ -126,13 +126,13 @@ impl Trial {
         }
     }
 
-    fn run(&self, script: &str) -> Finished {
+    fn run(&self, script: &str) -> FinishedCommand {
         self.run_live(script, &mut |_| {})
     }
 
     /// Runs a command whose time starts with its first output: on a busy machine it may take
     /// long to get that far.
-    fn run_timed(mut self, script: &str) -> (Self, Finished) {
+    fn run_timed(mut self, script: &str) -> (Self, FinishedCommand) {
         let real = monotonic();
         let begun: Arc<Mutex<Option<Duration>>> = Arc::default();
         let (reading, begins) = (real.clone(), Arc::clone(&begun));
@@ -149,18 +149,22 @@ impl Trial {
         (self, finished)
     }
 
-    fn run_live(&self, script: &str, live: &mut dyn FnMut(Live<'_>)) -> Finished {
+    fn run_live(
+        &self,
+        script: &str,
+        live: &mut dyn FnMut(LiveCommandEvent<'_>),
+    ) -> FinishedCommand {
         let (tree, pipes) = Plain::shell(script, self.folder.path());
         let spool = self.folder.path().join("spool");
         std::fs::create_dir(&spool).unwrap();
-        let watch = Watch {
+        let watch = CommandWatchOptions {
             live,
             clock: self.clock.clone(),
             patience: self.patience,
             graces: self.graces,
             cancel: self.cancel.clone(),
             redactor: self.redactor.clone(),
-            spool: Spool {
+            spool: OutputSpoolOptions {
                 folder: spool,
                 head: self.head,
                 tail: self.tail,
@@ -198,6 +202,6 @@ fn hand_clock() -> (Clock, Arc<Mutex<Duration>>) {
     (clock, time)
 }
 
-fn text(output: &Output) -> String {
+fn text(output: &CommandOutput) -> String {
     std::fs::read_to_string(&output.spooled.path).unwrap()
 }

@@ -9,25 +9,25 @@ use rustix::event::{EventfdFlags, eventfd};
 
 /// The waiting calls, first come first.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct CommandConcurrencyQueue {
     waiting: Mutex<VecDeque<Arc<OwnedFd>>>,
 }
 
 /// A place in the queue. Dropping it leaves the queue and notifies the call that is first
 /// then.
 #[derive(Debug)]
-pub(super) struct Ticket<'a> {
-    queue: &'a Queue,
+pub(super) struct CommandConcurrencyTicket<'a> {
+    queue: &'a CommandConcurrencyQueue,
     bell: Arc<OwnedFd>,
 }
 
-impl Queue {
+impl CommandConcurrencyQueue {
     /// Joins at the end.
-    pub(super) fn join(&self) -> io::Result<Ticket<'_>> {
+    pub(super) fn join(&self) -> io::Result<CommandConcurrencyTicket<'_>> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let bell = Arc::new(bell);
         self.line().push_back(Arc::clone(&bell));
-        Ok(Ticket { queue: self, bell })
+        Ok(CommandConcurrencyTicket { queue: self, bell })
     }
 
     fn line(&self) -> MutexGuard<'_, VecDeque<Arc<OwnedFd>>> {
@@ -35,7 +35,7 @@ impl Queue {
     }
 }
 
-impl Ticket<'_> {
+impl CommandConcurrencyTicket<'_> {
     /// Returns the number of calls ahead.
     pub(super) fn ahead(&self) -> usize {
         let line = self.queue.line();
@@ -55,7 +55,7 @@ impl Ticket<'_> {
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for CommandConcurrencyTicket<'_> {
     fn drop(&mut self) {
         let mut line = self.queue.line();
         line.retain(|bell| !Arc::ptr_eq(bell, &self.bell));

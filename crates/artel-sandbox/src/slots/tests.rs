@@ -11,26 +11,26 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn slots(total: usize, reserved: usize) -> (TempDir, Slots) {
+fn slots(total: usize, reserved: usize) -> (TempDir, CommandConcurrencyPool) {
     let folder = tempfile::tempdir().unwrap();
-    let slots = Slots::new(folder.path().join("slots"), total, reserved).unwrap();
+    let slots = CommandConcurrencyPool::new(folder.path().join("slots"), total, reserved).unwrap();
     (folder, slots)
 }
 
 /// Takes a slot that must be free.
-fn take(slots: &Slots, who: Who) -> Slot {
-    let cancel = Cancel::new().unwrap();
-    let mut waiting = |waiting: &Waiting| panic!("nothing was free: {waiting:?}");
+fn take(slots: &CommandConcurrencyPool, who: CommandInitiator) -> CommandConcurrencyPermit {
+    let cancel = CancelToken::new().unwrap();
+    let mut waiting = |waiting: &CommandConcurrencyWait| panic!("nothing was free: {waiting:?}");
     slots.acquire(who, "a test", &cancel, &mut waiting).unwrap()
 }
 
 /// Returns whether a slot is free, cancelling instead of waiting.
-fn is_free(slots: &Slots, who: Who) -> bool {
-    let cancel = Cancel::new().unwrap();
-    let mut waiting = |_: &Waiting| cancel.soft();
+fn is_free(slots: &CommandConcurrencyPool, who: CommandInitiator) -> bool {
+    let cancel = CancelToken::new().unwrap();
+    let mut waiting = |_: &CommandConcurrencyWait| cancel.soft();
     match slots.acquire(who, "a look", &cancel, &mut waiting) {
         Ok(_) => true,
-        Err(SlotError::Cancelled) => false,
+        Err(CommandConcurrencyError::Cancelled) => false,
         Err(other) => panic!("{other}"),
     }
 }
@@ -39,11 +39,17 @@ fn is_free(slots: &Slots, who: Who) -> bool {
 fn the_sizes_follow_the_cores() {
     for (cores, agents, people) in [(1, 1, 1), (2, 3, 1), (8, 13, 3), (64, 103, 25)] {
         let folder = tempfile::tempdir().unwrap();
-        let slots = Slots::of_cores(folder.path(), NonZeroUsize::new(cores).unwrap()).unwrap();
-        let held: Vec<Slot> = (0..agents).map(|_| take(&slots, Who::Agent)).collect();
-        assert!(!is_free(&slots, Who::Agent), "{cores} cores");
-        let kept: Vec<Slot> = (0..people).map(|_| take(&slots, Who::Person)).collect();
-        assert!(!is_free(&slots, Who::Person), "{cores} cores");
+        let slots =
+            CommandConcurrencyPool::of_cores(folder.path(), NonZeroUsize::new(cores).unwrap())
+                .unwrap();
+        let held: Vec<CommandConcurrencyPermit> = (0..agents)
+            .map(|_| take(&slots, CommandInitiator::Agent))
+            .collect();
+        assert!(!is_free(&slots, CommandInitiator::Agent), "{cores} cores");
+        let kept: Vec<CommandConcurrencyPermit> = (0..people)
+            .map(|_| take(&slots, CommandInitiator::Person))
+            .collect();
+        assert!(!is_free(&slots, CommandInitiator::Person), "{cores} cores");
         assert_eq!(held.len() + kept.len(), 2 * cores);
     }
 }
@@ -52,56 +58,56 @@ fn the_sizes_follow_the_cores() {
 fn a_slot_comes_back_when_it_is_dropped() {
     let (_folder, slots) = slots(2, 1);
     for _ in 0..100 {
-        let held = take(&slots, Who::Agent);
-        assert!(!is_free(&slots, Who::Agent));
+        let held = take(&slots, CommandInitiator::Agent);
+        assert!(!is_free(&slots, CommandInitiator::Agent));
         drop(held);
     }
-    assert!(is_free(&slots, Who::Agent));
+    assert!(is_free(&slots, CommandInitiator::Agent));
 }
 
 #[test]
 fn who_waits_is_told_for_what() {
     let (_folder, slots) = slots(3, 1);
-    let cancel = Cancel::new().unwrap();
+    let cancel = CancelToken::new().unwrap();
     let hold = |label: &str| {
-        let mut nobody = |_: &Waiting| panic!("free");
+        let mut nobody = |_: &CommandConcurrencyWait| panic!("free");
         slots
-            .acquire(Who::Agent, label, &cancel, &mut nobody)
+            .acquire(CommandInitiator::Agent, label, &cancel, &mut nobody)
             .unwrap()
     };
     let _first = hold("run 7: cargo test\x1b[2J");
     let _second = hold("run 8: npm install");
-    let _person = take(&slots, Who::Person);
+    let _person = take(&slots, CommandInitiator::Person);
     let mut told = Vec::new();
-    let result = slots.acquire(Who::Agent, "x", &cancel, &mut |waiting| {
+    let result = slots.acquire(CommandInitiator::Agent, "x", &cancel, &mut |waiting| {
         told.push(waiting.clone());
         cancel.soft();
     });
-    assert!(matches!(result, Err(SlotError::Cancelled)));
+    assert!(matches!(result, Err(CommandConcurrencyError::Cancelled)));
     // Only the slots it could get are listed; the person's slot is not among them.
     let holders = vec![
         "run 7: cargo test [2J".to_owned(),
         "run 8: npm install".to_owned(),
     ];
-    assert_eq!(told, [Waiting { ahead: 0, holders }]);
+    assert_eq!(told, [CommandConcurrencyWait { ahead: 0, holders }]);
 }
 
 /// Waits for a slot on its own thread, and reports when it waits and when it gets it.
 fn queue_up(
-    slots: &Slots,
+    slots: &CommandConcurrencyPool,
     name: usize,
-    waits: Sender<Waiting>,
+    waits: Sender<CommandConcurrencyWait>,
     got: Sender<usize>,
 ) -> thread::JoinHandle<()> {
     let slots = slots.clone();
     thread::spawn(move || {
-        let cancel = Cancel::new().unwrap();
-        let mut waiting = |waiting: &Waiting| {
+        let cancel = CancelToken::new().unwrap();
+        let mut waiting = |waiting: &CommandConcurrencyWait| {
             // The receiver is dropped once the test has seen enough.
             drop(waits.send(waiting.clone()));
         };
         let slot = slots
-            .acquire(Who::Agent, "queue", &cancel, &mut waiting)
+            .acquire(CommandInitiator::Agent, "queue", &cancel, &mut waiting)
             .unwrap();
         got.send(name).unwrap();
         drop(slot);
@@ -111,7 +117,7 @@ fn queue_up(
 #[test]
 fn calls_are_served_in_their_order() {
     let (_folder, slots) = slots(2, 1);
-    let held = take(&slots, Who::Agent);
+    let held = take(&slots, CommandInitiator::Agent);
     let (waits, waiting) = channel();
     let (got, order) = channel();
     let mut threads = Vec::new();
@@ -130,15 +136,16 @@ fn calls_are_served_in_their_order() {
 #[test]
 fn a_cancelled_call_leaves_the_line() {
     let (_folder, slots) = slots(2, 1);
-    let held = take(&slots, Who::Agent);
+    let held = take(&slots, CommandInitiator::Agent);
     let (waits, waiting) = channel();
-    let cancel = Cancel::new().unwrap();
+    let cancel = CancelToken::new().unwrap();
     let first = {
         let (slots, cancel, waits) = (slots.clone(), cancel.clone(), waits.clone());
         thread::spawn(move || {
-            let mut waiting = |waiting: &Waiting| waits.send(waiting.clone()).unwrap();
+            let mut waiting =
+                |waiting: &CommandConcurrencyWait| waits.send(waiting.clone()).unwrap();
             slots
-                .acquire(Who::Agent, "first", &cancel, &mut waiting)
+                .acquire(CommandInitiator::Agent, "first", &cancel, &mut waiting)
                 .is_err()
         })
     };
@@ -161,9 +168,9 @@ fn never_more_than_there_are_run_at_once() {
     thread::scope(|scope| {
         for _ in 0..40 {
             scope.spawn(|| {
-                let cancel = Cancel::new().unwrap();
+                let cancel = CancelToken::new().unwrap();
                 let slot = slots
-                    .acquire(Who::Agent, "many", &cancel, &mut |_| {})
+                    .acquire(CommandInitiator::Agent, "many", &cancel, &mut |_| {})
                     .unwrap();
                 let now = running.fetch_add(1, Ordering::SeqCst) + 1;
                 most.fetch_max(now, Ordering::SeqCst);
@@ -174,7 +181,9 @@ fn never_more_than_there_are_run_at_once() {
         }
     });
     assert!(most.load(Ordering::SeqCst) <= 3);
-    let held: Vec<Slot> = (0..3).map(|_| take(&slots, Who::Agent)).collect();
+    let held: Vec<CommandConcurrencyPermit> = (0..3)
+        .map(|_| take(&slots, CommandInitiator::Agent))
+        .collect();
     assert_eq!(held.len(), 3, "all came back");
 }
 
@@ -184,7 +193,7 @@ fn never_more_than_there_are_run_at_once() {
     clippy::disallowed_methods,
     reason = "another process is what is tested"
 )]
-fn foreign_holder(slots: &Slots, number: usize) -> Child {
+fn foreign_holder(slots: &CommandConcurrencyPool, number: usize) -> Child {
     let script = format!(
         "exec 9>>{}/slot-{number}; flock -n 9 || exit 1; echo other process >&9; echo held; read x",
         slots.shared.folder.display()
@@ -208,7 +217,7 @@ fn foreign_holder(slots: &Slots, number: usize) -> Child {
 fn another_process_counts_and_its_death_frees_its_slot() {
     let (_folder, slots) = slots(2, 1);
     let mut other = foreign_holder(&slots, 0);
-    assert!(!is_free(&slots, Who::Agent));
+    assert!(!is_free(&slots, CommandInitiator::Agent));
     let (waits, waiting) = channel();
     let (got, order) = channel();
     let thread = queue_up(&slots, 1, waits, got);
@@ -236,7 +245,7 @@ fn another_process_that_leaves_in_peace_is_heard() {
 #[test]
 fn a_holder_locks_others_out() {
     let (_folder, slots) = slots(2, 1);
-    let held = take(&slots, Who::Agent);
+    let held = take(&slots, CommandInitiator::Agent);
     let path = slots.shared.folder.join("slot-0");
     let mut label = String::new();
     File::open(&path)

@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
 use artel_sandbox::{
-    Demand, Exit, FIRST_ARGUMENT, Job, Level, Limits, Network, Sandbox, Setup, Standard, Started,
-    Stdin, View,
+    CommandExit, DefaultViewSources, FIRST_ARGUMENT, RequiredSandboxLevel, Sandbox,
+    SandboxCommandSpec, SandboxLevel, SandboxLimits, SandboxNetwork, SandboxStarterProgram,
+    SandboxStdin, SandboxView, StartedCommand,
 };
 use regex::Regex;
 use tempfile::TempDir;
@@ -110,7 +111,7 @@ pub(crate) const ROW: Row = Row {
 /// What came of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    pub(crate) exit: Exit,
+    pub(crate) exit: CommandExit,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -133,7 +134,12 @@ impl Folder {
         }
         let folder = Self { _kept: kept, path };
         let prepared = folder.outside(row.before);
-        assert_eq!(prepared.exit, Exit::Code(0), "{}: {prepared:?}", row.name);
+        assert_eq!(
+            prepared.exit,
+            CommandExit::Code(0),
+            "{}: {prepared:?}",
+            row.name
+        );
         folder
     }
 
@@ -149,32 +155,34 @@ impl Folder {
             .output()
             .unwrap();
         Outcome {
-            exit: Exit::Code(output.status.code().unwrap()),
+            exit: CommandExit::Code(output.status.code().unwrap()),
             stdout: self.plain(&String::from_utf8_lossy(&output.stdout)),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
     }
 
     /// Runs a script behind every wall.
-    pub(crate) fn inside(&self, script: &str, limits: Limits) -> Outcome {
-        let job = Job {
+    pub(crate) fn inside(&self, script: &str, limits: SandboxLimits) -> Outcome {
+        let job = SandboxCommandSpec {
             argv: argv(script),
             cwd: self.path.clone(),
             env: environment(),
-            view: View {
+            view: SandboxView {
                 write: vec![self.path.clone()],
                 ..view().clone()
             },
-            network: Network::None,
+            network: SandboxNetwork::None,
             limits,
-            stdin: Stdin::Empty,
+            stdin: SandboxStdin::Empty,
         };
-        let Started {
+        let StartedCommand {
             stdout,
             stderr,
             process,
             doors: _,
-        } = sandbox().start(&job, Demand(Level::Full)).unwrap();
+        } = sandbox()
+            .start(&job, RequiredSandboxLevel(SandboxLevel::Full))
+            .unwrap();
         let stderr = std::thread::spawn(|| read_all(stderr));
         let stdout = read_all(stdout);
         Outcome {
@@ -193,7 +201,7 @@ impl Folder {
 }
 
 /// Runs a row on both sides and says what is wrong, if anything.
-pub(crate) fn compare(row: &Row, limits: Limits) -> Result<(), String> {
+pub(crate) fn compare(row: &Row, limits: SandboxLimits) -> Result<(), String> {
     let wrong = |what: &str, outcome: &Outcome| {
         let Outcome {
             exit,
@@ -203,7 +211,7 @@ pub(crate) fn compare(row: &Row, limits: Limits) -> Result<(), String> {
         format!("{}: {what}\n{exit:?}\n{stdout}\n{stderr}", row.name)
     };
     let outside = Folder::of(row).outside(row.script);
-    if outside.exit != Exit::Code(row.code) {
+    if outside.exit != CommandExit::Code(row.code) {
         return Err(wrong("ended otherwise outside", &outside));
     }
     if !Regex::new(row.says).unwrap().is_match(&outside.stdout) {
@@ -244,14 +252,14 @@ fn path() -> Vec<PathBuf> {
         .collect()
 }
 
-fn view() -> &'static View {
-    static VIEW: OnceLock<View> = OnceLock::new();
-    VIEW.get_or_init(|| View {
+fn view() -> &'static SandboxView {
+    static VIEW: OnceLock<SandboxView> = OnceLock::new();
+    VIEW.get_or_init(|| SandboxView {
         protected: PROTECTED.iter().map(|name| (*name).to_owned()).collect(),
-        ..View::standard(&Standard {
+        ..SandboxView::standard(&DefaultViewSources {
             home: std::env::var_os("HOME").map(PathBuf::from),
             path: path(),
-            ..Standard::default()
+            ..DefaultViewSources::default()
         })
     })
 }
@@ -259,13 +267,13 @@ fn view() -> &'static View {
 fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| {
-        let sandbox = Sandbox::new(Setup {
+        let sandbox = Sandbox::new(SandboxStarterProgram {
             program: env!("CARGO_BIN_EXE_sandbox-probe").into(),
             first_argument: FIRST_ARGUMENT.into(),
         });
         let sandbox = sandbox.unwrap();
         let engaged = sandbox.engaged();
-        assert_eq!(engaged.level, Level::Full, "{}", engaged.missing());
+        assert_eq!(engaged.level, SandboxLevel::Full, "{}", engaged.missing());
         sandbox
     })
 }

@@ -1,7 +1,7 @@
 //! git inside: reading is in the list of rows; every command that writes fails and leaves the
 //! metadata as it is.
 
-use artel_sandbox::{Exit, Limits};
+use artel_sandbox::{CommandExit, SandboxLimits};
 
 use crate::both::{Folder, ROW, Row, contents, is_installed};
 use crate::rows::REPOSITORY;
@@ -46,14 +46,14 @@ fn a_writing_git_command_fails_and_leaves_the_metadata() {
         };
         let script = format!("{PERSON}; {script}");
         let outside = Folder::of(&row).outside(&script);
-        assert_eq!(outside.exit, Exit::Code(0), "{script}: {outside:?}");
+        assert_eq!(outside.exit, CommandExit::Code(0), "{script}: {outside:?}");
 
         let folder = Folder::of(&row);
         let metadata = || [".git", "below/.git"].map(|name| contents(&folder.path.join(name)));
         let before = metadata();
-        let inside = folder.inside(&script, Limits::default());
+        let inside = folder.inside(&script, SandboxLimits::default());
         assert!(
-            matches!(inside.exit, Exit::Code(code) if code > 0),
+            matches!(inside.exit, CommandExit::Code(code) if code > 0),
             "{script}: {inside:?}"
         );
         assert_eq!(metadata(), before, "{script}");

@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::thread;
 
-use artel_sandbox::Limits;
+use artel_sandbox::SandboxLimits;
 
 use both::{ROW, Row, compare, is_installed};
 
@@ -24,7 +24,7 @@ const FEWEST: usize = 25;
 #[test]
 fn everyday_programs_behave_inside_as_outside() {
     let (installed, missing) = sorted(rows::everyday());
-    let failures = compare_all(&installed, Limits::default());
+    let failures = compare_all(&installed, SandboxLimits::default());
     let all = installed.len() + missing.len();
     println!(
         "figure: compatibility: {} of {all} rows ran",
@@ -54,7 +54,7 @@ fn everyday_programs_behave_inside_as_outside() {
 fn the_limits_of_a_script_leave_room_for_its_interpreter() {
     let (installed, missing) = sorted(rows::SCRIPTS.iter().collect());
     println!("not installed: {}", names(&missing));
-    let failures = compare_all(&installed, Limits::of_a_script());
+    let failures = compare_all(&installed, SandboxLimits::of_a_script());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     assert!(!installed.is_empty(), "no interpreter is installed");
 }
@@ -67,7 +67,7 @@ fn a_row_that_differs_is_told() {
         says: r"^net:",
         ..ROW
     };
-    let told = compare(&row, Limits::default()).unwrap_err();
+    let told = compare(&row, SandboxLimits::default()).unwrap_err();
     assert!(told.starts_with("own network: differs inside"), "{told}");
 }
 
@@ -83,7 +83,7 @@ fn names(rows: &[&Row]) -> String {
 }
 
 /// Compares every row, as many at a time as there are processors, and tells all that differ.
-fn compare_all(rows: &[&'static Row], limits: Limits) -> Vec<String> {
+fn compare_all(rows: &[&'static Row], limits: SandboxLimits) -> Vec<String> {
     let waiting = Mutex::new(rows.iter());
     let next = || waiting.lock().unwrap().next();
     let failures = Mutex::new(Vec::new());

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use artel_sandbox::proxy::{Resolver, Verdict};
+use artel_sandbox::proxy::{ProxyAccessOutcome, ProxyResolver};
 
 use crate::support::{PUBLIC, World, echo_server};
 
@@ -141,7 +141,7 @@ fn one_private_address_among_public_ones_spoils_the_answer() {
 fn a_name_is_looked_up_once_and_the_checked_address_is_dialled() {
     let turns = AtomicUsize::new(0);
     let mut world = World::granting(&["rebind.test"]).route("93.184.216.34:443", echo_server());
-    world.resolver = Some(Resolver::new(move |_| {
+    world.resolver = Some(ProxyResolver::new(move |_| {
         let address = match turns.fetch_add(1, Ordering::Relaxed) {
             0 => PUBLIC,
             _ => "127.0.0.1",
@@ -165,7 +165,7 @@ fn a_name_is_looked_up_once_and_the_checked_address_is_dialled() {
     assert!(
         passages
             .iter()
-            .any(|p| p.verdict == Verdict::Allowed { address })
+            .any(|p| p.verdict == ProxyAccessOutcome::Allowed { address })
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use artel_sandbox::proxy::{Request, SocksRequest};
+use artel_sandbox::proxy::{ProxyRequest, SocksRequest};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -98,9 +98,9 @@ proptest! {
     #[test]
     fn a_head_names_one_host_and_goes_out_as_one_head(mut said in requests()) {
         said.extend_from_slice(b"\r\n\r\n");
-        if let Ok(request) = Request::parse(&said) {
+        if let Ok(request) = ProxyRequest::parse(&said) {
             let host = request.host();
-            prop_assert_eq!(artel_sandbox::Host::parse(&host.to_string()), Ok(host));
+            prop_assert_eq!(artel_sandbox::GrantedHost::parse(&host.to_string()), Ok(host));
             if let Some(head) = request.forwarded() {
                 let ends = head.windows(4).filter(|window| window == b"\r\n\r\n").count();
                 prop_assert_eq!(ends, 1, "one head");

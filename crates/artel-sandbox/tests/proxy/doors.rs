@@ -4,8 +4,8 @@ use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use artel_sandbox::proxy::{Passage, Proxy, Resolver, Verdict};
-use artel_sandbox::{Door, DoorKind, Host};
+use artel_sandbox::proxy::{FilteringProxy, ProxyAccess, ProxyAccessOutcome, ProxyResolver};
+use artel_sandbox::{GrantedHost, ProxyDoor, ProxyDoorKind};
 
 use crate::support::{World, connect, echo, echo_server, rest, server_at};
 
@@ -13,17 +13,18 @@ use crate::support::{World, connect, echo, echo_server, rest, server_at};
 fn a_door_leads_to_exactly_its_address() {
     for loopback in ["127.0.0.1:0", "[::1]:0"] {
         let address = server_at(loopback, echo);
-        let host = Host::parse(&address.to_string()).unwrap();
+        let host = GrantedHost::parse(&address.to_string()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
-        let doors = vec![Door {
+        let doors = vec![ProxyDoor {
             listener,
-            kind: DoorKind::Address(address),
+            kind: ProxyDoorKind::Address(address),
         }];
         // The real dialer: what is granted by its address is dialled as it is.
         let (told, passages) = std::sync::mpsc::channel();
-        let observer = Arc::new(move |passage: Passage| told.send(passage).unwrap());
-        let proxy = Proxy::serve(doors, vec![host], Resolver::system(), observer).unwrap();
+        let observer = Arc::new(move |passage: ProxyAccess| told.send(passage).unwrap());
+        let proxy =
+            FilteringProxy::serve(doors, vec![host], ProxyResolver::system(), observer).unwrap();
 
         let mut stream = connect(at);
         // It is no proxy: whatever is said goes through.
@@ -32,7 +33,7 @@ fn a_door_leads_to_exactly_its_address() {
         stream.shutdown(Shutdown::Write).unwrap();
         assert_eq!(rest(&mut stream), said);
         let passage = passages.recv().unwrap();
-        assert_eq!(passage.verdict, Verdict::Allowed { address });
+        assert_eq!(passage.verdict, ProxyAccessOutcome::Allowed { address });
         assert_eq!((passage.bytes_up, passage.bytes_down), (34, 34));
         assert_eq!(proxy.stop().allowed, 1);
     }
@@ -45,7 +46,7 @@ fn a_door_to_what_was_not_granted_is_shut() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
         let running = World::granting(grants)
-            .door(listener, DoorKind::Address(address))
+            .door(listener, ProxyDoorKind::Address(address))
             .start();
         let mut stream = connect(at);
         stream.write_all(b"ping").ok();
@@ -57,12 +58,13 @@ fn a_door_to_what_was_not_granted_is_shut() {
 #[test]
 fn grants_in_another_spelling_start_no_proxy() {
     for name in ["127.1", "a b", "evil.test@example.test", ""] {
-        let grant = Host {
+        let grant = GrantedHost {
             name: name.to_owned(),
             port: None,
         };
         let observer = Arc::new(|_| {});
-        let refused = Proxy::serve(Vec::new(), vec![grant], Resolver::system(), observer);
+        let refused =
+            FilteringProxy::serve(Vec::new(), vec![grant], ProxyResolver::system(), observer);
         assert!(refused.is_err(), "{name:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use artel_sandbox::proxy::{Passage, Resolver, Verdict};
+use artel_sandbox::proxy::{ProxyAccess, ProxyAccessOutcome, ProxyResolver};
 
 use crate::support::{PUBLIC, Running, World, echo_server, read_head, rest, server};
 
@@ -81,7 +81,7 @@ fn a_look_up_that_hangs_is_given_up_and_keeps_its_place() {
     let mut world = example(echo_server());
     world.limits.connect = SHORT;
     world.limits.connections = 1;
-    world.resolver = Some(Resolver::new(move |_| {
+    world.resolver = Some(ProxyResolver::new(move |_| {
         released.lock().unwrap().recv().ok();
         Ok(Vec::new())
     }));
@@ -103,7 +103,7 @@ fn a_look_up_that_hangs_is_given_up_and_keeps_its_place() {
     next.set_read_timeout(None).unwrap();
     assert!(read_head(&mut next).starts_with("HTTP/1.1 502 "));
     let passages = running.passages();
-    let unreachable = |p: &Passage| matches!(p.verdict, Verdict::Unreachable { .. });
+    let unreachable = |p: &ProxyAccess| matches!(p.verdict, ProxyAccessOutcome::Unreachable { .. });
     assert!(passages.iter().all(unreachable), "{passages:?}");
 }
 
@@ -132,7 +132,7 @@ fn the_end_of_the_proxy_ends_every_wait() {
     let signal = asked.lock().unwrap().0.clone();
     let mut world = example(silent).grant("slow.test");
     world.limits.connections = 5;
-    world.resolver = Some(Resolver::new(move |name| {
+    world.resolver = Some(ProxyResolver::new(move |name| {
         if name == "slow.test" {
             signal.send(()).unwrap();
             holding.lock().unwrap().recv().ok();

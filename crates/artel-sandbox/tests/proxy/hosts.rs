@@ -1,6 +1,6 @@
 //! How hosts are spelled: one value for what is checked and what is used.
 
-use artel_sandbox::Host;
+use artel_sandbox::GrantedHost;
 use artel_sandbox::proxy::HostFault::{self, *};
 use proptest::prelude::*;
 
@@ -31,13 +31,17 @@ fn every_spelling_has_one_canonical_form() {
         ("[::ffff:7f00:1]:80", "127.0.0.1", Some(80)),
         ("[::127.0.0.1]:80", "::7f00:1", Some(80)),
     ] {
-        let host = Host::parse(text).unwrap();
-        let expected = Host {
+        let host = GrantedHost::parse(text).unwrap();
+        let expected = GrantedHost {
             name: name.to_owned(),
             port,
         };
         assert_eq!(host, expected, "{text}");
-        assert_eq!(Host::parse(&host.to_string()).unwrap(), expected, "{text}");
+        assert_eq!(
+            GrantedHost::parse(&host.to_string()).unwrap(),
+            expected,
+            "{text}"
+        );
     }
 }
 
@@ -135,28 +139,28 @@ fn what_could_be_read_in_two_ways_is_refused() {
     }
     check_refused(&format!("{}.com", "a".repeat(64)), TooLong);
     check_refused(&format!("{}com", "a.".repeat(126)), TooLong);
-    assert!(Host::parse(&format!("{}com", "a.".repeat(125))).is_ok());
+    assert!(GrantedHost::parse(&format!("{}com", "a.".repeat(125))).is_ok());
 }
 
 proptest! {
     #[test]
     fn whatever_is_read_reads_the_same_again(text in "[\\PC\\x00-\\x20.:\\[\\]0-9a-fx%@*-]{0,40}") {
-        if let Ok(host) = Host::parse(&text) {
+        if let Ok(host) = GrantedHost::parse(&text) {
             prop_assert!(host.name.bytes().all(|b| b.is_ascii_graphic()));
-            prop_assert_eq!(Host::parse(&host.to_string()), Ok(host));
+            prop_assert_eq!(GrantedHost::parse(&host.to_string()), Ok(host));
         }
     }
 }
 
 #[test]
 fn a_bad_host_is_shown_escaped_and_with_advice() {
-    let bad = Host::parse("evil.com\0\u{1b}[2J.allowed.com").unwrap_err();
+    let bad = GrantedHost::parse("evil.com\0\u{1b}[2J.allowed.com").unwrap_err();
     let expected = "`evil.com\\x00\\x1b[2J.allowed.com` is not a host: \
                     a name has letters, digits, `-` and dots only";
     assert_eq!(bad.to_string(), expected);
 }
 
 fn check_refused(text: &str, fault: HostFault) {
-    let refused = Host::parse(text).map_err(|bad| bad.fault);
+    let refused = GrantedHost::parse(text).map_err(|bad| bad.fault);
     assert_eq!(refused, Err(fault), "{text:?}");
 }

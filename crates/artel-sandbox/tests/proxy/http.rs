@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
-use artel_sandbox::proxy::{Passage, Request, Verdict};
+use artel_sandbox::proxy::{ProxyAccess, ProxyAccessOutcome, ProxyRequest};
 
 use crate::support::{PUBLIC, Running, World, read_head, rest, server, web_server};
 
@@ -62,7 +62,7 @@ fn the_path_is_what_follows_the_host() {
         ("OPTIONS http://example.test", "OPTIONS * HTTP/1.1"),
         ("DELETE http://example.test:80/x", "DELETE /x HTTP/1.1"),
     ] {
-        let request = Request::parse(format!("{asked} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+        let request = ProxyRequest::parse(format!("{asked} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
         let expected = format!("{line}\r\nHost: example.test\r\nConnection: close\r\n\r\n");
         assert_eq!(request.forwarded(), Some(expected.as_bytes()), "{asked}");
     }
@@ -256,10 +256,10 @@ fn the_refusal_says_what_why_and_how() {
         "artel: evil.test:8080 was not granted\n  \
          try: a person can grant it with `artel sandbox run --net evil.test:8080 -- COMMAND`\n"
     );
-    let expected = Passage {
+    let expected = ProxyAccess {
         host: "evil.test".to_owned(),
         port: 8080,
-        verdict: Verdict::Refused {
+        verdict: ProxyAccessOutcome::Refused {
             why: "evil.test:8080 was not granted".to_owned(),
         },
         bytes_up: 0,
@@ -455,10 +455,10 @@ fn a_tunnel_carries_bytes_both_ways_and_both_ends() {
     sender.join().unwrap();
     assert_eq!(answer.len(), "you said early ".len() + much.len());
     assert!(answer.starts_with(b"you said early xxx"));
-    let expected = Passage {
+    let expected = ProxyAccess {
         host: "example.test".to_owned(),
         port: 443,
-        verdict: Verdict::Allowed {
+        verdict: ProxyAccessOutcome::Allowed {
             address: "93.184.216.34:443".parse().unwrap(),
         },
         bytes_up: 3_000_006,
@@ -478,6 +478,6 @@ fn a_host_that_is_not_there_is_told_apart_from_one_that_is_refused() {
     }
     let passages = running.passages();
     assert_eq!(passages.len(), 2);
-    let unreachable = |p: &Passage| matches!(p.verdict, Verdict::Unreachable { .. });
+    let unreachable = |p: &ProxyAccess| matches!(p.verdict, ProxyAccessOutcome::Unreachable { .. });
     assert!(passages.iter().all(unreachable), "{passages:?}");
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use artel_sandbox::proxy::Resolver;
+use artel_sandbox::proxy::ProxyResolver;
 
 use crate::support::{PUBLIC, World, server};
 
@@ -19,9 +19,9 @@ fn web() -> SocketAddr {
 }
 
 /// First public, then somewhere else.
-fn rebinds(later: IpAddr) -> Resolver {
+fn rebinds(later: IpAddr) -> ProxyResolver {
     let turns = AtomicUsize::new(0);
-    Resolver::new(move |_| {
+    ProxyResolver::new(move |_| {
         Ok(vec![match turns.fetch_add(1, Ordering::Relaxed) {
             0 => PUBLIC.parse().unwrap(),
             _ => later,
@@ -62,7 +62,7 @@ fn a_name_with_a_private_address_among_others_leads_nowhere_private() {
     for private in PRIVATE {
         let mut world = World::granting(&["mixed.test"]).everywhere(web());
         let private: IpAddr = private.parse().unwrap();
-        world.resolver = Some(Resolver::new(move |_| {
+        world.resolver = Some(ProxyResolver::new(move |_| {
             Ok(vec![private, PUBLIC.parse().unwrap(), private])
         }));
         let running = world.start();

@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use artel_sandbox::proxy::{Dialer, Limits, Passage, Proxy, Reach, Resolver};
-use artel_sandbox::{Door, DoorKind, Host};
+use artel_sandbox::proxy::{
+    FilteringProxy, ProxyAccess, ProxyDialer, ProxyLimits, ProxyOptions, ProxyResolver,
+};
+use artel_sandbox::{GrantedHost, ProxyDoor, ProxyDoorKind};
 
 /// The public address of most names here.
 pub(crate) const PUBLIC: &str = "93.184.216.34";
@@ -19,20 +21,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What is granted, which names there are, and where addresses lead.
 #[derive(Default)]
 pub(crate) struct World {
-    grants: Vec<Host>,
+    grants: Vec<GrantedHost>,
     names: BTreeMap<String, Vec<IpAddr>>,
     routes: BTreeMap<SocketAddr, SocketAddr>,
     otherwise: Option<SocketAddr>,
-    doors: Vec<Door>,
-    pub(crate) limits: Limits,
-    pub(crate) resolver: Option<Resolver>,
+    doors: Vec<ProxyDoor>,
+    pub(crate) limits: ProxyLimits,
+    pub(crate) resolver: Option<ProxyResolver>,
 }
 
 /// A running proxy with its records.
 pub(crate) struct Running {
-    pub(crate) proxy: Option<Proxy>,
+    pub(crate) proxy: Option<FilteringProxy>,
     pub(crate) at: SocketAddr,
-    passages: Arc<Mutex<Vec<Passage>>>,
+    passages: Arc<Mutex<Vec<ProxyAccess>>>,
     asked: Arc<Mutex<Vec<String>>>,
     dialled: Arc<Mutex<Vec<SocketAddr>>>,
 }
@@ -42,14 +44,14 @@ impl World {
         Self {
             grants: hosts
                 .iter()
-                .map(|host| Host::parse(host).unwrap())
+                .map(|host| GrantedHost::parse(host).unwrap())
                 .collect(),
             ..Self::default()
         }
     }
 
     pub(crate) fn grant(mut self, host: &str) -> Self {
-        self.grants.push(Host::parse(host).unwrap());
+        self.grants.push(GrantedHost::parse(host).unwrap());
         self
     }
 
@@ -70,8 +72,8 @@ impl World {
         self
     }
 
-    pub(crate) fn door(mut self, listener: TcpListener, kind: DoorKind) -> Self {
-        self.doors.push(Door { listener, kind });
+    pub(crate) fn door(mut self, listener: TcpListener, kind: ProxyDoorKind) -> Self {
+        self.doors.push(ProxyDoor { listener, kind });
         self
     }
 
@@ -80,9 +82,9 @@ impl World {
     pub(crate) fn start(mut self) -> Running {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
-        self.doors.push(Door {
+        self.doors.push(ProxyDoor {
             listener,
-            kind: DoorKind::Proxy,
+            kind: ProxyDoorKind::Proxy,
         });
         let (asked, dialled) = (Record::default(), Record::default());
         let passages = Record::default();
@@ -92,21 +94,21 @@ impl World {
             Arc::clone(&dialled),
         );
         let (routes, nowhere) = (self.routes, self.otherwise.unwrap_or_else(closed_port));
-        let names = Resolver::fixed(self.names);
+        let names = ProxyResolver::fixed(self.names);
         let inner = self.resolver.unwrap_or(names);
-        let reach = Reach {
-            resolver: Resolver::new(move |name| {
+        let reach = ProxyOptions {
+            resolver: ProxyResolver::new(move |name| {
                 questions.lock().unwrap().push(name.to_owned());
                 inner.look_up(name)
             }),
-            dialer: Dialer::new(move |address| {
+            dialer: ProxyDialer::new(move |address| {
                 dials.lock().unwrap().push(address);
                 *routes.get(&address).unwrap_or(&nowhere)
             }),
             limits: self.limits,
         };
         let observer = Arc::new(move |passage| seen.lock().unwrap().push(passage));
-        let proxy = Proxy::serve(self.doors, self.grants, reach, observer).unwrap();
+        let proxy = FilteringProxy::serve(self.doors, self.grants, reach, observer).unwrap();
         Running {
             proxy: Some(proxy),
             at,
@@ -145,7 +147,7 @@ impl Running {
     }
 
     /// Ends the proxy, which reports everything first.
-    pub(crate) fn passages(&mut self) -> Vec<Passage> {
+    pub(crate) fn passages(&mut self) -> Vec<ProxyAccess> {
         drop(self.proxy.take());
         self.passages.lock().unwrap().clone()
     }

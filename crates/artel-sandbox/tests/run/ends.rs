@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use artel_sandbox::Exit;
-use artel_sandbox::run::{By, Live};
+use artel_sandbox::CommandExit;
+use artel_sandbox::run::{CommandTerminationCause, LiveCommandEvent};
 
 use crate::support::{Trial, Witness, figure, is_long};
 
 /// Cancels when the command says that it is ready.
-fn run_and_cancel(trial: &Trial, script: &str) -> artel_sandbox::run::Finished {
+fn run_and_cancel(trial: &Trial, script: &str) -> artel_sandbox::run::FinishedCommand {
     let cancel = trial.cancel.clone();
     trial.run_live(script, &mut |live| {
-        if matches!(live, Live::Output(_, bytes) if bytes.starts_with(b"ready")) {
+        if matches!(live, LiveCommandEvent::Output(_, bytes) if bytes.starts_with(b"ready")) {
             cancel.soft();
         }
     })
@@ -20,8 +20,11 @@ fn run_and_cancel(trial: &Trial, script: &str) -> artel_sandbox::run::Finished {
 #[test]
 fn a_command_that_ends_by_itself_is_told_as_it_ended() {
     let cases = [
-        ("echo out; echo err >&2; exit 3", Exit::Code(3)),
-        ("echo out; echo err >&2; kill -SEGV $$", Exit::Signal(11)),
+        ("echo out; echo err >&2; exit 3", CommandExit::Code(3)),
+        (
+            "echo out; echo err >&2; kill -SEGV $$",
+            CommandExit::Signal(11),
+        ),
     ];
     for (script, exit) in cases {
         let trial = Trial::new();
@@ -43,7 +46,7 @@ fn a_program_that_is_not_there_is_told() {
     let finished = trial.run_job(&trial.job(&["/no/such/program"]), &mut |_| {});
     let exit = finished.exit.unwrap();
     assert!(
-        matches!(&exit, Exit::NotStarted { step, .. } if step == "program"),
+        matches!(&exit, CommandExit::NotStarted { step, .. } if step == "program"),
         "{exit:?}"
     );
 }
@@ -61,7 +64,7 @@ fn a_cancel_ends_grandchildren_too() {
     let killed = finished.killed.unwrap();
     assert_eq!(
         (killed.by, killed.signal_name().as_str()),
-        (By::Cancel, "SIGINT")
+        (CommandTerminationCause::Cancel, "SIGINT")
     );
     assert!(finished.partial);
     assert_eq!(finished.stdout.excerpt.text, "ready\n");
@@ -76,7 +79,7 @@ fn who_ignores_everything_is_killed_and_its_output_kept() {
     let killed = finished.killed.unwrap();
     assert_eq!(
         (killed.by, killed.signal_name().as_str()),
-        (By::Cancel, "SIGKILL")
+        (CommandTerminationCause::Cancel, "SIGKILL")
     );
     let sent = killed.sent;
     assert!(sent.interrupt < sent.terminate && sent.terminate < sent.kill);
@@ -108,7 +111,10 @@ fn proof_ends_nobody_survives() {
             let script = format!("exec 7>witness; echo x >&7; echo ready; {tail}");
             let (_trial, finished) = trial.run_timed(&script);
             let killed = finished.killed.unwrap();
-            assert!(matches!(killed.by, By::Timeout(_)), "{name}: {killed:?}");
+            assert!(
+                matches!(killed.by, CommandTerminationCause::Timeout(_)),
+                "{name}: {killed:?}"
+            );
             assert!(finished.exit.is_some(), "{name}");
             witness.assert_all_gone();
         }
@@ -126,7 +132,7 @@ fn proof_ends_nobody_survives() {
             let trial = Trial::new();
             let witness = Witness::new(&trial);
             let finished = trial.run(&format!("exec 7>witness; echo x >&7; {tail}"));
-            assert_eq!(finished.exit, Some(Exit::Code(0)), "{name}");
+            assert_eq!(finished.exit, Some(CommandExit::Code(0)), "{name}");
             assert_eq!((finished.killed, finished.partial), (None, false), "{name}");
             assert!(finished.stdout.excerpt.text.ends_with("done\n"), "{name}");
             witness.assert_all_gone();

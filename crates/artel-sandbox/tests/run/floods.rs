@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use artel_sandbox::run::{Live, Stream};
-use artel_sandbox::{Exit, Stdin};
+use artel_sandbox::run::{LiveCommandEvent, OutputStreamKind};
+use artel_sandbox::{CommandExit, SandboxStdin};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::support::{Trial, figure, is_long};
@@ -65,8 +65,8 @@ fn proof_floods_stay_small() {
         let (mut peak, mut pieces, mut shown) = (before, 0, [0u64; 2]);
         let began = now();
         let finished = trial.run_live(&script, &mut |live| {
-            if let Live::Output(stream, bytes) = live {
-                shown[usize::from(stream == Stream::Stderr)] += bytes.len() as u64;
+            if let LiveCommandEvent::Output(stream, bytes) = live {
+                shown[usize::from(stream == OutputStreamKind::Stderr)] += bytes.len() as u64;
             }
             pieces += 1;
             if pieces % 64 == 0 {
@@ -76,7 +76,7 @@ fn proof_floods_stay_small() {
         let took = now() - began;
         assert_eq!(
             finished.exit,
-            Some(Exit::Code(0)),
+            Some(CommandExit::Code(0)),
             "{name}: {}",
             finished.render("")
         );
@@ -108,7 +108,7 @@ fn proof_floods_stay_small() {
 fn input_of_any_size_neither_blocks_nor_is_cut() {
     let bytes: Vec<u8> = (0..1u32 << 20).map(|at| (at % 251) as u8).collect();
     let trial = Trial {
-        stdin: Stdin::Bytes(bytes.clone()),
+        stdin: SandboxStdin::Bytes(bytes.clone()),
         ..Trial::new()
     };
     let finished = trial.run("cat; echo read >&2");
@@ -116,8 +116,8 @@ fn input_of_any_size_neither_blocks_nor_is_cut() {
     assert_eq!(finished.stderr.excerpt.text, "read\n");
     // A command that does not read its input is not held up by it.
     let trial = Trial {
-        stdin: Stdin::Bytes(bytes),
+        stdin: SandboxStdin::Bytes(bytes),
         ..Trial::new()
     };
-    assert_eq!(trial.run("exit 4").exit, Some(Exit::Code(4)));
+    assert_eq!(trial.run("exit 4").exit, Some(CommandExit::Code(4)));
 }

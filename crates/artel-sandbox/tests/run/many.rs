@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use artel_sandbox::Exit;
-use artel_sandbox::run::{Cancel, Live};
-use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::CommandExit;
+use artel_sandbox::run::{CancelToken, LiveCommandEvent};
+use artel_sandbox::slots::{CommandConcurrencyPool, CommandInitiator};
 
 use crate::support::{Trial, figure, is_long, sandbox};
 
@@ -17,17 +17,17 @@ fn open_files() -> usize {
 #[test]
 fn a_cancelled_command_gives_its_slot_back() {
     let folder = tempfile::tempdir().unwrap();
-    let slots = Slots::of_cores(folder.path(), NonZeroUsize::MIN).unwrap();
+    let slots = CommandConcurrencyPool::of_cores(folder.path(), NonZeroUsize::MIN).unwrap();
     for _ in 0..3 {
         let trial = Trial::new();
         let mut nobody = |_: &_| panic!("the slot is free");
         let slot = slots
-            .acquire(Who::Agent, "sleep", &trial.cancel, &mut nobody)
+            .acquire(CommandInitiator::Agent, "sleep", &trial.cancel, &mut nobody)
             .unwrap();
         let cancel = trial.cancel.clone();
         let script = "echo ready; sleep 1000 & sleep 1000";
         let finished = trial.run_live(script, &mut |live| {
-            if matches!(live, Live::Output(..)) {
+            if matches!(live, LiveCommandEvent::Output(..)) {
                 cancel.soft();
             }
         });
@@ -41,16 +41,16 @@ fn proof_many_at_once_leak_nothing() {
     let count = if is_long() { 500 } else { 40 };
     let folder = tempfile::tempdir().unwrap();
     let cores = thread::available_parallelism().unwrap();
-    let slots = Slots::of_cores(folder.path(), cores).unwrap();
+    let slots = CommandConcurrencyPool::of_cores(folder.path(), cores).unwrap();
     sandbox();
     let before = open_files();
     let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..count {
             scope.spawn(|| {
-                let cancel = Cancel::new().unwrap();
+                let cancel = CancelToken::new().unwrap();
                 let slot = slots
-                    .acquire(Who::Agent, "true", &cancel, &mut |_| {})
+                    .acquire(CommandInitiator::Agent, "true", &cancel, &mut |_| {})
                     .unwrap();
                 most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 let trial = Trial::new();
@@ -59,7 +59,7 @@ fn proof_many_at_once_leak_nothing() {
                 drop(slot);
                 assert_eq!(
                     finished.exit,
-                    Some(Exit::Code(0)),
+                    Some(CommandExit::Code(0)),
                     "{}",
                     finished.render("")
                 );

@@ -7,9 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use artel_rules::{excerpt, patience};
-use artel_sandbox::run::{Cancel, Finished, Live, Spool, Watch};
+use artel_sandbox::run::{
+    CancelToken, CommandWatchOptions, FinishedCommand, LiveCommandEvent, OutputSpoolOptions,
+};
 use artel_sandbox::{
-    Demand, FIRST_ARGUMENT, Job, Limits, Network, Sandbox, Setup, Standard, Stdin, View,
+    DefaultViewSources, FIRST_ARGUMENT, RequiredSandboxLevel, Sandbox, SandboxCommandSpec,
+    SandboxLimits, SandboxNetwork, SandboxStarterProgram, SandboxStdin, SandboxView,
 };
 use artel_types::{Clock, SecretRedactor, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
@@ -37,7 +40,7 @@ pub(crate) fn figure(text: &str) {
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| {
-        Sandbox::new(Setup {
+        Sandbox::new(SandboxStarterProgram {
             program: env!("CARGO_BIN_EXE_sandbox-probe").into(),
             first_argument: FIRST_ARGUMENT.into(),
         })
@@ -48,10 +51,10 @@ pub(crate) fn sandbox() -> &'static Sandbox {
 /// One command to be watched.
 pub(crate) struct Trial {
     pub(crate) folder: TempDir,
-    pub(crate) cancel: Cancel,
+    pub(crate) cancel: CancelToken,
     pub(crate) patience: patience::CommandTimeLimits,
     pub(crate) graces: patience::CommandGracePeriods,
-    pub(crate) stdin: Stdin,
+    pub(crate) stdin: SandboxStdin,
     pub(crate) clock: Clock,
 }
 
@@ -62,13 +65,13 @@ impl Trial {
         std::fs::create_dir(folder.path().join("spool")).unwrap();
         Self {
             folder,
-            cancel: Cancel::new().unwrap(),
+            cancel: CancelToken::new().unwrap(),
             patience: patience::CommandTimeLimits::COMMAND,
             graces: patience::CommandGracePeriods {
                 interrupt: Duration::from_millis(200),
                 terminate: Duration::from_millis(200),
             },
-            stdin: Stdin::Empty,
+            stdin: SandboxStdin::Empty,
             clock: monotonic(),
         }
     }
@@ -85,13 +88,13 @@ impl Trial {
         self.folder.path().join("work")
     }
 
-    pub(crate) fn run(&self, script: &str) -> Finished {
+    pub(crate) fn run(&self, script: &str) -> FinishedCommand {
         self.run_live(script, &mut |_| {})
     }
 
     /// Runs a command whose time begins with its first output: a busy machine may take long to get
     /// that far.
-    pub(crate) fn run_timed(mut self, script: &str) -> (Self, Finished) {
+    pub(crate) fn run_timed(mut self, script: &str) -> (Self, FinishedCommand) {
         let real = monotonic();
         let begun: Arc<Mutex<Option<Duration>>> = Arc::default();
         let (reading, begins) = (real.clone(), Arc::clone(&begun));
@@ -108,37 +111,45 @@ impl Trial {
         (self, finished)
     }
 
-    pub(crate) fn run_live(&self, script: &str, live: &mut dyn FnMut(Live<'_>)) -> Finished {
+    pub(crate) fn run_live(
+        &self,
+        script: &str,
+        live: &mut dyn FnMut(LiveCommandEvent<'_>),
+    ) -> FinishedCommand {
         let job = self.job(&["/bin/sh", "-c", script]);
         self.run_job(&job, live)
     }
 
-    pub(crate) fn run_job(&self, job: &Job, live: &mut dyn FnMut(Live<'_>)) -> Finished {
-        let watch = Watch {
+    pub(crate) fn run_job(
+        &self,
+        job: &SandboxCommandSpec,
+        live: &mut dyn FnMut(LiveCommandEvent<'_>),
+    ) -> FinishedCommand {
+        let watch = CommandWatchOptions {
             live,
             clock: self.clock.clone(),
             patience: self.patience,
             graces: self.graces,
             cancel: self.cancel.clone(),
             redactor: SecretRedactor::none(),
-            spool: Spool::new(self.folder.path().join("spool")),
+            spool: OutputSpoolOptions::new(self.folder.path().join("spool")),
             excerpt: excerpt::OutputExcerptLimits::default(),
         };
-        let demand = Demand(sandbox().engaged().level);
+        let demand = RequiredSandboxLevel(sandbox().engaged().level);
         sandbox().run(job, demand, watch, drop).unwrap()
     }
 
-    pub(crate) fn job(&self, argv: &[&str]) -> Job {
-        Job {
+    pub(crate) fn job(&self, argv: &[&str]) -> SandboxCommandSpec {
+        SandboxCommandSpec {
             argv: argv.iter().map(Into::into).collect(),
             cwd: self.work(),
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            view: View {
+            view: SandboxView {
                 write: vec![self.work()],
                 ..view().clone()
             },
-            network: Network::None,
-            limits: Limits::default(),
+            network: SandboxNetwork::None,
+            limits: SandboxLimits::default(),
             stdin: self.stdin.clone(),
         }
     }
@@ -173,9 +184,9 @@ pub(crate) fn fifo(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
 }
 
-fn view() -> &'static View {
-    static VIEW: OnceLock<View> = OnceLock::new();
-    VIEW.get_or_init(|| View::standard(&Standard::default()))
+fn view() -> &'static SandboxView {
+    static VIEW: OnceLock<SandboxView> = OnceLock::new();
+    VIEW.get_or_init(|| SandboxView::standard(&DefaultViewSources::default()))
 }
 
 fn monotonic() -> Clock {

@@ -155,7 +155,7 @@ fn no_file_lends_the_rights_of_its_owner() {
     assert!(modes(&place).iter().all(|bits| *bits == 0), "{inside:?}");
     assert_eq!(
         inside.exit,
-        artel_sandbox::Exit::Code(0),
+        artel_sandbox::CommandExit::Code(0),
         "other permissions can be given"
     );
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use artel_sandbox::{Exit, Overlay, Substitute};
+use artel_sandbox::{CommandExit, FolderOverlay, Substitute};
 
 use crate::fixture::{Place, run};
 
@@ -50,7 +50,7 @@ fn what_lies_outside_cannot_be_read_or_changed() {
         let shut = Place::new();
         let before = fs::read_to_string(shut.outside.join("secret")).unwrap();
         let inside = shut.inside(script);
-        assert_ne!(inside.exit, Exit::Code(0), "{name}: {inside:?}");
+        assert_ne!(inside.exit, CommandExit::Code(0), "{name}: {inside:?}");
         assert_eq!(inside.stdout, "", "{name}");
         let after = fs::read_to_string(shut.outside.join("secret")).unwrap();
         assert_eq!(before, after, "{name}");
@@ -204,7 +204,11 @@ fn a_file_is_shown_in_the_place_of_another() {
         assert_eq!(fs::read_to_string(file).unwrap(), "token\n");
     }
     job.view.substitutes[0].shown = place.outside.join("gone");
-    assert_ne!(run(&job).exit, Exit::Code(0), "nothing runs without it");
+    assert_ne!(
+        run(&job).exit,
+        CommandExit::Code(0),
+        "nothing runs without it"
+    );
 }
 
 #[test]
@@ -213,7 +217,7 @@ fn the_private_folder_is_private_and_a_place_below_it_appears_over_it() {
     let name = format!("artel-private-{}", std::process::id());
     let script = format!("touch /tmp/{name} /dev/shm/{name} && ls -A /tmp && touch made-inside");
     let inside = place.inside(&script);
-    assert_eq!(inside.exit, Exit::Code(0), "{inside:?}");
+    assert_eq!(inside.exit, CommandExit::Code(0), "{inside:?}");
     let names: Vec<_> = inside.stdout.lines().collect();
     let top = place
         .inside
@@ -248,7 +252,7 @@ fn an_overlay_is_changed_above_and_not_below() {
     let at = std::path::PathBuf::from("/work/tree");
     let script = "cd /work/tree && cat file && echo above > file && touch new && cat file";
     let mut job = place.job(&["/bin/sh", "-c", script]);
-    job.view.overlays.push(Overlay {
+    job.view.overlays.push(FolderOverlay {
         lower: lower.clone(),
         upper: upper.clone(),
         work,
@@ -271,7 +275,7 @@ fn a_folder_that_nothing_can_be_laid_over_is_only_read() {
     fs::write(lower.join("file"), "below").unwrap();
     let script = "cd /work/tree && cat file; echo above > file || touch new || echo kept";
     let mut job = place.job(&["/bin/sh", "-c", script]);
-    job.view.overlays.push(Overlay {
+    job.view.overlays.push(FolderOverlay {
         lower: lower.clone(),
         upper,
         work: place.outside.join("missing"),

@@ -7,8 +7,9 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use artel_sandbox::{
-    Demand, Exit, Job, Level, Limits, Network, Sandbox, Setup, Standard, Started, Stdin, Usage,
-    View,
+    CommandExit, CommandResourceUsage, DefaultViewSources, RequiredSandboxLevel, Sandbox,
+    SandboxCommandSpec, SandboxLevel, SandboxLimits, SandboxNetwork, SandboxStarterProgram,
+    SandboxStdin, SandboxView, StartedCommand,
 };
 
 /// The test program, which is also the starter.
@@ -18,13 +19,13 @@ pub(crate) const PROBE: &str = env!("CARGO_BIN_EXE_sandbox-probe");
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| {
-        let sandbox = Sandbox::new(Setup {
+        let sandbox = Sandbox::new(SandboxStarterProgram {
             program: PROBE.into(),
             first_argument: artel_sandbox::FIRST_ARGUMENT.into(),
         });
         let sandbox = sandbox.unwrap();
         let engaged = sandbox.engaged();
-        assert_eq!(engaged.level, Level::Full, "{}", engaged.missing());
+        assert_eq!(engaged.level, SandboxLevel::Full, "{}", engaged.missing());
         sandbox
     })
 }
@@ -39,10 +40,10 @@ pub(crate) struct Place {
 /// What came of a command.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    pub(crate) exit: Exit,
+    pub(crate) exit: CommandExit,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    pub(crate) usage: Usage,
+    pub(crate) usage: CommandResourceUsage,
     pub(crate) set_aside: Vec<PathBuf>,
 }
 
@@ -62,14 +63,14 @@ impl Place {
     }
 
     /// Returns a job with the default view, the inside writable, and nothing else.
-    pub(crate) fn job(&self, argv: &[&str]) -> Job {
-        let mut view = View::standard(&Standard::default());
+    pub(crate) fn job(&self, argv: &[&str]) -> SandboxCommandSpec {
+        let mut view = SandboxView::standard(&DefaultViewSources::default());
         view.read.push(PROBE.into());
         view.write.push(self.inside.clone());
         view.protected = [".git", ".artel", ".bashrc", ".envrc"]
             .map(str::to_owned)
             .into();
-        Job {
+        SandboxCommandSpec {
             argv: argv.iter().map(Into::into).collect(),
             cwd: self.inside.clone(),
             env: vec![
@@ -78,9 +79,9 @@ impl Place {
                 ("OUTSIDE".into(), self.outside.clone().into()),
             ],
             view,
-            network: Network::None,
-            limits: Limits::default(),
-            stdin: Stdin::Empty,
+            network: SandboxNetwork::None,
+            limits: SandboxLimits::default(),
+            stdin: SandboxStdin::Empty,
         }
     }
 
@@ -99,10 +100,10 @@ impl Place {
             .output()
             .unwrap();
         Outcome {
-            exit: Exit::Code(output.status.code().unwrap()),
+            exit: CommandExit::Code(output.status.code().unwrap()),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            usage: Usage::default(),
+            usage: CommandResourceUsage::default(),
             set_aside: Vec::new(),
         }
     }
@@ -119,18 +120,20 @@ impl Place {
 }
 
 /// Runs a job to its end.
-pub(crate) fn run(job: &Job) -> Outcome {
+pub(crate) fn run(job: &SandboxCommandSpec) -> Outcome {
     finish(start(job))
 }
 
 /// Starts a job behind every wall.
-pub(crate) fn start(job: &Job) -> Started {
-    sandbox().start(job, Demand(Level::Full)).unwrap()
+pub(crate) fn start(job: &SandboxCommandSpec) -> StartedCommand {
+    sandbox()
+        .start(job, RequiredSandboxLevel(SandboxLevel::Full))
+        .unwrap()
 }
 
 /// Reads what a started job says and waits for its end.
-pub(crate) fn finish(started: Started) -> Outcome {
-    let Started {
+pub(crate) fn finish(started: StartedCommand) -> Outcome {
+    let StartedCommand {
         stdout,
         stderr,
         process,

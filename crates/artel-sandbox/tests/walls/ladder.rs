@@ -6,11 +6,13 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use artel_sandbox::{Demand, Engaged, Host, Level, Network, SandboxError};
+use artel_sandbox::{
+    EngagedSandbox, GrantedHost, RequiredSandboxLevel, SandboxError, SandboxLevel, SandboxNetwork,
+};
 
 use crate::fixture::{PROBE, Place, sandbox};
 
-fn ladder(without: &[&str]) -> Engaged {
+fn ladder(without: &[&str]) -> EngagedSandbox {
     let output = Command::new(PROBE)
         .arg("ladder")
         .args(without)
@@ -69,12 +71,16 @@ fn every_wall_stands_here() {
 
 #[test]
 fn a_missing_wall_lowers_the_level_and_is_named() {
-    let cases: &[(&[&str], Level, &str)] = &[
-        (&["namespaces"], Level::Partial, "user namespace"),
-        (&["mounts"], Level::Partial, "view"),
-        (&["landlock"], Level::None, "Landlock"),
-        (&["namespaces", "landlock"], Level::None, "user namespace"),
-        (&["filters"], Level::None, "seccomp"),
+    let cases: &[(&[&str], SandboxLevel, &str)] = &[
+        (&["namespaces"], SandboxLevel::Partial, "user namespace"),
+        (&["mounts"], SandboxLevel::Partial, "view"),
+        (&["landlock"], SandboxLevel::None, "Landlock"),
+        (
+            &["namespaces", "landlock"],
+            SandboxLevel::None,
+            "user namespace",
+        ),
+        (&["filters"], SandboxLevel::None, "seccomp"),
     ];
     for (without, level, named) in cases {
         let engaged = ladder(without);
@@ -110,13 +116,17 @@ fn nothing_runs_below_the_demand() {
 fn a_network_grant_needs_level_full() {
     let place = Place::new();
     let mut job = place.job(&["true"]);
-    job.network = Network::Hosts(vec![Host {
+    job.network = SandboxNetwork::Hosts(vec![GrantedHost {
         name: "example.com".to_owned(),
         port: None,
     }]);
-    assert!(sandbox().start(&job, Demand(Level::Full)).is_ok());
+    assert!(
+        sandbox()
+            .start(&job, RequiredSandboxLevel(SandboxLevel::Full))
+            .is_ok()
+    );
     job.argv.clear();
-    let refused = sandbox().start(&job, Demand(Level::Full));
+    let refused = sandbox().start(&job, RequiredSandboxLevel(SandboxLevel::Full));
     assert!(matches!(refused, Err(SandboxError::BadJob { .. })));
 }
 
@@ -222,9 +232,9 @@ fn a_user_without_rights_reaches_full_too() {
         command
     };
     let output = nobody().arg("ladder").output().unwrap();
-    let engaged: Engaged =
+    let engaged: EngagedSandbox =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    assert_eq!(engaged.level, Level::Full, "{engaged:?}");
+    assert_eq!(engaged.level, SandboxLevel::Full, "{engaged:?}");
     let process_limit = engaged
         .layers
         .iter()

@@ -1,12 +1,12 @@
 //! Limits: whoever takes too much is stopped, and the limit is named.
 
-use artel_sandbox::{Exit, Job, Limited, Limits};
+use artel_sandbox::{CommandExit, ExceededCommandLimit, SandboxCommandSpec, SandboxLimits};
 
 use crate::fixture::{Outcome, PROBE, Place, run};
 
-fn limited(argv: &[&str], change: impl FnOnce(&mut Limits)) -> Outcome {
+fn limited(argv: &[&str], change: impl FnOnce(&mut SandboxLimits)) -> Outcome {
     let place = Place::new();
-    let mut job: Job = place.job(argv);
+    let mut job: SandboxCommandSpec = place.job(argv);
     change(&mut job.limits);
     run(&job)
 }
@@ -15,7 +15,7 @@ fn limited(argv: &[&str], change: impl FnOnce(&mut Limits)) -> Outcome {
 fn a_process_bomb_meets_its_limit_and_is_gone() {
     let bomb = limited(&[PROBE, "processes"], |limits| limits.processes = 64);
     assert_eq!(bomb.stdout, format!("shut {}\n", libc::EAGAIN), "{bomb:?}");
-    assert_eq!(bomb.usage.limited, Some(Limited::Processes));
+    assert_eq!(bomb.usage.limited, Some(ExceededCommandLimit::Processes));
     let shell = limited(
         &["/bin/bash", "-c", "f() { f | f & }; f; f; wait"],
         |limits| {
@@ -25,7 +25,7 @@ fn a_process_bomb_meets_its_limit_and_is_gone() {
     );
     assert_eq!(
         shell.usage.limited,
-        Some(Limited::Processes),
+        Some(ExceededCommandLimit::Processes),
         "{:?}",
         shell.exit
     );
@@ -35,7 +35,7 @@ fn a_process_bomb_meets_its_limit_and_is_gone() {
 fn a_thread_bomb_meets_its_limit() {
     let bomb = limited(&[PROBE, "threads"], |limits| limits.processes = 64);
     assert_eq!(bomb.stdout, format!("shut {}\n", libc::EAGAIN), "{bomb:?}");
-    assert_eq!(bomb.usage.limited, Some(Limited::Processes));
+    assert_eq!(bomb.usage.limited, Some(ExceededCommandLimit::Processes));
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn a_memory_bomb_is_ended_and_the_limit_named() {
     let bomb = limited(&[PROBE, "memory", "4096"], |limits| {
         limits.memory = 128 << 20
     });
-    assert_eq!(bomb.exit, Exit::Signal(libc::SIGKILL), "{bomb:?}");
-    assert_eq!(bomb.usage.limited, Some(Limited::Memory));
+    assert_eq!(bomb.exit, CommandExit::Signal(libc::SIGKILL), "{bomb:?}");
+    assert_eq!(bomb.usage.limited, Some(ExceededCommandLimit::Memory));
     assert!(bomb.usage.peak_memory <= 136 << 20, "{:?}", bomb.usage);
     let modest = limited(&[PROBE, "memory", "64"], |limits| limits.memory = 128 << 20);
     assert_eq!(modest.stdout, "open 64 MiB\n", "{modest:?}");
@@ -66,13 +66,17 @@ fn files_in_memory_count_as_memory() {
 #[test]
 fn a_file_cannot_grow_beyond_its_limit() {
     let writer = limited(&["/usr/bin/head", "-c", "64M", "/dev/zero"], |_| {});
-    assert_eq!(writer.exit, Exit::Code(0));
+    assert_eq!(writer.exit, CommandExit::Code(0));
     let place = Place::new();
     let mut job = place.job(&["/bin/dd", "if=/dev/zero", "of=fill", "bs=1M", "count=64"]);
     job.limits.file_size = 8 << 20;
     let writer = run(&job);
-    assert_eq!(writer.exit, Exit::Signal(libc::SIGXFSZ), "{writer:?}");
-    assert_eq!(writer.usage.limited, Some(Limited::FileSize));
+    assert_eq!(
+        writer.exit,
+        CommandExit::Signal(libc::SIGXFSZ),
+        "{writer:?}"
+    );
+    assert_eq!(writer.usage.limited, Some(ExceededCommandLimit::FileSize));
     assert!(place.inside.join("fill").metadata().unwrap().len() <= 8 << 20);
     let sparse = place.inside("truncate -s 1T sparse && echo made");
     assert_eq!(sparse.stdout, "");
@@ -83,8 +87,8 @@ fn processor_time_ends() {
     let busy = limited(&["/bin/sh", "-c", "while :; do :; done"], |limits| {
         limits.cpu_seconds = Some(1);
     });
-    assert_eq!(busy.exit, Exit::Signal(libc::SIGXCPU), "{busy:?}");
-    assert_eq!(busy.usage.limited, Some(Limited::CpuTime));
+    assert_eq!(busy.exit, CommandExit::Signal(libc::SIGXCPU), "{busy:?}");
+    assert_eq!(busy.usage.limited, Some(ExceededCommandLimit::CpuTime));
     assert!(busy.usage.cpu.as_millis() >= 100, "{:?}", busy.usage);
 }
 
@@ -108,8 +112,12 @@ fn all_that_is_written_has_a_bound() {
     job.cwd = folder.path().to_owned();
     job.limits.written = 16 << 20;
     let writer = run(&job);
-    assert_eq!(writer.exit, Exit::Signal(libc::SIGKILL), "{writer:?}");
-    assert_eq!(writer.usage.limited, Some(Limited::FileSize));
+    assert_eq!(
+        writer.exit,
+        CommandExit::Signal(libc::SIGKILL),
+        "{writer:?}"
+    );
+    assert_eq!(writer.usage.limited, Some(ExceededCommandLimit::FileSize));
     assert_eq!(writer.stdout, "");
 }
 
@@ -117,19 +125,30 @@ fn all_that_is_written_has_a_bound() {
 fn who_makes_too_many_files_is_ended_and_the_limit_named() {
     let endless = "i=0; while :; do : > f$i; mkdir d$i; : > d$i/f; i=$((i+1)); done";
     let maker = limited(&["/bin/sh", "-c", endless], |limits| limits.files = 2000);
-    assert_eq!(maker.exit, Exit::Signal(libc::SIGKILL), "{maker:?}");
-    assert_eq!(maker.usage.limited, Some(Limited::Files));
+    assert_eq!(maker.exit, CommandExit::Signal(libc::SIGKILL), "{maker:?}");
+    assert_eq!(maker.usage.limited, Some(ExceededCommandLimit::Files));
     // Faster than anybody looks: it is told all the same.
     let quick = "i=0; while test $i -lt 600; do : > f$i; i=$((i+1)); done";
     let maker = limited(&["/bin/sh", "-c", quick], |limits| limits.files = 500);
-    assert_eq!(maker.usage.limited, Some(Limited::Files), "{maker:?}");
+    assert_eq!(
+        maker.usage.limited,
+        Some(ExceededCommandLimit::Files),
+        "{maker:?}"
+    );
     let maker = limited(&["/bin/sh", "-c", quick], |limits| limits.files = 700);
-    assert_eq!((maker.exit, maker.usage.limited), (Exit::Code(0), None));
+    assert_eq!(
+        (maker.exit, maker.usage.limited),
+        (CommandExit::Code(0), None)
+    );
     // Deeper than anybody counts.
     let deep = "for i in $(seq 210); do mkdir d && cd d; done; \
                 i=0; while :; do : > f$i; i=$((i+1)); done";
     let maker = limited(&["/bin/sh", "-c", deep], |limits| limits.files = 2000);
-    assert_eq!(maker.usage.limited, Some(Limited::Files), "{maker:?}");
+    assert_eq!(
+        maker.usage.limited,
+        Some(ExceededCommandLimit::Files),
+        "{maker:?}"
+    );
     for folder in ["/tmp", "/dev/shm"] {
         let fill = format!("cd {folder} && i=0; while true > f$i; do i=$((i+1)); done; echo $i");
         let maker = limited(&["/bin/sh", "-c", &fill], |limits| limits.files = 3000);

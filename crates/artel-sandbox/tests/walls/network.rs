@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixListener};
 
-use artel_sandbox::{DoorKind, Exit, Host, Network};
+use artel_sandbox::{CommandExit, GrantedHost, ProxyDoorKind, SandboxNetwork};
 
 use crate::fixture::{Place, finish, run, start};
 
@@ -169,12 +169,12 @@ fn a_grant_opens_its_doors_and_nothing_else() {
         let address: SocketAddr = address.parse().unwrap();
         hosts.push(host(&address.ip().to_string(), Some(address.port())));
     }
-    job.network = Network::Hosts(hosts);
+    job.network = SandboxNetwork::Hosts(hosts);
     let mut started = start(&job);
     let doors = std::mem::take(&mut started.doors);
     let kinds: Vec<_> = doors.iter().map(|door| door.kind).collect();
-    let expected = granted.map(|address| DoorKind::Address(address.parse().unwrap()));
-    assert_eq!(kinds, [&[DoorKind::Proxy][..], &expected].concat());
+    let expected = granted.map(|address| ProxyDoorKind::Address(address.parse().unwrap()));
+    assert_eq!(kinds, [&[ProxyDoorKind::Proxy][..], &expected].concat());
     for door in doors {
         std::thread::spawn(move || door.listener.incoming().flatten().for_each(answer));
     }
@@ -196,18 +196,18 @@ fn a_grant_opens_its_doors_and_nothing_else() {
 fn an_empty_grant_is_none() {
     let place = Place::new();
     let mut job = place.job(&["/bin/sh", "-c", "echo \"[$HTTP_PROXY]\""]);
-    job.network = Network::Hosts(Vec::new());
+    job.network = SandboxNetwork::Hosts(Vec::new());
     let started = start(&job);
     assert!(started.doors.is_empty());
     let inside = finish(started);
     assert_eq!(
         (inside.exit, inside.stdout.as_str()),
-        (Exit::Code(0), "[]\n")
+        (CommandExit::Code(0), "[]\n")
     );
 }
 
-fn host(name: &str, port: Option<u16>) -> Host {
-    Host {
+fn host(name: &str, port: Option<u16>) -> GrantedHost {
+    GrantedHost {
         name: name.to_owned(),
         port,
     }

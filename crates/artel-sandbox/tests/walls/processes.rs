@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
-use artel_sandbox::{Exit, Signal, Stdin};
+use artel_sandbox::{CommandExit, SandboxStdin, Signal};
 
 use crate::fixture::{PROBE, Place, finish, run, start};
 
@@ -49,7 +49,7 @@ fn a_process_outside_cannot_be_signalled_traced_or_seen() {
     assert_eq!(place.inside(&memory).stdout, "");
     let everyone = place.inside("kill -9 -1; true");
     assert!(
-        matches!(everyone.exit, Exit::Code(0) | Exit::Signal(9)),
+        matches!(everyone.exit, CommandExit::Code(0) | CommandExit::Signal(9)),
         "{everyone:?}"
     );
     assert!(
@@ -98,7 +98,7 @@ fn whoever_forks_twice_and_leaves_the_session_ends_with_the_command() {
     job.env.push(("MARK".into(), mark.clone().into()));
     let started = start(&job);
     let outcome = finish(started);
-    assert_eq!(outcome.exit, Exit::Code(0), "{outcome:?}");
+    assert_eq!(outcome.exit, CommandExit::Code(0), "{outcome:?}");
     assert!(place.inside.join("up").exists());
     assert_eq!(processes_named(&mark), 0);
 }
@@ -118,7 +118,7 @@ fn killing_ends_everything_at_once() {
     started.process.signal(Signal::TERM).unwrap();
     assert_eq!(started.process.try_wait(), None);
     started.process.kill_all().unwrap();
-    assert_eq!(started.process.wait(), Exit::Signal(libc::SIGKILL));
+    assert_eq!(started.process.wait(), CommandExit::Signal(libc::SIGKILL));
     assert_eq!(processes_named(&mark), 0);
 }
 
@@ -204,7 +204,7 @@ fn signals_reach_the_command_and_its_children() {
     started.process.signal(Signal::TERM).unwrap();
     let outcome = finish(started);
     assert_eq!(outcome.stdout, "got TERM\n");
-    assert_eq!(outcome.exit, Exit::Code(5));
+    assert_eq!(outcome.exit, CommandExit::Code(5));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn the_environment_is_what_was_given() {
 fn input_of_any_size_arrives() {
     let place = Place::new();
     let mut job = place.job(&["/usr/bin/wc", "-c"]);
-    job.stdin = Stdin::Bytes(vec![b'x'; 3 << 20]);
+    job.stdin = SandboxStdin::Bytes(vec![b'x'; 3 << 20]);
     assert_eq!(run(&job).stdout, "3145728\n");
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use artel_sandbox::Exit;
+use artel_sandbox::CommandExit;
 
 use crate::fixture::{Place, finish, run, start};
 
@@ -40,7 +40,7 @@ fn a_name_that_does_not_exist_cannot_be_made_and_nothing_is_left() {
             fs::create_dir(place.inside.join("folder")).unwrap();
             let script = way.replace("NAME", name);
             let inside = place.inside(&script);
-            assert_ne!(inside.exit, Exit::Code(0), "{script}: {inside:?}");
+            assert_ne!(inside.exit, CommandExit::Code(0), "{script}: {inside:?}");
             let left = fs::symlink_metadata(place.inside.join(name));
             assert!(left.is_err(), "{script}: {left:?}");
         }
@@ -110,7 +110,7 @@ fn a_repository_further_down_stays_and_its_parents_keep_their_place() {
         init(&place.inside.join("bare"), &["--bare"]);
         let before = place.snapshot();
         let inside = place.inside(way);
-        assert_ne!(inside.exit, Exit::Code(0), "{way}: {inside:?}");
+        assert_ne!(inside.exit, CommandExit::Code(0), "{way}: {inside:?}");
         let missing: Vec<_> = before
             .iter()
             .filter(|entry| entry.0.to_string_lossy().contains(".git"))
@@ -146,7 +146,7 @@ fn a_protected_link_stays_a_link_and_what_it_leads_to_stays() {
         symlink("elsewhere", place.inside.join(".git")).unwrap();
         let before = place.snapshot();
         let inside = place.inside(way);
-        assert_ne!(inside.exit, Exit::Code(0), "{way}: {inside:?}");
+        assert_ne!(inside.exit, CommandExit::Code(0), "{way}: {inside:?}");
         assert_eq!(place.snapshot(), before, "{way}");
     }
 }
@@ -194,7 +194,7 @@ fn pointers_that_were_made_inside_open_no_other_repository() {
              echo 'gitdir: ../fake' > sub/.git"
         );
         let made = place.inside(&make);
-        assert_eq!(made.exit, Exit::Code(0), "{made:?}");
+        assert_eq!(made.exit, CommandExit::Code(0), "{made:?}");
         let said = place.inside("cat $OUTSIDE/other/.git/private");
         assert_eq!(said.stdout, "", "{shared}: {said:?}");
     }
@@ -208,7 +208,7 @@ fn a_pointer_to_a_folder_above_it_keeps_nothing_from_being_written() {
     fs::write(place.inside.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     fs::write(place.inside.join("sub/.git"), "gitdir: ..\n").unwrap();
     let inside = place.inside("echo x > new && echo x > sub/new");
-    assert_eq!(inside.exit, Exit::Code(0), "{inside:?}");
+    assert_eq!(inside.exit, CommandExit::Code(0), "{inside:?}");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn commands_in_one_folder_at_once_hold_its_names_together() {
     let slow = start(&place.job(&["/bin/sh", "-c", script]));
     // Others come and go while the first one waits; its names must still be held afterwards.
     for _ in 0..3 {
-        assert_eq!(place.inside("true").exit, Exit::Code(0));
+        assert_eq!(place.inside("true").exit, CommandExit::Code(0));
     }
     assert!(place.inside.join(".artel").exists());
     fs::write(place.inside.join("gate"), "go\n").unwrap();
@@ -266,7 +266,7 @@ fn a_hidden_file_is_not_uncovered_by_moving_what_holds_it() {
         let mut job = place.job(&["/bin/sh", "-c", script]);
         job.view.hidden.push(hidden.clone());
         let inside = run(&job);
-        assert_ne!(inside.exit, Exit::Code(0), "{script}: {inside:?}");
+        assert_ne!(inside.exit, CommandExit::Code(0), "{script}: {inside:?}");
         assert_eq!(fs::read_to_string(&hidden).unwrap(), "token", "{script}");
     }
 }
@@ -279,7 +279,7 @@ fn another_spelling_stays_if_it_was_there_and_is_set_aside_if_it_appears() {
         "mkdir .GIT && echo x > .GIT/config; echo x > .BashRC; echo x > .Artel/x && echo wrote
                   mv .Artel away 2>/dev/null && echo moved; mkdir -p sub/.GIT; ls -A | wc -l";
     let inside = place.inside(script);
-    assert_eq!(inside.exit, Exit::Code(0), "{inside:?}");
+    assert_eq!(inside.exit, CommandExit::Code(0), "{inside:?}");
     assert!(!inside.stdout.contains('o'), "{inside:?}");
     let mut set_aside = inside.set_aside;
     set_aside.sort();
@@ -311,7 +311,7 @@ fn names_that_are_held_look_empty_and_are_in_nobodys_way() {
     let inside = run(&job);
     assert!(!inside.stdout.contains("??"), "{inside:?}");
     assert!(inside.stderr.is_empty(), "{inside:?}");
-    assert_eq!(inside.exit, Exit::Code(0), "{inside:?}");
+    assert_eq!(inside.exit, CommandExit::Code(0), "{inside:?}");
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn a_name_that_leaves_its_folder_is_refused() {
     job.view.protected.push("../outside".to_owned());
     let outcome = run(&job);
     assert!(
-        matches!(outcome.exit, Exit::NotStarted { .. }),
+        matches!(outcome.exit, CommandExit::NotStarted { .. }),
         "{outcome:?}"
     );
     assert_eq!(fs::read_dir(&place.inside).unwrap().count(), 0);
@@ -389,7 +389,7 @@ fn single_paths_stay_read_only_and_hidden_ones_absent() {
         job.view.read_only = ["a/kept.txt", "private", "missing/key"].map(at).into();
         job.view.hidden.push(at("hidden"));
         let said = run(&job);
-        assert_ne!(said.exit, Exit::Code(0), "{way}: {said:?}");
+        assert_ne!(said.exit, CommandExit::Code(0), "{way}: {said:?}");
         for path in ["a/kept.txt", "private/inner/deep.txt", "hidden"] {
             assert_eq!(fs::read_to_string(at(path)).unwrap(), "old", "{way}");
         }
@@ -399,7 +399,7 @@ fn single_paths_stay_read_only_and_hidden_ones_absent() {
             .push("cat a/kept.txt private/inner/deep.txt; echo y > a/new; cat hidden".into());
         let said = run(&job);
         assert_eq!(said.stdout, "oldold", "{said:?}");
-        assert_ne!(said.exit, Exit::Code(0), "{said:?}");
+        assert_ne!(said.exit, CommandExit::Code(0), "{said:?}");
         assert_eq!(fs::read_to_string(at("a/new")).unwrap(), "y\n");
     }
 }

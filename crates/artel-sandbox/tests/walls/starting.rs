@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use artel_sandbox::Exit;
+use artel_sandbox::CommandExit;
 
 use crate::fixture::{Place, run};
 
@@ -11,10 +11,10 @@ use crate::fixture::{Place, run};
 fn codes_and_signals_come_through() {
     let place = Place::new();
     for (script, expected) in [
-        ("exit 0", Exit::Code(0)),
-        ("exit 42", Exit::Code(42)),
-        ("kill -9 $$", Exit::Signal(9)),
-        ("kill -11 $$", Exit::Signal(11)),
+        ("exit 0", CommandExit::Code(0)),
+        ("exit 42", CommandExit::Code(42)),
+        ("kill -9 $$", CommandExit::Signal(9)),
+        ("kill -11 $$", CommandExit::Signal(11)),
     ] {
         assert_eq!(place.inside(script).exit, expected, "{script}");
     }
@@ -48,7 +48,7 @@ fn what_cannot_be_started_is_told() {
         ("", "name is empty"),
     ] {
         let outcome = run(&place.job(&[program]));
-        let Exit::NotStarted { step, why } = &outcome.exit else {
+        let CommandExit::NotStarted { step, why } = &outcome.exit else {
             panic!("{program}: {outcome:?}");
         };
         assert_eq!(step, "program");
@@ -71,7 +71,7 @@ fn a_writable_folder_that_is_not_there_stops_the_start() {
     let mut job = place.job(&["true"]);
     job.view.write.push(place.outside.join("missing"));
     let outcome = run(&job);
-    let Exit::NotStarted { step, why } = outcome.exit else {
+    let CommandExit::NotStarted { step, why } = outcome.exit else {
         panic!("it started");
     };
     assert_eq!(step, "view");
@@ -87,7 +87,7 @@ fn long_arguments_arrive_and_too_long_ones_are_told() {
     let too_long = "x".repeat(3 << 20);
     let outcome = run(&place.job(&["/bin/echo", &too_long]));
     assert!(
-        matches!(outcome.exit, Exit::NotStarted { .. }),
+        matches!(outcome.exit, CommandExit::NotStarted { .. }),
         "{:?}",
         outcome.exit
     );
@@ -97,13 +97,13 @@ fn long_arguments_arrive_and_too_long_ones_are_told() {
 fn many_starts_at_once_leak_nothing() {
     let open = || fs::read_dir("/proc/self/fd").unwrap().count();
     let place = Place::new();
-    assert_eq!(place.inside("true").exit, Exit::Code(0));
+    assert_eq!(place.inside("true").exit, CommandExit::Code(0));
     let before = open();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    assert_eq!(place.inside("true").exit, Exit::Code(0));
+                    assert_eq!(place.inside("true").exit, CommandExit::Code(0));
                 }
             });
         }

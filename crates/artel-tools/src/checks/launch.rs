@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use artel_rules::patience;
-use artel_sandbox::Limits;
+use artel_sandbox::SandboxLimits;
 use serde_json::Value;
 
 use super::project::Programs;
@@ -48,7 +48,7 @@ pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, 
         cwd: if folder.is_empty() { "." } else { folder }.to_owned(),
         timeout: Some(known.max(PATIENCE)),
         environment: variables(),
-        limits: Some(Limits {
+        limits: Some(SandboxLimits {
             memory: half_the_memory().unwrap_or(room.limits.memory),
             ..room.limits
         }),

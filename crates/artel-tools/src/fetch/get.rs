@@ -5,9 +5,11 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_sandbox::proxy::{Observer, Passage, Proxy, Reach, Verdict};
-use artel_sandbox::run::Cancel;
-use artel_sandbox::{Door, DoorKind};
+use artel_sandbox::proxy::{
+    FilteringProxy, Observer, ProxyAccess, ProxyAccessOutcome, ProxyOptions,
+};
+use artel_sandbox::run::CancelToken;
+use artel_sandbox::{ProxyDoor, ProxyDoorKind};
 use encoding_rs::{Encoding, UTF_8};
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, redirect};
@@ -64,9 +66,9 @@ enum Failed {
 pub(super) fn get(
     page: &Page,
     most: u64,
-    reach: &Reach,
+    reach: &ProxyOptions,
     told: Observer,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<Answer, Trouble> {
     let machine = |what: String| Trouble::new(TroubleKind::Machine, what);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
@@ -75,19 +77,19 @@ pub(super) fn get(
     let door = listener
         .local_addr()
         .map_err(|error| machine(error.to_string()))?;
-    let passages: Arc<Mutex<Vec<Passage>>> = Arc::default();
+    let passages: Arc<Mutex<Vec<ProxyAccess>>> = Arc::default();
     let kept = Arc::clone(&passages);
-    let observer = Arc::new(move |passage: Passage| {
+    let observer = Arc::new(move |passage: ProxyAccess| {
         kept.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(passage.clone());
         told(passage);
     });
-    let doors = vec![Door {
+    let doors = vec![ProxyDoor {
         listener,
-        kind: DoorKind::Proxy,
+        kind: ProxyDoorKind::Proxy,
     }];
-    let proxy = Proxy::serve(doors, vec![page.host()], reach.clone(), observer)
+    let proxy = FilteringProxy::serve(doors, vec![page.host()], reach.clone(), observer)
         .map_err(|error| machine(error.to_string()))?;
     // Runs in its own runtime on its own thread: the caller may be inside another runtime.
     let answer = std::thread::scope(|scope| {
@@ -110,18 +112,18 @@ pub(super) fn get(
 }
 
 /// Returns the error for a connection that the proxy did not let through.
-fn stopped(page: &Page, passage: &Passage) -> Option<Trouble> {
+fn stopped(page: &Page, passage: &ProxyAccess) -> Option<Trouble> {
     let host = page.host();
     match &passage.verdict {
-        Verdict::Allowed { .. } => None,
-        Verdict::Refused { why } => Some(
+        ProxyAccessOutcome::Allowed { .. } => None,
+        ProxyAccessOutcome::Refused { why } => Some(
             Trouble::new(
                 TroubleKind::Refused,
                 format!("{host} cannot be fetched: {why}"),
             )
             .hint("a name must lead to public addresses only"),
         ),
-        Verdict::Unreachable { why } => Some(Trouble::new(
+        ProxyAccessOutcome::Unreachable { why } => Some(Trouble::new(
             TroubleKind::Failed,
             format!("{host} cannot be reached: {why}"),
         )),
@@ -154,7 +156,7 @@ fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
     Trouble::new(kind, format!("{} {what}", page.host()))
 }
 
-fn ask(page: &Page, most: u64, way: &str, cancel: &Cancel) -> Result<Answer, Failed> {
+fn ask(page: &Page, most: u64, way: &str, cancel: &CancelToken) -> Result<Answer, Failed> {
     // The first caller to install a provider wins, and all install the same one.
     drop(rustls::crypto::ring::default_provider().install_default());
     let proxy = reqwest::Proxy::all(way).map_err(Failed::Client)?;
@@ -185,7 +187,7 @@ fn ask(page: &Page, most: u64, way: &str, cancel: &Cancel) -> Result<Answer, Fai
 }
 
 /// Returns when the run has been cancelled.
-async fn cancelled(cancel: &Cancel) {
+async fn cancelled(cancel: &CancelToken) {
     while !cancel.is_cancelled() {
         tokio::time::sleep(GLANCE).await;
     }

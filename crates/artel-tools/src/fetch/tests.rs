@@ -3,8 +3,8 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use artel_sandbox::proxy::{Dialer, Reach as Way, Resolver};
-use artel_sandbox::run::Cancel;
+use artel_sandbox::proxy::{ProxyDialer, ProxyOptions as Way, ProxyResolver};
+use artel_sandbox::run::CancelToken;
 use proptest::prelude::*;
 use reqwest::Url;
 
@@ -42,8 +42,8 @@ fn world(names: &[(&str, &str)], server: SocketAddr) -> Way {
         .map(|(name, address)| ((*name).to_owned(), vec![address.parse().unwrap()]))
         .collect();
     Way {
-        resolver: Resolver::fixed(names),
-        dialer: Dialer::new(move |_| server),
+        resolver: ProxyResolver::fixed(names),
+        dialer: ProxyDialer::new(move |_| server),
         ..Way::default()
     }
 }
@@ -56,7 +56,13 @@ fn fetched(url: &str, answer: &'static [u8], most: u64) -> Result<Observation, T
     ];
     let way = world(&names, server(answer));
     let page = Page::parse(url)?;
-    let answer = get::get(&page, most, &way, Arc::new(|_| {}), &Cancel::new().unwrap())?;
+    let answer = get::get(
+        &page,
+        most,
+        &way,
+        Arc::new(|_| {}),
+        &CancelToken::new().unwrap(),
+    )?;
     told(&page, answer)
 }
 
@@ -206,7 +212,7 @@ proptest! {
 fn a_request_that_is_called_off_ends_although_nobody_answers() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let way = world(&[("docs.example", PUBLIC)], listener.local_addr().unwrap());
-    let cancel = Cancel::new().unwrap();
+    let cancel = CancelToken::new().unwrap();
     let caller_off = cancel.clone();
     let silent = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -250,7 +256,7 @@ fn a_certificate_that_nobody_vouches_for_is_refused() {
         (heard, end.is_err())
     });
     let page = Page::parse("https://docs.example/").unwrap();
-    let cancel = Cancel::new().unwrap();
+    let cancel = CancelToken::new().unwrap();
     let trouble = get::get(&page, 100, &way, Arc::new(|_| {}), &cancel).unwrap_err();
     assert_eq!(trouble.kind, TroubleKind::Failed, "{trouble}");
     assert!(trouble.what.contains("certificate"), "{trouble}");
@@ -266,14 +272,14 @@ fn a_name_that_leads_elsewhere_by_the_next_call_is_judged_by_where_it_leads_now(
         let dials = Arc::new(AtomicUsize::new(0));
         let (counted, to) = (Arc::clone(&dials), server(JSON));
         let way = Way {
-            resolver: Resolver::new(move |_| {
+            resolver: ProxyResolver::new(move |_| {
                 let address = match turns.fetch_add(1, Ordering::Relaxed) {
                     0 => PUBLIC,
                     _ => later,
                 };
                 Ok(vec![address.parse().unwrap()])
             }),
-            dialer: Dialer::new(move |_| {
+            dialer: ProxyDialer::new(move |_| {
                 counted.fetch_add(1, Ordering::Relaxed);
                 to
             }),
@@ -281,7 +287,13 @@ fn a_name_that_leads_elsewhere_by_the_next_call_is_judged_by_where_it_leads_now(
         };
         let page = Page::parse("http://docs.example/").unwrap();
         let fetch = || {
-            let answer = get::get(&page, 100, &way, Arc::new(|_| {}), &Cancel::new().unwrap())?;
+            let answer = get::get(
+                &page,
+                100,
+                &way,
+                Arc::new(|_| {}),
+                &CancelToken::new().unwrap(),
+            )?;
             told(&page, answer)
         };
         fetch().unwrap();

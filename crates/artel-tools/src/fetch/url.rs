@@ -1,6 +1,6 @@
 //! A web address that is checked once; the checked value is the one requested.
 
-use artel_sandbox::Host;
+use artel_sandbox::GrantedHost;
 use reqwest::Url;
 
 use crate::{Trouble, TroubleKind};
@@ -9,7 +9,7 @@ use crate::{Trouble, TroubleKind};
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     url: Url,
-    host: Host,
+    host: GrantedHost,
 }
 
 impl Page {
@@ -36,8 +36,8 @@ impl Page {
         let port = url
             .port_or_known_default()
             .ok_or_else(|| bad("it has no port".to_owned()))?;
-        let host =
-            Host::parse(&format!("{name}:{port}")).map_err(|error| bad(error.to_string()))?;
+        let host = GrantedHost::parse(&format!("{name}:{port}"))
+            .map_err(|error| bad(error.to_string()))?;
         url.set_fragment(None);
         Ok(Self { url, host })
     }
@@ -45,7 +45,7 @@ impl Page {
     /// Returns the host as policy names it: with its port unless that is the default.
     pub(super) fn grant(&self) -> String {
         let port = self.url.port();
-        Host {
+        GrantedHost {
             port,
             ..self.host.clone()
         }
@@ -53,7 +53,7 @@ impl Page {
     }
 
     /// Returns the one host and port that this request may reach.
-    pub(super) fn host(&self) -> Host {
+    pub(super) fn host(&self) -> GrantedHost {
         self.host.clone()
     }
 

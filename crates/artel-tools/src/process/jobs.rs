@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use artel_sandbox::Level;
-use artel_sandbox::run::Cancel;
+use artel_sandbox::SandboxLevel;
+use artel_sandbox::run::CancelToken;
 
 use super::{Order, Turn, Workroom};
 use crate::{Bench, Observation, Trouble, TroubleKind};
@@ -29,7 +29,7 @@ struct Entry {
     label: String,
     /// Whether it was started with a network grant.
     reaches: bool,
-    cancel: Cancel,
+    cancel: CancelToken,
     state: Arc<Mutex<JobState>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,15 +37,15 @@ struct Entry {
 impl Jobs {
     /// Starts a command in the background and returns its number.
     pub fn start(&self, bench: &Bench, room: &Arc<Workroom>, order: Order) -> Result<u64, Trouble> {
-        if room.sandbox.engaged().level < Level::Full {
+        if room.sandbox.engaged().level < SandboxLevel::Full {
             return Err(Trouble::new(
                 TroubleKind::Refused,
                 "background commands need the full sandbox",
             )
             .hint("run it in the foreground"));
         }
-        let cancel =
-            Cancel::new().map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
+        let cancel = CancelToken::new()
+            .map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
         let state = Arc::new(Mutex::new(JobState::Running));
         let label = order.label();
         let reaches = !order.network.is_empty();

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_policy::{PathWall, PathWallKind, PolicyAnswer};
-use artel_sandbox::View;
+use artel_sandbox::SandboxView;
 
 use crate::{Trouble, TroubleKind};
 
@@ -41,7 +41,7 @@ impl Consent {
 /// Hides or write-protects in a view the paths that the walls cover below the root of the
 /// tree.
 pub(super) fn raise(
-    view: &mut View,
+    view: &mut SandboxView,
     root: &Path,
     walls: &[PathWall],
     consent: &Consent,
@@ -241,7 +241,7 @@ mod tests {
                 deny: vec![PolicyRule::parse(&format!("Read({pattern})")).unwrap()],
                 ..Policy::default()
             };
-            let mut view = View::default();
+            let mut view = SandboxView::default();
             raise(&mut view, root, &policy.path_walls(), &Consent::None).unwrap();
             let mut names: Vec<String> = view
                 .hidden
@@ -319,7 +319,7 @@ mod tests {
         };
         let walls = policy.path_walls();
         let raised = |consent: Consent| {
-            let mut view = View::default();
+            let mut view = SandboxView::default();
             raise(&mut view, Path::new("/tree"), &walls, &consent).unwrap();
             (view.hidden, view.read_only)
         };

@@ -3,7 +3,7 @@
 //! The last slots are reserved for processes that a person started and waits for. Agents
 //! never get those, however many processes they start.
 
-use artel_sandbox::slots::Who;
+use artel_sandbox::slots::CommandInitiator;
 
 /// The reason why a process is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,10 +37,12 @@ impl StartedFor {
     ];
 
     /// Returns on whose behalf the process waits for a slot. Only this function decides it.
-    pub fn on_behalf(self) -> Who {
+    pub fn on_behalf(self) -> CommandInitiator {
         match self {
-            Self::TypedCommand | Self::OwnHook | Self::AttendedBaseline => Who::Person,
-            Self::UnattendedBaseline | Self::OtherHook | Self::Agent | Self::Proof => Who::Agent,
+            Self::TypedCommand | Self::OwnHook | Self::AttendedBaseline => CommandInitiator::Person,
+            Self::UnattendedBaseline | Self::OtherHook | Self::Agent | Self::Proof => {
+                CommandInitiator::Agent
+            }
         }
     }
 }
@@ -53,7 +55,7 @@ mod tests {
     fn only_what_a_person_started_may_take_the_places_kept_for_people() {
         let people: Vec<_> = StartedFor::ALL
             .into_iter()
-            .filter(|it| it.on_behalf() == Who::Person)
+            .filter(|it| it.on_behalf() == CommandInitiator::Person)
             .collect();
         assert_eq!(
             people,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use artel_policy::{PolicyAction, environment};
-use artel_sandbox::Limits;
+use artel_sandbox::SandboxLimits;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl Tool for Script {
                 stdin: input.stdin.into_bytes(),
                 environment: input.env.into_iter().collect(),
                 read: vec![skill.path().to_owned()],
-                limits: Some(Limits::of_a_script()),
+                limits: Some(SandboxLimits::of_a_script()),
                 ..Order::of(words)
             },
         )

@@ -12,10 +12,10 @@ use artel_policy::rules::{PolicyRule, PolicyRuleSet};
 use artel_policy::{
     DecidedBy, Grant, GrantScope, Policy, PolicyAction, PolicyAnswer, PolicyContext, RunWalls,
 };
-use artel_sandbox::Level;
-use artel_sandbox::proxy::{Dialer, Passage, Reach, Resolver};
-use artel_sandbox::run::{Cancel, Live};
-use artel_sandbox::slots::Who;
+use artel_sandbox::SandboxLevel;
+use artel_sandbox::proxy::{ProxyAccess, ProxyDialer, ProxyOptions, ProxyResolver};
+use artel_sandbox::run::{CancelToken, LiveCommandEvent};
+use artel_sandbox::slots::CommandInitiator;
 use artel_tools::{Audience, Bench, Declared, Hands, Keys, Log, Registry};
 use artel_types::{Actor, Clock, EventOutcome, Fact, ForeignSource, Secret, Timestamp};
 use serde_json::json;
@@ -29,8 +29,8 @@ struct Heard {
 }
 
 impl Audience for Heard {
-    fn output(&self, _: &Live<'_>) {}
-    fn passage(&self, _: &Passage) {}
+    fn output(&self, _: &LiveCommandEvent<'_>) {}
+    fn passage(&self, _: &ProxyAccess) {}
     fn waiting(&self, what: &str) {
         self.said.lock().unwrap().push(what.to_owned());
         self.bell.lock().unwrap().send(()).ok();
@@ -168,11 +168,11 @@ pub(crate) fn whoever_waits_is_told_for_what() {
         return;
     };
     let room = shop.bench.workroom.clone().unwrap();
-    let cancel = Cancel::new().unwrap();
+    let cancel = CancelToken::new().unwrap();
     let hold = |label: &str| {
         let never = &mut |_: &_| panic!("a slot is free");
         room.slots
-            .acquire(Who::Person, label, &cancel, never)
+            .acquire(CommandInitiator::Person, label, &cancel, never)
             .unwrap()
     };
     let held = [hold("first build"), hold("second build")];
@@ -303,16 +303,16 @@ pub(crate) fn with_hosts_a_command_reaches_those_alone() {
             drop(stream.write_all(answer));
         }
     });
-    let reach = Reach {
-        resolver: Resolver::new(|_| Ok(vec![IpAddr::from([93, 184, 215, 14])])),
-        dialer: Dialer::new(move |_| address),
-        ..Reach::default()
+    let reach = ProxyOptions {
+        resolver: ProxyResolver::new(|_| Ok(vec![IpAddr::from([93, 184, 215, 14])])),
+        dialer: ProxyDialer::new(move |_| address),
+        ..ProxyOptions::default()
     };
     let Some(shop) = Shop::with(&[("x", "")], move |room| room.reach = reach) else {
         return;
     };
     let level = shop.bench.workroom.as_ref().map(|room| room.demand.0);
-    if level != Some(Level::Full) {
+    if level != Some(SandboxLevel::Full) {
         println!("not run: a network grant needs level full");
         return;
     }

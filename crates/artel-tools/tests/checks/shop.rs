@@ -10,10 +10,13 @@ use std::time::Instant;
 use artel_files::{Guard, Op, Refusal, Root};
 use artel_policy::{TargetTree, redact};
 use artel_rules::patience::CommandGracePeriods;
-use artel_sandbox::proxy::{Passage, Reach};
-use artel_sandbox::run::{Cancel, Live};
-use artel_sandbox::slots::Slots;
-use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
+use artel_sandbox::proxy::{ProxyAccess, ProxyOptions};
+use artel_sandbox::run::{CancelToken, LiveCommandEvent};
+use artel_sandbox::slots::CommandConcurrencyPool;
+use artel_sandbox::{
+    DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxLevel, SandboxLimits,
+    SandboxStarterProgram, SandboxView,
+};
 use artel_tools::{Audience, Bench, Judge, Keys, StartedFor, Tool, Workroom, built_in};
 use artel_types::{Clock, Secret, Timestamp};
 
@@ -41,8 +44,8 @@ impl Keys for Nobody {
 }
 
 impl Audience for Nobody {
-    fn output(&self, _: &Live<'_>) {}
-    fn passage(&self, _: &Passage) {}
+    fn output(&self, _: &LiveCommandEvent<'_>) {}
+    fn passage(&self, _: &ProxyAccess) {}
     fn waiting(&self, _: &str) {}
 }
 
@@ -62,9 +65,9 @@ impl Shop {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+        let sandbox = Sandbox::new(SandboxStarterProgram::of_this_program().unwrap()).unwrap();
         let level = sandbox.engaged().level;
-        if level == Level::None || !Path::new("/usr/bin/python3").exists() {
+        if level == SandboxLevel::None || !Path::new("/usr/bin/python3").exists() {
             println!("not run: the sandbox has level {level}, or there is no /usr/bin/python3");
             return None;
         }
@@ -72,35 +75,36 @@ impl Shop {
         let toolchain = toolchain();
         let rust = toolchain.iter().map(|folder| folder.join("bin"));
         let path: Vec<_> = rust.chain(["/usr/bin".into(), "/bin".into()]).collect();
-        let mut view = View::standard(&Standard {
+        let mut view = SandboxView::standard(&DefaultViewSources {
             home: None,
             path: path.clone(),
             read: toolchain.into_iter().collect(),
-            ..Standard::default()
+            ..DefaultViewSources::default()
         });
         view.write.push(root.path().to_owned());
         let mut bench = Bench::new(root, Arc::new(Anything), "tester");
         let mut room = Workroom {
             sandbox,
-            demand: Demand(level),
+            demand: RequiredSandboxLevel(level),
             view,
             path_walls: Vec::new(),
             environment: vec![
                 ("PATH".into(), std::env::join_paths(path).unwrap()),
                 ("HOME".into(), "/tmp".into()),
             ],
-            limits: Limits::default(),
+            limits: SandboxLimits::default(),
             spool: spool.clone(),
             clock: clock(),
             graces: CommandGracePeriods::default(),
             known: Vec::new(),
             formats: redact::formats_with_fields(Vec::<String>::new()),
-            reach: Reach::default(),
+            reach: ProxyOptions::default(),
             keys: Arc::new(Nobody),
             audience: Arc::new(Nobody),
-            slots: Slots::of_cores(dir.path().join("slots"), NonZeroUsize::MIN).unwrap(),
+            slots: CommandConcurrencyPool::of_cores(dir.path().join("slots"), NonZeroUsize::MIN)
+                .unwrap(),
             started_for: StartedFor::TypedCommand,
-            cancel: Cancel::new().unwrap(),
+            cancel: CancelToken::new().unwrap(),
             count: AtomicU64::new(1),
         };
         change(&mut room);

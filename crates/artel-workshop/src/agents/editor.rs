@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artel_sandbox::trusted::{self, Call};
+use artel_sandbox::trusted::{self, TrustedProgramCall};
 use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
@@ -41,13 +41,13 @@ impl Caller {
         };
         let program = program.ok_or_else(|| failed(format!("`{name}` is not on your `PATH`")))?;
         let variables = self.environment.variables();
-        let call = Call {
+        let call = TrustedProgramCall {
             args: words.map(Into::into).chain([file.into()]).collect(),
             env: variables
                 .map(|(name, text)| (name.into(), text.into()))
                 .collect(),
             cwd: file.parent().unwrap_or(Path::new("/")).to_owned(),
-            ..Call::new(program)
+            ..TrustedProgramCall::new(program)
         };
         match trusted::attend(&call) {
             Ok(Some(0)) => Ok(()),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use artel_sandbox::trusted::{self, Call};
+use artel_sandbox::trusted::{self, TrustedProgramCall};
 use artel_types::FailureKind;
 
 use super::Check;
@@ -37,7 +37,7 @@ fn sandbox(caller: &Caller) -> Check {
     if missing.is_empty() {
         return Check::ok("sandbox", found);
     }
-    if engaged.level == artel_sandbox::Level::Full {
+    if engaged.level == artel_sandbox::SandboxLevel::Full {
         // A missing cgroup does not lower the level and needs no action.
         return Check::ok("sandbox", format!("{found}; without {missing}"));
     }
@@ -72,7 +72,7 @@ fn path(caller: &Caller) -> Check {
 
 /// Lists the active layers. Namespaces are listed as one, and details are given only where
 /// a layer has more than one form.
-fn standing(engaged: &artel_sandbox::Engaged) -> String {
+fn standing(engaged: &artel_sandbox::EngagedSandbox) -> String {
     let mut words: Vec<String> = Vec::new();
     for layer in engaged.layers.iter().filter(|layer| layer.stands) {
         let word = match layer.name.as_str() {
@@ -120,11 +120,11 @@ fn git(caller: &Caller) -> Check {
 /// Asks git for its version, with an absolute path, a fixed argument, an empty environment
 /// and a short timeout.
 fn git_version(program: &Path) -> Option<String> {
-    let call = Call {
+    let call = TrustedProgramCall {
         args: vec!["--version".into()],
         timeout: Duration::from_secs(2),
         most_output: 200,
-        ..Call::new(program)
+        ..TrustedProgramCall::new(program)
     };
     let said = trusted::run(&call).ok()?;
     let text = String::from_utf8_lossy(&said.stdout).into_owned();

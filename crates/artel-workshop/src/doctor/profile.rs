@@ -2,7 +2,7 @@
 
 use artel_config::{Profile, SizeLimit};
 use artel_engine::Family;
-use artel_sandbox::{Engaged, Level};
+use artel_sandbox::{EngagedSandbox, SandboxLevel};
 use artel_skills::MOST_LINES;
 use artel_skills::savings::{self, Sizes};
 
@@ -18,8 +18,8 @@ pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
     let engaged = caller
         .sandbox()
         .map(|(sandbox, _)| sandbox.engaged().clone());
-    let engaged = engaged.unwrap_or(Engaged {
-        level: Level::None,
+    let engaged = engaged.unwrap_or(EngagedSandbox {
+        level: SandboxLevel::None,
         layers: Vec::new(),
     });
     let mut checks = vec![
@@ -75,11 +75,11 @@ fn demanded(caller: &Caller, profile: Profile) -> Check {
     }
 }
 
-fn sandbox(engaged: &Engaged, profile: Profile) -> Check {
+fn sandbox(engaged: &EngagedSandbox, profile: Profile) -> Check {
     let least = if profile == Profile::Local {
-        Level::Partial
+        SandboxLevel::Partial
     } else {
-        Level::Full
+        SandboxLevel::Full
     };
     if engaged.level >= least {
         return Check::ok("sandbox", format!("level {}", engaged.level));
@@ -92,7 +92,7 @@ fn sandbox(engaged: &Engaged, profile: Profile) -> Check {
 }
 
 /// Checks whether the layers with these names are active.
-fn layer(engaged: &Engaged, area: &'static str, names: &[&str], what: &str) -> Check {
+fn layer(engaged: &EngagedSandbox, area: &'static str, names: &[&str], what: &str) -> Check {
     let missing = names.iter().find(|name| {
         let mut layers = engaged.layers.iter();
         !layers.any(|layer| layer.stands && layer.name.contains(*name))

@@ -9,10 +9,13 @@ use artel_config::{Accept, Profile, Settings};
 use artel_policy::environment;
 use artel_policy::path::protected_names;
 use artel_rules::patience::CommandGracePeriods;
-use artel_sandbox::proxy::{Reach, Resolver};
-use artel_sandbox::run::Cancel;
-use artel_sandbox::slots::Slots;
-use artel_sandbox::{Demand, Level, Limits, Sandbox, SandboxError, Setup, Standard, View};
+use artel_sandbox::proxy::{ProxyOptions, ProxyResolver};
+use artel_sandbox::run::CancelToken;
+use artel_sandbox::slots::CommandConcurrencyPool;
+use artel_sandbox::{
+    DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxError, SandboxLevel, SandboxLimits,
+    SandboxStarterProgram, SandboxView,
+};
 use artel_tools::{Audience, Keys, StartedFor, Workroom};
 use artel_types::{Failure, FailureCode};
 
@@ -22,9 +25,9 @@ use crate::trouble::Problems;
 
 impl Caller {
     /// Starts the sandbox, and returns it with the level that the profile requires.
-    pub(crate) fn sandbox(&self) -> Result<(Sandbox, Demand), Problems> {
+    pub(crate) fn sandbox(&self) -> Result<(Sandbox, RequiredSandboxLevel), Problems> {
         let settings = self.settings_here()?;
-        let sandbox = Setup::of_this_program()
+        let sandbox = SandboxStarterProgram::of_this_program()
             .and_then(Sandbox::new)
             .map_err(|error| sandbox_failed(&error))?;
         Ok((sandbox, demand(&settings)))
@@ -49,12 +52,12 @@ impl Caller {
             view,
             path_walls: Vec::new(),
             environment: self.child_environment(),
-            limits: Limits::default(),
+            limits: SandboxLimits::default(),
             clock: self.clock.clone(),
             graces: CommandGracePeriods::default(),
             known: self.secrets(),
             formats: self.formats(),
-            reach: Reach::from(Resolver::system()),
+            reach: ProxyOptions::from(ProxyResolver::system()),
             keys,
             audience,
             slots: self.slots()?,
@@ -67,8 +70,8 @@ impl Caller {
 
     /// Returns what every command in the sandbox can see, without the command's own tree. Of
     /// the `closed` folders, `PATH` opens only programs.
-    pub(crate) fn view(&self, closed: &[PathBuf]) -> Result<View, Problems> {
-        let mut view = View::standard(&self.standard(closed)?);
+    pub(crate) fn view(&self, closed: &[PathBuf]) -> Result<SandboxView, Problems> {
+        let mut view = SandboxView::standard(&self.standard(closed)?);
         view.protected = protected_names().map(str::to_owned).collect();
         Ok(view)
     }
@@ -87,10 +90,10 @@ impl Caller {
     }
 
     /// Returns the sources of the default view.
-    pub(crate) fn standard(&self, closed: &[PathBuf]) -> Result<Standard, Problems> {
+    pub(crate) fn standard(&self, closed: &[PathBuf]) -> Result<DefaultViewSources, Problems> {
         let settings = self.settings_here()?;
         let path = self.environment.get("PATH").unwrap_or_default();
-        Ok(Standard {
+        Ok(DefaultViewSources {
             home: Some(self.places.home().to_owned()),
             path: std::env::split_paths(path).collect(),
             read: settings
@@ -110,11 +113,11 @@ impl Caller {
         environment::of_child(self.environment.variables(), &[])
     }
 
-    pub(crate) fn slots(&self) -> Result<Slots, Failure> {
+    pub(crate) fn slots(&self) -> Result<CommandConcurrencyPool, Failure> {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Slots::of_cores(self.places.state().join("slots"), cores).map_err(|error| {
-            Failure::new(FailureCode::B002, error.to_string()).because(causes(&error))
-        })
+        CommandConcurrencyPool::of_cores(self.places.state().join("slots"), cores).map_err(
+            |error| Failure::new(FailureCode::B002, error.to_string()).because(causes(&error)),
+        )
     }
 
     /// Expands `~` in a path from the settings.
@@ -142,11 +145,13 @@ fn first_free(spool: &Path) -> u64 {
 }
 
 /// Returns the sandbox level that the profile requires.
-pub(crate) fn demand(settings: &Settings) -> Demand {
+pub(crate) fn demand(settings: &Settings) -> RequiredSandboxLevel {
     let accepts_less = settings.hands.accept.value == Accept::Partial;
     match settings.hands.profile.value {
-        Profile::Local if accepts_less => Demand(Level::Partial),
-        Profile::Local | Profile::Ci | Profile::Production => Demand(Level::Full),
+        Profile::Local if accepts_less => RequiredSandboxLevel(SandboxLevel::Partial),
+        Profile::Local | Profile::Ci | Profile::Production => {
+            RequiredSandboxLevel(SandboxLevel::Full)
+        }
     }
 }
 
@@ -175,8 +180,8 @@ fn causes(error: &dyn std::error::Error) -> String {
     texts.join(": ")
 }
 
-pub(crate) fn cancel() -> Result<Cancel, Failure> {
-    Cancel::new().map_err(|error| {
+pub(crate) fn cancel() -> Result<CancelToken, Failure> {
+    CancelToken::new().map_err(|error| {
         Failure::new(FailureCode::B002, "the system gave no handle").because(error.to_string())
     })
 }

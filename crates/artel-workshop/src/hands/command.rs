@@ -7,9 +7,17 @@ use std::time::Duration;
 
 use artel_rules::excerpt;
 use artel_rules::patience::{self, CommandGracePeriods};
-use artel_sandbox::proxy::{Passage, Proxy, Reach, Resolver, Verdict};
-use artel_sandbox::run::{By, Finished, Live, Spool, Stream, Watch};
-use artel_sandbox::{Exit, Host, Job, Limited, Limits, Network, Stdin};
+use artel_sandbox::proxy::{
+    FilteringProxy, ProxyAccess, ProxyAccessOutcome, ProxyOptions, ProxyResolver,
+};
+use artel_sandbox::run::{
+    CommandTerminationCause, CommandWatchOptions, FinishedCommand, LiveCommandEvent,
+    OutputSpoolOptions, OutputStreamKind,
+};
+use artel_sandbox::{
+    CommandExit, ExceededCommandLimit, GrantedHost, SandboxCommandSpec, SandboxLimits,
+    SandboxNetwork, SandboxStdin,
+};
 use artel_types::{Failure, FailureCode, SecretRedactor};
 
 use super::bench::{cancel, sandbox_failed};
@@ -63,40 +71,46 @@ impl Caller {
             .environment
             .current_dir()
             .map_or_else(|| "/".into(), ToOwned::to_owned);
-        let mut limits = Limits::default();
+        let mut limits = SandboxLimits::default();
         limits.memory = run.memory.unwrap_or(limits.memory);
-        let job = Job {
+        let job = SandboxCommandSpec {
             argv: run.argv.clone(),
             cwd: here,
             env: self.child_environment(),
             view,
             network: if hosts.is_empty() {
-                Network::None
+                SandboxNetwork::None
             } else {
-                Network::Hosts(hosts.clone())
+                SandboxNetwork::Hosts(hosts.clone())
             },
             limits,
-            stdin: Stdin::Inherit,
+            stdin: SandboxStdin::Inherit,
         };
-        let mut live = |live: Live<'_>| print(&live);
-        let watch = Watch {
+        let mut live = |live: LiveCommandEvent<'_>| print(&live);
+        let watch = CommandWatchOptions {
             live: &mut live,
             clock: self.clock.clone(),
             patience: patience::CommandTimeLimits::exactly(run.timeout.unwrap_or(LONGEST)),
             graces: CommandGracePeriods::default(),
             cancel: cancel()?,
             redactor: SecretRedactor::none(),
-            spool: Spool {
+            spool: OutputSpoolOptions {
                 head: 0,
                 tail: 0,
-                ..Spool::new(scratch.path().join("spool"))
+                ..OutputSpoolOptions::new(scratch.path().join("spool"))
             },
             excerpt: excerpt::OutputExcerptLimits::default(),
         };
-        let observer = std::sync::Arc::new(|passage: Passage| refused(&passage));
+        let observer = std::sync::Arc::new(|passage: ProxyAccess| refused(&passage));
         let finished = sandbox.run(&job, demand, watch, |doors| {
-            (!doors.is_empty())
-                .then(|| Proxy::serve(doors, hosts, Reach::from(Resolver::system()), observer))
+            (!doors.is_empty()).then(|| {
+                FilteringProxy::serve(
+                    doors,
+                    hosts,
+                    ProxyOptions::from(ProxyResolver::system()),
+                    observer,
+                )
+            })
         });
         let finished = finished.map_err(|error| sandbox_failed(&error))?;
         ended(&finished, run)
@@ -115,27 +129,29 @@ impl Caller {
     }
 }
 
-fn parse(host: &str) -> Result<Host, Failure> {
-    Host::parse(host).map_err(|bad| {
+fn parse(host: &str) -> Result<GrantedHost, Failure> {
+    GrantedHost::parse(host).map_err(|bad| {
         Failure::new(FailureCode::B005, bad.to_string())
             .advise("name one host: `--net example.com`, `--net 127.0.0.1:5432`")
     })
 }
 
-fn print(live: &Live<'_>) {
+fn print(live: &LiveCommandEvent<'_>) {
     // A closed output is for the command to notice, not for this process.
     match live {
-        Live::Output(Stream::Stdout, bytes) => {
+        LiveCommandEvent::Output(OutputStreamKind::Stdout, bytes) => {
             let mut out = io::stdout().lock();
             drop(out.write_all(bytes).and_then(|()| out.flush()));
         }
-        Live::Output(Stream::Stderr, bytes) => drop(io::stderr().write_all(bytes)),
-        Live::Signalled(_) => {}
+        LiveCommandEvent::Output(OutputStreamKind::Stderr, bytes) => {
+            drop(io::stderr().write_all(bytes))
+        }
+        LiveCommandEvent::Signalled(_) => {}
     }
 }
 
-fn refused(passage: &Passage) {
-    if let Verdict::Refused { why } = &passage.verdict {
+fn refused(passage: &ProxyAccess) {
+    if let ProxyAccessOutcome::Refused { why } = &passage.verdict {
         let host = artel_policy::record::visible(&passage.host);
         drop(writeln!(
             io::stderr(),
@@ -145,14 +161,14 @@ fn refused(passage: &Passage) {
     }
 }
 
-fn ended(finished: &Finished, run: &SandboxRun) -> Result<Sandboxed, Problems> {
+fn ended(finished: &FinishedCommand, run: &SandboxRun) -> Result<Sandboxed, Problems> {
     let done = |code: i32, note: Option<String>| {
         Ok(Sandboxed {
             code: u8::try_from(code & 0xff).unwrap_or(1),
             note,
         })
     };
-    if let Some(Exit::NotStarted { step, why }) = &finished.exit {
+    if let Some(CommandExit::NotStarted { step, why }) = &finished.exit {
         let program = run
             .argv
             .first()
@@ -172,34 +188,34 @@ fn ended(finished: &Finished, run: &SandboxRun) -> Result<Sandboxed, Problems> {
             .into());
     }
     match finished.killed.map(|killed| killed.by) {
-        Some(By::Timeout(_)) => {
+        Some(CommandTerminationCause::Timeout(_)) => {
             let time = run.timeout.unwrap_or(LONGEST);
             return done(
                 124,
                 Some(format!("ended after {time:?}; `--timeout` gives it longer")),
             );
         }
-        Some(By::Limit(limited)) => {
+        Some(CommandTerminationCause::Limit(limited)) => {
             let note = match limited {
-                Limited::Memory => {
+                ExceededCommandLimit::Memory => {
                     "ended: it used more memory than it may; `--memory` gives it more"
                 }
-                Limited::Processes => "it started more processes than it may",
-                Limited::FileSize => "ended: it wrote a larger file than it may",
-                Limited::Files => "ended: it made more files than it may",
-                Limited::CpuTime => "ended: it used more processor time than it may",
+                ExceededCommandLimit::Processes => "it started more processes than it may",
+                ExceededCommandLimit::FileSize => "ended: it wrote a larger file than it may",
+                ExceededCommandLimit::Files => "ended: it made more files than it may",
+                ExceededCommandLimit::CpuTime => "ended: it used more processor time than it may",
             };
             return done(code_of(finished.exit.as_ref()), Some(note.to_owned()));
         }
-        Some(By::Cancel) | None => {}
+        Some(CommandTerminationCause::Cancel) | None => {}
     }
     done(code_of(finished.exit.as_ref()), None)
 }
 
-fn code_of(exit: Option<&Exit>) -> i32 {
+fn code_of(exit: Option<&CommandExit>) -> i32 {
     match exit {
-        Some(Exit::Code(code)) => *code,
-        Some(Exit::Signal(signal)) => 128 + signal,
-        Some(Exit::NotStarted { .. }) | None => 1,
+        Some(CommandExit::Code(code)) => *code,
+        Some(CommandExit::Signal(signal)) => 128 + signal,
+        Some(CommandExit::NotStarted { .. }) | None => 1,
     }
 }

@@ -8,7 +8,7 @@ use artel_policy::{
     BoundAdmission, CommandApproval, ContainmentMode, Grant, GrantFile, GrantScope, Policy,
     PolicyAction, PolicyBound, PolicyContext, PolicyRuling, UncontainedReason, too_broad,
 };
-use artel_sandbox::Level;
+use artel_sandbox::SandboxLevel;
 use artel_types::{Failure, FailureCode};
 
 use super::role::Role;
@@ -114,7 +114,7 @@ impl Caller {
         let engaged = self.sandbox().ok();
         let level = engaged
             .as_ref()
-            .map_or(Level::None, |(sandbox, _)| sandbox.engaged().level);
+            .map_or(SandboxLevel::None, |(sandbox, _)| sandbox.engaged().level);
         let outside = PolicyContext {
             is_walled: engaged.is_some_and(|(_, demand)| level >= demand.0),
             workspace: self.environment.current_dir().map(ToOwned::to_owned),

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use artel_journal::{EventBatch, Journal};
-use artel_sandbox::proxy::{Passage, Verdict};
-use artel_sandbox::run::Live;
+use artel_sandbox::proxy::{ProxyAccess, ProxyAccessOutcome};
+use artel_sandbox::run::LiveCommandEvent;
 use artel_tools::{Audience, Keys, Log};
 use artel_types::{Actor, EventDraft, EventOutcome, Fact, SandboxPassage, Secret, SecretUsed};
 
@@ -99,13 +99,13 @@ pub(crate) struct Recorder {
 }
 
 impl Audience for Recorder {
-    fn output(&self, _: &Live<'_>) {}
+    fn output(&self, _: &LiveCommandEvent<'_>) {}
 
-    fn passage(&self, passage: &Passage) {
+    fn passage(&self, passage: &ProxyAccess) {
         let (allowed, detail) = match &passage.verdict {
-            Verdict::Allowed { address } => (true, address.to_string()),
-            Verdict::Refused { why } => (false, why.to_string()),
-            Verdict::Unreachable { why } => (false, why.to_string()),
+            ProxyAccessOutcome::Allowed { address } => (true, address.to_string()),
+            ProxyAccessOutcome::Refused { why } => (false, why.to_string()),
+            ProxyAccessOutcome::Unreachable { why } => (false, why.to_string()),
         };
         let fact = SandboxPassage {
             host: format!("{}:{}", passage.host, passage.port),

@@ -226,8 +226,8 @@ impl Caller {
     fn log_engaged(
         &self,
         log: &dyn Log,
-        engaged: &artel_sandbox::Engaged,
-        demand: artel_sandbox::Demand,
+        engaged: &artel_sandbox::EngagedSandbox,
+        demand: artel_sandbox::RequiredSandboxLevel,
     ) -> Result<(), Problems> {
         let settings = self.settings_here()?;
         let fact = SandboxEngaged {
@@ -242,7 +242,7 @@ impl Caller {
 }
 
 /// Describes one layer of the sandbox.
-pub(crate) fn layer_text(layer: &artel_sandbox::Layer) -> String {
+pub(crate) fn layer_text(layer: &artel_sandbox::SandboxLayer) -> String {
     let stands = if layer.stands { "" } else { "missing: " };
     format!("{stands}{}: {}", layer.name, layer.detail)
 }

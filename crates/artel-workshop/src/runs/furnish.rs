@@ -12,8 +12,8 @@ use artel_policy::{
     BoundAdmission, PathWall, PathWallKind, Policy, PolicyBound, PolicyContext, PortalPermission,
     RunWalls, SandboxWalls,
 };
-use artel_sandbox::run::Live;
-use artel_sandbox::{Level, Overlay, Substitute, proxy::Passage};
+use artel_sandbox::run::LiveCommandEvent;
+use artel_sandbox::{FolderOverlay, SandboxLevel, Substitute, proxy::ProxyAccess};
 use artel_skills::{Skill, prepare};
 use artel_tools::{
     Audience, Bench, ContentMarks, Hands, Log, NoGuard, Registry, StartedFor, Workroom,
@@ -145,11 +145,11 @@ impl Outfit {
         let engaged = room.sandbox.engaged().clone();
         let demand = room.demand;
         let missing = match engaged.level {
-            Level::Full => self.not_shown(tree, &room),
+            SandboxLevel::Full => self.not_shown(tree, &room),
             // Commands have no view of their own at this level.
-            Level::Partial => self.bring_shared(tree),
+            SandboxLevel::Partial => self.bring_shared(tree),
             // No command runs at this level.
-            Level::None => Vec::new(),
+            SandboxLevel::None => Vec::new(),
         };
         let settings = &self.house.workshop.settings;
         let fact = SandboxEngaged {
@@ -205,7 +205,7 @@ impl Outfit {
         let kept = kept.map(|path| tree.files().join(path));
         let there = kept.filter(|path| path.symlink_metadata().is_ok());
         room.view.read_only.extend(there);
-        if room.sandbox.engaged().level < Level::Full {
+        if room.sandbox.engaged().level < SandboxLevel::Full {
             return Ok(room);
         }
         for (index, inside) in self.shared(tree).iter().enumerate() {
@@ -227,7 +227,7 @@ impl Outfit {
             let (lower, at) = (tree.origin().join(inside), tree.files().join(inside));
             let repositories = repositories_in(&lower).into_iter();
             room.view.hidden.extend(repositories.map(|it| at.join(it)));
-            room.view.overlays.push(Overlay {
+            room.view.overlays.push(FolderOverlay {
                 lower,
                 upper,
                 work,
@@ -290,7 +290,7 @@ impl Outfit {
             room.view.hidden.extend(file.included);
             match file.shown {
                 // Also where nothing is left out: the person may add a token while the run goes on.
-                Some(text) if level == Level::Full => {
+                Some(text) if level == SandboxLevel::Full => {
                     let shown = kept.join(number.to_string());
                     artel_files::write_atomic(&shown, text.as_bytes(), 0o600).map_err(failed)?;
                     let hidden = file.path;
@@ -426,11 +426,11 @@ fn has_ground(files: &Path, inside: &Path) -> bool {
 }
 
 /// Returns the walls around a run's own tree at a sandbox level.
-pub(crate) fn walls_of_a_copy(level: Level) -> RunWalls {
+pub(crate) fn walls_of_a_copy(level: SandboxLevel) -> RunWalls {
     RunWalls {
         sandbox: match level {
-            Level::Full => SandboxWalls::Full,
-            Level::Partial | Level::None => SandboxWalls::Lower,
+            SandboxLevel::Full => SandboxWalls::Full,
+            SandboxLevel::Partial | SandboxLevel::None => SandboxWalls::Lower,
         },
         ..RunWalls::whole()
     }
@@ -479,13 +479,13 @@ struct Watcher {
 }
 
 impl Audience for Watcher {
-    fn output(&self, live: &Live<'_>) {
-        if let Live::Output(_, bytes) = live {
+    fn output(&self, live: &LiveCommandEvent<'_>) {
+        if let LiveCommandEvent::Output(_, bytes) = live {
             self.audience.output(&String::from_utf8_lossy(bytes));
         }
     }
 
-    fn passage(&self, passage: &Passage) {
+    fn passage(&self, passage: &ProxyAccess) {
         self.recorder.passage(passage);
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_config::Environment;
-use artel_sandbox::{Level, Sandbox, Setup};
+use artel_sandbox::{Sandbox, SandboxLevel, SandboxStarterProgram};
 use artel_testkit::standin::StandIn;
 use artel_tools::Hints;
 use artel_types::{ActorSurface, Event};
@@ -22,12 +22,12 @@ pub(crate) struct Place {
 
 /// Tells whether this machine has the walls and the programs that scenarios need.
 pub(crate) fn is_possible() -> bool {
-    let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+    let sandbox = Sandbox::new(SandboxStarterProgram::of_this_program().unwrap()).unwrap();
     let level = sandbox.engaged().level;
     let path = std::env::var_os("PATH").unwrap();
     let is_there = |name: &&str| std::env::split_paths(&path).any(|it| it.join(name).exists());
     let has_programs = ["python3", "git"].iter().all(is_there);
-    if level < Level::Full || !has_programs {
+    if level < SandboxLevel::Full || !has_programs {
         println!("not run: the sandbox has level {level}, or there is no python3 or git");
         return false;
     }

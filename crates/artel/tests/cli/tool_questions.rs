@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::num::NonZeroUsize;
 use std::process::Stdio;
 
-use artel_sandbox::run::Cancel;
-use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::run::CancelToken;
+use artel_sandbox::slots::{CommandConcurrencyPool, CommandInitiator};
 use serde_json::{Value, json};
 
 use crate::support::{Artel, House, KEY, holding};
@@ -182,12 +182,12 @@ fn a_person_is_told_what_a_call_waits_for() {
     let house = House::empty();
     let folder = house.home.join(".local/state/artel/slots");
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let slots = Slots::of_cores(folder, cores).unwrap();
-    let cancel = Cancel::new().unwrap();
+    let slots = CommandConcurrencyPool::of_cores(folder, cores).unwrap();
+    let cancel = CancelToken::new().unwrap();
     let hold = |_| {
         let never = &mut |_: &_| panic!("a slot is free");
         slots
-            .acquire(Who::Person, "a long build", &cancel, never)
+            .acquire(CommandInitiator::Person, "a long build", &cancel, never)
             .unwrap()
     };
     let held: Vec<_> = (0..cores.get() * 2).map(hold).collect();

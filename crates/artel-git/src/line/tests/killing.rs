@@ -1,6 +1,6 @@
 //! A merge that is cut short anywhere is completed by the next call, or leaves no trace.
 
-use artel_sandbox::trusted::{self, Call};
+use artel_sandbox::trusted::{self, TrustedProgramCall};
 
 use super::merging::{change, files_of, scene};
 use super::*;
@@ -133,7 +133,7 @@ fn a_process_that_is_really_killed_leaves_nothing_undone() {
             put(at, "changed.txt", &format!("{number}\n"));
         });
         let merge = work.plan().unwrap();
-        let call = Call {
+        let call = TrustedProgramCall {
             args: [
                 "--exact",
                 "line::tests::killing::a_process_that_is_really_killed_leaves_nothing_undone",
@@ -145,7 +145,7 @@ fn a_process_that_is_really_killed_leaves_nothing_undone() {
                 (MERGE.into(), serde_json::to_string(&merge).unwrap().into()),
             ],
             timeout: std::time::Duration::from_millis(4 + 6 * number),
-            ..Call::new(std::env::current_exe().unwrap())
+            ..TrustedProgramCall::new(std::env::current_exe().unwrap())
         };
         killed += usize::from(trusted::run(&call).is_err());
         work.line.carry_out(&merge).unwrap();

@@ -30,10 +30,10 @@ impl Witness {
 }
 
 /// Cancels when the child prints that it is ready.
-fn cancel_when_ready(cancel: &Cancel) -> impl FnMut(Live<'_>) {
+fn cancel_when_ready(cancel: &CancelToken) -> impl FnMut(LiveCommandEvent<'_>) {
     let cancel = cancel.clone();
     move |live| {
-        if matches!(live, Live::Output(_, bytes) if bytes.starts_with(b"ready")) {
+        if matches!(live, LiveCommandEvent::Output(_, bytes) if bytes.starts_with(b"ready")) {
             cancel.soft();
         }
     }
@@ -42,10 +42,10 @@ fn cancel_when_ready(cancel: &Cancel) -> impl FnMut(Live<'_>) {
 #[test]
 fn a_command_that_ends_by_itself_is_told_as_it_ended() {
     let cases = [
-        ("echo out; echo err >&2; exit 3", Exit::Code(3)),
+        ("echo out; echo err >&2; exit 3", CommandExit::Code(3)),
         (
             "echo out; echo err >&2; kill -SEGV $$",
-            Exit::Signal(libc::SIGSEGV),
+            CommandExit::Signal(libc::SIGSEGV),
         ),
     ];
     for (script, exit) in cases {
@@ -69,7 +69,7 @@ fn a_cancel_ends_grandchildren_too() {
     let script = "exec 7>witness; sleep 1000 & echo ready; exec sleep 1000";
     let finished = trial.run_live(script, &mut cancel_when_ready(&trial.cancel));
     let killed = finished.killed.unwrap();
-    assert_eq!(killed.by, By::Cancel);
+    assert_eq!(killed.by, CommandTerminationCause::Cancel);
     // On a busy machine the grace after the first signal can be over before the signal is
     // delivered.
     let polite = ["SIGINT", "SIGTERM"].contains(&killed.signal_name().as_str());
@@ -87,12 +87,15 @@ fn who_ignores_everything_is_killed_and_its_output_kept() {
     let mut cancel = cancel_when_ready(&trial.cancel);
     let finished = trial.run_live(script, &mut |live| {
         cancel(live);
-        if let Live::Signalled(signal) = live {
+        if let LiveCommandEvent::Signalled(signal) = live {
             signals.push(signal);
         }
     });
     let killed = finished.killed.unwrap();
-    assert_eq!((killed.signal, killed.by), (libc::SIGKILL, By::Cancel));
+    assert_eq!(
+        (killed.signal, killed.by),
+        (libc::SIGKILL, CommandTerminationCause::Cancel)
+    );
     assert_eq!(killed.signal_name(), "SIGKILL");
     assert_eq!(
         signals,
@@ -106,7 +109,7 @@ fn who_ignores_everything_is_killed_and_its_output_kept() {
     let (interrupt, terminate) = (sent.interrupt.unwrap(), sent.terminate.unwrap());
     assert!(terminate >= interrupt + trial.graces.interrupt);
     assert!(sent.kill.unwrap() >= terminate + trial.graces.terminate);
-    assert_eq!(finished.exit, Some(Exit::Signal(libc::SIGKILL)));
+    assert_eq!(finished.exit, Some(CommandExit::Signal(libc::SIGKILL)));
     assert!(finished.partial);
     assert_eq!(finished.stdout.excerpt.text, "ready\n");
 }
@@ -120,7 +123,7 @@ fn who_ignores_the_interrupt_gets_the_chance_to_terminate() {
     let killed = finished.killed.unwrap();
     assert_eq!(killed.signal, libc::SIGTERM);
     assert_eq!(killed.sent.kill, None);
-    assert_eq!(finished.exit, Some(Exit::Code(9)));
+    assert_eq!(finished.exit, Some(CommandExit::Code(9)));
     assert_eq!(text(&finished.stdout), "ready\nbye\n");
 }
 
@@ -129,7 +132,7 @@ fn a_hard_cancel_kills_at_once() {
     let trial = Trial::new();
     let cancel = trial.cancel.clone();
     let finished = trial.run_live("trap '' INT; echo ready; sleep 1000", &mut |live| {
-        if matches!(live, Live::Output(..)) {
+        if matches!(live, LiveCommandEvent::Output(..)) {
             cancel.hard();
         }
     });
@@ -151,9 +154,9 @@ fn a_second_cancel_cuts_the_grace_short() {
     let finished = trial.run_live(
         "trap '' INT; echo ready; sleep 1000",
         &mut |live| match live {
-            Live::Output(..) => cancel.soft(),
-            Live::Signalled(CommandStopSignal::Interrupt) => cancel.hard(),
-            Live::Signalled(_) => {}
+            LiveCommandEvent::Output(..) => cancel.soft(),
+            LiveCommandEvent::Signalled(CommandStopSignal::Interrupt) => cancel.hard(),
+            LiveCommandEvent::Signalled(_) => {}
         },
     );
     let sent = finished.killed.unwrap().sent;
@@ -162,7 +165,7 @@ fn a_second_cancel_cuts_the_grace_short() {
 
 #[test]
 fn one_cancel_ends_many() {
-    let cancel = Cancel::new().unwrap();
+    let cancel = CancelToken::new().unwrap();
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let cancel = cancel.clone();
@@ -201,23 +204,27 @@ fn a_command_lives_by_what_it_says() {
     ];
     for (limits, line, expected) in cases {
         let killed = lockstep(limits, line);
-        let seen = killed.map(|killed| {
-            let why = match killed.by {
-                By::Timeout(CommandTimeout::Silent { base, .. }) if base == limits.base => "silent",
-                By::Timeout(CommandTimeout::Endless { longest: told }) if told == longest => {
-                    "endless"
-                }
-                other => panic!("{other:?}"),
-            };
-            (killed.sent.interrupt.unwrap().as_millis(), why)
-        });
+        let seen =
+            killed.map(|killed| {
+                let why =
+                    match killed.by {
+                        CommandTerminationCause::Timeout(CommandTimeout::Silent {
+                            base, ..
+                        }) if base == limits.base => "silent",
+                        CommandTerminationCause::Timeout(CommandTimeout::Endless {
+                            longest: told,
+                        }) if told == longest => "endless",
+                        other => panic!("{other:?}"),
+                    };
+                (killed.sent.interrupt.unwrap().as_millis(), why)
+            });
         assert_eq!(seen, expected, "{line}");
     }
 }
 
 /// Runs a child that prints `line` every half second for six seconds, on a clock that
 /// moves with its lines.
-fn lockstep(limits: CommandTimeLimits, line: &str) -> Option<Killed> {
+fn lockstep(limits: CommandTimeLimits, line: &str) -> Option<CommandTermination> {
     let (clock, time) = hand_clock();
     let trial = Trial {
         clock,
@@ -233,7 +240,7 @@ fn lockstep(limits: CommandTimeLimits, line: &str) -> Option<Killed> {
     let script =
         format!("echo {line}; while read x; do [ $x = end ] && exit 0; echo {line}; done <go");
     let finished = trial.run_live(&script, &mut |live| {
-        if !matches!(live, Live::Output(..)) {
+        if !matches!(live, LiveCommandEvent::Output(..)) {
             return;
         }
         let mut time = time.lock().unwrap();
@@ -253,7 +260,10 @@ fn who_closes_its_output_and_stays_meets_its_time() {
     let (_trial, finished) =
         Trial::with_time(150).run_timed("echo going; exec >&- 2>&-; sleep 1000");
     let killed = finished.killed.unwrap();
-    assert!(matches!(killed.by, By::Timeout(_)), "{killed:?}");
+    assert!(
+        matches!(killed.by, CommandTerminationCause::Timeout(_)),
+        "{killed:?}"
+    );
     assert_eq!(text(&finished.stdout), "going\n");
 }
 
@@ -263,7 +273,7 @@ fn a_background_child_does_not_hold_the_end_up() {
     let witness = Witness::new(&trial);
     let finished =
         trial.run("exec 7>witness; sleep 1000 & nohup sleep 1000 2>/dev/null & echo done");
-    assert_eq!(finished.exit, Some(Exit::Code(0)));
+    assert_eq!(finished.exit, Some(CommandExit::Code(0)));
     assert_eq!((finished.killed, finished.partial), (None, false));
     assert_eq!(text(&finished.stdout), "done\n");
     witness.assert_all_gone();
@@ -277,7 +287,7 @@ fn a_pipe_that_a_stranger_holds_is_given_up() {
     trial.fifo("there");
     let script = "setsid sh -c 'echo >there; read x <leave' & read x <there; echo done";
     let finished = trial.run(script);
-    assert_eq!(finished.exit, Some(Exit::Code(0)));
+    assert_eq!(finished.exit, Some(CommandExit::Code(0)));
     assert!(finished.partial, "someone may still have written");
     assert_eq!(text(&finished.stdout), "done\n");
     drop(leave);
@@ -289,7 +299,7 @@ fn who_stopped_itself_is_woken_to_leave() {
     let (_trial, finished) = Trial::with_time(200).run_timed(script);
     let killed = finished.killed.unwrap();
     assert_eq!(killed.signal, libc::SIGINT);
-    assert_eq!(finished.exit, Some(Exit::Code(5)));
+    assert_eq!(finished.exit, Some(CommandExit::Code(5)));
     assert_eq!(text(&finished.stdout), "ready\nbye\n");
 }
 

@@ -51,12 +51,12 @@ fn every_kind_of_flood_is_drained_in_little_memory() {
         let mut shown = [0u64; 2];
         let trial = Trial::new();
         let finished = trial.run_live(&script, &mut |live| {
-            if let Live::Output(stream, bytes) = live {
-                shown[usize::from(stream == Stream::Stderr)] += bytes.len() as u64;
+            if let LiveCommandEvent::Output(stream, bytes) = live {
+                shown[usize::from(stream == OutputStreamKind::Stderr)] += bytes.len() as u64;
             }
             peak = peak.max(resident());
         });
-        assert_eq!(finished.exit, Some(Exit::Code(0)), "{name}");
+        assert_eq!(finished.exit, Some(CommandExit::Code(0)), "{name}");
         assert_eq!(shown, [stdout, stderr], "{name}");
         for (output, bytes) in [(&finished.stdout, stdout), (&finished.stderr, stderr)] {
             assert_eq!(
@@ -86,7 +86,10 @@ fn every_kind_of_flood_is_drained_in_little_memory() {
 fn an_endless_flood_meets_its_time() {
     let (_trial, finished) = Trial::with_time(300).run_timed("yes");
     let killed = finished.killed.unwrap();
-    assert!(matches!(killed.by, By::Timeout(_)), "{killed:?}");
+    assert!(
+        matches!(killed.by, CommandTerminationCause::Timeout(_)),
+        "{killed:?}"
+    );
     assert!(finished.stdout.excerpt.text.starts_with("y\ny\n"));
     assert_eq!(finished.stdout.excerpt.bytes, finished.stdout.spooled.bytes);
 }

@@ -65,7 +65,7 @@ fn secrets_are_gone_everywhere_also_where_they_are_cut() {
                   printf 'b: correct-horse-battery'";
     std::io::Write::write_all(&mut go, b"go\n").unwrap();
     let finished = trial.run_live(script, &mut |live| {
-        if let Live::Output(Stream::Stdout, bytes) = live {
+        if let LiveCommandEvent::Output(OutputStreamKind::Stdout, bytes) = live {
             live_text.extend_from_slice(bytes);
         }
     });
@@ -85,7 +85,7 @@ fn the_middle_of_a_long_output_is_seen_where_it_matters() {
     let mut lines_seen_live = 0;
     let script = "seq 1 100000; for i in 1 2 3; do echo \"error: number $i\"; done; seq 1 99997";
     let finished = trial.run_live(script, &mut |live| {
-        if let Live::Output(Stream::Stdout, bytes) = live {
+        if let LiveCommandEvent::Output(OutputStreamKind::Stdout, bytes) = live {
             lines_seen_live += bytes.iter().filter(|byte| **byte == b'\n').count();
         }
     });

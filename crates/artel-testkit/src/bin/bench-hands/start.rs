@@ -4,7 +4,8 @@
 use std::process::{Command, Stdio};
 
 use artel_sandbox::{
-    Demand, Exit, Job, Level, Limits, Network, Sandbox, Setup, Standard, Stdin, View,
+    CommandExit, DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxCommandSpec,
+    SandboxLevel, SandboxLimits, SandboxNetwork, SandboxStarterProgram, SandboxStdin, SandboxView,
 };
 
 use crate::{figure, median, program};
@@ -20,12 +21,12 @@ pub(crate) fn measure() {
             .unwrap();
         assert!(status.success());
     });
-    let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+    let sandbox = Sandbox::new(SandboxStarterProgram::of_this_program().unwrap()).unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut view = View::standard(&Standard {
+    let mut view = SandboxView::standard(&DefaultViewSources {
         home: std::env::var_os("HOME").map(Into::into),
         path: std::env::split_paths(&path).collect(),
-        ..Standard::default()
+        ..DefaultViewSources::default()
     });
     view.write.push(folder.path().to_owned());
     let bare = view.clone();
@@ -67,23 +68,25 @@ pub(crate) fn measure() {
     }
 }
 
-fn start_often(sandbox: &Sandbox, view: View) -> std::time::Duration {
-    let job = Job {
+fn start_often(sandbox: &Sandbox, view: SandboxView) -> std::time::Duration {
+    let job = SandboxCommandSpec {
         argv: vec!["/bin/true".into()],
         cwd: "/".into(),
         env: Vec::new(),
         view,
-        network: Network::None,
-        limits: Limits::default(),
-        stdin: Stdin::Empty,
+        network: SandboxNetwork::None,
+        limits: SandboxLimits::default(),
+        stdin: SandboxStdin::Empty,
     };
     median(STARTS, || {
-        let started = sandbox.start(&job, Demand(Level::Full)).unwrap();
-        assert_eq!(started.process.wait(), Exit::Code(0));
+        let started = sandbox
+            .start(&job, RequiredSandboxLevel(SandboxLevel::Full))
+            .unwrap();
+        assert_eq!(started.process.wait(), CommandExit::Code(0));
     })
 }
 
-fn bubblewrap(bwrap: &std::path::Path, view: &View) -> Command {
+fn bubblewrap(bwrap: &std::path::Path, view: &SandboxView) -> Command {
     let mut command = Command::new(bwrap);
     command.args([
         "--unshare-all",

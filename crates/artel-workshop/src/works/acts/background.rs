@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use artel_sandbox::trusted::{self, Call};
+use artel_sandbox::trusted::{self, TrustedProgramCall};
 use artel_types::{Failure, FailureCode, TraceId};
 
 use crate::workshop::Workshop;
@@ -54,7 +54,7 @@ impl Workshop {
         let set = self.caller.flags.set.iter();
         let set = set.flat_map(|(key, value)| ["--set".into(), format!("{key}={value}").into()]);
         let variables = self.caller.environment.variables();
-        let call = Call {
+        let call = TrustedProgramCall {
             args: first
                 .into_iter()
                 .chain(set)
@@ -64,7 +64,7 @@ impl Workshop {
                 .map(|(name, text)| (name.into(), text.into()))
                 .collect(),
             cwd: self.root.clone(),
-            ..Call::new(program)
+            ..TrustedProgramCall::new(program)
         };
         trusted::leave(&call, &log.map_err(text)?).map_err(|error| error.to_string())
     }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::num::NonZeroUsize;
 
-use artel_sandbox::run::Cancel;
-use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::run::CancelToken;
+use artel_sandbox::slots::{CommandConcurrencyPool, CommandInitiator};
 
 use super::world::{Running, World};
 
@@ -37,14 +37,14 @@ fn a_person_starts_a_command_while_agents_hold_all_their_places() {
     let world = World::new(COMMAND);
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let folder = world.house.home.join(".local/state/artel/slots");
-    let slots = Slots::of_cores(folder, cores).unwrap();
-    let cancel = Cancel::new().unwrap();
+    let slots = CommandConcurrencyPool::of_cores(folder, cores).unwrap();
+    let cancel = CancelToken::new().unwrap();
     let total = cores.get() * 2;
     let of_agents = total - (total / 5).max(1);
     let take = |_| {
         let never = &mut |_: &_| panic!("a place is free");
         slots
-            .acquire(Who::Agent, "sleep 600", &cancel, never)
+            .acquire(CommandInitiator::Agent, "sleep 600", &cancel, never)
             .unwrap()
     };
     // However many there are, the last two are held by commands of agents.
