@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_rules::turn::{AgentRunAction, RunnableToolCall};
 use artel_tools::{Called, Hands, Unfinished};
 use artel_types::model::MessageImage;
@@ -173,7 +173,7 @@ fn of_the_skill(hands: &Hands, act: &RunnableToolCall) -> Option<Value> {
     let skill = hands.bench.skill.as_ref().filter(|_| act.tool == "read")?;
     let path = act.input["path"].as_str()?;
     let is_named = path.starts_with(['/', '@']);
-    let is_there = |root: &Root| {
+    let is_there = |root: &RootFolder| {
         let found = root.resolve(Path::new(path));
         found.is_ok_and(|found| found.about.is_some())
     };

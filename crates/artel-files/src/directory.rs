@@ -7,16 +7,16 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::{FileError, Found};
+use crate::{FileEntryKind, FileError};
 
 /// Creates a folder with at most these permissions (the umask may take some away). It
 /// returns only when the folder would survive a loss of power. An existing folder is left
 /// as it is; a file or a link in its place is refused.
 pub fn make_dir(path: &Path, mode: u32) -> Result<(), FileError> {
-    let (parent, name) = Folder::of(path)?;
+    let (parent, name) = FolderHandle::of(path)?;
     match rustix::fs::mkdirat(&parent.handle, name, Mode::from_raw_mode(mode)) {
         Ok(()) => parent.sync(path),
-        Err(Errno::EXIST) => parent.expect(name, path, Found::Folder),
+        Err(Errno::EXIST) => parent.expect(name, path, FileEntryKind::Folder),
         Err(cause) => Err(FileError::system(path, "make the folder")(cause)),
     }
 }
@@ -38,11 +38,11 @@ pub fn make_dirs(path: &Path, mode: u32) -> Result<(), FileError> {
 
 /// An open folder. Names are looked up through the handle, so the folder cannot be
 /// exchanged half way.
-pub(crate) struct Folder {
+pub(crate) struct FolderHandle {
     pub(crate) handle: OwnedFd,
 }
 
-impl Folder {
+impl FolderHandle {
     /// Opens the folder that holds `path` and returns the name within it.
     pub(crate) fn of(path: &Path) -> Result<(Self, &OsStr), FileError> {
         let no_name = || FileError::NoName {
@@ -60,16 +60,27 @@ impl Folder {
     }
 
     /// Returns what stands under a name; a link counts as itself, not as its target.
-    pub(crate) fn find(&self, name: &OsStr, path: &Path) -> Result<Option<Found>, FileError> {
+    pub(crate) fn find(
+        &self,
+        name: &OsStr,
+        path: &Path,
+    ) -> Result<Option<FileEntryKind>, FileError> {
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(about) => Ok(Some(Found::of(FileType::from_raw_mode(about.st_mode)))),
+            Ok(about) => Ok(Some(FileEntryKind::of(FileType::from_raw_mode(
+                about.st_mode,
+            )))),
             Err(Errno::NOENT) => Ok(None),
             Err(cause) => Err(FileError::system(path, "look at")(cause)),
         }
     }
 
     /// Refuses anything but the wanted kind; a name that does not exist is fine.
-    pub(crate) fn expect(&self, name: &OsStr, path: &Path, wanted: Found) -> Result<(), FileError> {
+    pub(crate) fn expect(
+        &self,
+        name: &OsStr,
+        path: &Path,
+        wanted: FileEntryKind,
+    ) -> Result<(), FileError> {
         match self.find(name, path)? {
             Some(found) if found != wanted => Err(FileError::Other {
                 path: path.to_owned(),

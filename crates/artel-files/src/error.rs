@@ -21,9 +21,9 @@ pub enum FileError {
         /// The requested path.
         path: PathBuf,
         /// The kind that is there.
-        found: Found,
+        found: FileEntryKind,
         /// The kind that should be there.
-        wanted: Found,
+        wanted: FileEntryKind,
     },
     /// The file must be new, but it exists.
     #[error("`{}` exists already", path.display())]
@@ -54,7 +54,7 @@ pub enum FileError {
 
 /// The kind of entry that stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum FileEntryKind {
     /// An ordinary file.
     File,
     /// A folder.
@@ -100,7 +100,7 @@ impl FileError {
     }
 }
 
-impl Found {
+impl FileEntryKind {
     pub(crate) fn of(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,
@@ -111,7 +111,7 @@ impl Found {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for FileEntryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::File => "a file",

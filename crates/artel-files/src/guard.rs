@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The access about to be made to a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Op {
+pub enum FileAccessKind {
     /// Read a file's bytes or list a folder.
     Read,
     /// Create or replace a file, with its missing parent folders.
@@ -16,7 +16,7 @@ pub enum Op {
 
 /// Why a guard refused access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct FileAccessRefusal {
     /// The deciding rule, as it was written or by its built-in name.
     pub rule: String,
     /// The reason, as a sentence without a full stop.
@@ -33,18 +33,18 @@ pub struct Refusal {
 /// A file that can be reached by several names is judged under each of them, and one
 /// refusal is enough: the path it really has, the path of each link that led to it, and
 /// its other hard links.
-pub trait Guard {
+pub trait FileAccessGuard {
     /// Returns `Ok` if this access to that path is allowed.
-    fn judge(&self, path: &Path, op: Op) -> Result<(), Refusal>;
+    fn judge(&self, path: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal>;
 }
 
-impl<F: Fn(&Path, Op) -> Result<(), Refusal>> Guard for F {
-    fn judge(&self, path: &Path, op: Op) -> Result<(), Refusal> {
+impl<F: Fn(&Path, FileAccessKind) -> Result<(), FileAccessRefusal>> FileAccessGuard for F {
+    fn judge(&self, path: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal> {
         self(path, op)
     }
 }
 
-impl fmt::Display for Op {
+impl fmt::Display for FileAccessKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Read => "read",

@@ -6,7 +6,7 @@
 //! device, and no read is unbounded.
 //!
 //! Files that people or the workshop itself name are used by their paths. Files that an
-//! agent names are used beneath a [`Root`], by handle, and judged by a [`Guard`] on the
+//! agent names are used beneath a [`RootFolder`], by handle, and judged by a [`FileAccessGuard`] on the
 //! path they really have.
 #![warn(missing_docs)]
 
@@ -21,14 +21,14 @@ mod temp;
 mod write;
 
 pub use directory::{make_dir, make_dirs};
-pub use error::{FileError, Found};
-pub use guard::{Guard, Op, Refusal};
+pub use error::{FileEntryKind, FileError};
+pub use guard::{FileAccessGuard, FileAccessKind, FileAccessRefusal};
 pub use read::read_bounded;
 pub use remove::remove_tree;
 pub use room::{shortage, shortage_by_writing};
 pub use root::{
-    About, Entry, Identity, Listing, MOST_ENTRIES_SEARCHED, Opened, Resolved, Root, RootError,
-    Written,
+    FileIdentity, FileMetadata, FolderEntry, FolderListing, MOST_ENTRIES_SEARCHED, OpenedFile,
+    ResolvedRootPath, RootFolder, RootFolderError, WrittenFile,
 };
 pub use temp::{TEMP_PREFIX, is_leftover, is_unfinished};
 pub use write::{create_new, write_atomic};

@@ -6,24 +6,24 @@ use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags};
 
-use crate::directory::Folder;
-use crate::{FileError, Found};
+use crate::directory::FolderHandle;
+use crate::{FileEntryKind, FileError};
 
 /// Returns the bytes of an ordinary file. Links, folders, pipes, sockets, devices and
 /// files of more than `most` bytes are refused.
 pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    let (folder, name) = Folder::of(path)?;
+    let (folder, name) = FolderHandle::of(path)?;
     // Checked before opening because opening alone can set off a device, and checked again
     // once open because the name may have changed hands in between.
-    folder.expect(name, path, Found::File)?;
+    folder.expect(name, path, FileEntryKind::File)?;
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(&folder.handle, name, flags, Mode::empty())
         .map_err(FileError::system(path, "open"))?;
     let about = rustix::fs::fstat(&handle).map_err(FileError::system(path, "look at"))?;
-    let found = Found::of(FileType::from_raw_mode(about.st_mode));
-    if found != Found::File {
-        let (path, wanted) = (path.to_owned(), Found::File);
+    let found = FileEntryKind::of(FileType::from_raw_mode(about.st_mode));
+    if found != FileEntryKind::File {
+        let (path, wanted) = (path.to_owned(), FileEntryKind::File);
         return Err(FileError::Other {
             path,
             found,

@@ -35,41 +35,41 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
         }
         opened => opened?,
     };
-    let mut removal = Removal {
+    let mut removal = TreeRemoval {
         top: &top,
         moved: 0,
     };
     // Folders that were moved up appear in the topmost folder, so it is emptied until nothing
     // is left.
-    while removal.empty(top.as_fd(), 0)? == Found::Something {}
+    while removal.empty(top.as_fd(), 0)? == FolderOccupancy::Something {}
     Ok(rustix::fs::rmdir(path)?)
 }
 
 /// One recursive removal in progress.
-struct Removal<'t> {
+struct TreeRemoval<'t> {
     top: &'t OwnedFd,
     /// Number of folders moved up so far; it makes their new names unique.
     moved: u64,
 }
 
 #[derive(PartialEq, Eq)]
-enum Found {
+enum FolderOccupancy {
     Nothing,
     Something,
 }
 
-impl Removal<'_> {
+impl TreeRemoval<'_> {
     /// Removes or moves away everything in a folder, and returns whether it held anything.
-    fn empty(&mut self, folder: BorrowedFd<'_>, level: usize) -> io::Result<Found> {
+    fn empty(&mut self, folder: BorrowedFd<'_>, level: usize) -> io::Result<FolderOccupancy> {
         rustix::fs::fchmod(folder, Mode::RWXU)?;
-        let mut found = Found::Nothing;
+        let mut found = FolderOccupancy::Nothing;
         for entry in Dir::read_from(folder)? {
             let entry = entry?;
             let name = entry.file_name();
             if name == c"." || name == c".." {
                 continue;
             }
-            found = Found::Something;
+            found = FolderOccupancy::Something;
             match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 // Unlinking a folder fails with one or the other.

@@ -30,14 +30,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-pub use error::RootError;
+pub use error::RootFolderError;
 pub use names::MOST_ENTRIES_SEARCHED;
-pub use read::{Entry, Listing, Opened};
-pub use write::Written;
+pub use read::{FolderEntry, FolderListing, OpenedFile};
+pub use write::WrittenFile;
 
-use crate::{Found, Guard, Op};
-use error::Stop;
-use walk::Last;
+use crate::{FileAccessGuard, FileAccessKind, FileEntryKind};
+use error::RootAttemptError;
+use walk::FinalLinkHandling;
 
 /// Number of attempts while the tree changes underneath.
 const MOST_TRIES: u32 = 32;
@@ -45,7 +45,7 @@ const MOST_TRIES: u32 = 32;
 /// A folder held open. Every access goes through its handle: the folder may be renamed,
 /// and a link put in its place misleads nobody.
 #[derive(Debug)]
-pub struct Root {
+pub struct RootFolder {
     handle: OwnedFd,
     /// The path the root was opened with, made absolute; absolute paths may begin with it.
     given: PathBuf,
@@ -56,20 +56,20 @@ pub struct Root {
 
 /// The place that a path leads to beneath the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedRootPath {
     /// The path relative to the root, without links; empty for the root itself.
     pub path: PathBuf,
     /// What is there, or `None` if it would have to be created.
-    pub about: Option<About>,
+    pub about: Option<FileMetadata>,
 }
 
 /// What is known about a file or folder without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct About {
+pub struct FileMetadata {
     /// The kind of entry.
-    pub found: Found,
+    pub found: FileEntryKind,
     /// Identifies the file whatever its name.
-    pub identity: Identity,
+    pub identity: FileIdentity,
     /// The file's length in bytes.
     pub length: u64,
     /// The permission bits.
@@ -83,17 +83,17 @@ pub struct About {
 
 /// Identifies a file whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Identity {
+pub struct FileIdentity {
     /// The device the file lies on.
     pub device: u64,
     /// The inode number on that device.
     pub inode: u64,
 }
 
-impl Root {
+impl RootFolder {
     /// Opens a folder as a root. Links in the folder's own path are followed here, once.
-    pub fn open(dir: &Path) -> Result<Self, RootError> {
-        let failed = |doing| RootError::system(dir, doing);
+    pub fn open(dir: &Path) -> Result<Self, RootFolderError> {
+        let failed = |doing| RootFolderError::system(dir, doing);
         let io = |cause: std::io::Error| Errno::from_io_error(&cause).unwrap_or(Errno::INVAL);
         let given = std::path::absolute(dir)
             .map_err(io)
@@ -112,7 +112,7 @@ impl Root {
         match root.open_at(Path::new(""), OFlags::PATH) {
             Ok(_) => Ok(root),
             // Some containers forbid the call although the kernel knows it.
-            Err(cause @ (Errno::NOSYS | Errno::PERM)) => Err(RootError::Unsupported {
+            Err(cause @ (Errno::NOSYS | Errno::PERM)) => Err(RootFolderError::Unsupported {
                 cause: cause.into(),
             }),
             Err(cause) => Err(failed("open the folder")(cause)),
@@ -137,42 +137,43 @@ impl Root {
     ///
     /// The answer holds for this moment only: use it for showing and judging, never for
     /// opening. Reading and writing take the original path and resolve it again.
-    pub fn resolve(&self, path: &Path) -> Result<Resolved, RootError> {
-        self.steadily(
-            path,
-            || Ok(walk::walk(self, path, Last::Follow)?.resolved()),
-        )
+    pub fn resolve(&self, path: &Path) -> Result<ResolvedRootPath, RootFolderError> {
+        self.steadily(path, || {
+            Ok(walk::walk(self, path, FinalLinkHandling::Follow)?.resolved())
+        })
     }
 
-    /// Like [`Root::resolve`], but a link at the end of the path is not followed.
-    pub fn look(&self, path: &Path) -> Result<Resolved, RootError> {
-        self.steadily(path, || Ok(walk::walk(self, path, Last::Keep)?.resolved()))
+    /// Like [`RootFolder::resolve`], but a link at the end of the path is not followed.
+    pub fn look(&self, path: &Path) -> Result<ResolvedRootPath, RootFolderError> {
+        self.steadily(path, || {
+            Ok(walk::walk(self, path, FinalLinkHandling::Keep)?.resolved())
+        })
     }
 
     /// Repeats an attempt while the tree changes underneath, up to a bound.
     fn steadily<T>(
         &self,
         path: &Path,
-        mut attempt: impl FnMut() -> Result<T, Stop>,
-    ) -> Result<T, RootError> {
+        mut attempt: impl FnMut() -> Result<T, RootAttemptError>,
+    ) -> Result<T, RootFolderError> {
         for _ in 0..MOST_TRIES {
             match attempt() {
                 Ok(done) => return Ok(done),
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Changed) => {}
+                Err(RootAttemptError::Failed(error)) => return Err(error),
+                Err(RootAttemptError::Changed) => {}
             }
         }
-        Err(RootError::Unsteady {
+        Err(RootFolderError::Unsteady {
             path: path.to_owned(),
         })
     }
 }
 
-impl About {
+impl FileMetadata {
     fn of(stat: &Stat) -> Self {
         Self {
-            found: Found::of(FileType::from_raw_mode(stat.st_mode)),
-            identity: Identity {
+            found: FileEntryKind::of(FileType::from_raw_mode(stat.st_mode)),
+            identity: FileIdentity {
                 device: stat.st_dev,
                 inode: stat.st_ino,
             },
@@ -186,10 +187,15 @@ impl About {
 }
 
 /// Asks the guard about a resolved path and turns its refusal into an error.
-fn ask(guard: &dyn Guard, asked: &Path, resolved: &Path, op: Op) -> Result<(), RootError> {
+fn ask(
+    guard: &dyn FileAccessGuard,
+    asked: &Path,
+    resolved: &Path,
+    op: FileAccessKind,
+) -> Result<(), RootFolderError> {
     guard
         .judge(resolved, op)
-        .map_err(|refusal| RootError::Refused {
+        .map_err(|refusal| RootFolderError::Refused {
             path: asked.to_owned(),
             resolved: resolved.to_owned(),
             op,

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 
-use crate::directory::Folder;
-use crate::{FileError, Identity};
+use crate::directory::FolderHandle;
+use crate::{FileError, FileIdentity};
 
 /// Prefix of the names of unfinished files.
 pub const TEMP_PREFIX: &str = ".artel-tmp-";
@@ -40,17 +40,17 @@ pub fn is_leftover(name: &OsStr) -> bool {
 }
 
 /// An unfinished file. Dropping it removes it; only a rename keeps its bytes.
-pub(crate) struct Temp<'f> {
-    folder: &'f Folder,
+pub(crate) struct UnfinishedFile<'f> {
+    folder: &'f FolderHandle,
     name: String,
     is_there: bool,
 }
 
-impl<'f> Temp<'f> {
+impl<'f> UnfinishedFile<'f> {
     /// Writes the bytes durably to a new file in the folder. `path` is the target, for error
     /// messages.
     pub(crate) fn write(
-        folder: &'f Folder,
+        folder: &'f FolderHandle,
         path: &Path,
         bytes: &[u8],
         mode: u32,
@@ -64,7 +64,7 @@ impl<'f> Temp<'f> {
 
     /// Moves the entry called `name` aside, to a unique name. Unlike a file we created, it is
     /// not removed when this is dropped.
-    pub(crate) fn aside(folder: &'f Folder, name: &OsStr) -> Result<Self, Errno> {
+    pub(crate) fn aside(folder: &'f FolderHandle, name: &OsStr) -> Result<Self, Errno> {
         let flags = RenameFlags::NOREPLACE;
         let handle = &folder.handle;
         for _ in 0..MOST_TRIES {
@@ -85,7 +85,7 @@ impl<'f> Temp<'f> {
         Err(Errno::EXIST)
     }
 
-    fn create(folder: &'f Folder, path: &Path, mode: u32) -> Result<(Self, File), FileError> {
+    fn create(folder: &'f FolderHandle, path: &Path, mode: u32) -> Result<(Self, File), FileError> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut said = Errno::EXIST;
@@ -141,10 +141,10 @@ impl<'f> Temp<'f> {
     }
 
     /// Returns the identity of the file, or `None` if it cannot be looked up.
-    pub(crate) fn identity(&self) -> Option<Identity> {
+    pub(crate) fn identity(&self) -> Option<FileIdentity> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         let stat = rustix::fs::statat(&self.folder.handle, &self.name, flags).ok()?;
-        Some(Identity {
+        Some(FileIdentity {
             device: stat.st_dev,
             inode: stat.st_ino,
         })
@@ -180,7 +180,7 @@ impl<'f> Temp<'f> {
         }
     }
 
-    /// Like [`Temp::place`], but can be undone with [`Temp::unsettle`].
+    /// Like [`UnfinishedFile::place`], but can be undone with [`UnfinishedFile::unsettle`].
     pub(crate) fn settle(&mut self, name: &OsStr) -> Result<(), Errno> {
         let folder = &self.folder.handle;
         let flags = RenameFlags::NOREPLACE;
@@ -205,7 +205,7 @@ pub(crate) fn fresh_name() -> String {
     format!("{}{number}", *OURS)
 }
 
-impl Drop for Temp<'_> {
+impl Drop for UnfinishedFile<'_> {
     fn drop(&mut self) {
         if self.is_there {
             // There is nobody left to report to; the name marks the file as unfinished, and

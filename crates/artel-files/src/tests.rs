@@ -11,8 +11,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use super::*;
-use crate::directory::Folder;
-use crate::temp::Temp;
+use crate::directory::FolderHandle;
+use crate::temp::UnfinishedFile;
 
 struct Place(TempDir);
 
@@ -193,9 +193,9 @@ fn a_write_that_cannot_finish_leaves_nothing() {
     let place = Place::new();
     // A folder appears under the name only after the check, so the rename itself must fail.
     let path = place.at("late");
-    let (folder, name) = Folder::of(&path).unwrap();
-    for finish in [Temp::replace, Temp::place] {
-        let temp = Temp::write(&folder, &path, b"bytes", 0o600).unwrap();
+    let (folder, name) = FolderHandle::of(&path).unwrap();
+    for finish in [UnfinishedFile::replace, UnfinishedFile::place] {
+        let temp = UnfinishedFile::write(&folder, &path, b"bytes", 0o600).unwrap();
         assert!(place.names().iter().any(|name| is_unfinished(name)));
         fs::create_dir_all(&path).unwrap();
         assert!(finish(temp, name).is_err());

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use artel_files::{Op, Refusal, Root};
+use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder};
 use rustix::fs::{CWD, FileType, RenameFlags};
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ const OPERATIONS: u32 = 1500;
 
 struct Place {
     dir: TempDir,
-    root: Root,
+    root: RootFolder,
 }
 
 impl Place {
@@ -40,7 +40,7 @@ impl Place {
         ] {
             fs::write(dir.path().join(path), text).unwrap();
         }
-        let root = Root::open(&dir.path().join("root")).unwrap();
+        let root = RootFolder::open(&dir.path().join("root")).unwrap();
         Self { dir, root }
     }
 
@@ -94,9 +94,9 @@ impl Drop for Over<'_> {
 }
 
 /// Stands in for policy: nothing in `.git` is written.
-fn guard(path: &Path, op: Op) -> Result<(), Refusal> {
-    if op != Op::Read && path.starts_with(".git") {
-        return Err(Refusal {
+fn guard(path: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal> {
+    if op != FileAccessKind::Read && path.starts_with(".git") {
+        return Err(FileAccessRefusal {
             rule: "never".into(),
             reason: "git metadata".into(),
         });

@@ -19,7 +19,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use artel_files::{Found, Root};
+use artel_files::{FileEntryKind, RootFolder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -152,7 +152,7 @@ pub fn parse(text: &str) -> Result<Cases, Complaint> {
 /// folder the result is empty.
 pub fn read(folder: &Path) -> Result<Vec<(String, Cases)>, Vec<Complaint>> {
     let failed = |error: &dyn std::fmt::Display| vec![Complaint::new("tests", error.to_string())];
-    let root = Root::open(folder).map_err(|error| failed(&error))?;
+    let root = RootFolder::open(folder).map_err(|error| failed(&error))?;
     let listing = match root.list(Path::new("tests"), MOST_FILES, &any) {
         Ok(listing) => listing,
         Err(error) if error.is_missing() => return Ok(Vec::new()),
@@ -163,7 +163,7 @@ pub fn read(folder: &Path) -> Result<Vec<(String, Cases)>, Vec<Complaint>> {
         let name = entry.name.to_string_lossy();
         let is_cases = name.ends_with(".yaml") || name.ends_with(".yml");
         // Rehearsals are in the same folder as the cases that use them.
-        if !is_cases || name.contains(".rehearsal.") || entry.found == Found::Folder {
+        if !is_cases || name.contains(".rehearsal.") || entry.found == FileEntryKind::Folder {
             continue;
         }
         let path = format!("tests/{name}");

@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use artel_files::{Found, Op, Refusal, Root, RootError};
+use artel_files::{FileAccessKind, FileAccessRefusal, FileEntryKind, RootFolder, RootFolderError};
 
 use crate::{Complaint, Remark, Script, Supporting};
 
@@ -28,7 +28,7 @@ pub(crate) struct Inventory {
 }
 
 /// Lists and hashes a folder.
-pub(crate) fn take(root: &Root) -> Result<Inventory, Complaint> {
+pub(crate) fn take(root: &RootFolder) -> Result<Inventory, Complaint> {
     let mut walk = Walk {
         root,
         inventory: Inventory::default(),
@@ -42,12 +42,12 @@ pub(crate) fn take(root: &Root) -> Result<Inventory, Complaint> {
 }
 
 /// Permits everything: reading a skill's own folder needs no further permission.
-pub(crate) fn any(_: &Path, _: Op) -> Result<(), Refusal> {
+pub(crate) fn any(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
     Ok(())
 }
 
 struct Walk<'r> {
-    root: &'r Root,
+    root: &'r RootFolder,
     inventory: Inventory,
     hasher: blake3::Hasher,
     files: usize,
@@ -65,11 +65,11 @@ impl Walk<'_> {
         for entry in listing.entries {
             let below = path.join(&entry.name);
             match entry.found {
-                Found::Folder if SKIPPED.iter().any(|name| entry.name == *name) => {}
-                Found::Folder => self.folder(&below, depth + 1)?,
-                Found::File => self.file(&below)?,
-                Found::Link => self.link(&below)?,
-                Found::Special => self.remark(&below, "it is a pipe, a socket or a device"),
+                FileEntryKind::Folder if SKIPPED.iter().any(|name| entry.name == *name) => {}
+                FileEntryKind::Folder => self.folder(&below, depth + 1)?,
+                FileEntryKind::File => self.file(&below)?,
+                FileEntryKind::Link => self.link(&below)?,
+                FileEntryKind::Special => self.remark(&below, "it is a pipe, a socket or a device"),
             }
         }
         Ok(())
@@ -80,8 +80,8 @@ impl Walk<'_> {
     fn link(&mut self, path: &Path) -> Result<(), Complaint> {
         let leads_to = self.root.resolve(path).ok().and_then(|end| end.about);
         match leads_to.map(|about| about.found) {
-            Some(Found::File) => self.file(path),
-            Some(Found::Folder) => {
+            Some(FileEntryKind::File) => self.file(path),
+            Some(FileEntryKind::Folder) => {
                 self.remark(path, "it is a link to a folder, which is not followed");
                 Ok(())
             }
@@ -99,7 +99,7 @@ impl Walk<'_> {
         }
         let mut opened = match self.root.open_file(path, &any) {
             Ok(opened) => opened,
-            Err(error @ RootError::NamedElsewhere { .. }) => {
+            Err(error @ RootFolderError::NamedElsewhere { .. }) => {
                 self.remark(path, &error.to_string());
                 return Ok(());
             }

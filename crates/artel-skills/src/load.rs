@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artel_files::{Root, RootError};
+use artel_files::{RootFolder, RootFolderError};
 
 use crate::folder::{self, any};
 use crate::front::{self, Manner, Reading};
@@ -35,7 +35,7 @@ pub fn load(folder: &Path, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<
         complaint.file.get_or_insert_with(|| file.clone());
         complaint
     };
-    let root = Root::open(folder).map(Root::across_mounts);
+    let root = RootFolder::open(folder).map(RootFolder::across_mounts);
     let root = root.map_err(|error| vec![place(unreadable(&error))])?;
     let skill = read(&root, scope, limit);
     skill
@@ -46,7 +46,7 @@ pub fn load(folder: &Path, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<
         .map_err(|complaints| complaints.into_iter().map(place).collect())
 }
 
-fn read(root: &Root, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<Complaint>> {
+fn read(root: &RootFolder, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<Complaint>> {
     let most = (MOST_BYTES + MOST_FRONT_BYTES) as u64;
     let bytes = root.read(Path::new("SKILL.md"), most, &any);
     let bytes = bytes.map_err(|error| vec![unreadable(&error)])?;
@@ -179,7 +179,7 @@ fn usable_name(name: Option<String>, folder: Option<String>, remarks: &mut Vec<R
     }
 }
 
-fn unreadable(error: &RootError) -> Complaint {
+fn unreadable(error: &RootFolderError) -> Complaint {
     let complaint = Complaint::new("frontmatter", error.to_string());
     if error.is_missing() {
         return complaint.advise("a skill is a folder with a file named exactly `SKILL.md`");

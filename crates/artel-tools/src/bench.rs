@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_files::{Guard, Op, Refusal, Root};
+use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::rules::PolicyRule;
 use artel_policy::{FileTarget, PathWall, TargetTree};
 
@@ -19,9 +19,9 @@ use crate::{Trouble, TroubleKind};
 #[derive(Clone)]
 pub struct Bench {
     /// The run's own tree. Relative paths are in it.
-    pub tree: Arc<Root>,
+    pub tree: Arc<RootFolder>,
     /// Other trees, by the names that `@Name/path` uses.
-    pub portals: Arc<BTreeMap<String, Root>>,
+    pub portals: Arc<BTreeMap<String, RootFolder>>,
     /// Judges resolved paths when they are used.
     pub guard: Arc<dyn Judge>,
     /// The role of the agent that has these tools: `engineer`, `tester`, …
@@ -31,7 +31,7 @@ pub struct Bench {
     /// The sandbox for processes, or `None` if this run may not start any.
     pub workroom: Option<Arc<Workroom>>,
     /// The folder of the active skill.
-    pub skill: Option<Arc<Root>>,
+    pub skill: Option<Arc<RootFolder>>,
     /// Checks that the active skill is still as it was trusted. `None` if it needs no trust.
     pub skill_held: Option<Arc<SkillHeld>>,
     /// The secrets that the active skill declares for its scripts.
@@ -68,7 +68,7 @@ pub type SkillHeld = dyn Fn() -> Option<String> + Send + Sync;
 /// Provides guards that judge resolved paths, on behalf of the run's policy.
 pub trait Judge: Send + Sync {
     /// Returns the guard for one place.
-    fn in_place(&self, place: &TargetTree) -> Arc<dyn Guard + Send + Sync>;
+    fn in_place(&self, place: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync>;
 }
 
 /// A guard that refuses everything. A context has it until a call brings its own guard; no
@@ -76,9 +76,9 @@ pub trait Judge: Send + Sync {
 pub struct NoGuard;
 
 impl Judge for NoGuard {
-    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
-        Arc::new(|_: &Path, _: Op| {
-            Err(Refusal {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
+        Arc::new(|_: &Path, _: FileAccessKind| {
+            Err(FileAccessRefusal {
                 rule: "never.unjudged".to_owned(),
                 reason: "no call has been judged yet".to_owned(),
             })
@@ -109,7 +109,7 @@ pub trait Person: Send + Sync {
 
 impl Bench {
     /// Creates a context with nothing but a tree, a guard and a role.
-    pub fn new(tree: Root, guard: Arc<dyn Judge>, role: impl Into<String>) -> Self {
+    pub fn new(tree: RootFolder, guard: Arc<dyn Judge>, role: impl Into<String>) -> Self {
         Self {
             tree: Arc::new(tree),
             portals: Arc::default(),
@@ -143,7 +143,7 @@ impl Bench {
     }
 
     /// Finds the tree of a path, and the path within it. `@Name/path` is in a portal.
-    pub fn find(&self, path: &str) -> Result<(FileTarget, &Root), Trouble> {
+    pub fn find(&self, path: &str) -> Result<(FileTarget, &RootFolder), Trouble> {
         if let Some(found) = self.find_by_whole_path(path) {
             return Ok(found);
         }
@@ -190,7 +190,7 @@ impl Bench {
 
     /// Finds an absolute path in the skill's folder, or in a folder that the run's tree stands
     /// for.
-    fn find_by_whole_path(&self, path: &str) -> Option<(FileTarget, &Root)> {
+    fn find_by_whole_path(&self, path: &str) -> Option<(FileTarget, &RootFolder)> {
         let whole = Path::new(path);
         if !whole.is_absolute() {
             return None;

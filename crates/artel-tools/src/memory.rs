@@ -51,7 +51,7 @@ impl Bench {
 mod tests {
     use std::sync::Arc;
 
-    use artel_files::Root;
+    use artel_files::RootFolder;
     use artel_policy::{FileTarget, TargetTree};
 
     use crate::seen::Standing;
@@ -61,7 +61,7 @@ mod tests {
     fn what_one_process_knew_the_next_one_knows() {
         let folder = tempfile::tempdir().unwrap();
         let bench = || {
-            let tree = Root::open(folder.path()).unwrap();
+            let tree = RootFolder::open(folder.path()).unwrap();
             Bench::new(tree, Arc::new(NoGuard), "default")
         };
         let file = FileTarget {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use artel_files::{Found, Root, RootError};
+use artel_files::{FileEntryKind, RootFolder, RootFolderError};
 use serde::{Deserialize, Serialize};
 
 pub use guard::PathGuard;
@@ -135,16 +135,16 @@ impl Question {
     }
 }
 
-fn open(root: &str) -> Result<Root, String> {
+fn open(root: &str) -> Result<RootFolder, String> {
     if !Path::new(root).is_absolute() {
         return Err(format!("the root `{root}` is not an absolute path"));
     }
-    Root::open(Path::new(root)).map_err(|error| error.to_string())
+    RootFolder::open(Path::new(root)).map_err(|error| error.to_string())
 }
 
-fn read(root: &Root, path: &Path, guard: &PathGuard<'_>) -> Result<Answer, RootError> {
+fn read(root: &RootFolder, path: &Path, guard: &PathGuard<'_>) -> Result<Answer, RootFolderError> {
     let about = root.resolve(path)?.about;
-    if about.is_some_and(|about| about.found == Found::Folder) {
+    if about.is_some_and(|about| about.found == FileEntryKind::Folder) {
         let listing = root.list(path, MOST_ENTRIES, guard)?;
         let mut answer = Answer::allow("listed", &listing.path);
         if listing.is_cut {
@@ -179,9 +179,9 @@ fn read(root: &Root, path: &Path, guard: &PathGuard<'_>) -> Result<Answer, RootE
 }
 
 /// Returns the reason for a refusal, with the rule if a rule decided.
-fn told(error: &RootError) -> String {
+fn told(error: &RootFolderError) -> String {
     match error {
-        RootError::Refused { refusal, .. } => format!("{error} ({})", refusal.rule),
+        RootFolderError::Refused { refusal, .. } => format!("{error} ({})", refusal.rule),
         _ => error.to_string(),
     }
 }

@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use artel_files::Identity;
+use artel_files::FileIdentity;
 use artel_types::Failure;
 
 use crate::caller::Caller;
@@ -59,7 +59,7 @@ pub(crate) struct OwnFolders {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct KnownPlace {
     path: PathBuf,
-    identity: Option<Identity>,
+    identity: Option<FileIdentity>,
 }
 
 impl KnownPlace {
@@ -68,7 +68,7 @@ impl KnownPlace {
         Self { path, identity }
     }
 
-    fn is(&self, identity: Option<Identity>) -> bool {
+    fn is(&self, identity: Option<FileIdentity>) -> bool {
         identity.is_some() && self.identity == identity
     }
 }
@@ -258,9 +258,9 @@ fn leads_to(path: &Path) -> Option<PathBuf> {
     Some(folder.join(named.file_name()?))
 }
 
-fn identity_of(path: &Path) -> Option<Identity> {
+fn identity_of(path: &Path) -> Option<FileIdentity> {
     let about = path.metadata().ok()?;
-    Some(Identity {
+    Some(FileIdentity {
         device: about.dev(),
         inode: about.ino(),
     })

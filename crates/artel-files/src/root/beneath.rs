@@ -7,15 +7,15 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::error::{RootError, Stop};
-use super::{About, Root};
-use crate::directory::Folder;
+use super::error::{RootAttemptError, RootFolderError};
+use super::{FileMetadata, RootFolder};
+use crate::directory::FolderHandle;
 
 /// Number of retries after EAGAIN, which the kernel returns when a rename happens while it
 /// checks a path.
 const MOST_AGAINS: u32 = 64;
 
-impl Root {
+impl RootFolder {
     /// Opens a resolved path beneath the root; any link in it is an error.
     pub(super) fn open_at(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         self.open_below(&self.handle, path, flags)
@@ -54,7 +54,7 @@ impl Root {
         asked: &Path,
         resolved: &Path,
         flags: OFlags,
-    ) -> Result<(OwnedFd, About), Stop> {
+    ) -> Result<(OwnedFd, FileMetadata), RootAttemptError> {
         let handle = self
             .open_at(resolved, flags)
             .map_err(|cause| changed_or(asked, cause))?;
@@ -63,38 +63,44 @@ impl Root {
     }
 
     /// Opens a folder that was just looked at, so that names in it can be changed.
-    pub(super) fn folder(&self, asked: &Path, resolved: &Path) -> Result<Folder, Stop> {
+    pub(super) fn folder(
+        &self,
+        asked: &Path,
+        resolved: &Path,
+    ) -> Result<FolderHandle, RootAttemptError> {
         let (handle, _) = self.reopen(asked, resolved, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        Ok(Folder { handle })
+        Ok(FolderHandle { handle })
     }
 
     /// Fails unless the open folder lies at that path right now.
     pub(super) fn still_at(
         &self,
         asked: &Path,
-        folder: &Folder,
+        folder: &FolderHandle,
         resolved: &Path,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), RootAttemptError> {
         let (_, there) = self.reopen(asked, resolved, OFlags::PATH | OFlags::DIRECTORY)?;
         if there.identity == about(&folder.handle, asked)?.identity {
             return Ok(());
         }
-        Err(Stop::Changed)
+        Err(RootAttemptError::Changed)
     }
 }
 
 /// Returns the metadata of an open file.
-pub(super) fn about(handle: impl AsFd, asked: &Path) -> Result<About, RootError> {
-    let stat = rustix::fs::fstat(handle).map_err(RootError::system(asked, "look at"))?;
-    Ok(About::of(&stat))
+pub(super) fn about(handle: impl AsFd, asked: &Path) -> Result<FileMetadata, RootFolderError> {
+    let stat = rustix::fs::fstat(handle).map_err(RootFolderError::system(asked, "look at"))?;
+    Ok(FileMetadata::of(&stat))
 }
 
 /// Classifies the system error for a path that was there a moment ago: the tree changed,
 /// or a real failure.
-pub(super) fn changed_or(asked: &Path, cause: Errno) -> Stop {
+pub(super) fn changed_or(asked: &Path, cause: Errno) -> RootAttemptError {
     match cause {
-        Errno::NOENT | Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::AGAIN => Stop::Changed,
-        cause => Stop::Failed(RootError::system(asked, "open")(cause)),
+        Errno::NOENT | Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::AGAIN => {
+            RootAttemptError::Changed
+        }
+        cause => RootAttemptError::Failed(RootFolderError::system(asked, "open")(cause)),
     }
 }
 

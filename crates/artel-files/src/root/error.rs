@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::{FileError, Op, Refusal};
+use crate::{FileAccessKind, FileAccessRefusal, FileError};
 
 /// Why a path beneath a root was not used. Nothing was changed, unless a system call
 /// failed half way and the error says so.
 #[derive(Debug, thiserror::Error)]
-pub enum RootError {
+pub enum RootFolderError {
     /// The path leads out of the root: by `..`, by a link, or as an absolute path elsewhere.
     #[error("`{}` leads outside of `{}`: {how}", path.display(), root.display())]
     Outside {
@@ -37,9 +37,9 @@ pub enum RootError {
         /// The path it really has.
         resolved: PathBuf,
         /// The refused access.
-        op: Op,
+        op: FileAccessKind,
         /// The rule and the reason.
-        refusal: Refusal,
+        refusal: FileAccessRefusal,
     },
     /// The file has more names than were found inside the root; one of them may lie outside.
     #[error(
@@ -89,13 +89,13 @@ pub enum RootError {
     File(#[from] FileError),
 }
 
-impl RootError {
+impl RootFolderError {
     /// Returns whether the path does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::File(error) if error.system_kind() == Some(io::ErrorKind::NotFound))
     }
 
-    /// Returns a function that turns a system error into a [`RootError`].
+    /// Returns a function that turns a system error into a [`RootFolderError`].
     pub(super) fn system(path: &Path, doing: &'static str) -> impl FnOnce(Errno) -> Self {
         let path = path.to_owned();
         move |cause| Self::File(FileError::system(&path, doing)(cause))
@@ -103,14 +103,14 @@ impl RootError {
 }
 
 /// The failure of one attempt.
-pub(super) enum Stop {
+pub(super) enum RootAttemptError {
     /// The tree changed in between: try again.
     Changed,
     /// Trying again would not help.
-    Failed(RootError),
+    Failed(RootFolderError),
 }
 
-impl<E: Into<RootError>> From<E> for Stop {
+impl<E: Into<RootFolderError>> From<E> for RootAttemptError {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, FileType, OFlags};
 
-use super::error::{RootError, Stop};
-use super::{About, Identity, Root, ask};
-use crate::{Found, Guard, Op};
+use super::error::{RootAttemptError, RootFolderError};
+use super::{FileIdentity, FileMetadata, RootFolder, ask};
+use crate::{FileAccessGuard, FileAccessKind, FileEntryKind};
 
 /// Number of entries searched for a file's other names before giving up. Names not found
 /// by then count as outside.
@@ -23,20 +23,20 @@ pub const MOST_ENTRIES_SEARCHED: usize = 100_000;
 /// Depth limit of the search: each level holds a handle.
 const DEEPEST: usize = 200;
 
-impl Root {
+impl RootFolder {
     /// Refuses an ordinary file that has a name outside the root, or a name inside that the
     /// guard does not allow for this access.
     pub(super) fn judge_names(
         &self,
         asked: &Path,
-        about: &About,
-        guard: &dyn Guard,
-        op: Op,
-    ) -> Result<(), Stop> {
-        if about.found != Found::File || about.links <= 1 {
+        about: &FileMetadata,
+        guard: &dyn FileAccessGuard,
+        op: FileAccessKind,
+    ) -> Result<(), RootAttemptError> {
+        if about.found != FileEntryKind::File || about.links <= 1 {
             return Ok(());
         }
-        let mut search = Search {
+        let mut search = HardLinkSearch {
             root: self,
             identity: about.identity,
             names: vec![],
@@ -50,7 +50,7 @@ impl Root {
         };
         search.names.retain(is_there);
         if (search.names.len() as u64) < about.links {
-            return Err(Stop::Failed(RootError::NamedElsewhere {
+            return Err(RootAttemptError::Failed(RootFolderError::NamedElsewhere {
                 path: asked.to_owned(),
                 links: about.links,
                 found: search.names.len() as u64,
@@ -64,14 +64,14 @@ impl Root {
     }
 }
 
-struct Search<'s> {
-    root: &'s Root,
-    identity: Identity,
+struct HardLinkSearch<'s> {
+    root: &'s RootFolder,
+    identity: FileIdentity,
     names: Vec<PathBuf>,
     searched: usize,
 }
 
-impl Search<'_> {
+impl HardLinkSearch<'_> {
     /// Searches the tree until all names are found or the bound is reached. Folders that
     /// cannot be opened hide their contents; the count then stays short.
     fn run(&mut self, wanted: u64) {

@@ -9,46 +9,51 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::beneath::changed_or;
-use super::error::{RootError, Stop};
-use super::walk::{Last, walk, wrong_kind};
-use super::{About, Root};
-use crate::{FileError, Found, Guard, Op};
+use super::error::{RootAttemptError, RootFolderError};
+use super::walk::{FinalLinkHandling, walk, wrong_kind};
+use super::{FileMetadata, RootFolder};
+use crate::{FileAccessGuard, FileAccessKind, FileEntryKind, FileError};
 
 /// A file opened for reading.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedFile {
     /// The open file.
     pub file: File,
     /// The path the file really has, relative to the root.
     pub path: PathBuf,
     /// The file's metadata when it was opened.
-    pub about: About,
+    pub about: FileMetadata,
 }
 
 /// One entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderEntry {
     /// The name, byte for byte.
     pub name: OsString,
     /// The kind of entry; a link is not followed.
-    pub found: Found,
+    pub found: FileEntryKind,
 }
 
 /// The entries of a folder, sorted by the bytes of their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
+pub struct FolderListing {
     /// The path the folder really has, relative to the root.
     pub path: PathBuf,
     /// The entries, at most as many as were requested.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FolderEntry>,
     /// Whether the folder holds more entries than were requested.
     pub is_cut: bool,
 }
 
-impl Root {
+impl RootFolder {
     /// Returns the bytes of an ordinary file of at most `most` bytes. Folders, pipes, sockets
     /// and devices are refused without being opened.
-    pub fn read(&self, path: &Path, most: u64, guard: &dyn Guard) -> Result<Vec<u8>, RootError> {
+    pub fn read(
+        &self,
+        path: &Path,
+        most: u64,
+        guard: &dyn FileAccessGuard,
+    ) -> Result<Vec<u8>, RootFolderError> {
         let opened = self.open_file(path, guard)?;
         let too_large = || FileError::TooLarge {
             path: path.to_owned(),
@@ -70,42 +75,60 @@ impl Root {
     }
 
     /// Opens an ordinary file for reading piece by piece.
-    pub fn open_file(&self, path: &Path, guard: &dyn Guard) -> Result<Opened, RootError> {
+    pub fn open_file(
+        &self,
+        path: &Path,
+        guard: &dyn FileAccessGuard,
+    ) -> Result<OpenedFile, RootFolderError> {
         self.steadily(path, || self.open_once(path, guard))
     }
 
     /// Lists at most `most` names of a folder.
-    pub fn list(&self, path: &Path, most: usize, guard: &dyn Guard) -> Result<Listing, RootError> {
+    pub fn list(
+        &self,
+        path: &Path,
+        most: usize,
+        guard: &dyn FileAccessGuard,
+    ) -> Result<FolderListing, RootFolderError> {
         self.steadily(path, || self.list_once(path, most, guard))
     }
 
-    fn open_once(&self, asked: &Path, guard: &dyn Guard) -> Result<Opened, Stop> {
-        let walked = walk(self, asked, Last::Follow)?;
+    fn open_once(
+        &self,
+        asked: &Path,
+        guard: &dyn FileAccessGuard,
+    ) -> Result<OpenedFile, RootAttemptError> {
+        let walked = walk(self, asked, FinalLinkHandling::Follow)?;
         let seen = walked.there(asked)?;
-        if seen.found != Found::File {
-            return Err(wrong_kind(asked, seen.found, Found::File).into());
+        if seen.found != FileEntryKind::File {
+            return Err(wrong_kind(asked, seen.found, FileEntryKind::File).into());
         }
-        walked.ask(guard, asked, Op::Read)?;
+        walked.ask(guard, asked, FileAccessKind::Read)?;
         // If a pipe or a terminal has taken the file's place by now, the flags keep us from
         // waiting for it or making it our controlling terminal, and the next line detects it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let (handle, about) = self.reopen(asked, &walked.path, flags)?;
         if about.identity != seen.identity {
-            return Err(Stop::Changed);
+            return Err(RootAttemptError::Changed);
         }
-        self.judge_names(asked, &about, guard, Op::Read)?;
-        Ok(Opened {
+        self.judge_names(asked, &about, guard, FileAccessKind::Read)?;
+        Ok(OpenedFile {
             file: File::from(handle),
             path: walked.path,
             about,
         })
     }
 
-    fn list_once(&self, asked: &Path, most: usize, guard: &dyn Guard) -> Result<Listing, Stop> {
-        let walked = walk(self, asked, Last::Follow)?;
+    fn list_once(
+        &self,
+        asked: &Path,
+        most: usize,
+        guard: &dyn FileAccessGuard,
+    ) -> Result<FolderListing, RootAttemptError> {
+        let walked = walk(self, asked, FinalLinkHandling::Follow)?;
         let seen = walked.there(asked)?;
-        if seen.found != Found::Folder {
-            return Err(wrong_kind(asked, seen.found, Found::Folder).into());
+        if seen.found != FileEntryKind::Folder {
+            return Err(wrong_kind(asked, seen.found, FileEntryKind::Folder).into());
         }
         walked.ask_to_list(guard, asked)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
@@ -113,7 +136,7 @@ impl Root {
         let mut dir = Dir::new(handle).map_err(|cause| changed_or(asked, cause))?;
         let (mut entries, mut is_cut) = (Vec::new(), false);
         while let Some(entry) = dir.read() {
-            let entry = entry.map_err(RootError::system(asked, "list"))?;
+            let entry = entry.map_err(RootFolderError::system(asked, "list"))?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name == "." || name == ".." {
                 continue;
@@ -123,13 +146,13 @@ impl Root {
                 break;
             }
             let found = kind(&dir, name, entry.file_type());
-            entries.push(Entry {
+            entries.push(FolderEntry {
                 name: name.to_owned(),
                 found,
             });
         }
         entries.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Listing {
+        Ok(FolderListing {
             path: walked.path,
             entries,
             is_cut,
@@ -138,14 +161,14 @@ impl Root {
 }
 
 /// Returns an entry's kind, looking it up on file systems that list names without kinds.
-fn kind(dir: &Dir, name: &OsStr, listed: FileType) -> Found {
+fn kind(dir: &Dir, name: &OsStr, listed: FileType) -> FileEntryKind {
     if listed != FileType::Unknown {
-        return Found::of(listed);
+        return FileEntryKind::of(listed);
     }
     let stat = dir
         .fd()
         .and_then(|folder| rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW));
-    stat.map_or(Found::Special, |stat| {
-        Found::of(FileType::from_raw_mode(stat.st_mode))
+    stat.map_or(FileEntryKind::Special, |stat| {
+        FileEntryKind::of(FileType::from_raw_mode(stat.st_mode))
     })
 }

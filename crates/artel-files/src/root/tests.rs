@@ -11,11 +11,11 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{FileError, Refusal, is_unfinished};
+use crate::{FileAccessRefusal, FileError, is_unfinished};
 
 struct Place {
     dir: TempDir,
-    root: Root,
+    root: RootFolder,
 }
 
 impl Place {
@@ -26,7 +26,7 @@ impl Place {
             .unwrap();
         fs::create_dir_all(dir.path().join("root")).unwrap();
         fs::create_dir_all(dir.path().join("outside")).unwrap();
-        let root = Root::open(&dir.path().join("root")).unwrap();
+        let root = RootFolder::open(&dir.path().join("root")).unwrap();
         Self { dir, root }
     }
 
@@ -47,22 +47,22 @@ impl Place {
     }
 }
 
-fn yes(_: &Path, _: Op) -> Result<(), Refusal> {
+fn yes(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
     Ok(())
 }
 
-fn no(_: &Path, _: Op) -> Result<(), Refusal> {
-    Err(Refusal {
+fn no(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
+    Err(FileAccessRefusal {
         rule: "no".into(),
         reason: "not now".into(),
     })
 }
 
-fn read(root: &Root, path: impl AsRef<Path>) -> Result<Vec<u8>, RootError> {
+fn read(root: &RootFolder, path: impl AsRef<Path>) -> Result<Vec<u8>, RootFolderError> {
     root.read(path.as_ref(), 1000, &yes)
 }
 
-fn write(root: &Root, path: impl AsRef<Path>) -> Result<Written, RootError> {
+fn write(root: &RootFolder, path: impl AsRef<Path>) -> Result<WrittenFile, RootFolderError> {
     root.write(path.as_ref(), b"new", &yes)
 }
 
@@ -97,7 +97,10 @@ fn names_are_bytes() {
         PathBuf::from(too_long),
         Path::new("made/above").join(too_long),
     ] {
-        assert!(matches!(write(&place.root, path), Err(RootError::File(_))));
+        assert!(matches!(
+            write(&place.root, path),
+            Err(RootFolderError::File(_))
+        ));
     }
     assert!(!place.at("root/made").exists());
 }
@@ -130,7 +133,7 @@ fn the_guard_hears_the_resolved_path_and_every_name_on_the_way() {
     symlink("link/file", place.at("root/chain")).unwrap();
     fs::hard_link(place.at("root/real/file"), place.at("root/second")).unwrap();
     let heard = Cell::new(Vec::new());
-    let listen = |path: &Path, op: Op| {
+    let listen = |path: &Path, op: FileAccessKind| {
         let mut all = heard.take();
         all.push(format!("{op} {}", path.display()));
         heard.set(all);
@@ -224,7 +227,7 @@ fn hard_links_count_as_inside_only_if_all_are_found() {
     assert!(
         matches!(
             error,
-            RootError::NamedElsewhere {
+            RootFolderError::NamedElsewhere {
                 links: 3,
                 found: 2,
                 ..
@@ -245,10 +248,10 @@ fn hard_links_count_as_inside_only_if_all_are_found() {
 #[test]
 fn other_mounts_are_not_entered_unless_allowed() {
     // The kernel's own file systems are mounted on every machine.
-    let root = Root::open(Path::new("/")).unwrap();
+    let root = RootFolder::open(Path::new("/")).unwrap();
     let error = read(&root, "proc/self/status").unwrap_err();
     assert!(
-        matches!(&error, RootError::Mount { at, .. } if at == Path::new("proc")),
+        matches!(&error, RootFolderError::Mount { at, .. } if at == Path::new("proc")),
         "{error}"
     );
     let root = root.across_mounts();
@@ -269,7 +272,7 @@ fn a_root_is_what_was_opened() {
     place.file("root/a", "inside");
     place.file("outside/a", "OUTSIDE");
     symlink(place.at("root"), place.at("alias")).unwrap();
-    let by_link = Root::open(&place.at("alias")).unwrap();
+    let by_link = RootFolder::open(&place.at("alias")).unwrap();
     assert_eq!(read(&by_link, place.at("alias/a")).unwrap(), b"inside");
     assert_eq!(read(&by_link, place.at("root/a")).unwrap(), b"inside");
     assert!(read(&place.root, place.at("alias/a")).is_err());
@@ -287,8 +290,8 @@ fn a_root_is_what_was_opened() {
     assert!(write(&place.root, "a").is_err());
     for dir in ["missing", "outside/a"] {
         assert!(matches!(
-            Root::open(&place.at(dir)),
-            Err(RootError::File(_))
+            RootFolder::open(&place.at(dir)),
+            Err(RootFolderError::File(_))
         ));
     }
 }
@@ -301,7 +304,7 @@ fn reading_has_a_bound() {
     let error = place.root.read(Path::new("a"), 4, &yes).unwrap_err();
     assert!(matches!(
         error,
-        RootError::File(FileError::TooLarge { most: 4, .. })
+        RootFolderError::File(FileError::TooLarge { most: 4, .. })
     ));
     for number in 0..5 {
         place.file(&format!("root/many/{number}"), "");
@@ -369,7 +372,7 @@ fn a_folder_carried_off_after_the_answer_takes_no_file_along() {
     // The guard is asked about the second name when the folder is already open: the worst
     // moment.
     let asked = Cell::new(0);
-    let carry_off = |path: &Path, _: Op| {
+    let carry_off = |path: &Path, _: FileAccessKind| {
         if path == Path::new("second") {
             asked.set(asked.get() + 1);
             fs::rename(place.at("root/d"), place.at("outside/d")).unwrap();
@@ -381,7 +384,7 @@ fn a_folder_carried_off_after_the_answer_takes_no_file_along() {
         .root
         .write(Path::new("d/file"), b"new", &carry_off)
         .unwrap_err();
-    assert!(matches!(error, RootError::Outside { .. }), "{error}");
+    assert!(matches!(error, RootFolderError::Outside { .. }), "{error}");
     assert_eq!(asked.get(), 1);
     assert_eq!(place.text("outside/d/file"), "old");
     let left: Vec<_> = fs::read_dir(place.at("outside/d")).unwrap().collect();
@@ -403,7 +406,7 @@ fn what_takes_the_place_after_the_answer_is_not_used() {
     };
     // The guard allows the folder, and then a link to a protected one stands there.
     let is_first = Cell::new(true);
-    let to_hooks = |path: &Path, op: Op| {
+    let to_hooks = |path: &Path, op: FileAccessKind| {
         if is_first.replace(false) {
             exchange("root/d", "root/l");
         }
@@ -415,19 +418,19 @@ fn what_takes_the_place_after_the_answer_is_not_used() {
     };
     let written = place.root.write(Path::new("d/new"), b"new", &to_hooks);
     assert!(
-        matches!(&written, Err(RootError::Refused { .. })),
+        matches!(&written, Err(RootFolderError::Refused { .. })),
         "{written:?}"
     );
     assert!(!place.at("root/.git/hooks/new").exists());
     exchange("root/d", "root/l");
     // The guard allows the file, and then a pipe stands there.
-    let to_pipe = |_: &Path, _: Op| {
+    let to_pipe = |_: &Path, _: FileAccessKind| {
         exchange("root/d/file", "root/pipe");
         Ok(())
     };
     let bytes = place.root.read(Path::new("d/file"), 100, &to_pipe);
     assert!(
-        matches!(&bytes, Err(RootError::File(FileError::Other { .. }))),
+        matches!(&bytes, Err(RootFolderError::File(FileError::Other { .. }))),
         "{bytes:?}"
     );
 }
@@ -438,7 +441,7 @@ fn a_tree_that_never_rests_is_given_up() {
     place.file("root/d/file", "inside");
     place.file("outside/file", "OUTSIDE");
     symlink("../outside", place.at("root/l")).unwrap();
-    let flip = |_: &Path, _: Op| {
+    let flip = |_: &Path, _: FileAccessKind| {
         let (d, l) = (place.at("root/d"), place.at("root/l"));
         let cwd = rustix::fs::CWD;
         rustix::fs::renameat_with(cwd, d, cwd, l, rustix::fs::RenameFlags::EXCHANGE).unwrap();
@@ -454,7 +457,7 @@ fn a_tree_that_never_rests_is_given_up() {
         assert!(deleted.is_err(), "{deleted:?}");
     }
     assert_eq!(place.text("outside/file"), "OUTSIDE");
-    let churn = |_: &Path, _: Op| {
+    let churn = |_: &Path, _: FileAccessKind| {
         fs::remove_file(place.at("root/churn")).unwrap();
         place.file("root/churn.new", "inside");
         fs::rename(place.at("root/churn.new"), place.at("root/churn")).unwrap();
@@ -463,7 +466,7 @@ fn a_tree_that_never_rests_is_given_up() {
     place.file("root/churn", "inside");
     let never = place.root.write(Path::new("churn"), b"new", &churn);
     assert!(
-        matches!(never, Err(RootError::Unsteady { .. }) | Ok(_)),
+        matches!(never, Err(RootFolderError::Unsteady { .. }) | Ok(_)),
         "{never:?}"
     );
     let leftover = |dir: &str| {
@@ -555,7 +558,7 @@ proptest! {
                 }
                 // Targets that the system finds inside are refused only if the way there
                 // leaves the root.
-                Err(RootError::Outside { .. }) => {}
+                Err(RootFolderError::Outside { .. }) => {}
                 Err(error) => {
                     let is_file = real.as_ref().is_ok_and(|real| real.is_file());
                     prop_assert!(!is_file, "{path:?} is {real:?}: {error}");

@@ -16,9 +16,9 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::beneath::{about, changed_or};
-use super::error::{RootError, Stop};
-use super::{About, Resolved, Root, ask};
-use crate::{FileError, Found, Guard, Op};
+use super::error::{RootAttemptError, RootFolderError};
+use super::{FileMetadata, ResolvedRootPath, RootFolder, ask};
+use crate::{FileAccessGuard, FileAccessKind, FileEntryKind, FileError};
 
 /// The kernel's limit on links followed in one path.
 const MOST_LINKS: usize = 40;
@@ -28,16 +28,16 @@ const MOST_NAME_BYTES: usize = 255;
 
 /// The treatment of a link at the very end of the path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
+pub(super) enum FinalLinkHandling {
     Follow,
     Keep,
 }
 
 /// The place that a path led to.
-pub(super) struct Walked {
+pub(super) struct WalkedPath {
     pub(super) path: PathBuf,
     /// What is there, or `None` if it or a folder above it is missing.
-    pub(super) about: Option<About>,
+    pub(super) about: Option<FileMetadata>,
     /// Number of names at the end of the path that are missing.
     pub(super) missing: usize,
     /// The paths of the links that were followed on the way.
@@ -46,9 +46,14 @@ pub(super) struct Walked {
     pub(super) wants_folder: bool,
 }
 
-impl Walked {
+impl WalkedPath {
     /// Asks the guard about the path and about each link that led to it.
-    pub(super) fn ask(&self, guard: &dyn Guard, asked: &Path, op: Op) -> Result<(), RootError> {
+    pub(super) fn ask(
+        &self,
+        guard: &dyn FileAccessGuard,
+        asked: &Path,
+        op: FileAccessKind,
+    ) -> Result<(), RootFolderError> {
         let names = [&self.path].into_iter().chain(&self.links);
         names
             .into_iter()
@@ -56,36 +61,44 @@ impl Walked {
     }
 
     /// Asks the guard whether the folder may be listed.
-    pub(super) fn ask_to_list(&self, guard: &dyn Guard, asked: &Path) -> Result<(), RootError> {
+    pub(super) fn ask_to_list(
+        &self,
+        guard: &dyn FileAccessGuard,
+        asked: &Path,
+    ) -> Result<(), RootFolderError> {
         let names = [&self.path].into_iter().chain(&self.links);
         names
             .into_iter()
-            .try_for_each(|name| ask(guard, asked, &name.join(""), Op::Read))
+            .try_for_each(|name| ask(guard, asked, &name.join(""), FileAccessKind::Read))
     }
 
-    pub(super) fn resolved(self) -> Resolved {
-        Resolved {
+    pub(super) fn resolved(self) -> ResolvedRootPath {
+        ResolvedRootPath {
             path: self.path,
             about: self.about,
         }
     }
 
     /// Returns the metadata, or an error if the path does not exist.
-    pub(super) fn there(&self, asked: &Path) -> Result<About, RootError> {
+    pub(super) fn there(&self, asked: &Path) -> Result<FileMetadata, RootFolderError> {
         let about = self
             .about
-            .ok_or_else(|| RootError::system(asked, "open")(Errno::NOENT))?;
-        if self.wants_folder && about.found != Found::Folder {
-            return Err(wrong_kind(asked, about.found, Found::Folder));
+            .ok_or_else(|| RootFolderError::system(asked, "open")(Errno::NOENT))?;
+        if self.wants_folder && about.found != FileEntryKind::Folder {
+            return Err(wrong_kind(asked, about.found, FileEntryKind::Folder));
         }
         Ok(about)
     }
 }
 
 /// Returns the error for an entry of the wrong kind.
-pub(super) fn wrong_kind(asked: &Path, found: Found, wanted: Found) -> RootError {
+pub(super) fn wrong_kind(
+    asked: &Path,
+    found: FileEntryKind,
+    wanted: FileEntryKind,
+) -> RootFolderError {
     let path = asked.to_owned();
-    RootError::File(FileError::Other {
+    RootFolderError::File(FileError::Other {
         path,
         found,
         wanted,
@@ -93,8 +106,12 @@ pub(super) fn wrong_kind(asked: &Path, found: Found, wanted: Found) -> RootError
 }
 
 /// Follows a path from the root.
-pub(super) fn walk(root: &Root, asked: &Path, last: Last) -> Result<Walked, Stop> {
-    let mut walk = Walk {
+pub(super) fn walk(
+    root: &RootFolder,
+    asked: &Path,
+    last: FinalLinkHandling,
+) -> Result<WalkedPath, RootAttemptError> {
+    let mut walk = PathWalk {
         root,
         asked,
         names: Vec::new(),
@@ -107,21 +124,28 @@ pub(super) fn walk(root: &Root, asked: &Path, last: Last) -> Result<Walked, Stop
     while let Some(step) = walk.todo.pop() {
         let is_last = walk.todo.is_empty();
         match step {
-            Step::Up => walk.up()?,
-            Step::Name(name) => {
-                match walk.enter(&name, if is_last { last } else { Last::Follow })? {
-                    Entered::Moved => {}
-                    Entered::Linked {
+            PathWalkStep::Up => walk.up()?,
+            PathWalkStep::Name(name) => {
+                match walk.enter(
+                    &name,
+                    if is_last {
+                        last
+                    } else {
+                        FinalLinkHandling::Follow
+                    },
+                )? {
+                    PathStepOutcome::Moved => {}
+                    PathStepOutcome::Linked {
                         wants_folder: wants,
                     } => walk.wants_folder |= is_last && wants,
-                    Entered::Missing => return walk.missing(name),
+                    PathStepOutcome::Missing => return walk.missing(name),
                 }
             }
         }
     }
     let here = about(walk.here(), asked)?;
     let path = walk.names.iter().collect();
-    Ok(Walked {
+    Ok(WalkedPath {
         path,
         about: Some(here),
         missing: 0,
@@ -130,25 +154,25 @@ pub(super) fn walk(root: &Root, asked: &Path, last: Last) -> Result<Walked, Stop
     })
 }
 
-struct Walk<'w> {
-    root: &'w Root,
+struct PathWalk<'w> {
+    root: &'w RootFolder,
     asked: &'w Path,
     /// The names from the root to the current position: folders, until the last step.
     names: Vec<OsString>,
     /// Handle of the current position; `None` means the root.
     here: Option<OwnedFd>,
     /// The steps left, the next one last.
-    todo: Vec<Step>,
+    todo: Vec<PathWalkStep>,
     links: Vec<PathBuf>,
     wants_folder: bool,
 }
 
-enum Step {
+enum PathWalkStep {
     Up,
     Name(OsString),
 }
 
-impl Step {
+impl PathWalkStep {
     fn name(&self) -> Option<&OsStr> {
         match self {
             Self::Name(name) => Some(name),
@@ -157,16 +181,16 @@ impl Step {
     }
 }
 
-enum Entered {
+enum PathStepOutcome {
     Moved,
     Linked { wants_folder: bool },
     Missing,
 }
 
-impl Walk<'_> {
+impl PathWalk<'_> {
     /// Splits the requested path into steps. The person who writes `~` means a home folder;
     /// treating it as a name would create a folder that nobody wanted.
-    fn first_steps(&self) -> Result<Vec<Step>, Stop> {
+    fn first_steps(&self) -> Result<Vec<PathWalkStep>, RootAttemptError> {
         let bytes = self.asked.as_os_str().as_bytes();
         if bytes.is_empty() {
             return Err(FileError::NoName {
@@ -182,7 +206,7 @@ impl Walk<'_> {
     }
 
     /// Splits a path into steps; an absolute path must lie beneath the root.
-    fn steps(&self, path: &Path, otherwise: &str) -> Result<Vec<Step>, Stop> {
+    fn steps(&self, path: &Path, otherwise: &str) -> Result<Vec<PathWalkStep>, RootAttemptError> {
         let relative = if path.is_absolute() {
             let beneath = [&self.root.given, &self.root.real];
             let mut beneath = beneath
@@ -198,15 +222,15 @@ impl Walk<'_> {
         let mut steps = Vec::new();
         for component in relative.components().rev() {
             match component {
-                Component::Normal(name) => steps.push(Step::Name(self.checked(name)?)),
-                Component::ParentDir => steps.push(Step::Up),
+                Component::Normal(name) => steps.push(PathWalkStep::Name(self.checked(name)?)),
+                Component::ParentDir => steps.push(PathWalkStep::Up),
                 Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
             }
         }
         Ok(steps)
     }
 
-    fn checked(&self, name: &OsStr) -> Result<OsString, Stop> {
+    fn checked(&self, name: &OsStr) -> Result<OsString, RootAttemptError> {
         if name.len() > MOST_NAME_BYTES {
             return Err(self.failed(Errno::NAMETOOLONG));
         }
@@ -222,7 +246,7 @@ impl Walk<'_> {
             .map_or(self.root.handle.as_fd(), AsFd::as_fd)
     }
 
-    fn up(&mut self) -> Result<(), Stop> {
+    fn up(&mut self) -> Result<(), RootAttemptError> {
         if self.names.pop().is_none() {
             return Err(self.outside("`..` climbs above the root"));
         }
@@ -232,31 +256,39 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn enter(&mut self, name: &OsStr, last: Last) -> Result<Entered, Stop> {
+    fn enter(
+        &mut self,
+        name: &OsStr,
+        last: FinalLinkHandling,
+    ) -> Result<PathStepOutcome, RootAttemptError> {
         let handle = match self.root.open_name(self.here(), name, OFlags::PATH) {
             Ok(handle) => handle,
-            Err(Errno::NOENT) => return Ok(Entered::Missing),
+            Err(Errno::NOENT) => return Ok(PathStepOutcome::Missing),
             Err(Errno::XDEV) => return Err(self.mounted(name)),
             Err(cause) => return Err(self.failed(cause)),
         };
         let found = about(&handle, self.asked)?.found;
-        if found == Found::Link && last == Last::Follow {
+        if found == FileEntryKind::Link && last == FinalLinkHandling::Follow {
             return self.follow(name, &handle);
         }
-        if found != Found::Folder && !self.todo.is_empty() {
+        if found != FileEntryKind::Folder && !self.todo.is_empty() {
             return Err(self.failed(Errno::NOTDIR));
         }
         self.names.push(name.to_owned());
         self.here = Some(handle);
-        Ok(Entered::Moved)
+        Ok(PathStepOutcome::Moved)
     }
 
-    fn follow(&mut self, name: &OsStr, link: &OwnedFd) -> Result<Entered, Stop> {
+    fn follow(
+        &mut self,
+        name: &OsStr,
+        link: &OwnedFd,
+    ) -> Result<PathStepOutcome, RootAttemptError> {
         if self.links.len() == MOST_LINKS {
             return Err(self.failed(Errno::LOOP));
         }
         let spelled = self.names.iter().map(OsString::as_os_str).chain([name]);
-        let rest = self.todo.iter().rev().map_while(Step::name);
+        let rest = self.todo.iter().rev().map_while(PathWalkStep::name);
         self.links.push(spelled.chain(rest).collect());
         let target = rustix::fs::readlinkat(link, "", Vec::new());
         let target = target.map_err(|cause| self.failed(cause))?;
@@ -270,25 +302,25 @@ impl Walk<'_> {
             "a link on the way leads to an absolute path elsewhere",
         )?;
         self.todo.extend(steps);
-        Ok(Entered::Linked {
+        Ok(PathStepOutcome::Linked {
             wants_folder: ends_as_folder(target.as_os_str()),
         })
     }
 
     /// Ends the walk at a name that does not exist. The steps left must be plain names: nobody
     /// can go up from a missing folder.
-    fn missing(mut self, name: OsString) -> Result<Walked, Stop> {
+    fn missing(mut self, name: OsString) -> Result<WalkedPath, RootAttemptError> {
         let mut missing = 1;
         self.names.push(name);
         while let Some(step) = self.todo.pop() {
             match step {
-                Step::Name(name) => self.names.push(name),
-                Step::Up => return Err(self.failed(Errno::NOENT)),
+                PathWalkStep::Name(name) => self.names.push(name),
+                PathWalkStep::Up => return Err(self.failed(Errno::NOENT)),
             }
             missing += 1;
         }
         let path = self.names.iter().collect();
-        Ok(Walked {
+        Ok(WalkedPath {
             path,
             about: None,
             missing,
@@ -297,30 +329,30 @@ impl Walk<'_> {
         })
     }
 
-    fn outside(&self, how: &str) -> Stop {
+    fn outside(&self, how: &str) -> RootAttemptError {
         let (path, root) = (self.asked.to_owned(), self.root.real.clone());
-        Stop::Failed(RootError::Outside {
+        RootAttemptError::Failed(RootFolderError::Outside {
             path,
             root,
             how: how.to_owned(),
         })
     }
 
-    fn mounted(&self, name: &OsStr) -> Stop {
+    fn mounted(&self, name: &OsStr) -> RootAttemptError {
         let at = self
             .names
             .iter()
             .map(OsString::as_os_str)
             .chain([name])
             .collect();
-        Stop::Failed(RootError::Mount {
+        RootAttemptError::Failed(RootFolderError::Mount {
             path: self.asked.to_owned(),
             at,
         })
     }
 
-    fn failed(&self, cause: Errno) -> Stop {
-        Stop::Failed(RootError::system(self.asked, "open")(cause))
+    fn failed(&self, cause: Errno) -> RootAttemptError {
+        RootAttemptError::Failed(RootFolderError::system(self.asked, "open")(cause))
     }
 }
 

@@ -9,23 +9,23 @@ use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::beneath::{about, changed_or};
-use super::error::{RootError, Stop};
-use super::walk::{Last, Walked, walk, wrong_kind};
-use super::{About, Root};
-use crate::directory::Folder;
-use crate::temp::Temp;
-use crate::{Found, Guard, Op};
+use super::error::{RootAttemptError, RootFolderError};
+use super::walk::{FinalLinkHandling, WalkedPath, walk, wrong_kind};
+use super::{FileMetadata, RootFolder};
+use crate::directory::FolderHandle;
+use crate::temp::UnfinishedFile;
+use crate::{FileAccessGuard, FileAccessKind, FileEntryKind};
 
 /// The result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFile {
     /// The path that was written, relative to the root and without links.
     pub path: PathBuf,
     /// Whether the file did not exist before.
     pub is_new: bool,
 }
 
-impl Root {
+impl RootFolder {
     /// Creates or replaces a file in one step, with its missing parent folders.
     ///
     /// A link at the end is followed, as an editor would, and the guard is asked about the
@@ -37,15 +37,20 @@ impl Root {
         &self,
         path: &Path,
         bytes: &[u8],
-        guard: &dyn Guard,
-    ) -> Result<Written, RootError> {
+        guard: &dyn FileAccessGuard,
+    ) -> Result<WrittenFile, RootFolderError> {
         self.steadily(path, || self.write_once(path, bytes, guard))
     }
 
-    fn write_once(&self, asked: &Path, bytes: &[u8], guard: &dyn Guard) -> Result<Written, Stop> {
-        let walked = walk(self, asked, Last::Follow)?;
+    fn write_once(
+        &self,
+        asked: &Path,
+        bytes: &[u8],
+        guard: &dyn FileAccessGuard,
+    ) -> Result<WrittenFile, RootAttemptError> {
+        let walked = walk(self, asked, FinalLinkHandling::Follow)?;
         let (above, name) = place_of(asked, &walked)?;
-        walked.ask(guard, asked, Op::Write)?;
+        walked.ask(guard, asked, FileAccessKind::Write)?;
         let made = self.make_missing(asked, &walked)?;
         let folder = self.folder(asked, above)?;
         let old = self.replaceable(asked, &walked, &folder, name, guard)?;
@@ -57,18 +62,22 @@ impl Root {
         }
         folder.sync(asked)?;
         made.keep();
-        Ok(Written {
+        Ok(WrittenFile {
             path: walked.path,
             is_new: old.is_none(),
         })
     }
 
     /// Creates the missing folders above the file, each through the handle of its parent.
-    pub(super) fn make_missing(&self, asked: &Path, walked: &Walked) -> Result<Made<'_>, Stop> {
+    pub(super) fn make_missing(
+        &self,
+        asked: &Path,
+        walked: &WalkedPath,
+    ) -> Result<CreatedFolders<'_>, RootAttemptError> {
         let names: Vec<OsString> = walked.path.iter().map(OsStr::to_owned).collect();
         let there = names.len() - walked.missing;
         if walked.missing < 2 {
-            return Ok(Made {
+            return Ok(CreatedFolders {
                 root: self,
                 base: None,
                 names: Vec::new(),
@@ -76,7 +85,7 @@ impl Root {
         }
         let base: PathBuf = names[..there].iter().collect();
         let base = self.folder(asked, &base)?;
-        let mut made = Made {
+        let mut made = CreatedFolders {
             root: self,
             base: Some(base.handle),
             names: Vec::new(),
@@ -93,64 +102,67 @@ impl Root {
     fn replaceable(
         &self,
         asked: &Path,
-        walked: &Walked,
-        folder: &Folder,
+        walked: &WalkedPath,
+        folder: &FolderHandle,
         name: &OsStr,
-        guard: &dyn Guard,
-    ) -> Result<Option<About>, Stop> {
+        guard: &dyn FileAccessGuard,
+    ) -> Result<Option<FileMetadata>, RootAttemptError> {
         let Some(seen) = walked.about else {
             return Ok(None);
         };
         let handle = self.open_name(&folder.handle, name, OFlags::PATH);
         let handle = handle.map_err(|cause| changed_or(asked, cause))?;
         let old = about(&handle, asked)?;
-        if old.identity != seen.identity || old.found != Found::File {
-            return Err(Stop::Changed);
+        if old.identity != seen.identity || old.found != FileEntryKind::File {
+            return Err(RootAttemptError::Changed);
         }
         let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
         match rustix::fs::accessat(&folder.handle, name, Access::WRITE_OK, flags) {
             Ok(()) => {}
             Err(cause) => {
-                return Err(Stop::Failed(RootError::system(asked, "write")(cause)));
+                return Err(RootAttemptError::Failed(RootFolderError::system(
+                    asked, "write",
+                )(cause)));
             }
         }
-        self.judge_names(asked, &old, guard, Op::Write)?;
+        self.judge_names(asked, &old, guard, FileAccessKind::Write)?;
         Ok(Some(old))
     }
 
     fn fill<'f>(
         &self,
         asked: &Path,
-        folder: &'f Folder,
+        folder: &'f FolderHandle,
         bytes: &[u8],
-        old: Option<&About>,
-    ) -> Result<Temp<'f>, Stop> {
+        old: Option<&FileMetadata>,
+    ) -> Result<UnfinishedFile<'f>, RootAttemptError> {
         let Some(old) = old else {
-            return Ok(Temp::write(folder, asked, bytes, 0o666)?);
+            return Ok(UnfinishedFile::write(folder, asked, bytes, 0o666)?);
         };
         // The setuid and setgid bits do not survive a change of the file's bytes.
         let mode = old.mode & 0o777;
-        let temp = Temp::write(folder, asked, bytes, mode & 0o700)?;
+        let temp = UnfinishedFile::write(folder, asked, bytes, mode & 0o700)?;
         temp.take_after(mode, old.owner)
-            .map_err(RootError::system(asked, "set the mode of"))?;
+            .map_err(RootFolderError::system(asked, "set the mode of"))?;
         Ok(temp)
     }
 
     fn put_new(
         &self,
         asked: &Path,
-        folder: &Folder,
+        folder: &FolderHandle,
         above: &Path,
         name: &OsStr,
-        mut temp: Temp<'_>,
-    ) -> Result<(), Stop> {
+        mut temp: UnfinishedFile<'_>,
+    ) -> Result<(), RootAttemptError> {
         match temp.settle(name) {
             Ok(()) => {}
-            Err(Errno::EXIST) => return Err(Stop::Changed),
+            Err(Errno::EXIST) => return Err(RootAttemptError::Changed),
             Err(cause) => {
-                return Err(Stop::Failed(RootError::system(asked, "put in place")(
-                    cause,
-                )));
+                return Err(RootAttemptError::Failed(RootFolderError::system(
+                    asked,
+                    "put in place",
+                )(cause)));
             }
         }
         let moved = self.still_at(asked, folder, above);
@@ -166,25 +178,26 @@ impl Root {
     fn put_over(
         &self,
         asked: &Path,
-        folder: &Folder,
+        folder: &FolderHandle,
         above: &Path,
         name: &OsStr,
-        temp: Temp<'_>,
-        old: &About,
-    ) -> Result<(), Stop> {
+        temp: UnfinishedFile<'_>,
+        old: &FileMetadata,
+    ) -> Result<(), RootAttemptError> {
         match temp.exchange(name) {
             Ok(()) => {}
-            Err(Errno::NOENT) => return Err(Stop::Changed),
+            Err(Errno::NOENT) => return Err(RootAttemptError::Changed),
             // This file system cannot exchange names: the file is replaced in one step, with
             // no way back.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 let replaced = temp.replace(name);
-                return Ok(replaced.map_err(RootError::system(asked, "put in place"))?);
+                return Ok(replaced.map_err(RootFolderError::system(asked, "put in place"))?);
             }
             Err(cause) => {
-                return Err(Stop::Failed(RootError::system(asked, "put in place")(
-                    cause,
-                )));
+                return Err(RootAttemptError::Failed(RootFolderError::system(
+                    asked,
+                    "put in place",
+                )(cause)));
             }
         }
         let is_the_one = temp.identity() == Some(old.identity);
@@ -193,59 +206,63 @@ impl Root {
             return Ok(());
         }
         temp.exchange(name)
-            .map_err(RootError::system(asked, "take back the change of"))?;
-        Err(moved.err().unwrap_or(Stop::Changed))
+            .map_err(RootFolderError::system(asked, "take back the change of"))?;
+        Err(moved.err().unwrap_or(RootAttemptError::Changed))
     }
 }
 
 /// Splits a resolved path into folder and name, if a file can be there.
 pub(super) fn place_of<'w>(
     asked: &Path,
-    walked: &'w Walked,
-) -> Result<(&'w Path, &'w OsStr), RootError> {
+    walked: &'w WalkedPath,
+) -> Result<(&'w Path, &'w OsStr), RootFolderError> {
     let (Some(above), Some(name)) = (walked.path.parent(), walked.path.file_name()) else {
-        return Err(RootError::IsRoot {
+        return Err(RootFolderError::IsRoot {
             path: asked.to_owned(),
         });
     };
     match walked.about {
-        Some(about) if about.found != Found::File => {
-            Err(wrong_kind(asked, about.found, Found::File))
+        Some(about) if about.found != FileEntryKind::File => {
+            Err(wrong_kind(asked, about.found, FileEntryKind::File))
         }
-        _ if walked.wants_folder => Err(wrong_kind(asked, Found::Folder, Found::File)),
+        _ if walked.wants_folder => Err(wrong_kind(
+            asked,
+            FileEntryKind::Folder,
+            FileEntryKind::File,
+        )),
         _ => Ok((above, name)),
     }
 }
 
-/// Folders created on the way to a file. Unless [`Made::keep`] is called, dropping this
+/// Folders created on the way to a file. Unless [`CreatedFolders::keep`] is called, dropping this
 /// removes those that are empty.
-pub(super) struct Made<'r> {
-    root: &'r Root,
+pub(super) struct CreatedFolders<'r> {
+    root: &'r RootFolder,
     base: Option<OwnedFd>,
     /// The names below `base`, each with who created it.
-    names: Vec<(OsString, Maker)>,
+    names: Vec<(OsString, FolderCreator)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Maker {
+enum FolderCreator {
     Us,
     Another,
 }
 
-impl Made<'_> {
+impl CreatedFolders<'_> {
     pub(super) fn keep(mut self) {
         self.base = None;
     }
 
-    fn add(&mut self, asked: &Path, name: &OsStr) -> Result<(), Stop> {
+    fn add(&mut self, asked: &Path, name: &OsStr) -> Result<(), RootAttemptError> {
         let folder = self
             .below(self.names.len())
             .map_err(|cause| changed_or(asked, cause))?;
         let maker = match rustix::fs::mkdirat(&folder.handle, name, Mode::from_raw_mode(0o777)) {
-            Ok(()) => Maker::Us,
-            Err(Errno::EXIST) => Maker::Another,
+            Ok(()) => FolderCreator::Us,
+            Err(Errno::EXIST) => FolderCreator::Another,
             Err(cause) => {
-                return Err(Stop::Failed(RootError::system(
+                return Err(RootAttemptError::Failed(RootFolderError::system(
                     asked,
                     "make a folder above",
                 )(cause)));
@@ -257,7 +274,7 @@ impl Made<'_> {
 
     /// Makes all of the folders durable. Done at the end, this costs one commit of the file
     /// system.
-    fn sync(&self, asked: &Path) -> Result<(), Stop> {
+    fn sync(&self, asked: &Path) -> Result<(), RootAttemptError> {
         for count in (0..self.names.len()).rev() {
             let folder = self
                 .below(count)
@@ -268,16 +285,16 @@ impl Made<'_> {
     }
 
     /// Opens the folder that lies `count` names below the base.
-    fn below(&self, count: usize) -> Result<Folder, Errno> {
+    fn below(&self, count: usize) -> Result<FolderHandle, Errno> {
         let base = self.base.as_ref().ok_or(Errno::NOENT)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let path: PathBuf = self.names[..count].iter().map(|(name, _)| name).collect();
         let handle = self.root.open_below(base, &path, flags)?;
-        Ok(Folder { handle })
+        Ok(FolderHandle { handle })
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for CreatedFolders<'_> {
     fn drop(&mut self) {
         if self.base.is_none() {
             return;
@@ -288,7 +305,7 @@ impl Drop for Made<'_> {
                 return;
             };
             // A folder that is no longer empty is in use by another process and stays.
-            let is_gone = *maker == Maker::Us
+            let is_gone = *maker == FolderCreator::Us
                 && rustix::fs::unlinkat(&folder.handle, name, AtFlags::REMOVEDIR).is_ok();
             if !is_gone {
                 return;

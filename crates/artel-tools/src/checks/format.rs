@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use artel_files::{Found, Op};
+use artel_files::{FileAccessKind, FileEntryKind};
 use artel_policy::{FileTarget, PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ fn file(path: &str, bench: &Bench) -> Result<FileTarget, Trouble> {
     let resolved =
         resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
     match resolved.about.map(|about| about.found) {
-        Some(Found::File) => Ok(FileTarget {
+        Some(FileEntryKind::File) => Ok(FileTarget {
             place: target.place,
             path: resolved.path.to_string_lossy().into_owned(),
         }),
@@ -229,7 +229,7 @@ fn format(
     let guard = bench.guard.in_place(&target.place);
     let path = Path::new(&target.path);
     let refused = |reason: String| Trouble::new(TroubleKind::Refused, reason);
-    let judged = guard.judge(path, Op::Write);
+    let judged = guard.judge(path, FileAccessKind::Write);
     judged.map_err(|refusal| refused(refusal.reason))?;
     let root = &bench.tree;
     let read = || root.read(path, MOST_BYTES, &*guard);
@@ -318,7 +318,7 @@ fn put_back(bench: &Bench, files: &[(String, Vec<u8>)]) -> Result<(), Trouble> {
 }
 
 /// Permits everything: the bytes stay in this process and go back where they came from.
-fn any(_: &Path, _: Op) -> Result<(), artel_files::Refusal> {
+fn any(_: &Path, _: FileAccessKind) -> Result<(), artel_files::FileAccessRefusal> {
     Ok(())
 }
 

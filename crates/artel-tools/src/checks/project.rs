@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use artel_files::{Op, Refusal, Root};
+use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder};
 use serde_json::Value;
 
 /// Largest manifest that is read, in bytes.
@@ -21,7 +21,7 @@ pub(crate) struct Programs(Vec<PathBuf>);
 /// A folder of the tree.
 #[derive(Clone)]
 pub(crate) struct Project<'b> {
-    pub(crate) root: &'b Root,
+    pub(crate) root: &'b RootFolder,
     pub(crate) programs: &'b Programs,
     /// Path relative to the tree; empty for the tree itself.
     pub(crate) folder: String,
@@ -146,11 +146,11 @@ impl<'b> Project<'b> {
     /// Returns the text of a marker file.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let wanted = Path::new(name).file_name()?.to_owned();
-        let guard = move |path: &Path, op: Op| {
-            if op == Op::Read && path.file_name() == Some(&wanted) {
+        let guard = move |path: &Path, op: FileAccessKind| {
+            if op == FileAccessKind::Read && path.file_name() == Some(&wanted) {
                 Ok(())
             } else {
-                Err(Refusal {
+                Err(FileAccessRefusal {
                     rule: "detection".to_owned(),
                     reason: "only the marker file itself is read".to_owned(),
                 })

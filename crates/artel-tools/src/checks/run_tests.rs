@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artel_files::Found as Kind;
+use artel_files::FileEntryKind as Kind;
 use artel_policy::{PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use ignore::WalkBuilder;
 
 use super::runner::Language;
@@ -46,7 +46,7 @@ pub(crate) struct Survey {
 
 impl Survey {
     /// Walks a folder of the tree.
-    pub(crate) fn of(root: &Root, folder: &str, markers: &[&str]) -> Self {
+    pub(crate) fn of(root: &RootFolder, folder: &str, markers: &[&str]) -> Self {
         let mut survey = Self::default();
         let start = root.path().join(folder);
         let above = Above::of(root.path(), &start);

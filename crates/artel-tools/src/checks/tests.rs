@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use tempfile::TempDir;
 
 use super::project::{Programs, Project};
@@ -17,7 +17,7 @@ use super::project::{Programs, Project};
 struct Place {
     _tree: TempDir,
     _bin: TempDir,
-    root: Root,
+    root: RootFolder,
     programs: Programs,
 }
 
@@ -36,7 +36,7 @@ impl Place {
         }
         let pair = (OsStr::new("PATH"), bin.path().as_os_str());
         Self {
-            root: Root::open(tree.path()).unwrap(),
+            root: RootFolder::open(tree.path()).unwrap(),
             programs: Programs::of([pair].into_iter()),
             _tree: tree,
             _bin: bin,

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_files::RootError;
+use artel_files::RootFolderError;
 
 use super::spot::{Spot, only};
 use crate::{Bench, Trouble};
@@ -79,7 +79,7 @@ fn carry_out(change: &Change<'_>) -> Result<PathBuf, Trouble> {
 fn take_back(done: &Done<'_, '_>) -> Option<String> {
     let spot = &done.change.spot;
     let guard = only(done.path.clone());
-    let back: Result<(), RootError> = match &done.change.before {
+    let back: Result<(), RootFolderError> = match &done.change.before {
         Some(bytes) => spot.root.write(&done.path, bytes, &guard).map(drop),
         None => spot.root.delete(&done.path, &guard).map(drop),
     };

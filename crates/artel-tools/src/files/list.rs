@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use artel_files::Found;
+use artel_files::FileEntryKind;
 use artel_policy::PolicyAction;
 use ignore::DirEntry;
 use serde::Deserialize;
@@ -76,7 +76,7 @@ impl Tool for List {
             return Err(Trouble::new(TroubleKind::BadInput, "`depth` counts from 1"));
         }
         let start = Start::find(bench, input.path.as_deref())?;
-        if start.found != Found::Folder {
+        if start.found != FileEntryKind::Folder {
             let what = format!(
                 "`{}` is {}, not a folder",
                 start.name(Path::new(&start.target.path)),

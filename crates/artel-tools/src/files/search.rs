@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use artel_files::Identity;
+use artel_files::FileIdentity;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{
@@ -130,7 +130,7 @@ fn may_show(start: &Start<'_>, path: &Path, file: &File, bench: &Bench) -> bool 
     let (Ok(opened), Ok(searched)) = (start.root.open_file(path, &*guard), file.metadata()) else {
         return false;
     };
-    let searched = Identity {
+    let searched = FileIdentity {
         device: searched.dev(),
         inode: searched.ino(),
     };

@@ -7,7 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_files::{About, FileError, Found, Guard, Op, Refusal, Root, RootError};
+use artel_files::{
+    FileAccessGuard, FileAccessKind, FileAccessRefusal, FileEntryKind, FileError, FileMetadata,
+    RootFolder, RootFolderError,
+};
 use artel_policy::{FileTarget, TargetTree};
 use serde_json::json;
 
@@ -20,13 +23,13 @@ const MOST_SIMILAR: usize = 5;
 /// A resolved path. The known facts about it serve messages and the run's memory; reading
 /// and writing check everything again.
 pub(crate) struct Spot<'b> {
-    pub(crate) root: &'b Root,
-    guard: Arc<dyn Guard + Send + Sync>,
+    pub(crate) root: &'b RootFolder,
+    guard: Arc<dyn FileAccessGuard + Send + Sync>,
     asked: PathBuf,
     /// The real location, the same for every way to name the file.
     pub(crate) target: FileTarget,
     /// The file or folder there, or `None` if nothing exists.
-    pub(crate) about: Option<About>,
+    pub(crate) about: Option<FileMetadata>,
 }
 
 /// Returns the target that policy is asked about, without accessing the disk. An absolute
@@ -72,7 +75,7 @@ impl<'b> Spot<'b> {
     }
 
     /// Returns the kind of entry at the path.
-    pub(crate) fn found(&self) -> Option<Found> {
+    pub(crate) fn found(&self) -> Option<FileEntryKind> {
         self.about.map(|about| about.found)
     }
 
@@ -80,7 +83,7 @@ impl<'b> Spot<'b> {
     pub(crate) fn read(&self, most: u64) -> Result<Vec<u8>, Trouble> {
         match self.found() {
             None => Err(self.missing()),
-            Some(Found::Folder) => Err(Trouble::new(
+            Some(FileEntryKind::Folder) => Err(Trouble::new(
                 TroubleKind::Unfit,
                 format!("`{}` is a folder", self.name()),
             )
@@ -121,7 +124,7 @@ impl<'b> Spot<'b> {
     pub(crate) fn set_mode(&self, mode: u32) -> Result<(), Trouble> {
         let opened = self.root.open_file(&self.asked, &*self.guard);
         let opened = opened.map_err(|error| self.trouble(&error))?;
-        let judged = self.guard.judge(&opened.path, Op::Write);
+        let judged = self.guard.judge(&opened.path, FileAccessKind::Write);
         judged.map_err(|refusal| Trouble::new(TroubleKind::Refused, refusal.reason))?;
         let set = opened
             .file
@@ -136,7 +139,7 @@ impl<'b> Spot<'b> {
     /// used.
     pub(crate) fn may_read(&self) -> Result<(), Trouble> {
         let asked = match self.found() {
-            Some(Found::Folder) => self.root.list(&self.asked, 0, &*self.guard).map(drop),
+            Some(FileEntryKind::Folder) => self.root.list(&self.asked, 0, &*self.guard).map(drop),
             _ => self.root.open_file(&self.asked, &*self.guard).map(drop),
         };
         asked.map_err(|error| self.trouble(&error))
@@ -148,7 +151,7 @@ impl<'b> Spot<'b> {
     }
 
     /// Converts an error to one that helps the model.
-    pub(crate) fn trouble(&self, error: &RootError) -> Trouble {
+    pub(crate) fn trouble(&self, error: &RootFolderError) -> Trouble {
         if error.is_missing() {
             return self.missing();
         }
@@ -157,12 +160,14 @@ impl<'b> Spot<'b> {
 }
 
 /// Allows one path and nothing else, to undo a change that was allowed before.
-pub(crate) fn only(path: PathBuf) -> impl Fn(&Path, Op) -> Result<(), Refusal> {
+pub(crate) fn only(
+    path: PathBuf,
+) -> impl Fn(&Path, FileAccessKind) -> Result<(), FileAccessRefusal> {
     move |asked, _| {
         if asked == path {
             Ok(())
         } else {
-            Err(Refusal {
+            Err(FileAccessRefusal {
                 rule: "take-back".to_owned(),
                 reason: "it is not the file that was changed".to_owned(),
             })
@@ -179,7 +184,7 @@ pub(crate) fn shown(place: &TargetTree, path: &str) -> String {
     }
 }
 
-fn missing(root: &Root, target: &FileTarget) -> Trouble {
+fn missing(root: &RootFolder, target: &FileTarget) -> Trouble {
     let what = format!("there is no `{}`", shown(&target.place, &target.path));
     let trouble = Trouble::new(TroubleKind::NotFound, what);
     let similar = nearest_paths(root.path(), &target.path, MOST_SIMILAR);
@@ -199,7 +204,7 @@ fn marked(place: &TargetTree, paths: &[String]) -> String {
 }
 
 /// Returns a hint about similar paths inside a tree for a path outside it.
-pub(crate) fn inside_hint(root: &Root, path: &str) -> String {
+pub(crate) fn inside_hint(root: &RootFolder, path: &str) -> String {
     let name = Path::new(path)
         .file_name()
         .map(|name| name.to_string_lossy());
@@ -217,40 +222,44 @@ pub(crate) fn inside_hint(root: &Root, path: &str) -> String {
     }
 }
 
-fn trouble(root: &Root, path: &str, error: &RootError) -> Trouble {
+fn trouble(root: &RootFolder, path: &str, error: &RootFolderError) -> Trouble {
     let kind = match error {
-        RootError::File(FileError::Other { .. } | FileError::TooLarge { .. }) => TroubleKind::Unfit,
-        RootError::File(FileError::NoName { .. }) => TroubleKind::BadInput,
-        RootError::File(FileError::Exists { .. }) | RootError::NotEmpty { .. } => {
-            TroubleKind::Mismatch
-        }
-        RootError::File(error) if error.system_kind() == Some(ErrorKind::PermissionDenied) => {
-            TroubleKind::Refused
-        }
-        RootError::File(error) if error.system_kind() == Some(ErrorKind::NotADirectory) => {
+        RootFolderError::File(FileError::Other { .. } | FileError::TooLarge { .. }) => {
             TroubleKind::Unfit
         }
-        RootError::File(_) | RootError::Unsteady { .. } | RootError::Unsupported { .. } => {
-            TroubleKind::Machine
+        RootFolderError::File(FileError::NoName { .. }) => TroubleKind::BadInput,
+        RootFolderError::File(FileError::Exists { .. }) | RootFolderError::NotEmpty { .. } => {
+            TroubleKind::Mismatch
         }
-        RootError::Outside { .. }
-        | RootError::Mount { .. }
-        | RootError::Refused { .. }
-        | RootError::NamedElsewhere { .. }
-        | RootError::IsRoot { .. } => TroubleKind::Refused,
+        RootFolderError::File(error)
+            if error.system_kind() == Some(ErrorKind::PermissionDenied) =>
+        {
+            TroubleKind::Refused
+        }
+        RootFolderError::File(error) if error.system_kind() == Some(ErrorKind::NotADirectory) => {
+            TroubleKind::Unfit
+        }
+        RootFolderError::File(_)
+        | RootFolderError::Unsteady { .. }
+        | RootFolderError::Unsupported { .. } => TroubleKind::Machine,
+        RootFolderError::Outside { .. }
+        | RootFolderError::Mount { .. }
+        | RootFolderError::Refused { .. }
+        | RootFolderError::NamedElsewhere { .. }
+        | RootFolderError::IsRoot { .. } => TroubleKind::Refused,
     };
     let trouble = Trouble::new(kind, error.to_string());
     match error {
-        RootError::Outside { .. } => trouble
+        RootFolderError::Outside { .. } => trouble
             .hint(format!(
                 "paths are relative to `{}`; `@Portal/path` names a file of a portal",
                 root.path().display()
             ))
             .hint(inside_hint(root, path)),
-        RootError::File(FileError::TooLarge { .. }) => {
+        RootFolderError::File(FileError::TooLarge { .. }) => {
             trouble.hint("`grep` searches files of any size")
         }
-        RootError::File(FileError::System { .. }) if kind == TroubleKind::Refused => {
+        RootFolderError::File(FileError::System { .. }) if kind == TroubleKind::Refused => {
             let folder = Path::new(path).parent().map(Path::to_string_lossy);
             let folder = folder.filter(|folder| !folder.is_empty());
             trouble.hint(format!(

@@ -3,7 +3,7 @@
 //! Names are listed by path, and links are never followed. Content needs more care:
 //! between the listing and the opening, a folder can be exchanged for a link. So files are
 //! opened beneath the root's handle, with links forbidden in the whole path. That takes
-//! one system call per file, as many as an ordinary open. The full check by [`Root`]
+//! one system call per file, as many as an ordinary open. The full check by [`RootFolder`]
 //! follows for the few files whose content is shown.
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use artel_files::{Found, Identity, Root};
+use artel_files::{FileEntryKind, FileIdentity, RootFolder};
 use artel_policy::FileTarget;
 use ignore::{DirEntry, WalkBuilder};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
@@ -22,9 +22,9 @@ use crate::{Bench, Trouble};
 
 /// The start of a walk.
 pub(crate) struct Start<'b> {
-    pub(crate) root: &'b Root,
+    pub(crate) root: &'b RootFolder,
     pub(crate) target: FileTarget,
-    pub(crate) found: Found,
+    pub(crate) found: FileEntryKind,
     /// Length of the root's part of each path, including its slash.
     prefix: usize,
 }
@@ -114,11 +114,11 @@ impl<'b> Start<'b> {
 
 impl Beneath {
     /// Opens a handle of the root, after checking that it is the very same folder.
-    pub(crate) fn of(root: &Root) -> io::Result<Self> {
+    pub(crate) fn of(root: &RootFolder) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = rustix::fs::open(root.path(), flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&handle)?;
-        let here = Identity {
+        let here = FileIdentity {
             device: stat.st_dev,
             inode: stat.st_ino,
         };

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use artel_files::{Guard, Op, Refusal, Root};
+use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::{FileTarget, PolicyAction, PolicyAnswer, PolicyContext, TargetTree};
 
 use super::GrantedPolicy;
@@ -15,13 +15,13 @@ use crate::{Judge, Tool};
 /// resolved when it was approved.
 pub(super) struct CallJudge {
     granted: Arc<GrantedPolicy>,
-    tree: Arc<Root>,
+    tree: Arc<RootFolder>,
     tool: String,
     approved: Arc<Vec<PolicyAction>>,
 }
 
 struct PlaceGuard {
-    tree: Arc<Root>,
+    tree: Arc<RootFolder>,
     granted: Arc<GrantedPolicy>,
     tool: String,
     approved: Arc<Vec<PolicyAction>>,
@@ -31,7 +31,7 @@ struct PlaceGuard {
 impl CallJudge {
     pub(super) fn new(
         granted: Arc<GrantedPolicy>,
-        tree: Arc<Root>,
+        tree: Arc<RootFolder>,
         tool: &dyn Tool,
         approved: &[PolicyAction],
     ) -> Self {
@@ -45,7 +45,7 @@ impl CallJudge {
 }
 
 impl Judge for CallJudge {
-    fn in_place(&self, place: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, place: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
         Arc::new(PlaceGuard {
             granted: Arc::clone(&self.granted),
             tree: Arc::clone(&self.tree),
@@ -56,8 +56,8 @@ impl Judge for CallJudge {
     }
 }
 
-impl Guard for PlaceGuard {
-    fn judge(&self, resolved: &Path, op: Op) -> Result<(), Refusal> {
+impl FileAccessGuard for PlaceGuard {
+    fn judge(&self, resolved: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal> {
         // Names alone do not show what git would treat as a repository.
         Metadata::of(&self.tree).judge(resolved, op)?;
         let target = FileTarget {
@@ -65,9 +65,9 @@ impl Guard for PlaceGuard {
             path: resolved.to_string_lossy().into_owned(),
         };
         let action = match op {
-            Op::Read => PolicyAction::Read(target),
-            Op::Write => PolicyAction::Write(target),
-            Op::Delete => PolicyAction::Delete(target),
+            FileAccessKind::Read => PolicyAction::Read(target),
+            FileAccessKind::Write => PolicyAction::Write(target),
+            FileAccessKind::Delete => PolicyAction::Delete(target),
         };
         let situation = PolicyContext::default();
         let decision =
@@ -78,7 +78,7 @@ impl Guard for PlaceGuard {
             PolicyAnswer::Allow => Ok(()),
             // Bans and bounds apply even to approved actions; an approval answers only a question.
             PolicyAnswer::Ask if self.approved.contains(&action) => Ok(()),
-            PolicyAnswer::Ask | PolicyAnswer::Deny => Err(Refusal {
+            PolicyAnswer::Ask | PolicyAnswer::Deny => Err(FileAccessRefusal {
                 rule: decision.rule,
                 reason: decision.reason,
             }),

@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use artel_files::Root;
+use artel_files::RootFolder;
 
 /// A name used in a path.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ enum Lies {
 
 /// The place where a path is looked up.
 pub(super) struct Placed {
-    pub(super) root: Root,
+    pub(super) root: RootFolder,
     pub(super) alias: Option<Alias>,
     pub(super) path: PathBuf,
 }
@@ -38,7 +38,7 @@ impl Alias {
         name: &str,
         folder: &str,
         inside: &str,
-        root: Root,
+        root: RootFolder,
     ) -> Result<Placed, String> {
         if climbs(Path::new(inside)) {
             return Err(format!("`{inside}` leads outside of `@{name}`"));
@@ -77,7 +77,7 @@ impl Alias {
 
     /// Returns a resolved path with its root's path in front, or `None` if the name is not a
     /// root of its own.
-    pub(super) fn whole(&self, root: &Root, path: &Path) -> Option<String> {
+    pub(super) fn whole(&self, root: &RootFolder, path: &Path) -> Option<String> {
         let Lies::Beside = self.lies else {
             return None;
         };
@@ -88,7 +88,7 @@ impl Alias {
 }
 
 /// Returns the folder as a path beneath the root, or `None` if it is not written as one.
-fn beneath(folder: &Path, root: &Root) -> Option<PathBuf> {
+fn beneath(folder: &Path, root: &RootFolder) -> Option<PathBuf> {
     let folder = if folder.is_absolute() {
         folder.strip_prefix(root.path()).ok()?
     } else {
@@ -100,8 +100,8 @@ fn beneath(folder: &Path, root: &Root) -> Option<PathBuf> {
 
 /// Opens a folder that is written as one beside the root. Links may reveal that it is
 /// beneath it.
-fn beside(name: &str, folder: &Path, root: Root) -> Result<(Root, Lies), String> {
-    let own = Root::open(folder).map_err(|error| error.to_string())?;
+fn beside(name: &str, folder: &Path, root: RootFolder) -> Result<(RootFolder, Lies), String> {
+    let own = RootFolder::open(folder).map_err(|error| error.to_string())?;
     if let Ok(path) = own.path().strip_prefix(root.path()) {
         return Ok((root, Lies::Beneath(path.to_owned())));
     }

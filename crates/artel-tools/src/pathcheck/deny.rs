@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use artel_files::{Op, Refusal};
+use artel_files::{FileAccessKind, FileAccessRefusal};
 use artel_policy::rules::PolicyRule;
 
 /// The rules of one line that deny files.
@@ -42,11 +42,16 @@ impl Denials {
     }
 
     /// Judges a path, which the caller may also have written as `@Name/path`.
-    pub(super) fn judge(&self, named: Option<String>, path: &str, op: Op) -> Result<(), Refusal> {
+    pub(super) fn judge(
+        &self,
+        named: Option<String>,
+        path: &str,
+        op: FileAccessKind,
+    ) -> Result<(), FileAccessRefusal> {
         let tools: &[&str] = match op {
-            Op::Read => &["read", "list", "glob", "grep"],
-            Op::Write => &["write", "edit", "multi_edit"],
-            Op::Delete => &["write", "edit", "multi_edit", "delete"],
+            FileAccessKind::Read => &["read", "list", "glob", "grep"],
+            FileAccessKind::Write => &["write", "edit", "multi_edit"],
+            FileAccessKind::Delete => &["write", "edit", "multi_edit", "delete"],
         };
         let plain = path.trim_end_matches('/').to_owned();
         let paths = [Some(plain), named, Some(path.to_owned())];
@@ -58,7 +63,7 @@ impl Denials {
         };
         match self.0.iter().find(|denial| denial.forms.iter().any(hits)) {
             None => Ok(()),
-            Some(denial) => Err(Refusal {
+            Some(denial) => Err(FileAccessRefusal {
                 rule: denial.text.clone(),
                 reason: "a rule denies it".to_owned(),
             }),

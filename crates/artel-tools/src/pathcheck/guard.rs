@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use artel_files::{Guard, Op, Refusal, Root};
+use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::path::{protected, sensitive};
 
 use super::Metadata;
@@ -13,7 +13,7 @@ use super::deny::Denials;
 /// Judges resolved paths as for an agent without any extra grants: protected names cannot
 /// be written, sensitive files cannot be read, and deny rules apply.
 pub struct PathGuard<'g> {
-    root: &'g Root,
+    root: &'g RootFolder,
     metadata: Metadata<'g>,
     /// The name used in the path, as in `@Name/path`, or `None`.
     alias: Option<&'g Alias>,
@@ -21,7 +21,11 @@ pub struct PathGuard<'g> {
 }
 
 impl<'g> PathGuard<'g> {
-    pub(super) fn new(root: &'g Root, alias: Option<&'g Alias>, denials: &'g Denials) -> Self {
+    pub(super) fn new(
+        root: &'g RootFolder,
+        alias: Option<&'g Alias>,
+        denials: &'g Denials,
+    ) -> Self {
         Self {
             root,
             metadata: Metadata::of(root),
@@ -31,21 +35,21 @@ impl<'g> PathGuard<'g> {
     }
 }
 
-impl Guard for PathGuard<'_> {
-    fn judge(&self, path: &Path, op: Op) -> Result<(), Refusal> {
+impl FileAccessGuard for PathGuard<'_> {
+    fn judge(&self, path: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal> {
         let name = path.to_string_lossy();
         // A name may lead into the middle of a protected folder, so the folder's own path counts
         // too.
         let whole = self.alias.and_then(|alias| alias.whole(self.root, path));
         let ground = |name: &str| match op {
-            Op::Read => sensitive(name).map(|ground| (ground, "it may hold secrets")),
-            Op::Write | Op::Delete => {
+            FileAccessKind::Read => sensitive(name).map(|ground| (ground, "it may hold secrets")),
+            FileAccessKind::Write | FileAccessKind::Delete => {
                 protected(name).map(|ground| (ground, "agents never change it"))
             }
         };
         let ground = ground(&name).or_else(|| whole.as_deref().and_then(ground));
         if let Some((rule, reason)) = ground {
-            return Err(Refusal {
+            return Err(FileAccessRefusal {
                 rule: rule.to_owned(),
                 reason: reason.to_owned(),
             });

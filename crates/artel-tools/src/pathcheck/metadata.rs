@@ -7,7 +7,10 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use artel_files::{Entry, Found, Guard, Listing, Op, Refusal, Root, RootError};
+use artel_files::{
+    FileAccessGuard, FileAccessKind, FileAccessRefusal, FileEntryKind, FolderEntry, FolderListing,
+    RootFolder, RootFolderError,
+};
 use artel_policy::path::protected;
 
 const GIT: &str = "never.git-metadata";
@@ -28,18 +31,22 @@ const LAYOUTS: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondi
 /// Refuses to write or remove the target of a protected name, and everything in a folder
 /// that git treats as a repository, or that would make a folder into one.
 pub struct Metadata<'r> {
-    root: &'r Root,
+    root: &'r RootFolder,
 }
 
 impl<'r> Metadata<'r> {
     /// Creates the guard of a root.
-    pub fn of(root: &'r Root) -> Self {
+    pub fn of(root: &'r RootFolder) -> Self {
         Self { root }
     }
 
     /// Returns the refusal to change a path beneath this folder, or `None` if the folder gives
     /// no reason.
-    fn ground(&self, folder: &Path, path: &Path) -> Result<Option<Refusal>, RootError> {
+    fn ground(
+        &self,
+        folder: &Path,
+        path: &Path,
+    ) -> Result<Option<FileAccessRefusal>, RootFolderError> {
         let here = if folder.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -55,7 +62,7 @@ impl<'r> Metadata<'r> {
             let reason = "its folder is a git repository by what is in it";
             return Ok(Some(refusal(GIT, reason)));
         }
-        let leads_here = |entry: &Entry| {
+        let leads_here = |entry: &FolderEntry| {
             let (target, ground) = self.lead(folder, entry)?;
             let is_above = !target.as_os_str().is_empty() && path.starts_with(target);
             is_above.then_some(ground)
@@ -65,7 +72,7 @@ impl<'r> Metadata<'r> {
     }
 
     /// Returns whether git treats the folder as a repository, or would once the path exists.
-    fn is_repository(&self, folder: &Path, path: &Path, listing: &Listing) -> bool {
+    fn is_repository(&self, folder: &Path, path: &Path, listing: &FolderListing) -> bool {
         let next = path
             .strip_prefix(folder)
             .ok()
@@ -85,12 +92,12 @@ impl<'r> Metadata<'r> {
     }
 
     /// Returns the target of a protected name, if it is elsewhere beneath the root.
-    fn lead(&self, folder: &Path, entry: &Entry) -> Option<(PathBuf, &'static str)> {
+    fn lead(&self, folder: &Path, entry: &FolderEntry) -> Option<(PathBuf, &'static str)> {
         let path = folder.join(&entry.name);
         let ground = protected(&path.to_string_lossy())?;
         let target = match entry.found {
-            Found::Link => path,
-            Found::File if ground == GIT => folder.join(self.gitdir(&path)?),
+            FileEntryKind::Link => path,
+            FileEntryKind::File if ground == GIT => folder.join(self.gitdir(&path)?),
             _ => return None,
         };
         let resolved = self.root.resolve(&target).ok()?;
@@ -106,9 +113,9 @@ impl<'r> Metadata<'r> {
     }
 }
 
-impl Guard for Metadata<'_> {
-    fn judge(&self, path: &Path, op: Op) -> Result<(), Refusal> {
-        if op == Op::Read {
+impl FileAccessGuard for Metadata<'_> {
+    fn judge(&self, path: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal> {
+        if op == FileAccessKind::Read {
             return Ok(());
         }
         if path.iter().count() > DEEPEST {
@@ -129,12 +136,12 @@ impl Guard for Metadata<'_> {
     }
 }
 
-fn anything(_: &Path, _: Op) -> Result<(), Refusal> {
+fn anything(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
     Ok(())
 }
 
-fn refusal(rule: &str, reason: &str) -> Refusal {
-    Refusal {
+fn refusal(rule: &str, reason: &str) -> FileAccessRefusal {
+    FileAccessRefusal {
         rule: rule.to_owned(),
         reason: reason.to_owned(),
     }

@@ -6,7 +6,7 @@ mod python;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artel_files::Found;
+use artel_files::FileEntryKind;
 use artel_policy::TargetTree;
 use serde_json::json;
 
@@ -142,8 +142,11 @@ fn script_of_the_skill(command: &str, bench: &Bench, here: &Path) -> Option<Stri
     let mut words = command.split_whitespace();
     let path = words.find(|word| {
         let is_there = skill.resolve(Path::new(word));
-        let is_there =
-            is_there.is_ok_and(|found| found.about.is_some_and(|it| it.found == Found::File));
+        let is_there = is_there.is_ok_and(|found| {
+            found
+                .about
+                .is_some_and(|it| it.found == FileEntryKind::File)
+        });
         word.contains('/') && is_there && !here.join(word).exists()
     })?;
     let path = path.trim_start_matches("./");

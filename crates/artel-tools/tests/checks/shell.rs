@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_policy::rules::{PolicyRule, PolicyRuleSet};
 use artel_policy::{
     DecidedBy, Grant, GrantScope, Policy, PolicyAction, PolicyAnswer, PolicyContext, RunWalls,
@@ -227,7 +227,7 @@ pub(crate) fn secrets_reach_one_child_and_no_text() {
         return;
     };
     let mut bench = shop.bench.clone();
-    let skill = Root::open(&bench.tree.path().join("skill")).unwrap();
+    let skill = RootFolder::open(&bench.tree.path().join("skill")).unwrap();
     bench.skill = Some(Arc::new(skill));
     bench.skill_secrets = vec!["github".to_owned()];
     let rules = PolicyRuleSet::from_toml(

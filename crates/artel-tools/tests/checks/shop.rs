@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use artel_files::{Guard, Op, Refusal, Root};
+use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::{TargetTree, redact};
 use artel_rules::patience::CommandGracePeriods;
 use artel_sandbox::proxy::{ProxyAccess, ProxyOptions};
@@ -30,8 +30,8 @@ pub(crate) struct Shop {
 struct Anything;
 
 impl Judge for Anything {
-    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
-        Arc::new(|_: &Path, _: Op| Ok::<(), Refusal>(()))
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
+        Arc::new(|_: &Path, _: FileAccessKind| Ok::<(), FileAccessRefusal>(()))
     }
 }
 
@@ -71,7 +71,7 @@ impl Shop {
             println!("not run: the sandbox has level {level}, or there is no /usr/bin/python3");
             return None;
         }
-        let root = Root::open(&tree).unwrap();
+        let root = RootFolder::open(&tree).unwrap();
         let toolchain = toolchain();
         let rust = toolchain.iter().map(|folder| folder.join("bin"));
         let path: Vec<_> = rust.chain(["/usr/bin".into(), "/bin".into()]).collect();

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_files::{Guard, Op, Refusal, Root};
+use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::TargetTree;
 use artel_tools::{Bench, Judge, Observation, Tool, Trouble, TroubleKind, file_tools};
 use serde_json::Value;
@@ -28,11 +28,12 @@ pub struct Shop {
 struct Careful;
 
 impl Judge for Careful {
-    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
-        Arc::new(|path: &Path, op: Op| {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
+        Arc::new(|path: &Path, op: FileAccessKind| {
             let name = path.to_string_lossy();
-            let refused = name.contains("secret") || (op != Op::Read && name.contains("fixed"));
-            let refusal = || Refusal {
+            let refused =
+                name.contains("secret") || (op != FileAccessKind::Read && name.contains("fixed"));
+            let refusal = || FileAccessRefusal {
                 rule: "test".to_owned(),
                 reason: "the test says so".to_owned(),
             };
@@ -50,7 +51,7 @@ impl Shop {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        let root = Root::open(dir.path()).unwrap();
+        let root = RootFolder::open(dir.path()).unwrap();
         let bench = Bench::new(root, Arc::new(Careful), "engineer");
         Self { dir, bench }
     }
@@ -59,7 +60,7 @@ impl Shop {
     pub fn with_portal(mut self, name: &str, path: &str, content: &str) -> (Self, TempDir) {
         let other = TempDir::new().unwrap();
         fs::write(other.path().join(path), content).unwrap();
-        let root = Root::open(other.path()).unwrap();
+        let root = RootFolder::open(other.path()).unwrap();
         self.bench.portals = Arc::new(BTreeMap::from([(name.to_owned(), root)]));
         (self, other)
     }

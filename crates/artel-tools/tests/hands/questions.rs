@@ -128,7 +128,7 @@ fn a_link_that_turns_meanwhile_is_asked_about_again() {
     let script = Script::of(vec![turn, no]);
     let mut run = with_person(asking(), &script);
     // The tree of this run is the folder that the script knows.
-    run.hands.bench.tree = Arc::new(artel_files::Root::open(folder.path()).unwrap());
+    run.hands.bench.tree = Arc::new(artel_files::RootFolder::open(folder.path()).unwrap());
     std::fs::create_dir(folder.path().join("ask")).unwrap();
     for name in ["first.txt", "second.txt"] {
         std::fs::write(folder.path().join("ask").join(name), "old\n").unwrap();

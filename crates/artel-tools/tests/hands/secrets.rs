@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_policy::rules::{PolicyRule, PolicyRuleSet};
 use artel_policy::{Grant, GrantScope, Policy};
 use artel_tools::{Approver, Declared};
@@ -110,7 +110,7 @@ fn a_command_rule_names_secrets_for_a_command_that_stands_alone() {
 fn a_skill_names_secrets_for_its_scripts() {
     let (mut run, script) = run_as("engineer", Policy::default());
     run.file("skill/scripts/go.sh", "env\n");
-    let skill = Root::open(&run.path().join("skill")).unwrap();
+    let skill = RootFolder::open(&run.path().join("skill")).unwrap();
     run.hands.bench.skill = Some(Arc::new(skill));
     let call = json!({"path": "scripts/go.sh"});
     assert_eq!(

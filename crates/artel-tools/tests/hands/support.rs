@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_policy::{Policy, PolicyContext};
 use artel_tools::{
     Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, RunGrant,
@@ -143,7 +143,7 @@ impl Run {
 
     pub(crate) fn with(policy: Policy) -> Self {
         let folder = TempDir::new().unwrap();
-        let tree = Root::open(folder.path()).unwrap();
+        let tree = RootFolder::open(folder.path()).unwrap();
         let role = policy.role.clone();
         let mut registry = Registry::of(built_in());
         let viewer = Viewer {

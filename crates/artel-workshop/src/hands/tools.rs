@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_policy::{PolicyContext, PolicyRuling};
 use artel_tools::{
     Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach, Registry,
@@ -99,7 +99,7 @@ impl Caller {
         registry.get(&run.name).map_err(unknown)?;
         let scratch = Scratch::new(self, "tool")?;
         let copy = scratch.copy(&root)?;
-        let tree = Root::open(&copy)
+        let tree = RootFolder::open(&copy)
             .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
         let log = self.tool_log()?;
         let id = fresh_trace()?.to_string();

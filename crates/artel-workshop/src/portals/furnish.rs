@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_policy::{BoundAdmission, Policy, PolicyBound};
 use artel_types::model::PrivacyLabel;
 
@@ -33,7 +33,7 @@ pub(crate) fn trees(
     portals: &[Portal],
     own: Option<&Portal>,
     roles: &[&str],
-) -> BTreeMap<String, Root> {
+) -> BTreeMap<String, RootFolder> {
     let stays = own.map_or(PrivacyLabel::Any, Portal::privacy) == PrivacyLabel::LocalOnly;
     let may = |portal: &&Portal| {
         let is_own = own.is_some_and(|own| own.name == portal.name);
@@ -45,8 +45,8 @@ pub(crate) fn trees(
     portals.iter().filter(may).filter_map(tree).collect()
 }
 
-fn root(path: &Path) -> Option<Root> {
-    Root::open(path).ok()
+fn root(path: &Path) -> Option<RootFolder> {
+    RootFolder::open(path).ok()
 }
 
 #[cfg(test)]

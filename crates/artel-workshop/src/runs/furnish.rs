@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::{CallLog, Chronicle, Furnish, Knock};
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_git::{RunTree, repositories_in, settings_files, shared_folders};
 use artel_policy::rules::PolicyRule;
 use artel_policy::{
@@ -60,7 +60,7 @@ impl Outfit {
     /// Returns a tool runner that only reads the person's folder.
     pub(crate) fn reading(&self) -> Result<Hands, Failure> {
         let folder = &self.house.folder;
-        let root = Root::open(folder)
+        let root = RootFolder::open(folder)
             .map_err(|error| Failure::new(FailureCode::W010, error.to_string()))?;
         let mut bench = Bench::new(root, Arc::new(NoGuard), self.role.clone());
         bench.git = self.house.workshop.caller.program("git");
@@ -72,7 +72,7 @@ impl Outfit {
         bench.person = self.house.company.person.clone();
         bench.stands_for = vec![folder.clone(), self.files(), self.at.join("tree")];
         if let Some(skill) = &self.skill {
-            let root = Root::open(&skill.folder)
+            let root = RootFolder::open(&skill.folder)
                 .map_err(|error| Failure::new(FailureCode::R002, error.to_string()))?;
             bench.skill = Some(Arc::new(root));
             bench.skill_secrets.clone_from(&skill.front.secrets);
@@ -166,7 +166,7 @@ impl Outfit {
         let recorded = self.log.append(fact.into(), EventOutcome::Done);
         recorded.map_err(|why| Failure::new(FailureCode::J001, why))?;
         let mut bench = hands.bench.clone();
-        let root = Root::open(tree.files())
+        let root = RootFolder::open(tree.files())
             .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
         bench.tree = Arc::new(root);
         bench.workroom = Some(Arc::new(room));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::{Chronicle, TreeGrants, prepared, rules_of};
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_policy::{Policy, PolicyAnswer, PolicyContext};
 use artel_rules::turn::{AgentRun, AgentRunAction};
@@ -204,7 +204,7 @@ impl Workshop {
         if let Some(portal) = &portal {
             portal.limit(&mut policy);
         }
-        let root = Root::open(&folder).map_err(|error| {
+        let root = RootFolder::open(&folder).map_err(|error| {
             Failure::new(FailureCode::W010, error.to_string())
                 .advise("calls are judged in the folder that the run worked on; put it back")
         })?;
@@ -215,7 +215,7 @@ impl Workshop {
         let roles: Vec<&str> = std::iter::once(facts.role.as_str()).chain(above).collect();
         bench.portals = Arc::new(trees(&portals, portal.as_ref(), &roles));
         if let Some(skill) = &facts.skill_folder {
-            bench.skill = Root::open(skill.as_ref()).ok().map(Arc::new);
+            bench.skill = RootFolder::open(skill.as_ref()).ok().map(Arc::new);
         }
         let sandbox = self.caller.sandbox().ok();
         let engaged = sandbox.map(|(sandbox, demand)| (sandbox.engaged().level, demand));

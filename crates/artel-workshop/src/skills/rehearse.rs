@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Nobody;
-use artel_files::{Op, Refusal, Root};
+use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_git::RunTree;
 use artel_model::{Cassette, Rehearsal};
 use artel_skills::cases::{Expect, FileState, Run, State};
@@ -128,7 +128,7 @@ fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
         .because(why)
         .advise("`script` names a file beside the case, relative to `tests`")
     };
-    let root = Root::open(&skill.folder).map_err(|error| unusable(error.to_string()))?;
+    let root = RootFolder::open(&skill.folder).map_err(|error| unusable(error.to_string()))?;
     let path = Path::new("tests").join(name);
     let bytes = root.read(&path, LARGEST, &any);
     let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
@@ -165,7 +165,7 @@ fn line(reply: &ModelReply) -> Value {
 }
 
 fn looked_at(stage: &Stage, run: RunId, expect: &Expect) -> Result<Files, Failure> {
-    let root = Root::open(&files_of(stage, run))
+    let root = RootFolder::open(&files_of(stage, run))
         .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
     let look = |(path, wanted): (&String, &FileState)| {
         let bytes = root.read(Path::new(path), LARGEST, &any);
@@ -185,7 +185,7 @@ fn files_of(stage: &Stage, run: RunId) -> PathBuf {
     tree.map_or_else(|| stage.work.clone(), |tree| tree.files().to_owned())
 }
 
-fn any(_: &Path, _: Op) -> Result<(), Refusal> {
+fn any(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
     Ok(())
 }
 

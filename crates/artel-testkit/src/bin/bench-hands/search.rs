@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use artel_files::{Guard, Op, Refusal, Root};
+use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::TargetTree;
 use artel_tools::{Bench, Judge, file_tools};
 use serde_json::json;
@@ -17,8 +17,10 @@ const TIMES: usize = 7;
 struct Open;
 
 impl Judge for Open {
-    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
-        Arc::new(|_: &std::path::Path, _: Op| -> Result<(), Refusal> { Ok(()) })
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
+        Arc::new(
+            |_: &std::path::Path, _: FileAccessKind| -> Result<(), FileAccessRefusal> { Ok(()) },
+        )
     }
 }
 
@@ -34,7 +36,7 @@ pub(crate) fn measure() {
         println!("no sources of dependencies to search; not measured");
         return;
     };
-    let bench = Bench::new(Root::open(&tree).unwrap(), Arc::new(Open), "engineer");
+    let bench = Bench::new(RootFolder::open(&tree).unwrap(), Arc::new(Open), "engineer");
     let run = |name: &str, input: serde_json::Value| {
         let tools = file_tools();
         let tool = tools

@@ -9,7 +9,7 @@ use artel_engine::{
     CallLog, Chronicle, Driver, Ended, Family, Furnish, Nobody, Setup, Stop, Voice, Wheel,
     Workplace, kinds,
 };
-use artel_files::Root;
+use artel_files::RootFolder;
 use artel_journal::Journal;
 use artel_model::{Chosen, Context, Gateway, Rehearsal};
 use artel_policy::Policy;
@@ -82,7 +82,7 @@ impl Crowd {
         );
         let log = Arc::new(CallLog::new(chronicle.clone()));
         let bench = Bench::new(
-            Root::open(&self.files).unwrap(),
+            RootFolder::open(&self.files).unwrap(),
             Arc::new(NoGuard),
             "default",
         );

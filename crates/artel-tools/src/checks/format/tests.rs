@@ -1,7 +1,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use artel_files::{Guard, Root};
+use artel_files::{FileAccessGuard, RootFolder};
 use serde_json::Value;
 
 use super::*;
@@ -10,7 +10,7 @@ use crate::Judge;
 struct Anything;
 
 impl Judge for Anything {
-    fn in_place(&self, _: &TargetTree) -> Arc<dyn Guard + Send + Sync> {
+    fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
         Arc::new(any)
     }
 }
@@ -22,7 +22,7 @@ fn formatted(exit: i64, deed: impl FnOnce(&Path)) -> (Result<End, Trouble>, temp
     fs::write(dir.path().join("src/a.rs"), "fn  a() {}\n").unwrap();
     fs::write(dir.path().join("src/b.rs"), "fn  b() {}\n").unwrap();
     let bench = Bench::new(
-        Root::open(dir.path()).unwrap(),
+        RootFolder::open(dir.path()).unwrap(),
         Arc::new(Anything),
         "engineer",
     );

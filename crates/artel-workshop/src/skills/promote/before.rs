@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use artel_files::{Op, Refusal, Root, read_bounded};
+use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder, read_bounded};
 use artel_git::RunTree;
 use artel_model::{Cassette, Take};
 use artel_skills::Skill;
@@ -62,7 +62,7 @@ impl Before {
         match &self.tree {
             Some(tree) => tree.file_at(tree.start(), path, LARGEST_FILE).ok()?,
             None => {
-                let root = Root::open(&self.folder).ok()?;
+                let root = RootFolder::open(&self.folder).ok()?;
                 root.read(path, LARGEST_FILE, &any).ok()
             }
         }
@@ -175,6 +175,6 @@ impl Before {
     }
 }
 
-fn any(_: &Path, _: Op) -> Result<(), Refusal> {
+fn any(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
     Ok(())
 }
